@@ -1,0 +1,88 @@
+"""The lit suite of attnc: every `.mlir` and `.test` file below this folder.
+
+Options (`lit --param name=value`, or the environment variable in brackets):
+
+  conformance=quick|full  [ATTNC_CONFORMANCE]  how much of the conformance grid to run (default: quick)
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import lit.formats
+import lit.util
+
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "attnc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["CMakeLists.txt", "README.md", "Inputs", "inputs", "seeds"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.attnc_binary_dir, "test")
+
+# The environment that tests see. Nothing may touch the user's own kernel cache.
+llvm_config.with_system_environment(
+    ["HOME", "TMP", "TEMP", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES"]
+)
+config.environment["ATTNC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
+
+# How much of the conformance grid runs; tests under conformance/ read it as %conformance.
+conformance = lit_config.params.get("conformance") or os.environ.get("ATTNC_CONFORMANCE") or "quick"
+if conformance not in ("quick", "full"):
+    lit_config.fatal("conformance: expected 'quick' or 'full', got '%s'" % conformance)
+config.environment["ATTNC_CONFORMANCE"] = conformance
+config.substitutions.append(("%conformance", conformance))
+if conformance == "full":
+    config.available_features.add("conformance-full")
+
+# Tools.
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+llvm_config.use_default_substitutions()  # FileCheck, not, count, %python
+bin_dir = os.path.join(config.attnc_binary_dir, "bin")
+llvm_config.add_tool_substitutions(
+    [ToolSubst(name, unresolved="ignore") for name in ("attnc", "attnc-opt", "attnc-reduce", "attnc-lsp-server")],
+    [bin_dir],
+)
+llvm_config.add_tool_substitutions(["split-file"], [config.llvm_tools_dir])
+config.substitutions.append(("%examples", os.path.join(config.attnc_source_dir, "docs", "examples")))
+
+
+def cuda_compute_capability():
+    """The compute capability of the first CUDA device as '90', or None. Asked in a process of its own: a CUDA context
+    does not survive lit's forks."""
+    probe = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+count, device, major, minor = (ctypes.c_int() for _ in range(4))
+ok = (cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+      and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0
+      and cuda.cuDeviceGetAttribute(ctypes.byref(major), 75, device) == 0
+      and cuda.cuDeviceGetAttribute(ctypes.byref(minor), 76, device) == 0)
+print("%d%d" % (major.value, minor.value) if ok else "")
+"""
+    try:
+        done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60)
+        return done.stdout.strip() or None
+    except subprocess.TimeoutExpired:
+        return None
+
+
+# Features, for REQUIRES and UNSUPPORTED.
+capability = cuda_compute_capability()
+if capability:
+    config.available_features.update(["gpu", "sm_" + capability])
+
+cuda_bins = [os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")]
+if lit.util.which("ptxas", os.pathsep.join(cuda_bins + [os.environ.get("PATH", "")])):
+    config.available_features.add("ptxas")
+    llvm_config.with_environment("PATH", cuda_bins, append_path=True)
+
+try:
+    with open("/proc/cpuinfo") as cpuinfo:
+        flags = re.search(r"^flags\s*:(.*)$", cpuinfo.read(), re.MULTILINE)
+    config.available_features.update({"avx2", "avx512f"} & set(flags.group(1).split() if flags else ()))
+except OSError:
+    pass
