@@ -1,0 +1,159 @@
+//===- KernelImage.h - The door from compiler to runtime -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A compiled kernel as plain data: object code, the functions in it, how many
+// tiles each runs, and what its arguments must look like. This is all that the
+// runtime knows of a kernel, and all that a cache stores.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_KERNELIMAGE_H
+#define ATTNC_RUNTIME_KERNELIMAGE_H
+
+#include "runtime/DType.h"
+#include "runtime/Error.h"
+#include "runtime/Span.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attnc::runtime {
+
+/// What one dimension of a tensor argument must be.
+struct DimSpec {
+  /// The size, or -1 for one that is known at launch only.
+  int64_t size = -1;
+  /// Index in `KernelImage::symbols`: all dimensions of one symbol have one
+  /// size. -1 for a dimension that is free.
+  int symbol = -1;
+  /// Whether size 1 is accepted as well and stands for every position.
+  bool broadcast = false;
+};
+
+/// What an argument is.
+enum class ArgKind : uint8_t { Tensor = 0, Scalar = 1 };
+
+/// Whether the kernel reads or writes an argument.
+enum class ArgRole : uint8_t { Input = 0, Output = 1 };
+
+/// What the elements of an integer tensor must be.
+enum class ContentRule : uint8_t {
+  None = 0,
+  /// First 0, last the size of the content symbol, non-decreasing (rule S11).
+  CumulativeLengths = 1,
+  /// Each from 0 to the size of the content symbol.
+  Lengths = 2,
+};
+
+/// What one argument must be.
+struct ArgSpec {
+  /// The name in messages.
+  std::string name;
+  ArgKind kind = ArgKind::Tensor;
+  ArgRole role = ArgRole::Input;
+  DType dtype = DType::F32;
+  /// Whether the spec said `index`; such arguments have dtype I64.
+  bool isIndex = false;
+  /// One for each dimension of a tensor; empty for a scalar.
+  std::vector<DimSpec> dims;
+  /// Whether the last dimension of a tensor must have stride 1.
+  bool unitInnerStride = false;
+  /// The closed range of a scalar.
+  std::optional<double> min, max;
+  /// Whether a scalar must not be NaN.
+  bool notNaN = false;
+  /// What the elements of a rank-1 integer tensor must be.
+  ContentRule content = ContentRule::None;
+  /// Index in `KernelImage::symbols` of the size that `content` speaks of.
+  int contentSymbol = -1;
+};
+
+/// The number of tiles of one launch, as a postfix expression over the sizes of
+/// the image's symbols: ceildiv(Sq, 96) * B is `Sq 96 ceildiv B mul`.
+struct GridRule {
+  /// What one step does to the stack of values.
+  enum class Op : uint8_t {
+    Const = 0,   ///< pushes `value`
+    Symbol = 1,  ///< pushes the size of symbol `value`
+    Add = 2,     ///< the sum of the two values on top, which it replaces
+    Mul = 3,     ///< their product
+    CeilDiv = 4, ///< lower divided by upper, rounded up
+    Max = 5,     ///< the greater
+    Min = 6,     ///< the lesser
+  };
+
+  /// One step.
+  struct Step {
+    Op op = Op::Const;
+    /// The constant or the index of the symbol; 0 for the other operations.
+    int64_t value = 0;
+  };
+
+  std::vector<Step> steps;
+
+  /// The rules of one step.
+  static GridRule constant(int64_t value) { return {{{Op::Const, value}}}; }
+  static GridRule symbol(int64_t index) { return {{{Op::Symbol, index}}}; }
+
+  /// The rule that applies `op`, one of the binary operations, to the values of
+  /// `lower` and `upper`.
+  static GridRule combine(Op op, const GridRule &lower, const GridRule &upper);
+
+  /// Whether the steps leave exactly one value, constants are non-negative and
+  /// symbols lie below `numSymbols`.
+  Status verify(size_t numSymbols) const;
+
+  /// The number of tiles, given the non-negative size of each symbol; -1 when
+  /// the rule is malformed, divides by zero or overflows.
+  int64_t evaluate(Span<const int64_t> symbolSizes) const;
+
+  /// The rule as a formula, `ceildiv(Sq, 96) * B`, for people.
+  std::string toString(Span<const std::string> symbols) const;
+};
+
+/// One function of the object code.
+struct KernelEntry {
+  /// Its name in the object code.
+  std::string symbol;
+  /// How many tiles it runs.
+  GridRule grid;
+  /// The memory each worker thread gives it, in bytes.
+  int64_t scratchBytes = 0;
+};
+
+/// A compiled kernel.
+struct KernelImage {
+  /// The name of the spec's function.
+  std::string name;
+  /// What it was compiled for: "cpu:x86-64-v3".
+  std::string target;
+  /// The names of the sizes that arguments share: "B", "Sq", "Sk".
+  std::vector<std::string> symbols;
+  /// The arguments, in the order in which they are passed.
+  std::vector<ArgSpec> args;
+  /// The functions, run in this order, each after the one before is done.
+  std::vector<KernelEntry> entries;
+  /// The object code.
+  std::vector<uint8_t> bytes;
+  /// The build of the compiler that made it.
+  std::string buildId;
+};
+
+/// Checks that `image` agrees with itself: symbols in range, grid rules well
+/// formed, scalars without dimensions, content rules on integer vectors only.
+Status verify(const KernelImage &image);
+
+/// `image` as bytes: magic, version, length, a 64-bit hash of the rest, the
+/// rest. Equal images give equal bytes on every machine.
+std::vector<uint8_t> serialize(const KernelImage &image);
+
+/// The image that `bytes` hold. Foreign, truncated, damaged or malformed bytes
+/// and other versions are errors; memory stays within a small multiple of the
+/// input. The image is verified.
+Result<KernelImage> deserialize(Span<const uint8_t> bytes);
+
+} // namespace attnc::runtime
+
+#endif // ATTNC_RUNTIME_KERNELIMAGE_H
