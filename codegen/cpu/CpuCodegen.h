@@ -1,0 +1,34 @@
+//===- CpuCodegen.h - Tile programs to machine code -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_CPU_CPUCODEGEN_H
+#define ATTNC_CODEGEN_CPU_CPUCODEGEN_H
+
+#include "dialect/attn/AttnAttrs.h"
+#include "dialect/attn/KernelFunction.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/KernelImage.h"
+
+namespace attnc::cpu {
+
+/// Tile programs to the LLVM dialect. The module carries `attn.target = #attn.cpu<...>`.
+void buildCpuPipeline(mlir::OpPassManager &pm);
+
+/// What the runtime must know of a kernel: arguments from the function of the spec, entries, grid rules and scratch sizes
+/// from the tile programs. Read before `buildCpuPipeline` runs on `tileModule`; `bytes` stays empty.
+mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
+
+/// Optimises and translates a module of the LLVM dialect to LLVM IR text.
+mlir::FailureOr<std::string> emitLlvmText(mlir::ModuleOp llvmModule, attn::CpuTargetAttr target);
+
+/// The same, to assembly.
+mlir::FailureOr<std::string> emitAssembly(mlir::ModuleOp llvmModule, attn::CpuTargetAttr target);
+
+/// The same, to a relocatable object for ORC.
+mlir::FailureOr<std::vector<uint8_t>> emitObject(mlir::ModuleOp llvmModule, attn::CpuTargetAttr target);
+
+} // namespace attnc::cpu
+
+#endif // ATTNC_CODEGEN_CPU_CPUCODEGEN_H

@@ -1,0 +1,33 @@
+//===- AttnAttrs.cpp - Attributes of the attn dialect -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnAttrs.h"
+#include "dialect/attn/AttnDialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+#include "dialect/attn/AttnEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/attn/AttnAttrs.cpp.inc"
+
+void AttnDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/attn/AttnAttrs.cpp.inc"
+      >();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
+                                   int64_t panel) {
+  if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
+    return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
+                       << ", panel = " << panel;
+  if (queryTile % panel != 0)
+    return emitError() << "expected panel to divide query_tile, got " << panel << " and " << queryTile;
+  return success();
+}

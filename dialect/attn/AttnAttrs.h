@@ -1,0 +1,16 @@
+//===- AttnAttrs.h - Attributes of the attn dialect -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_ATTN_ATTNATTRS_H
+#define ATTNC_DIALECT_ATTN_ATTNATTRS_H
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include "dialect/attn/AttnEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/attn/AttnAttrs.h.inc"
+
+#endif // ATTNC_DIALECT_ATTN_ATTNATTRS_H

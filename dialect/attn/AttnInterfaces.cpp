@@ -1,0 +1,21 @@
+//===- AttnInterfaces.cpp - Interfaces of the attn dialect ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnInterfaces.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+#include "dialect/attn/AttnInterfaces.cpp.inc"
+
+/// Size of a dimension counted from the last one: the same for padded and packed tensors.
+static int64_t dimFromEnd(Value tensor, int64_t fromEnd) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return type.getDimSize(type.getRank() - fromEnd);
+}
+
+int64_t KernelOpInterface::getQueryHeads() { return dimFromEnd((*this).getQuery(), 2); }
+int64_t KernelOpInterface::getKeyHeads() { return dimFromEnd((*this).getKey(), 2); }
+int64_t KernelOpInterface::getHeadDim() { return dimFromEnd((*this).getQuery(), 1); }

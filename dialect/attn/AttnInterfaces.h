@@ -1,0 +1,14 @@
+//===- AttnInterfaces.h - Interfaces of the attn dialect --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_ATTN_ATTNINTERFACES_H
+#define ATTNC_DIALECT_ATTN_ATTNINTERFACES_H
+
+#include "dialect/attn/AttnAttrs.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include "dialect/attn/AttnInterfaces.h.inc"
+
+#endif // ATTNC_DIALECT_ATTN_ATTNINTERFACES_H

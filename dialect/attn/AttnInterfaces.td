@@ -1,0 +1,69 @@
+//===- AttnInterfaces.td - Interfaces of the attn dialect --*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_ATTN_INTERFACES
+#define ATTNC_DIALECT_ATTN_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def Attn_SugarOpInterface : OpInterface<"SugarOpInterface"> {
+  let cppNamespace = "::attnc::attn";
+  let description = [{
+    A named piece of a score or mask region. It means exactly what its expansion into `arith`, `math` and `attn.load`
+    means, so no pass but `attn-expand` knows its name.
+  }];
+  let methods = [
+    InterfaceMethod<"Builds the expansion before the operation and returns the value that replaces its result.",
+                    "::mlir::Value", "expand", (ins "::mlir::OpBuilder &":$builder)>
+  ];
+}
+
+def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
+  let cppNamespace = "::attnc::attn";
+  let description = [{
+    What `attn.forward` and `attn.weights` share: queries, keys, clauses and regions. Passes speak to this, so every
+    clause works the same in each.
+  }];
+  let methods = [
+    InterfaceMethod<"Queries [B, Sq, Hq, D], or packed [T, Hq, D].", "::mlir::Value", "getQuery">,
+    InterfaceMethod<"Keys [B, Sk, Hkv, D], or packed [T, Hkv, D].", "::mlir::Value", "getKey">,
+    InterfaceMethod<"Values [B, Sk, Hkv, Dv] or packed; null where the kernel uses none.", "::mlir::Value",
+                    "getValueOrNull">,
+    InterfaceMethod<"Run-time scale (S1), or null.", "::mlir::Value", "getScale">,
+    InterfaceMethod<"Scale written in the spec (S1).", "::std::optional<::llvm::APFloat>", "getStaticScale">,
+    InterfaceMethod<"Sink logits [Hq, n] or [n] (S6), or null.", "::mlir::Value", "getSinks">,
+    InterfaceMethod<"Run-time dropout probability (S9), or null.", "::mlir::Value", "getDropout">,
+    InterfaceMethod<"Dropout probability written in the spec (S9).", "::std::optional<::llvm::APFloat>",
+                    "getStaticDropout">,
+    InterfaceMethod<"64-bit dropout seed (S9), or null.", "::mlir::Value", "getSeed">,
+    InterfaceMethod<"Offset added to query positions (S2), or null.", "::mlir::Value", "getQOffset">,
+    InterfaceMethod<"Lengths of padded queries (S11), or null.", "::mlir::Value", "getQueryLengths">,
+    InterfaceMethod<"Lengths of padded keys (S11), or null.", "::mlir::Value", "getKeyLengths">,
+    InterfaceMethod<"Cumulative lengths of packed queries (S11), or null.", "::mlir::Value", "getQueryOffsets">,
+    InterfaceMethod<"Cumulative lengths of packed keys (S11), or null.", "::mlir::Value", "getKeyOffsets">,
+    InterfaceMethod<"Alignment of queries to keys (S2).", "::attnc::attn::Alignment", "getAlign">,
+    InterfaceMethod<"Schedule, or null before one is selected.", "::attnc::attn::ScheduleAttr", "getScheduleAttr">,
+    InterfaceMethod<"Attaches a schedule.", "void", "setScheduleAttr", (ins "::attnc::attn::ScheduleAttr":$schedule)>,
+    InterfaceMethod<"Score region: (logit, b, h, i, j) to logit (S2); may be empty.", "::mlir::Region &", "getScore">,
+    InterfaceMethod<"Mask region: (b, h, i, j) to keep (S3); may be empty.", "::mlir::Region &", "getMask">,
+    InterfaceMethod<[{Key range of a query tile, derived from the mask: (b, h, first i, last i) to
+                      (low, full_low, full_high, high) as key positions; may be empty.}],
+                    "::mlir::Region &", "getBounds">,
+    InterfaceMethod<[{Kind of one tile, derived from the mask: (b, h, first i, last i, first j, last j) to
+                      (may keep some, keeps all); may be empty.}],
+                    "::mlir::Region &", "getBlocks">,
+  ];
+  let extraClassDeclaration = [{
+    /// True where queries and keys are packed without padding (S11).
+    bool isPacked() { return static_cast<bool>((*this).getQueryOffsets()); }
+    /// Query heads, head dim and key heads, all static.
+    int64_t getQueryHeads();
+    int64_t getKeyHeads();
+    int64_t getHeadDim();
+    /// True where dropout may drop something.
+    bool hasDropout() { return (*this).getDropout() || (*this).getStaticDropout(); }
+  }];
+}
+
+#endif // ATTNC_DIALECT_ATTN_INTERFACES

@@ -1,0 +1,206 @@
+//===- AttnKernelOps.cpp - Verifying kernels --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A message ends with the number of the rule that it enforces (docs/spec.md).
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnOps.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// True where two static sizes differ.
+static bool conflict(int64_t a, int64_t b) {
+  return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b;
+}
+
+/// Requires dimension `dimA` of `a` and `dimB` of `b` to be able to be equal.
+static LogicalResult verifySameDim(Operation *op, StringRef nameA, RankedTensorType a, unsigned dimA, StringRef nameB,
+                                   RankedTensorType b, unsigned dimB, StringRef rule) {
+  if (!conflict(a.getDimSize(dimA), b.getDimSize(dimB)))
+    return success();
+  return op->emitOpError() << "expected dimension " << dimA << " of " << nameA << " and dimension " << dimB << " of "
+                           << nameB << " to be equal, got " << a.getDimSize(dimA) << " and " << b.getDimSize(dimB)
+                           << " [" << rule << "]";
+}
+
+/// S14: head dims are static, from 8 to 256 in steps of 8.
+static LogicalResult verifyHeadDim(Operation *op, StringRef name, int64_t size) {
+  if (ShapedType::isDynamic(size))
+    return op->emitOpError() << "expected a static head dim in the type of " << name << " [S14]";
+  if (size < 8 || size > 256 || size % 8 != 0)
+    return op->emitOpError() << "expected the head dim of " << name << " to be a multiple of 8 from 8 to 256, got "
+                             << size << " [S14]";
+  return success();
+}
+
+static LogicalResult verifyTensors(KernelOpInterface op) {
+  RankedTensorType query = tensorType(op.getQuery()), key = tensorType(op.getKey());
+  int64_t rank = op.isPacked() ? 3 : 4;
+  auto checkRank = [&](StringRef name, RankedTensorType type) -> LogicalResult {
+    if (type.getRank() == rank)
+      return success();
+    return op->emitOpError() << "expected " << name << " of rank " << rank
+                             << (rank == 4 ? " [B, S, H, D]" : " [T, H, D] with varlen") << ", got " << type
+                             << (rank == 4 ? " [S1]" : " [S11]");
+  };
+  if (failed(checkRank("query", query)) || failed(checkRank("key", key)))
+    return failure();
+  if (query.getElementType() != key.getElementType())
+    return op->emitOpError() << "expected query and key of one element type, got " << query.getElementType() << " and "
+                             << key.getElementType() << " [S13]";
+  for (auto [name, type] : {std::pair<StringRef, RankedTensorType>("query", query), {"key", key}})
+    if (ShapedType::isDynamic(type.getDimSize(rank - 2)))
+      return op->emitOpError() << "expected a static number of heads in the type of " << name << " [S10]";
+  if (failed(verifyHeadDim(op, "query", query.getDimSize(rank - 1))) ||
+      failed(verifySameDim(op, "query", query, rank - 1, "key", key, rank - 1, "S1")))
+    return failure();
+  if (failed(verifyHeadDim(op, "key", key.getDimSize(rank - 1))))
+    return failure();
+  if (!op.isPacked() && failed(verifySameDim(op, "query", query, 0, "key", key, 0, "S1")))
+    return failure();
+  int64_t queryHeads = op.getQueryHeads(), keyHeads = op.getKeyHeads();
+  if (keyHeads <= 0 || queryHeads % keyHeads != 0)
+    return op->emitOpError() << "expected query heads to be a multiple of key heads, got " << queryHeads << " and "
+                             << keyHeads << " [S10]";
+
+  Value valueOperand = op.getValueOrNull();
+  if (!valueOperand)
+    return success();
+  RankedTensorType value = tensorType(valueOperand);
+  if (failed(checkRank("value", value)))
+    return failure();
+  if (value.getElementType() != key.getElementType())
+    return op->emitOpError() << "expected key and value of one element type, got " << key.getElementType() << " and "
+                             << value.getElementType() << " [S13]";
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    if (failed(verifySameDim(op, "key", key, dim, "value", value, dim, dim == rank - 2 ? "S10" : "S1")))
+      return failure();
+  return verifyHeadDim(op, "value", value.getDimSize(rank - 1));
+}
+
+static LogicalResult verifyClauses(KernelOpInterface op) {
+  RankedTensorType query = tensorType(op.getQuery());
+  if (std::optional<APFloat> scale = op.getStaticScale(); scale && !scale->isFinite())
+    return op->emitOpError("expected a finite scale [S18]");
+  if (std::optional<APFloat> dropout = op.getStaticDropout()) {
+    double p = dropout->convertToDouble();
+    if (!(p >= 0 && p <= 1))
+      return op->emitOpError() << "expected a dropout probability from 0 to 1, got " << p << " [S18]";
+  }
+  if (op.hasDropout() != static_cast<bool>(op.getSeed()))
+    return op->emitOpError("expected dropout to have a probability and a seed [S9]");
+  if (Value sinks = op.getSinks()) {
+    RankedTensorType type = tensorType(sinks);
+    bool perHead = type.getRank() == 2;
+    if (type.getRank() < 1 || type.getRank() > 2 || ShapedType::isDynamic(type.getShape().back()) ||
+        (perHead && type.getDimSize(0) != op.getQueryHeads()))
+      return op->emitOpError() << "expected sinks of type [" << op.getQueryHeads()
+                               << ", n] or [n] with static n, got " << type << " [S6]";
+  }
+  if (static_cast<bool>(op.getQueryOffsets()) != static_cast<bool>(op.getKeyOffsets()))
+    return op->emitOpError("expected varlen to give cumulative lengths of query and key [S11]");
+  if (op.isPacked() && (op.getQueryLengths() || op.getKeyLengths()))
+    return op->emitOpError("expected lengths or varlen, got both [S11]");
+  if (!op.isPacked())
+    for (Value lengths : {op.getQueryLengths(), op.getKeyLengths()})
+      if (lengths && failed(verifySameDim(op, "lengths", tensorType(lengths), 0, "query", query, 0, "S11")))
+        return failure();
+  if (op.isPacked() && failed(verifySameDim(op, "query offsets", tensorType(op.getQueryOffsets()), 0, "key offsets",
+                                            tensorType(op.getKeyOffsets()), 0, "S11")))
+    return failure();
+  return success();
+}
+
+/// Regions hold pure arith, math and attn operations on scalars; captures are scalars, or tensors read by attn loads.
+static LogicalResult verifyRegion(KernelOpInterface op, Region &region, StringRef name, ArrayRef<Type> arguments,
+                                  ArrayRef<Type> results) {
+  if (region.empty())
+    return success();
+  Block &block = region.front();
+  if (TypeRange(block.getArgumentTypes()) != TypeRange(arguments))
+    return op->emitOpError() << "expected region '" << name << "' to take (" << arguments << "), got ("
+                             << block.getArgumentTypes() << ") [S2]";
+  for (Operation &inner : block) {
+    if (isa<YieldOp>(inner)) {
+      if (inner.getOperandTypes() != TypeRange(results))
+        return inner.emitOpError() << "expected region '" << name << "' to yield (" << results << "), got ("
+                                   << inner.getOperandTypes() << ") [" << (name == "score" ? "S2" : "S3") << "]";
+      continue;
+    }
+    Dialect *dialect = inner.getDialect();
+    if (!dialect || !isa<arith::ArithDialect, math::MathDialect, AttnDialect>(dialect) || inner.getNumRegions() != 0)
+      return inner.emitOpError() << "is not allowed in region '" << name
+                                 << "'; expected operations of arith, math and attn [S2]";
+    if (!isMemoryEffectFree(&inner))
+      return inner.emitOpError() << "has side effects; region '" << name << "' must be pure [S2]";
+    for (Value operand : inner.getOperands())
+      if (isa<ShapedType>(operand.getType()) && !isa<AttnDialect>(dialect))
+        return inner.emitOpError("computes on a tensor; read its elements with attn.load [S4]");
+  }
+  return success();
+}
+
+static LogicalResult verifyKernelRegions(KernelOpInterface op) {
+  Builder builder(op.getContext());
+  Type index = builder.getIndexType(), f32 = builder.getF32Type(), i1 = builder.getI1Type();
+  return success(
+      succeeded(verifyRegion(op, op.getScore(), "score", {f32, index, index, index, index}, {f32})) &&
+      succeeded(verifyRegion(op, op.getMask(), "mask", {index, index, index, index}, {i1})) &&
+      succeeded(verifyRegion(op, op.getBounds(), "bounds", {index, index, index, index},
+                             {index, index, index, index})) &&
+      succeeded(verifyRegion(op, op.getBlocks(), "blocks", {index, index, index, index, index, index}, {i1, i1})));
+}
+
+LogicalResult ForwardOp::verify() {
+  KernelOpInterface kernel = *this;
+  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)))
+    return failure();
+  RankedTensorType query = tensorType(getQuery()), value = tensorType(getValue()), out = tensorType(getOut());
+  if (out.getElementType() != query.getElementType())
+    return emitOpError() << "expected out of element type " << query.getElementType() << ", got "
+                         << out.getElementType() << " [S13]";
+  int64_t rank = query.getRank();
+  if (out.getRank() != rank)
+    return emitOpError() << "expected out of rank " << rank << ", got " << out << " [S1]";
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    if (out.getDimSize(dim) != query.getDimSize(dim))
+      return emitOpError() << "expected dimension " << dim << " of out to be that of query, got " << out << " and "
+                           << query << " [S1]";
+  if (out.getDimSize(rank - 1) != value.getDimSize(rank - 1))
+    return emitOpError() << "expected the head dim of out to be that of value, got " << out.getDimSize(rank - 1)
+                         << " and " << value.getDimSize(rank - 1) << " [S14]";
+  if (Value lseValue = getLse()) {
+    RankedTensorType lse = tensorType(lseValue);
+    SmallVector<int64_t> shape(query.getShape().drop_back());
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    if (lse.getShape() != ArrayRef<int64_t>(shape))
+      return emitOpError() << "expected lse of type " << RankedTensorType::get(shape, lse.getElementType()) << ", got "
+                           << lse << " [S8]";
+  }
+  return success();
+}
+
+LogicalResult ForwardOp::verifyRegions() { return verifyKernelRegions(*this); }
+
+LogicalResult WeightsOp::verify() {
+  KernelOpInterface kernel = *this;
+  if (kernel.isPacked())
+    return emitOpError("expected padded sequences; the weights of packed ones have no rectangular shape [S11]");
+  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)))
+    return failure();
+  RankedTensorType query = tensorType(getQuery()), key = tensorType(getKey());
+  auto expected = RankedTensorType::get(
+      {query.getDimSize(0), query.getDimSize(2), query.getDimSize(1), key.getDimSize(1)}, query.getElementType());
+  if (getWeights().getType() != expected)
+    return emitOpError() << "expected weights of type " << expected << ", got " << getWeights().getType() << " [S1]";
+  return success();
+}
+
+LogicalResult WeightsOp::verifyRegions() { return verifyKernelRegions(*this); }
+
+Value ForwardOp::getValueOrNull() { return getValue(); }
+
+Value WeightsOp::getValueOrNull() { return {}; }

@@ -1,0 +1,270 @@
+//===- AttnOps.td - Operations of the attn dialect ---------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_ATTN_OPS
+#define ATTNC_DIALECT_ATTN_OPS
+
+include "dialect/attn/AttnAttrs.td"
+include "dialect/attn/AttnDialect.td"
+include "dialect/attn/AttnInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+def Attn_FloatTensor : RankedTensorOf<[F32, BF16, F16]>;
+def Attn_LengthTensor : 1DTensorOf<[I32]>;
+
+class Attn_KernelOp<string mnemonic, dag operands, list<Trait> traits = []>
+    : Attn_Op<mnemonic, !listconcat(traits, [
+        Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Attn_KernelOpInterface, ["getValueOrNull"]>,
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>])> {
+  let arguments = !con(operands, (ins
+    Optional<F32>:$scale,
+    Optional<Attn_FloatTensor>:$sinks,
+    Optional<F32>:$dropout,
+    Optional<I64>:$seed,
+    Optional<Index>:$q_offset,
+    Optional<Attn_LengthTensor>:$query_lengths,
+    Optional<Attn_LengthTensor>:$key_lengths,
+    Optional<Attn_LengthTensor>:$query_offsets,
+    Optional<Attn_LengthTensor>:$key_offsets,
+    OptionalAttr<F32Attr>:$static_scale,
+    OptionalAttr<F32Attr>:$static_dropout,
+    DefaultValuedAttr<Attn_AlignmentAttr, "::attnc::attn::Alignment::BottomRight">:$align,
+    OptionalAttr<Attn_ScheduleAttr>:$schedule));
+  let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask, MaxSizedRegion<1>:$bounds,
+                        MaxSizedRegion<1>:$blocks);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Attn_ForwardOp : Attn_KernelOp<"forward",
+    (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key, Attn_FloatTensor:$value)> {
+  let summary = "Attention, forward";
+  let description = [{
+    For query position i and key position j of one batch entry and head:
+
+        s = scale * dot(q_i, k_j)        f32; scale defaults to 1/sqrt(D)                        (S1)
+        s = score(s, b, h, i, j)         in the order written                                    (S2)
+        s = mask(b, h, i, j) ? s : -inf                                                          (S3)
+        p = softmax over j, sinks in the maximum and the denominator                             (S6, S7)
+        out_i = sum_j dropout(p_ij) * v_j,   lse_i = ln(sum_j exp(s_ij) + sum exp(sinks))        (S8, S9)
+
+    Clauses, in any order, each at most once:
+
+    - `scale(0.125)` or `scale(%s)`
+    - `sinks(%t : tensor<16x1xf32>)`: f32 logits [Hq, n], or [n] for every head
+    - `dropout(0.1, %seed)` or `dropout(%p, %seed)`: f32 probability, i64 seed
+    - `align(top_left)`; the default is `bottom_right`, which adds Sk - Sq to every query position, per sequence
+    - `q_offset(%n)`: an index added to every query position
+    - `lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)`: padded sequences; either may be absent
+    - `varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)`: packed sequences by cumulative lengths
+    - `score (%s, %b, %h, %i, %j) { ... attn.yield %x }`
+    - `mask (%b, %h, %i, %j) { ... attn.yield %keep }`
+    - `schedule(#attn.schedule<...>)`
+    - `bounds (...) {...}` and `blocks (...) {...}`: derived from the mask by `attn-infer-bounds`
+
+    A row that keeps no key and has no sink gives out 0 and lse -inf (S7). Key head of query head h is
+    h / (Hq / Hkv) (S10).
+
+    Example:
+
+    ```mlir
+    %o, %lse = attn.forward %q, %k, %v scale(0.0625)
+        score (%s, %b, %h, %i, %j) {
+          %c = attn.softcap %s, 50.0
+          attn.yield %c : f32
+        }
+        mask (%b, %h, %i, %j) {
+          %c = attn.causal %i, %j
+          attn.yield %c : i1
+        }
+        : (tensor<?x?x16x256xbf16>, tensor<?x?x8x256xbf16>, tensor<?x?x8x256xbf16>)
+        -> (tensor<?x?x16x256xbf16>, tensor<?x16x?xf32>)
+    ```
+  }];
+  let results = (outs Attn_FloatTensor:$out, Optional<RankedTensorOf<[F32]>>:$lse);
+}
+
+def Attn_WeightsOp : Attn_KernelOp<"weights", (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key)> {
+  let summary = "Attention probabilities";
+  let description = [{
+    The probabilities [B, Hq, Sq, Sk] that `attn.forward` with the same clauses multiplies the values with, after dropout.
+    They take O(Sq * Sk) memory by nature; packed sequences are refused.
+
+    Example:
+
+    ```mlir
+    %w = attn.weights %q, %k scale(0.125)
+        : (tensor<?x?x16x64xf32>, tensor<?x?x16x64xf32>) -> tensor<?x16x?x?xf32>
+    ```
+  }];
+  let results = (outs Attn_FloatTensor:$weights);
+}
+
+def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator,
+                                    ParentOneOf<["ForwardOp", "WeightsOp"]>]> {
+  let summary = "Ends a region of a kernel";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+//===----------------------------------------------------------------------===//
+// Captured tensors
+//===----------------------------------------------------------------------===//
+
+def Attn_CapturedTensor : RankedTensorOf<[F32, BF16, F16, I1, I8, I32, I64]>;
+
+def Attn_LoadOp : Attn_Op<"load", [Pure,
+    TypesMatchWith<"result type matches the element type", "tensor", "result",
+                   "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()">]> {
+  let summary = "One element of a captured tensor";
+  let description = [{
+    A coordinate of the region used as it is addresses its own axis: `%b` the batch entry, `%h` the query head, `%i` the
+    query's row and `%j` the key's row in the tensors as stored, whatever the alignment (packed sequences: the packed
+    row). That dimension has the axis's size, or 1, which broadcasts (S4). An index that is computed is taken as it is,
+    and clamped to the tensor.
+
+    Example: `%x = attn.load %bias[%b, %h, %i, %j] : tensor<1x16x?x?xbf16>`
+  }];
+  let arguments = (ins Attn_CapturedTensor:$tensor, Variadic<Index>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor)";
+  let hasVerifier = 1;
+}
+
+def Attn_LoadRangeOp : Attn_Op<"load_range", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Least and greatest element of a box of a captured tensor";
+  let description = [{
+    What `attn-infer-bounds` makes of an `attn.load` when coordinates become ranges: for each dimension the first and the
+    last index, both inside; indices follow the rules of `attn.load`. Results have the element type; for i1 they mean "all
+    are set" and "some is set". An empty box gives an inverted range.
+
+    Example: `%lo, %hi = attn.load_range %ids[%b, %i0 to %i1] : tensor<?x?xi32>`
+  }];
+  let arguments = (ins Attn_CapturedTensor:$tensor, Variadic<Index>:$first, Variadic<Index>:$last);
+  let results = (outs AnyType:$least, AnyType:$greatest);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Sugar for scores
+//===----------------------------------------------------------------------===//
+
+class Attn_SugarOp<string mnemonic, list<Trait> traits = []>
+    : Attn_Op<mnemonic, !listconcat(traits, [Pure, DeclareOpInterfaceMethods<Attn_SugarOpInterface>])>;
+
+def Attn_SoftcapOp : Attn_SugarOp<"softcap", [AllTypesMatch<["logit", "result"]>]> {
+  let summary = "cap * tanh(logit / cap) (S4)";
+  let description = [{
+    The cap is a literal or an f32 value; it must not be zero or negative. An infinite cap folds away.
+
+    Example: `%c = attn.softcap %s, 50.0`
+  }];
+  let arguments = (ins F32:$logit, Optional<F32>:$cap, OptionalAttr<F32Attr>:$static_cap);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$logit `,` custom<FloatOrValue>($cap, $static_cap) attr-dict";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def Attn_AlibiOp : Attn_SugarOp<"alibi", [AllTypesMatch<["logit", "result"]>]> {
+  let summary = "logit - slope[h] * |i - j| (S4)";
+  let description = [{
+    Slopes are a tensor [Hq].
+
+    Example: `%a = attn.alibi %s, %slopes[%h], %i, %j : tensor<16xf32>`
+  }];
+  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$slopes, Index:$head, Index:$i, Index:$j);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$logit `,` $slopes `[` $head `]` `,` $i `,` $j attr-dict `:` type($slopes)";
+  let hasVerifier = 1;
+}
+
+def Attn_BiasOp : Attn_SugarOp<"bias", [AllTypesMatch<["logit", "result"]>]> {
+  let summary = "logit + tensor[indices] (S4)";
+  let description = [{
+    Indices follow the rules of `attn.load`.
+
+    Example: `%x = attn.bias %s, %bias[%h, %i, %j] : tensor<16x?x?xbf16>`
+  }];
+  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$tensor, Variadic<Index>:$indices);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$logit `,` $tensor `[` $indices `]` attr-dict `:` type($tensor)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Sugar for masks
+//===----------------------------------------------------------------------===//
+
+def Attn_CausalOp : Attn_SugarOp<"causal"> {
+  let summary = "keep where j <= i";
+  let description = [{
+    Example: `%c = attn.causal %i, %j`
+  }];
+  let arguments = (ins Index:$i, Index:$j);
+  let results = (outs I1:$keep);
+  let assemblyFormat = "$i `,` $j attr-dict";
+}
+
+def Attn_WindowOp : Attn_SugarOp<"window", [AttrSizedOperandSegments]> {
+  let summary = "keep where i - left <= j <= i + right (S5)";
+  let description = [{
+    Each side is a literal or an index value, and unbounded where absent; 0 keeps only i itself on that side; a negative
+    one is an error.
+
+    Example: `%w = attn.window %i, %j left(4095) right(0)`, `%w = attn.window %i, %j left(%w)`,
+    or with attributes: `%w = attn.window %i, %j {left = 4095, right = 0}`
+  }];
+  let arguments = (ins Index:$i, Index:$j, Optional<Index>:$left_value, Optional<Index>:$right_value,
+                       OptionalAttr<I64Attr>:$left, OptionalAttr<I64Attr>:$right);
+  let results = (outs I1:$keep);
+  let assemblyFormat = [{
+    $i `,` $j (`left` `(` custom<IntOrValue>($left_value, $left)^ `)`)? (`right` `(` custom<IntOrValue>($right_value, $right)^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Attn_SameSegmentOp : Attn_SugarOp<"same_segment", [AttrSizedOperandSegments]> {
+  let summary = "keep where the ids of query and key are equal and not negative (S12)";
+  let description = [{
+    Example: `%m = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>`
+  }];
+  let arguments = (ins RankedTensorOf<[I32]>:$query_ids, Variadic<Index>:$query_indices,
+                       RankedTensorOf<[I32]>:$key_ids, Variadic<Index>:$key_indices);
+  let results = (outs I1:$keep);
+  let assemblyFormat = [{
+    $query_ids `[` $query_indices `]` `,` $key_ids `[` $key_indices `]` attr-dict `:` type($query_ids) `,`
+    type($key_ids)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_PrefixOp : Attn_SugarOp<"prefix"> {
+  let summary = "keep where j < length[indices]";
+  let description = [{
+    The bidirectional prefix of a prefix language model; join it with `attn.causal` by `arith.ori`.
+
+    Example: `%p = attn.prefix %j, %length[%b] : tensor<?xi32>`
+  }];
+  let arguments = (ins Index:$j, RankedTensorOf<[I32]>:$lengths, Variadic<Index>:$indices);
+  let results = (outs I1:$keep);
+  let assemblyFormat = "$j `,` $lengths `[` $indices `]` attr-dict `:` type($lengths)";
+  let hasVerifier = 1;
+}
+
+#endif // ATTNC_DIALECT_ATTN_OPS

@@ -1,0 +1,128 @@
+//===- AttnSugar.cpp - Meaning of the sugar operations ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each `expand` is the whole meaning of its operation for the compiler; Reference.cpp states it a second time, plainly,
+// and tests hold the two together.
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+/// The value of a literal-or-value pair.
+static Value materialize(OpBuilder &b, Location loc, Value value, FloatAttr literal) {
+  return value ? value : arith::ConstantOp::create(b, loc, literal).getResult();
+}
+
+static Value materialize(OpBuilder &b, Location loc, Value value, std::optional<int64_t> literal) {
+  return value ? value : arith::ConstantIndexOp::create(b, loc, *literal).getResult();
+}
+
+/// Loads an element and widens it to f32.
+static Value loadF32(OpBuilder &b, Location loc, Value tensor, ValueRange indices) {
+  Value element = LoadOp::create(b, loc, tensor, indices);
+  return element.getType().isF32() ? element : arith::ExtFOp::create(b, loc, b.getF32Type(), element).getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftcapOp::verify() {
+  if (static_cast<bool>(getCap()) == getStaticCap().has_value())
+    return emitOpError("expected one cap [S4]");
+  if (getStaticCap() && !(getStaticCap()->convertToDouble() > 0))
+    return emitOpError() << "expected a positive cap, got " << getStaticCap()->convertToDouble() << " [S4]";
+  return success();
+}
+
+Value SoftcapOp::expand(OpBuilder &b) {
+  Location loc = getLoc();
+  Value cap = materialize(b, loc, getCap(), getStaticCapAttr());
+  Value ratio;
+  if (FloatAttr literal = getStaticCapAttr()) {
+    // A product instead of a quotient: the reciprocal of a literal is rounded once, here.
+    FloatAttr inverse = b.getF32FloatAttr(static_cast<float>(1.0 / literal.getValueAsDouble()));
+    ratio = arith::MulFOp::create(b, loc, getLogit(), arith::ConstantOp::create(b, loc, inverse));
+  } else {
+    ratio = arith::DivFOp::create(b, loc, getLogit(), cap);
+  }
+  return arith::MulFOp::create(b, loc, cap, math::TanhOp::create(b, loc, ratio));
+}
+
+LogicalResult AlibiOp::verify() { return verifyIndices(*this, getSlopes().getType(), getHead()); }
+
+Value AlibiOp::expand(OpBuilder &b) {
+  Location loc = getLoc();
+  Value slope = loadF32(b, loc, getSlopes(), getHead());
+  Value distance = math::AbsIOp::create(b, loc, arith::SubIOp::create(b, loc, getI(), getJ()));
+  // Distances fit 32 bits: positions do (docs/spec.md).
+  Value narrow = arith::IndexCastOp::create(b, loc, b.getI32Type(), distance);
+  Value penalty = arith::MulFOp::create(b, loc, slope, arith::SIToFPOp::create(b, loc, b.getF32Type(), narrow));
+  return arith::SubFOp::create(b, loc, getLogit(), penalty);
+}
+
+LogicalResult BiasOp::verify() { return verifyIndices(*this, getTensor().getType(), getIndices()); }
+
+Value BiasOp::expand(OpBuilder &b) {
+  return arith::AddFOp::create(b, getLoc(), getLogit(), loadF32(b, getLoc(), getTensor(), getIndices()));
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+static Value compare(OpBuilder &b, Location loc, arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+  return arith::CmpIOp::create(b, loc, predicate, lhs, rhs);
+}
+
+Value CausalOp::expand(OpBuilder &b) { return compare(b, getLoc(), arith::CmpIPredicate::sle, getJ(), getI()); }
+
+LogicalResult WindowOp::verify() {
+  if ((getLeftValue() && getLeft()) || (getRightValue() && getRight()))
+    return emitOpError("expected each side once, as a literal or a value [S5]");
+  for (std::optional<int64_t> side : {getLeft(), getRight()})
+    if (side && *side < 0)
+      return emitOpError() << "expected a window side of 0 or more, got " << *side << " [S5]";
+  return success();
+}
+
+Value WindowOp::expand(OpBuilder &b) {
+  Location loc = getLoc();
+  Value keep;
+  if (getLeftValue() || getLeft()) {
+    Value first = arith::SubIOp::create(b, loc, getI(), materialize(b, loc, getLeftValue(), getLeft()));
+    keep = compare(b, loc, arith::CmpIPredicate::sge, getJ(), first);
+  }
+  if (getRightValue() || getRight()) {
+    Value last = arith::AddIOp::create(b, loc, getI(), materialize(b, loc, getRightValue(), getRight()));
+    Value right = compare(b, loc, arith::CmpIPredicate::sle, getJ(), last);
+    keep = keep ? arith::AndIOp::create(b, loc, keep, right).getResult() : right;
+  }
+  return keep ? keep : arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1).getResult();
+}
+
+LogicalResult SameSegmentOp::verify() {
+  return success(succeeded(verifyIndices(*this, getQueryIds().getType(), getQueryIndices())) &&
+                 succeeded(verifyIndices(*this, getKeyIds().getType(), getKeyIndices())));
+}
+
+Value SameSegmentOp::expand(OpBuilder &b) {
+  Location loc = getLoc();
+  Value query = LoadOp::create(b, loc, getQueryIds(), getQueryIndices());
+  Value key = LoadOp::create(b, loc, getKeyIds(), getKeyIndices());
+  Value zero = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0);
+  Value equal = compare(b, loc, arith::CmpIPredicate::eq, query, key);
+  return arith::AndIOp::create(b, loc, equal, compare(b, loc, arith::CmpIPredicate::sge, query, zero));
+}
+
+LogicalResult PrefixOp::verify() { return verifyIndices(*this, getLengths().getType(), getIndices()); }
+
+Value PrefixOp::expand(OpBuilder &b) {
+  Location loc = getLoc();
+  Value length = LoadOp::create(b, loc, getLengths(), getIndices());
+  Value limit = arith::IndexCastOp::create(b, loc, b.getIndexType(), length);
+  return compare(b, loc, arith::CmpIPredicate::slt, getJ(), limit);
+}

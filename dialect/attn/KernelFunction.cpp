@@ -1,0 +1,311 @@
+//===- KernelFunction.cpp - A kernel's arguments and shapes -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/KernelFunction.h"
+#include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+namespace {
+
+/// Collects which dimensions must agree, then names the classes.
+class ShapeSolver {
+public:
+  explicit ShapeSolver(KernelFunction &kernel) : kernel(kernel) {}
+
+  /// Reads all kernels of the function. Axes are one set for the function, shared by its kernels.
+  void run();
+
+private:
+  using Dim = std::pair<Value, unsigned>;
+
+  int axis(StringRef name);
+  int find(int node) { return parent[node] == node ? node : parent[node] = find(parent[node]); }
+  void unite(int a, int b);
+  void place(Value tensor, unsigned dim, StringRef axisName);
+  void use(Value value, ArgumentUse use);
+  void readTensors(KernelOpInterface op);
+  void readRegion(KernelOpInterface op, Region &region);
+  void readIndices(KernelOpInterface op, Value tensor, ValueRange indices);
+  void describe(KernelArgument &argument, Value value);
+
+  KernelFunction &kernel;
+  llvm::SmallVector<int> parent;
+  llvm::SmallVector<std::string> names;
+  llvm::StringMap<int> axes;
+  llvm::DenseMap<Dim, int> dims;
+  llvm::DenseSet<Dim> indexed; ///< dimensions of captured tensors: size 1 broadcasts
+  llvm::DenseMap<Value, ArgumentUse> uses;
+  llvm::DenseSet<Value> unitStride;
+};
+
+} // namespace
+
+int ShapeSolver::axis(StringRef name) {
+  auto [it, inserted] = axes.try_emplace(name, static_cast<int>(parent.size()));
+  if (inserted) {
+    parent.push_back(it->second);
+    names.push_back(name.str());
+  }
+  return it->second;
+}
+
+/// Joins two classes; the earlier name stays.
+void ShapeSolver::unite(int a, int b) {
+  a = find(a);
+  b = find(b);
+  parent[std::max(a, b)] = std::min(a, b);
+}
+
+void ShapeSolver::place(Value tensor, unsigned dim, StringRef axisName) {
+  int node = axis(axisName);
+  auto [it, inserted] = dims.try_emplace({tensor, dim}, node);
+  if (!inserted)
+    unite(it->second, node);
+}
+
+void ShapeSolver::use(Value value, ArgumentUse use) {
+  if (value)
+    uses.try_emplace(value, use);
+}
+
+void ShapeSolver::readTensors(KernelOpInterface op) {
+  bool packed = op.isPacked();
+  auto placeRows = [&](Value tensor, StringRef padded, StringRef packedName) {
+    unitStride.insert(tensor);
+    if (packed)
+      return place(tensor, 0, packedName);
+    place(tensor, 0, "B");
+    place(tensor, 1, padded);
+  };
+  placeRows(op.getQuery(), "Sq", "Tq");
+  placeRows(op.getKey(), "Sk", "Tk");
+  if (Value value = op.getValueOrNull())
+    placeRows(value, "Sk", "Tk");
+  for (Value lengths : {op.getQueryLengths(), op.getKeyLengths()})
+    if (lengths)
+      place(lengths, 0, "B");
+  for (Value offsets : {op.getQueryOffsets(), op.getKeyOffsets()})
+    if (offsets)
+      place(offsets, 0, "B+1");
+
+  use(op.getScale(), ArgumentUse::Scale);
+  use(op.getDropout(), ArgumentUse::Probability);
+  use(op.getSeed(), ArgumentUse::Seed);
+  use(op.getQOffset(), ArgumentUse::QueryOffset);
+  use(op.getQueryLengths(), ArgumentUse::QueryLengths);
+  use(op.getKeyLengths(), ArgumentUse::KeyLengths);
+  use(op.getQueryOffsets(), ArgumentUse::QueryOffsets);
+  use(op.getKeyOffsets(), ArgumentUse::KeyOffsets);
+
+  for (Value result : op->getResults())
+    unitStride.insert(result);
+  if (auto forward = dyn_cast<ForwardOp>(op.getOperation())) {
+    placeRows(forward.getOut(), "Sq", "Tq");
+    if (Value lse = forward.getLse()) {
+      if (packed) {
+        place(lse, 1, "Tq");
+      } else {
+        place(lse, 0, "B");
+        place(lse, 2, "Sq");
+      }
+    }
+  } else if (auto weights = dyn_cast<WeightsOp>(op.getOperation())) {
+    place(weights.getWeights(), 0, "B");
+    place(weights.getWeights(), 2, "Sq");
+    place(weights.getWeights(), 3, "Sk");
+  }
+}
+
+void ShapeSolver::readIndices(KernelOpInterface op, Value tensor, ValueRange indices) {
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    std::optional<Coordinate> coordinate = getCoordinate(index);
+    if (!coordinate || cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
+      continue;
+    indexed.insert({tensor, dim});
+    switch (*coordinate) {
+    case Coordinate::Batch:
+      place(tensor, dim, "B");
+      break;
+    case Coordinate::Head:
+      // Static: query heads always are.
+      break;
+    case Coordinate::Query:
+      place(tensor, dim, op.isPacked() ? "Tq" : "Sq");
+      break;
+    case Coordinate::Key:
+      place(tensor, dim, op.isPacked() ? "Tk" : "Sk");
+      break;
+    }
+  }
+}
+
+void ShapeSolver::readRegion(KernelOpInterface op, Region &region) {
+  region.walk([&](Operation *inner) {
+    if (auto load = dyn_cast<LoadOp>(inner)) {
+      readIndices(op, load.getTensor(), load.getIndices());
+    } else if (auto range = dyn_cast<LoadRangeOp>(inner)) {
+      readIndices(op, range.getTensor(), range.getFirst());
+    } else if (auto bias = dyn_cast<BiasOp>(inner)) {
+      readIndices(op, bias.getTensor(), bias.getIndices());
+    } else if (auto alibi = dyn_cast<AlibiOp>(inner)) {
+      readIndices(op, alibi.getSlopes(), alibi.getHead());
+    } else if (auto segment = dyn_cast<SameSegmentOp>(inner)) {
+      readIndices(op, segment.getQueryIds(), segment.getQueryIndices());
+      readIndices(op, segment.getKeyIds(), segment.getKeyIndices());
+      use(segment.getQueryIds(), ArgumentUse::SegmentIds);
+      use(segment.getKeyIds(), ArgumentUse::SegmentIds);
+    } else if (auto prefix = dyn_cast<PrefixOp>(inner)) {
+      readIndices(op, prefix.getLengths(), prefix.getIndices());
+      use(prefix.getLengths(), ArgumentUse::PrefixLengths);
+    } else if (auto window = dyn_cast<WindowOp>(inner)) {
+      use(window.getLeftValue(), ArgumentUse::Window);
+      use(window.getRightValue(), ArgumentUse::Window);
+    } else if (auto softcap = dyn_cast<SoftcapOp>(inner)) {
+      use(softcap.getCap(), ArgumentUse::Cap);
+    }
+  });
+}
+
+void ShapeSolver::describe(KernelArgument &argument, Value value) {
+  if (auto it = uses.find(value); it != uses.end())
+    argument.use = it->second;
+  argument.unitInnerStride = unitStride.contains(value);
+  auto tensor = dyn_cast<RankedTensorType>(argument.type);
+  if (!tensor)
+    return;
+  for (auto [dim, size] : llvm::enumerate(tensor.getShape())) {
+    KernelDim out{size, -1, size == ShapedType::kDynamic && indexed.contains({value, dim})};
+    if (auto it = dims.find({value, dim}); it != dims.end())
+      out.symbol = find(it->second);
+    else if (ShapedType::isDynamic(size))
+      out.symbol = axis(argument.name + "." + std::to_string(dim));
+    argument.dims.push_back(out);
+  }
+}
+
+void ShapeSolver::run() {
+  for (StringRef name : {"B", "Sq", "Sk"})
+    if (!kernel.kernels.front().isPacked())
+      axis(name);
+  for (StringRef name : {"Tq", "Tk", "B+1"})
+    if (kernel.kernels.front().isPacked())
+      axis(name);
+  for (KernelOpInterface op : kernel.kernels) {
+    readTensors(op);
+    readRegion(op, op.getScore());
+    readRegion(op, op.getMask());
+  }
+  for (auto [argument, value] : llvm::zip_equal(kernel.inputs, kernel.function.getArguments()))
+    describe(argument, value);
+  Operation *ret = kernel.function.getBody().front().getTerminator();
+  for (auto [argument, value] : llvm::zip_equal(kernel.outputs, ret->getOperands()))
+    describe(argument, value);
+
+  // Number the classes that are left.
+  llvm::MapVector<int, int> numbers;
+  auto renumber = [&](KernelDim &dim) {
+    if (dim.symbol < 0)
+      return;
+    auto [it, inserted] = numbers.try_emplace(find(dim.symbol), static_cast<int>(kernel.symbols.size()));
+    if (inserted)
+      kernel.symbols.push_back(names[it->first]);
+    dim.symbol = it->second;
+  };
+  for (KernelArgument &argument : kernel.inputs)
+    llvm::for_each(argument.dims, renumber);
+  for (KernelArgument &argument : kernel.outputs)
+    llvm::for_each(argument.dims, renumber);
+}
+
+int KernelFunction::findSymbol(StringRef name) const {
+  for (auto [index, symbol] : llvm::enumerate(symbols))
+    if (symbol == name)
+      return static_cast<int>(index);
+  return -1;
+}
+
+/// Name of argument or result `index`: its `attn.name`, or `prefix` and its number.
+static std::string argumentName(DictionaryAttr attrs, StringRef prefix, unsigned index) {
+  if (attrs)
+    if (auto name = attrs.getAs<StringAttr>("attn.name"))
+      return name.str();
+  return (prefix + Twine(index)).str();
+}
+
+FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
+  if (function.isExternal())
+    return function.emitOpError("expected a body");
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expected a body of one block");
+  KernelFunction kernel;
+  kernel.function = function;
+  for (Operation &op : function.getBody().front()) {
+    if (auto attention = dyn_cast<KernelOpInterface>(op)) {
+      kernel.kernels.push_back(attention);
+      if (attention.isPacked() != kernel.kernels.front().isPacked())
+        return op.emitOpError("expected all kernels of a function to be packed, or none [S11]");
+      continue;
+    }
+    if (!isa<func::ReturnOp>(op) && !op.hasTrait<OpTrait::ConstantLike>())
+      return op.emitOpError("does not belong in a kernel function; expected attn operations, constants and return");
+  }
+  if (kernel.kernels.empty())
+    return function.emitOpError("expected an attn.forward or attn.weights");
+
+  llvm::StringSet<> taken;
+  auto add = [&](SmallVectorImpl<KernelArgument> &list, Type type, std::string name) -> LogicalResult {
+    if (!isa<RankedTensorType>(type) && !type.isIntOrIndexOrFloat())
+      return function.emitOpError() << "expected ranked tensors and scalars, got " << type << " for '" << name << "'";
+    if (!taken.insert(name).second)
+      return function.emitOpError() << "names two arguments or results '" << name << "'";
+    KernelArgument &argument = list.emplace_back();
+    argument.name = std::move(name);
+    argument.type = type;
+    return success();
+  };
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    if (failed(add(kernel.inputs, argument.getType(), argumentName(function.getArgAttrDict(index), "arg", index))))
+      return failure();
+  }
+  Operation *ret = function.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(ret->getOperands())) {
+    if (!isa_and_nonnull<KernelOpInterface>(value.getDefiningOp()))
+      return ret->emitOpError() << "expected results of attn operations, but result " << index << " is none";
+    unsigned number = static_cast<unsigned>(index);
+    if (failed(add(kernel.outputs, value.getType(), argumentName(function.getResultAttrDict(number), "out", number))))
+      return failure();
+  }
+  for (KernelOpInterface op : kernel.kernels)
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && !isa<BlockArgument>(operand))
+        return op->emitOpError("expected tensors that are arguments of the function");
+
+  ShapeSolver(kernel).run();
+  return kernel;
+}
+
+FailureOr<func::FuncOp> attnc::attn::findKernelFunction(ModuleOp module, StringRef entry) {
+  SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+  if (!entry.empty()) {
+    for (func::FuncOp function : functions)
+      if (function.getName() == entry)
+        return function;
+    return module.emitError() << "no function is named '" << entry << "'";
+  }
+  llvm::erase_if(functions, [](func::FuncOp function) { return !function.isPublic(); });
+  if (functions.size() == 1)
+    return functions.front();
+  if (functions.empty())
+    return module.emitError("expected a function");
+  InFlightDiagnostic diagnostic = module.emitError("expected one function, or its name by --entry");
+  for (func::FuncOp function : functions)
+    diagnostic.attachNote(function.getLoc()) << "'" << function.getName() << "' is one";
+  return diagnostic;
+}

@@ -1,0 +1,75 @@
+//===- KernelFunction.h - A kernel's arguments and shapes -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a function of a spec asks of whoever calls it: names, types, and which dimensions must agree. Everything outside
+// the compiler (argument checks, random inputs, output shapes) is derived from this.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_ATTN_KERNELFUNCTION_H
+#define ATTNC_DIALECT_ATTN_KERNELFUNCTION_H
+
+#include "dialect/attn/AttnInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <string>
+
+namespace attnc::attn {
+
+/// What an argument is for: decides the checks on its content and how random inputs are drawn.
+enum class ArgumentUse {
+  Plain,         ///< any numbers
+  QueryLengths,  ///< each in [0, Sq] (S11)
+  KeyLengths,    ///< each in [0, Sk] (S11)
+  QueryOffsets,  ///< cumulative lengths of packed queries (S11)
+  KeyOffsets,    ///< cumulative lengths of packed keys (S11)
+  SegmentIds,    ///< equal ids see each other, negative ones nothing (S12)
+  PrefixLengths, ///< lengths of bidirectional prefixes
+  Probability,   ///< dropout probability, in [0, 1] (S9)
+  Seed,          ///< dropout seed
+  Window,        ///< side of a window, 0 or more (S5)
+  Cap,           ///< soft cap, above 0 (S4)
+  Scale,         ///< scale of the logits, not NaN (S1)
+  QueryOffset,   ///< offset of query positions (S2)
+};
+
+/// One dimension of an argument or result.
+struct KernelDim {
+  int64_t size;   ///< static size, or ShapedType::kDynamic
+  int symbol;     ///< index in KernelFunction::symbols of the size it shares with other dimensions, or -1
+  bool broadcast; ///< a size of 1 serves every index (S4)
+};
+
+/// An argument or result of a kernel function.
+struct KernelArgument {
+  std::string name; ///< `attn.name`, or arg0, arg1, … and out0, out1, …
+  mlir::Type type;  ///< ranked tensor or scalar
+  llvm::SmallVector<KernelDim> dims;
+  ArgumentUse use = ArgumentUse::Plain;
+  bool unitInnerStride = false; ///< queries, keys, values and results: last dimension contiguous
+
+  bool isTensor() const { return mlir::isa<mlir::RankedTensorType>(type); }
+};
+
+/// A function that holds attention kernels, and what it asks of its callers.
+struct KernelFunction {
+  mlir::func::FuncOp function;
+  llvm::SmallVector<KernelOpInterface> kernels;
+  /// Names of the sizes that dimensions share: B, Sq, Sk; packed Tq, Tk, and B+1 for cumulative lengths; and
+  /// `NAME.N` for a dimension of a captured tensor that computed indices address.
+  llvm::SmallVector<std::string> symbols;
+  llvm::SmallVector<KernelArgument> inputs, outputs;
+
+  /// Index of a symbol, or -1.
+  int findSymbol(llvm::StringRef name) const;
+
+  /// Reads a function; a function that is no kernel is an error at the place that makes it none.
+  static mlir::FailureOr<KernelFunction> get(mlir::func::FuncOp function);
+};
+
+/// Finds the function to compile: `entry`, or the only public one. Errors name what is there.
+mlir::FailureOr<mlir::func::FuncOp> findKernelFunction(mlir::ModuleOp module, llvm::StringRef entry);
+
+} // namespace attnc::attn
+
+#endif // ATTNC_DIALECT_ATTN_KERNELFUNCTION_H
