@@ -58,8 +58,7 @@ std::vector<int64_t> slotOffsets(const KernelImage &image);
 /// tensors; type and range of scalars; content of length tensors. An integer is
 /// accepted for a scalar of floating-point type, not the reverse. `image` must
 /// be verified.
-Result<BoundArguments> bindArguments(const KernelImage &image,
-                                     Span<const ArgValue> values);
+Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values);
 
 } // namespace attnc::runtime
 

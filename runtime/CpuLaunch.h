@@ -17,8 +17,7 @@ namespace attnc::runtime {
 /// is the argument block; `scratch` is memory of the worker's own, aligned to
 /// 64 bytes, of the entry's `scratchBytes`, with unspecified content (null when
 /// the whole kernel asks for none).
-using CpuEntry = void (*)(const int64_t *arguments, int64_t tile,
-                          void *scratch);
+using CpuEntry = void (*)(const int64_t *arguments, int64_t tile, void *scratch);
 
 /// Runs `entries`, the addresses of `image.entries` in the same order, on
 /// `arguments`; each runs all its tiles before the next starts. Memory beyond

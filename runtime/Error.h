@@ -54,7 +54,8 @@ private:
 };
 
 /// A `T`, or the error that prevented it.
-template <typename T> class [[nodiscard]] Result {
+template <typename T>
+class [[nodiscard]] Result {
 public:
   /// Success with `value`.
   Result(T value) : value(std::move(value)) {}

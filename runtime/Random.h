@@ -19,14 +19,12 @@
 namespace attnc::runtime {
 
 /// Four random words for `counter` under `key`.
-std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
-                                   std::array<uint32_t, 2> key);
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 /// The number u in [0, 1) of rule S9: a weight is kept when u >= p. Batch `b`,
 /// query head `h`, query `i` and key `j` are positions in the tensors, not in
 /// tiles. A multiple of 2^-24, so exact.
-float dropoutUniform(uint64_t seed, uint32_t b, uint32_t h, uint32_t i,
-                     uint32_t j);
+float dropoutUniform(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j);
 
 /// The `index`-th number of `stream`, uniform in [0, 1), a multiple of 2^-53.
 double uniformAt(uint64_t seed, uint64_t stream, uint64_t index);
@@ -36,12 +34,12 @@ double normalAt(uint64_t seed, uint64_t stream, uint64_t index);
 
 /// Fills `tensor` with uniform numbers from `low` to `high`; the element that
 /// is n-th in row-major order of the indices gets number n of `stream`.
-void fillUniform(const Tensor &tensor, uint64_t seed, uint64_t stream,
-                 double low = 0, double high = 1);
+void fillUniform(const Tensor &tensor, uint64_t seed, uint64_t stream, double low = 0,
+                 double high = 1);
 
 /// Fills `tensor` with normal numbers, in the same way.
-void fillNormal(const Tensor &tensor, uint64_t seed, uint64_t stream,
-                double mean = 0, double deviation = 1);
+void fillNormal(const Tensor &tensor, uint64_t seed, uint64_t stream, double mean = 0,
+                double deviation = 1);
 
 } // namespace attnc::runtime
 

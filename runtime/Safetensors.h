@@ -23,10 +23,10 @@ namespace attnc::runtime {
 /// What the header says of one tensor.
 struct SafetensorsEntry {
   std::string name;
-  DType dtype;
+  DType dtype = DType::F32;
   Dims shape;
-  uint64_t begin; ///< first byte, counted from the start of the data
-  uint64_t end;   ///< one past the last byte
+  uint64_t begin = 0; ///< first byte, counted from the start of the data
+  uint64_t end = 0;   ///< one past the last byte
 };
 
 /// A checked header.
@@ -63,14 +63,10 @@ public:
   static Result<SafetensorsFile> open(const std::string &path);
 
   /// The tensors, in the order of their data.
-  const std::vector<SafetensorsEntry> &entries() const {
-    return header.entries;
-  }
+  const std::vector<SafetensorsEntry> &entries() const { return header.entries; }
 
   /// The strings under `__metadata__`.
-  const std::map<std::string, std::string> &metadata() const {
-    return header.metadata;
-  }
+  const std::map<std::string, std::string> &metadata() const { return header.metadata; }
 
   /// Whether there is a tensor called `name`.
   bool contains(std::string_view name) const { return find(name) != nullptr; }
@@ -101,9 +97,8 @@ struct NamedTensor {
 /// old content or all of the new. Equal input gives equal bytes. Fails for a
 /// repeated or reserved name, a name or text that is not UTF-8, and when the
 /// file system refuses.
-Status
-writeSafetensors(const std::string &path, Span<const NamedTensor> tensors,
-                 const std::map<std::string, std::string> &metadata = {});
+Status writeSafetensors(const std::string &path, Span<const NamedTensor> tensors,
+                        const std::map<std::string, std::string> &metadata = {});
 
 } // namespace attnc::runtime
 

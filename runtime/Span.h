@@ -21,7 +21,8 @@
 namespace attnc::runtime {
 
 /// A borrowed view of `size()` values of type `T` that lie one after another.
-template <typename T> class Span {
+template <typename T>
+class Span {
 public:
   /// The element type without its constness.
   using Value = std::remove_const_t<T>;
@@ -33,29 +34,26 @@ public:
   Span(T *data, size_t size) : first(data), count(size) {}
 
   /// A view of a whole array.
-  template <size_t N> Span(T (&array)[N]) : first(array), count(N) {}
+  template <size_t N>
+  Span(T (&array)[N]) : first(array), count(N) {}
 
   /// A view of a whole container that has `data()` and `size()`: a vector, an
   /// array, or a span of the same values that may be written.
-  template <typename Container,
-            typename = std::enable_if_t<std::is_convertible_v<
-                decltype(std::declval<Container &>().data()), T *>>>
-  Span(Container &container)
-      : first(container.data()), count(container.size()) {}
+  template <typename Container, typename = std::enable_if_t<std::is_convertible_v<
+                                    decltype(std::declval<Container &>().data()), T *>>>
+  Span(Container &container) : first(container.data()), count(container.size()) {}
 
   /// A read-only view of a temporary container, alive until the full expression
   /// that made it ends.
-  template <typename Container, typename C = const Container,
-            typename = std::enable_if_t<std::is_convertible_v<
-                decltype(std::declval<C &>().data()), T *>>,
-            typename = void>
-  Span(const Container &container)
-      : first(container.data()), count(container.size()) {}
+  template <
+      typename Container, typename C = const Container,
+      typename = std::enable_if_t<std::is_convertible_v<decltype(std::declval<C &>().data()), T *>>,
+      typename = void>
+  Span(const Container &container) : first(container.data()), count(container.size()) {}
 
   /// A read-only view of a braced list, alive until the full expression ends.
   template <typename U = T, typename = std::enable_if_t<std::is_const_v<U>>>
-  Span(std::initializer_list<Value> list)
-      : first(list.begin()), count(list.size()) {}
+  Span(std::initializer_list<Value> list) : first(list.begin()), count(list.size()) {}
 
   /// The first value, or null for an empty default view.
   T *data() const { return first; }
@@ -83,16 +81,15 @@ public:
   }
 
   /// A copy of the values.
-  std::vector<Value> toVector() const {
-    return std::vector<Value>(begin(), end());
-  }
+  std::vector<Value> toVector() const { return std::vector<Value>(begin(), end()); }
 
 private:
   T *first = nullptr;
   size_t count = 0;
 };
 
-template <typename Signature> class FunctionRef;
+template <typename Signature>
+class FunctionRef;
 
 /// A borrowed callable: two pointers, no allocation. It must not outlive the
 /// callable that it was made from.
@@ -100,11 +97,10 @@ template <typename Return, typename... Params>
 class FunctionRef<Return(Params...)> {
 public:
   /// Refers to `callable`, which stays the caller's.
-  template <typename Callable, typename = std::enable_if_t<!std::is_same_v<
-                                   std::decay_t<Callable>, FunctionRef>>>
+  template <typename Callable,
+            typename = std::enable_if_t<!std::is_same_v<std::decay_t<Callable>, FunctionRef>>>
   FunctionRef(Callable &&callable)
-      : object(const_cast<void *>(
-            static_cast<const void *>(std::addressof(callable)))),
+      : object(const_cast<void *>(static_cast<const void *>(std::addressof(callable)))),
         trampoline([](void *object, Params... params) -> Return {
           return (*static_cast<std::remove_reference_t<Callable> *>(object))(
               std::forward<Params>(params)...);

@@ -52,9 +52,8 @@ public:
   /// A tensor over memory that already exists, with `strides` in elements. Kept
   /// alive by `owner` if there is one, else by the caller. Shape and strides
   /// have equal ranks; nothing else is checked here.
-  static Tensor view(void *data, DType dtype, Span<const int64_t> shape,
-                     Span<const int64_t> strides,
-                     std::shared_ptr<void> owner = nullptr);
+  static Tensor stridedView(void *data, DType dtype, Span<const int64_t> shape,
+                            Span<const int64_t> strides, std::shared_ptr<void> owner = nullptr);
 
   /// A row-major tensor over memory that already exists; the number of elements
   /// of `shape` must be countable.
@@ -85,9 +84,9 @@ public:
 
   /// `data()` as a pointer to elements of type `T`, whose size must be that of
   /// the element type.
-  template <typename T> T *data() const {
-    assert(static_cast<int64_t>(sizeof(T)) == byteSize(type) &&
-           "element size mismatch");
+  template <typename T>
+  T *data() const {
+    assert(static_cast<int64_t>(sizeof(T)) == byteSize(type) && "element size mismatch");
     return static_cast<T *>(base);
   }
 
@@ -143,9 +142,7 @@ public:
 
 private:
   /// The address `offset` elements from `data()`.
-  void *at(int64_t offset) const {
-    return static_cast<char *>(base) + offset * byteSize(type);
-  }
+  void *at(int64_t offset) const { return static_cast<char *>(base) + offset * byteSize(type); }
 
   DType type = DType::F32;
   Dims sizes = {0};

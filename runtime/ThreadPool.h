@@ -32,8 +32,7 @@ public:
 
   /// One task that has memory of its worker's own, aligned to 64 bytes, whose
   /// content is left from earlier tasks.
-  using ScratchTask =
-      FunctionRef<void(int64_t task, unsigned worker, void *scratch)>;
+  using ScratchTask = FunctionRef<void(int64_t task, unsigned worker, void *scratch)>;
 
   /// A pool of `numWorkers` workers, of which the calling thread is one: it
   /// starts one thread fewer. 0 means one for each core that this process may

@@ -1,0 +1,31 @@
+//===- ArgumentContent.h - Checks of values at launch ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of the argument checks that looks at values rather than at shapes:
+// scalars, and the elements of length tensors. Internal to the runtime.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_ARGUMENTCONTENT_H
+#define ATTNC_RUNTIME_ARGUMENTCONTENT_H
+
+#include "runtime/Arguments.h"
+
+namespace attnc::runtime {
+
+/// An error about `arg`: "argument 'k': expected <expected>, got <got>".
+Error argumentError(const ArgSpec &arg, const std::string &expected, const std::string &got);
+
+/// The slot of the argument block for scalar `value`, an integer or a real
+/// number, once it is checked against `arg`.
+Result<int64_t> encodeScalar(const ArgSpec &arg, const ArgValue &value);
+
+/// Checks the elements of `tensor`, whose form is checked, against the content
+/// rule of `arg`. `symbol` and `size` are the name and size of its content
+/// symbol.
+Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol,
+                    int64_t size);
+
+} // namespace attnc::runtime
+
+#endif // ATTNC_RUNTIME_ARGUMENTCONTENT_H

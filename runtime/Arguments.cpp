@@ -1,0 +1,218 @@
+//===- Arguments.cpp - Launch-time argument checks -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks the form of each argument, finds the size of each symbol, and builds
+// the argument block.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Arguments.h"
+#include "runtime/ArgumentContent.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace attnc::runtime {
+namespace {
+
+/// Binds the arguments of one launch.
+class Binder {
+public:
+  Binder(const KernelImage &image, Span<const ArgValue> values)
+      : image(image), values(values), definers(image.symbols.size(), nullptr) {
+    bound.symbolSizes.assign(image.symbols.size(), unknown);
+  }
+
+  Result<BoundArguments> bind();
+
+private:
+  static constexpr int64_t unknown = -1;
+
+  /// The value of tensor argument `i`.
+  const Tensor &tensor(size_t i) const { return std::get<Tensor>(values[i]); }
+
+  /// Kind, element type, rank, and sizes that need no symbol.
+  Status checkForm(size_t i) const;
+
+  /// Gives the symbols of argument `i` their sizes, or checks them, by its
+  /// dimensions that broadcast or by those that do not.
+  Status bindSymbols(size_t i, bool broadcast);
+
+  /// Strides, address and alignment.
+  Status checkMemory(size_t i) const;
+
+  /// Appends the slots of argument `i`.
+  Status appendSlots(size_t i);
+
+  /// "dimension 1 (Sk)".
+  std::string dimString(const ArgSpec &arg, size_t d) const;
+
+  const KernelImage &image;
+  Span<const ArgValue> values;
+  /// The argument from which each symbol has its size.
+  std::vector<const ArgSpec *> definers;
+  BoundArguments bound;
+};
+
+std::string Binder::dimString(const ArgSpec &arg, size_t d) const {
+  std::string text = "dimension " + std::to_string(d);
+  if (arg.dims[d].symbol >= 0)
+    text += " (" + image.symbols[arg.dims[d].symbol] + ")";
+  return text;
+}
+
+Status Binder::checkForm(size_t i) const {
+  const ArgSpec &arg = image.args[i];
+  const bool isTensor = std::holds_alternative<Tensor>(values[i]);
+  if (arg.kind == ArgKind::Scalar)
+    return isTensor ? argumentError(arg, "a scalar", "a tensor") : Status();
+  if (!isTensor)
+    return argumentError(arg, "a tensor", "a scalar");
+  const Tensor &value = tensor(i);
+  if (value.dtype() != arg.dtype)
+    return argumentError(arg, "element type " + std::string(name(arg.dtype)),
+                         std::string(name(value.dtype())));
+  if (static_cast<size_t>(value.rank()) != arg.dims.size())
+    return argumentError(arg, "rank " + std::to_string(arg.dims.size()),
+                         std::to_string(value.rank()));
+  for (size_t d = 0; d < arg.dims.size(); ++d) {
+    const DimSpec &dim = arg.dims[d];
+    const int64_t size = value.dim(d);
+    const std::string got = std::to_string(size);
+    if (size < 0)
+      return argumentError(arg, dimString(arg, d) + " to be non-negative", got);
+    if (dim.size >= 0 && size != dim.size && !(dim.broadcast && size == 1))
+      return argumentError(arg,
+                           dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") +
+                               std::to_string(dim.size),
+                           got);
+  }
+  if (!countElements(value.shape()))
+    return argumentError(arg, "fewer than 2^63 elements", "shape " + shapeString(value.shape()));
+  return {};
+}
+
+Status Binder::bindSymbols(size_t i, bool broadcast) {
+  const ArgSpec &arg = image.args[i];
+  for (size_t d = 0; d < arg.dims.size(); ++d) {
+    const DimSpec &dim = arg.dims[d];
+    const int64_t size = tensor(i).dim(d);
+    if (dim.symbol < 0 || dim.broadcast != broadcast || (broadcast && size == 1))
+      continue;
+    int64_t &known = bound.symbolSizes[dim.symbol];
+    if (known == unknown) {
+      known = size;
+      definers[dim.symbol] = &arg;
+    }
+    if (known != size)
+      return argumentError(arg,
+                           dimString(arg, d) + " to be " + (broadcast ? "1 or " : "") +
+                               std::to_string(known) + " as in argument '" +
+                               definers[dim.symbol]->name + "'",
+                           std::to_string(size));
+  }
+  return {};
+}
+
+Status Binder::checkMemory(size_t i) const {
+  const ArgSpec &arg = image.args[i];
+  const Tensor &value = tensor(i);
+  const size_t rank = arg.dims.size();
+  const int64_t elementBytes = byteSize(arg.dtype);
+  if (value.numElements() == 0)
+    return {};
+  // A stride is used only where there is a second position.
+  if (arg.unitInnerStride && value.dim(rank - 1) > 1 && value.stride(rank - 1) != 1)
+    return argumentError(arg, "stride 1 in the last dimension",
+                         std::to_string(value.stride(rank - 1)));
+  if (!value.data())
+    return argumentError(arg, "data", "a null pointer");
+  if (reinterpret_cast<uintptr_t>(value.data()) % elementBytes != 0)
+    return argumentError(arg, "data aligned to " + std::to_string(elementBytes) + " bytes",
+                         "an unaligned address");
+
+  __extension__ using Wide = __int128;
+  Wide extent = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    const Wide stride = value.stride(d);
+    extent += (stride < 0 ? -stride : stride) * (value.dim(d) - 1);
+    if (extent > INT64_MAX / elementBytes)
+      return argumentError(arg, "elements within 2^63 bytes",
+                           "stride " + std::to_string(value.stride(d)) + " in " +
+                               dimString(arg, d));
+    // Tiles would write the same element, in no order.
+    if (arg.role == ArgRole::Output && stride == 0 && value.dim(d) > 1)
+      return argumentError(arg, "an output with distinct elements",
+                           "stride 0 in " + dimString(arg, d));
+  }
+  return {};
+}
+
+Status Binder::appendSlots(size_t i) {
+  const ArgSpec &arg = image.args[i];
+  if (arg.kind == ArgKind::Scalar) {
+    Result<int64_t> slot = encodeScalar(arg, values[i]);
+    if (!slot)
+      return slot.takeError();
+    bound.slots.push_back(*slot);
+    return {};
+  }
+  const Tensor &value = tensor(i);
+  bound.slots.push_back(static_cast<int64_t>(reinterpret_cast<uintptr_t>(value.data())));
+  bound.slots.insert(bound.slots.end(), value.shape().begin(), value.shape().end());
+  for (size_t d = 0; d < arg.dims.size(); ++d) {
+    const bool repeats = arg.dims[d].broadcast && value.dim(d) == 1;
+    bound.slots.push_back(repeats ? 0 : value.stride(d));
+  }
+  bound.tensors.push_back(value);
+  return {};
+}
+
+Result<BoundArguments> Binder::bind() {
+  if (values.size() != image.args.size())
+    return Error{"kernel '" + image.name + "': expected " + std::to_string(image.args.size()) +
+                 " arguments, got " + std::to_string(values.size())};
+  for (size_t i = 0; i < values.size(); ++i)
+    if (Status status = checkForm(i); !status)
+      return status.takeError();
+  // Dimensions that may broadcast come last: their size 1 says nothing of the
+  // symbol, whatever the order of the arguments.
+  for (bool broadcast : {false, true})
+    for (size_t i = 0; i < values.size(); ++i)
+      if (image.args[i].kind == ArgKind::Tensor)
+        if (Status status = bindSymbols(i, broadcast); !status)
+          return status.takeError();
+  std::replace(bound.symbolSizes.begin(), bound.symbolSizes.end(), unknown, int64_t{1});
+
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ArgSpec &arg = image.args[i];
+    Status status = arg.kind == ArgKind::Tensor ? checkMemory(i) : Status();
+    if (status && arg.content != ContentRule::None)
+      status = checkContent(arg, tensor(i), image.symbols[arg.contentSymbol],
+                            bound.symbolSizes[arg.contentSymbol]);
+    if (status)
+      status = appendSlots(i);
+    if (!status)
+      return status.takeError();
+  }
+  return std::move(bound);
+}
+
+} // namespace
+
+int64_t numSlots(const ArgSpec &arg) {
+  return arg.kind == ArgKind::Scalar ? 1 : 1 + 2 * static_cast<int64_t>(arg.dims.size());
+}
+
+std::vector<int64_t> slotOffsets(const KernelImage &image) {
+  std::vector<int64_t> offsets = {0};
+  for (const ArgSpec &arg : image.args)
+    offsets.push_back(offsets.back() + numSlots(arg));
+  return offsets;
+}
+
+Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values) {
+  return Binder(image, values).bind();
+}
+
+} // namespace attnc::runtime

@@ -1,0 +1,182 @@
+//===- KernelImage.cpp - Grid rules and image checks -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Evaluates grid rules and checks that an image agrees with itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/KernelImage.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnc::runtime {
+namespace {
+
+using Op = GridRule::Op;
+
+/// Whether `op` pushes a value instead of combining two.
+bool isLeaf(Op op) { return op == Op::Const || op == Op::Symbol; }
+
+/// Applies a binary operation to non-negative values; -1 where it has no value.
+int64_t apply(Op op, int64_t lower, int64_t upper) {
+  int64_t value = 0;
+  switch (op) {
+  case Op::Add:
+    return __builtin_add_overflow(lower, upper, &value) ? -1 : value;
+  case Op::Mul:
+    return __builtin_mul_overflow(lower, upper, &value) ? -1 : value;
+  case Op::CeilDiv:
+    return upper == 0 ? -1 : lower / upper + (lower % upper != 0);
+  case Op::Max:
+    return std::max(lower, upper);
+  case Op::Min:
+    return std::min(lower, upper);
+  default:
+    return -1;
+  }
+}
+
+/// Whether `index` names one of `symbols`, or none where that is allowed.
+bool isSymbol(int index, const std::vector<std::string> &symbols) {
+  return index >= 0 && static_cast<size_t>(index) < symbols.size();
+}
+
+/// Checks one tensor argument.
+Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::string &prefix) {
+  for (const DimSpec &dim : arg.dims) {
+    if (dim.size < -1)
+      return Error{prefix + "dimension of size " + std::to_string(dim.size)};
+    if (dim.symbol != -1 && !isSymbol(dim.symbol, image.symbols))
+      return Error{prefix + "dimension of unknown symbol " + std::to_string(dim.symbol)};
+  }
+  if (arg.unitInnerStride && arg.dims.empty())
+    return Error{prefix + "inner stride of a tensor without dimensions"};
+  if (arg.min || arg.max || arg.notNaN)
+    return Error{prefix + "scalar range on a tensor"};
+  if (arg.content == ContentRule::None)
+    return {};
+  if (arg.dims.size() != 1 || (arg.dtype != DType::I32 && arg.dtype != DType::I64))
+    return Error{prefix + "lengths that are not a vector of i32 or i64"};
+  if (!isSymbol(arg.contentSymbol, image.symbols))
+    return Error{prefix + "lengths of unknown symbol " + std::to_string(arg.contentSymbol)};
+  return {};
+}
+
+/// Checks one scalar argument.
+Status verifyScalar(const ArgSpec &arg, const std::string &prefix) {
+  if (!arg.dims.empty() || arg.unitInnerStride || arg.content != ContentRule::None)
+    return Error{prefix + "tensor facts on a scalar"};
+  if (arg.role != ArgRole::Input)
+    return Error{prefix + "scalar output"};
+  if ((arg.min && std::isnan(*arg.min)) || (arg.max && std::isnan(*arg.max)))
+    return Error{prefix + "NaN as the end of a range"};
+  return {};
+}
+
+} // namespace
+
+GridRule GridRule::combine(Op op, const GridRule &lower, const GridRule &upper) {
+  GridRule rule = lower;
+  rule.steps.insert(rule.steps.end(), upper.steps.begin(), upper.steps.end());
+  rule.steps.push_back({op, 0});
+  return rule;
+}
+
+Status GridRule::verify(size_t numSymbols) const {
+  size_t depth = 0;
+  for (const Step &step : steps) {
+    if (step.op > Op::Min)
+      return Error{"grid rule has an unknown operation"};
+    if (step.op == Op::Const && step.value < 0)
+      return Error{"grid rule has the negative constant " + std::to_string(step.value)};
+    if (step.op == Op::Symbol &&
+        (step.value < 0 || static_cast<uint64_t>(step.value) >= numSymbols))
+      return Error{"grid rule has the unknown symbol " + std::to_string(step.value)};
+    if (isLeaf(step.op)) {
+      ++depth;
+      continue;
+    }
+    if (depth < 2)
+      return Error{"grid rule lacks an operand"};
+    --depth;
+  }
+  if (depth != 1)
+    return Error{"grid rule leaves " + std::to_string(depth) + " values, expected 1"};
+  return {};
+}
+
+int64_t GridRule::evaluate(Span<const int64_t> symbolSizes) const {
+  if (!verify(symbolSizes.size()))
+    return -1;
+  std::vector<int64_t> stack;
+  for (const Step &step : steps) {
+    if (isLeaf(step.op)) {
+      stack.push_back(step.op == Op::Const ? step.value : symbolSizes[step.value]);
+    } else {
+      const int64_t upper = stack.back();
+      stack.pop_back();
+      stack.back() = apply(step.op, stack.back(), upper);
+    }
+    if (stack.back() < 0)
+      return -1;
+  }
+  return stack.back();
+}
+
+std::string GridRule::toString(Span<const std::string> symbols) const {
+  if (!verify(symbols.size()))
+    return "<malformed>";
+  /// A formula, and whether its outermost operation is a sum, which a product
+  /// has to put in parentheses.
+  struct Formula {
+    std::string text;
+    bool isSum;
+  };
+  std::vector<Formula> stack;
+  const auto factor = [](const Formula &formula) {
+    return formula.isSum ? "(" + formula.text + ")" : formula.text;
+  };
+  for (const Step &step : steps) {
+    if (isLeaf(step.op)) {
+      stack.push_back(
+          {step.op == Op::Const ? std::to_string(step.value) : symbols[step.value], false});
+      continue;
+    }
+    const Formula upper = std::move(stack.back());
+    stack.pop_back();
+    Formula &lower = stack.back();
+    if (step.op == Op::Add) {
+      lower = {lower.text + " + " + upper.text, true};
+    } else if (step.op == Op::Mul) {
+      lower = {factor(lower) + " * " + factor(upper), false};
+    } else {
+      const char *name = step.op == Op::CeilDiv ? "ceildiv(" : step.op == Op::Max ? "max(" : "min(";
+      lower = {name + lower.text + ", " + upper.text + ")", false};
+    }
+  }
+  return stack.back().text;
+}
+
+Status verify(const KernelImage &image) {
+  for (const ArgSpec &arg : image.args) {
+    const std::string prefix =
+        "image '" + image.name + "', argument '" + arg.name + "': unexpected ";
+    if (arg.isIndex && arg.dtype != DType::I64)
+      return Error{prefix + "index of dtype " + std::string(name(arg.dtype))};
+    Status status =
+        arg.kind == ArgKind::Tensor ? verifyTensor(image, arg, prefix) : verifyScalar(arg, prefix);
+    if (!status)
+      return status;
+  }
+  for (const KernelEntry &entry : image.entries) {
+    const std::string prefix = "image '" + image.name + "', entry '" + entry.symbol + "': ";
+    if (Status status = entry.grid.verify(image.symbols.size()); !status)
+      return Error{prefix + status.message()};
+    if (entry.scratchBytes < 0)
+      return Error{prefix + "negative scratch size " + std::to_string(entry.scratchBytes)};
+  }
+  return {};
+}
+
+} // namespace attnc::runtime
