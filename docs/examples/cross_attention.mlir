@@ -1,0 +1,21 @@
+// Cross attention under a boolean mask and padded keys.
+//
+// The mask tensor has one plane for all heads; its dimension of size 1 broadcasts (S4). Bare %i and %j address rows of
+// the tensors as stored, whatever the alignment. Keys at or past their length are dropped as well (S11): mask and
+// lengths both apply. Queries and keys are two sequences, so align(top_left) leaves positions as they are (S2). A row
+// whose keys are all dropped gives out 0 and lse -inf (S7).
+//
+// DEMO: --shape B=2,Sq=96,Sk=250
+func.func @cross_attention(%q: tensor<?x?x16x64xbf16> {attn.name = "q"}, %k: tensor<?x?x16x64xbf16> {attn.name = "k"},
+                           %v: tensor<?x?x16x64xbf16> {attn.name = "v"}, %mask: tensor<?x1x?x?xi1> {attn.name = "mask"},
+                           %key_lengths: tensor<?xi32> {attn.name = "key_lengths"})
+    -> (tensor<?x?x16x64xbf16> {attn.name = "out"}, tensor<?x16x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v align(top_left) lengths(key = %key_lengths : tensor<?xi32>)
+    mask (%b, %h, %i, %j) {
+      %keep = attn.load %mask[%b, %h, %i, %j] : tensor<?x1x?x?xi1>
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x16x64xbf16>, tensor<?x?x16x64xbf16>, tensor<?x?x16x64xbf16>)
+    -> (tensor<?x?x16x64xbf16>, tensor<?x16x?xf32>)
+  return %o, %lse : tensor<?x?x16x64xbf16>, tensor<?x16x?xf32>
+}
