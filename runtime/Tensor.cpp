@@ -6,37 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Tensor.h"
+#include "runtime/Memory.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <sys/mman.h>
 
 namespace attnc::runtime {
 namespace {
-
-/// The alignment of owned memory, in bytes: a cache line and an AVX-512 vector.
-constexpr int64_t alignment = 64;
-
-/// From this size on, memory comes from fresh pages, which the system gives only
-/// when they are first written. Smaller blocks are cheaper from the heap.
-constexpr int64_t mappedFrom = int64_t{1} << 20;
-
-/// Allocates `bytes` of memory, aligned and untouched; null where there is none.
-std::shared_ptr<void> allocateStorage(int64_t bytes) {
-  if (bytes >= mappedFrom) {
-    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-      return nullptr;
-    return std::shared_ptr<void>(memory, [bytes](void *memory) { munmap(memory, bytes); });
-  }
-  // At least one line, so that an empty tensor has an address as well.
-  const int64_t lines = std::max<int64_t>(1, (bytes + alignment - 1) / alignment);
-  void *memory = std::aligned_alloc(alignment, lines * alignment);
-  if (!memory)
-    return nullptr;
-  return std::shared_ptr<void>(memory, [](void *memory) { std::free(memory); });
-}
 
 /// Visits the elements of a strided tensor in row-major order of the indices,
 /// one innermost row at a time: `visit(linear, offset)` for the first element of
@@ -105,10 +81,9 @@ std::string shapeString(Span<const int64_t> shape) {
 Result<Tensor> Tensor::allocate(DType dtype, Span<const int64_t> shape) {
   const std::optional<int64_t> count = countElements(shape);
   int64_t bytes = 0;
-  if (!count || __builtin_mul_overflow(*count, byteSize(dtype), &bytes) ||
-      bytes > INT64_MAX - alignment)
+  if (!count || __builtin_mul_overflow(*count, byteSize(dtype), &bytes))
     return Error{"no tensor can have shape " + shapeString(shape)};
-  std::shared_ptr<void> storage = allocateStorage(bytes);
+  std::shared_ptr<void> storage = allocateMemory(bytes);
   if (!storage)
     return Error{"out of memory: a tensor of shape " + shapeString(shape) + " and type " +
                  std::string(name(dtype)) + " takes " + std::to_string(bytes) + " bytes"};

@@ -8,12 +8,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/ThreadPool.h"
+#include "runtime/Memory.h"
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
-#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <string>
@@ -26,47 +25,29 @@ namespace {
 /// Whether this thread is inside a task, of any pool.
 thread_local bool insideTask = false;
 
-/// The alignment of scratch memory, in bytes.
-constexpr int64_t alignment = 64;
-
-/// Memory of one worker. Never touched here, so that its pages come to lie near
-/// the core that first writes them.
+/// Memory of one worker.
 class Scratch {
 public:
-  Scratch() = default;
-  Scratch(Scratch &&other) noexcept
-      : memory(std::exchange(other.memory, nullptr)), size(std::exchange(other.size, 0)) {}
-  Scratch &operator=(Scratch &&) = delete;
-  ~Scratch() { std::free(memory); }
-
-  /// Grows to `bytes`, a multiple of the alignment, dropping the content. Where
-  /// there is not so much memory it stays as it is, and the result is false.
+  /// Grows to `bytes`, dropping the content. Where there is not so much memory it
+  /// stays as it is, and the result is false.
   bool reserve(int64_t bytes) {
     if (bytes <= size)
       return true;
-    void *larger = std::aligned_alloc(alignment, bytes);
+    std::shared_ptr<void> larger = allocateMemory(bytes);
     if (!larger)
       return false;
-    std::free(memory);
-    memory = larger;
+    memory = std::move(larger);
     size = bytes;
     return true;
   }
 
-  void *data() const { return memory; }
+  void *data() const { return memory.get(); }
   int64_t bytes() const { return size; }
 
 private:
-  void *memory = nullptr;
+  std::shared_ptr<void> memory;
   int64_t size = 0;
 };
-
-/// Rounds up to the alignment; nothing where that overflows.
-std::optional<int64_t> roundUp(int64_t bytes) {
-  if (bytes > INT64_MAX - alignment)
-    return std::nullopt;
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 /// The error of a call whose scratch memory is not to be had.
 Error outOfMemory(int64_t bytes, size_t workers) {
@@ -241,17 +222,16 @@ void ThreadPool::parallelFor(int64_t tasks, Task body) {
 Status ThreadPool::parallelFor(int64_t tasks, int64_t scratchBytes, ScratchTask body) {
   if (tasks <= 0)
     return {};
-  const std::optional<int64_t> bytes = roundUp(std::max<int64_t>(scratchBytes, 0));
   if (insideTask) {
     // The worker's memory belongs to the task that this call is made from.
     Scratch memory;
-    if (!bytes || !memory.reserve(*bytes))
+    if (!memory.reserve(scratchBytes))
       return outOfMemory(scratchBytes, 1);
     runInline(tasks, [&](int64_t task, unsigned worker) { body(task, worker, memory.data()); });
     return {};
   }
   std::lock_guard<std::mutex> turn(state->turn);
-  if (!bytes || !state->reserve(*bytes))
+  if (!state->reserve(scratchBytes))
     return outOfMemory(scratchBytes, numWorkers());
   state->run(tasks, [&](int64_t task, unsigned worker) {
     body(task, worker, state->scratch[worker].data());

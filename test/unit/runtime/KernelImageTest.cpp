@@ -1,0 +1,204 @@
+//===- KernelImageTest.cpp - Tests of kernel images ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/KernelImage.h"
+#include "runtime/Hash.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace attnc::runtime;
+
+namespace {
+
+using Op = GridRule::Op;
+
+/// ceildiv(Sq, 96) * B over the symbols B, Sq.
+GridRule tiles() {
+  return GridRule::combine(
+      Op::Mul, GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::constant(96)),
+      GridRule::symbol(0));
+}
+
+/// An image that uses every field.
+KernelImage makeImage() {
+  KernelImage image;
+  image.name = "gemma2_local";
+  image.target = "cpu:x86-64-v3";
+  image.symbols = {"B", "Sq"};
+  image.buildId = "attnc 0.1";
+  image.bytes = {0x7F, 'E', 'L', 'F', 0, 1, 2};
+  ArgSpec q;
+  q.name = "q";
+  q.dtype = DType::BF16;
+  q.dims = {{-1, 0, false}, {-1, 1, false}, {16, -1, true}};
+  q.unitInnerStride = true;
+  ArgSpec lengths;
+  lengths.name = "cu";
+  lengths.dtype = DType::I32;
+  lengths.dims = {{-1, -1, false}};
+  lengths.content = ContentRule::CumulativeLengths;
+  lengths.contentSymbol = 1;
+  ArgSpec p;
+  p.name = "p";
+  p.kind = ArgKind::Scalar;
+  p.min = 0;
+  p.max = 1;
+  p.notNaN = true;
+  ArgSpec offset;
+  offset.name = "offset";
+  offset.kind = ArgKind::Scalar;
+  offset.dtype = DType::I64;
+  offset.isIndex = true;
+  ArgSpec out = q;
+  out.name = "out";
+  out.role = ArgRole::Output;
+  image.args = {q, lengths, p, offset, out};
+  image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
+  return image;
+}
+
+/// `bytes` with a hash that fits them, so that what follows the hash is read.
+std::vector<uint8_t> rehashed(std::vector<uint8_t> bytes) {
+  const uint64_t length = bytes.size() - 32;
+  const uint64_t hash = hash64(Span<const uint8_t>(bytes).slice(32, length));
+  std::memcpy(bytes.data() + 16, &length, 8);
+  std::memcpy(bytes.data() + 24, &hash, 8);
+  return bytes;
+}
+
+TEST(GridRule, Evaluates) {
+  EXPECT_EQ(tiles().evaluate({3, 96}), 3);
+  EXPECT_EQ(tiles().evaluate({3, 97}), 6);
+  EXPECT_EQ(tiles().evaluate({3, 0}), 0);
+  const auto both = [](Op op, int64_t a, int64_t b) {
+    return GridRule::combine(op, GridRule::constant(a), GridRule::constant(b)).evaluate({});
+  };
+  EXPECT_EQ(both(Op::Add, 3, 4), 7);
+  EXPECT_EQ(both(Op::Mul, 3, 4), 12);
+  EXPECT_EQ(both(Op::CeilDiv, 9, 4), 3);
+  EXPECT_EQ(both(Op::CeilDiv, INT64_MAX, 2), INT64_MAX / 2 + 1);
+  EXPECT_EQ(both(Op::Max, 3, 4), 4);
+  EXPECT_EQ(both(Op::Min, 3, 4), 3);
+}
+
+TEST(GridRule, HasNoValueWhereThereIsNone) {
+  const auto both = [](Op op, int64_t a, int64_t b) {
+    return GridRule::combine(op, GridRule::constant(a), GridRule::constant(b)).evaluate({});
+  };
+  EXPECT_EQ(both(Op::CeilDiv, 1, 0), -1);
+  EXPECT_EQ(both(Op::Add, INT64_MAX, 1), -1);
+  EXPECT_EQ(both(Op::Mul, INT64_MAX, 2), -1);
+  EXPECT_EQ(GridRule().evaluate({}), -1);
+  EXPECT_EQ(GridRule::symbol(2).evaluate({1, 2}), -1);
+  EXPECT_EQ(GridRule::symbol(-1).evaluate({1, 2}), -1);
+  EXPECT_EQ(GridRule::symbol(0).evaluate({-1}), -1);
+  EXPECT_EQ((GridRule{{{Op::Add, 0}}}.evaluate({})), -1);
+  EXPECT_EQ((GridRule{{{Op::Const, 1}, {Op::Const, 1}}}.evaluate({})), -1);
+  EXPECT_FALSE(GridRule::constant(-1).verify(0));
+  EXPECT_FALSE((GridRule{{{static_cast<Op>(7), 0}}}.verify(0)));
+}
+
+TEST(GridRule, PrintsAFormula) {
+  const std::vector<std::string> symbols = {"B", "Sq"};
+  EXPECT_EQ(tiles().toString(symbols), "ceildiv(Sq, 96) * B");
+  const GridRule sum = GridRule::combine(Op::Add, GridRule::symbol(0), GridRule::constant(1));
+  EXPECT_EQ(GridRule::combine(Op::Mul, sum, sum).toString(symbols), "(B + 1) * (B + 1)");
+  EXPECT_EQ(GridRule::combine(Op::Max, sum, sum).toString(symbols), "max(B + 1, B + 1)");
+  EXPECT_EQ(GridRule().toString(symbols), "<malformed>");
+}
+
+TEST(KernelImage, RoundTrips) {
+  const KernelImage image = makeImage();
+  ASSERT_TRUE(verify(image)) << verify(image).message();
+  const std::vector<uint8_t> bytes = serialize(image);
+  Result<KernelImage> read = deserialize(bytes);
+  ASSERT_TRUE(read) << read.message();
+  // Equal images have equal bytes, so equal bytes show that nothing was lost;
+  // the fields below show that something was there to lose.
+  EXPECT_EQ(serialize(*read), bytes);
+  EXPECT_EQ(read->name, "gemma2_local");
+  EXPECT_EQ(read->symbols, image.symbols);
+  EXPECT_EQ(read->bytes, image.bytes);
+  EXPECT_EQ(read->buildId, "attnc 0.1");
+  ASSERT_EQ(read->args.size(), 5u);
+  EXPECT_EQ(read->args[0].dims[2].size, 16);
+  EXPECT_TRUE(read->args[0].dims[2].broadcast);
+  EXPECT_EQ(read->args[0].dims[1].symbol, 1);
+  EXPECT_EQ(read->args[1].content, ContentRule::CumulativeLengths);
+  EXPECT_EQ(read->args[2].max, 1.0);
+  EXPECT_FALSE(read->args[3].min);
+  EXPECT_TRUE(read->args[3].isIndex);
+  EXPECT_EQ(read->args[4].role, ArgRole::Output);
+  EXPECT_EQ(read->entries[0].grid.evaluate({2, 100}), 4);
+  EXPECT_EQ(read->entries[0].scratchBytes, 4096);
+  EXPECT_TRUE(deserialize(serialize(KernelImage())));
+}
+
+TEST(KernelImage, RefusesForeignAndDamagedBytes) {
+  const std::vector<uint8_t> bytes = serialize(makeImage());
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_FALSE(deserialize(Span<const uint8_t>(bytes.data(), length)));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::vector<uint8_t> damaged = bytes;
+      damaged[i] ^= 1 << bit;
+      EXPECT_FALSE(deserialize(damaged)) << "bit " << bit << " of byte " << i;
+    }
+  std::vector<uint8_t> longer = bytes;
+  longer.push_back(0);
+  EXPECT_FALSE(deserialize(longer));
+  std::vector<uint8_t> other = bytes;
+  other[8] = 99;
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 1");
+  other[0] = 'X';
+  EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
+}
+
+TEST(KernelImage, SurvivesForgedContent) {
+  // With a fitting hash every byte reaches the reader. Most changes are errors,
+  // some are other images; none may crash, hang or allocate without bound.
+  const std::vector<uint8_t> bytes = serialize(makeImage());
+  for (size_t i = 32; i < bytes.size(); ++i)
+    for (int value : {0, 1, 0x7F, 0xFF}) {
+      std::vector<uint8_t> forged = bytes;
+      forged[i] = static_cast<uint8_t>(value);
+      Result<KernelImage> image = deserialize(rehashed(forged));
+      if (image)
+        EXPECT_EQ(serialize(*image), rehashed(forged)) << i;
+    }
+  for (size_t length = 32; length < bytes.size(); ++length) {
+    std::vector<uint8_t> cut(bytes.begin(), bytes.begin() + static_cast<long>(length));
+    EXPECT_FALSE(deserialize(rehashed(cut)));
+  }
+  std::vector<uint8_t> longer = bytes;
+  longer.push_back(0);
+  EXPECT_FALSE(deserialize(rehashed(longer)));
+}
+
+TEST(KernelImage, VerifiesItself) {
+  const auto broken = [](auto change) {
+    KernelImage image = makeImage();
+    change(image);
+    const bool refused = !verify(image);
+    EXPECT_EQ(refused, !deserialize(serialize(image)));
+    return refused;
+  };
+  EXPECT_FALSE(broken([](KernelImage &) {}));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].symbol = 2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].symbol = -2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].size = -2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].min = 1; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dtype = DType::F32; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dims.push_back({}); }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].contentSymbol = 2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].dims.push_back({}); }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].max = std::nan(""); }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].role = ArgRole::Output; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[3].dtype = DType::I32; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.entries[0].grid.steps.pop_back(); }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.entries[1].scratchBytes = -1; }));
+}
+
+} // namespace
