@@ -15,8 +15,8 @@ namespace attnc::runtime {
 
 /// A function of CPU object code: computes tile `tile` of the grid. `arguments`
 /// is the argument block; `scratch` is memory of the worker's own, aligned to
-/// 64 bytes, of the entry's `scratchBytes`, with unspecified content (null when
-/// the whole kernel asks for none).
+/// 64 bytes, of the entry's `scratchBytes`, with unspecified content. An entry
+/// that asks for none must not look at `scratch`.
 using CpuEntry = void (*)(const int64_t *arguments, int64_t tile, void *scratch);
 
 /// Runs `entries`, the addresses of `image.entries` in the same order, on
