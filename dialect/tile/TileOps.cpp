@@ -1,0 +1,46 @@
+//===- TileOps.cpp - Verifying tile operations ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/TileOps.h"
+
+using namespace mlir;
+using namespace attnc::tile;
+
+#define GET_OP_CLASSES
+#include "dialect/tile/TileOps.cpp.inc"
+
+/// A load or store of `tile` through `view`: one index a dimension, one limit an axis, axes of the view.
+static LogicalResult verifyAccess(Operation *op, VectorType tile, MemRefType view, ValueRange indices,
+                                  ValueRange limits, ArrayRef<int64_t> axes) {
+  if (static_cast<int64_t>(indices.size()) != view.getRank())
+    return op->emitOpError() << "expected " << view.getRank() << " indices, got " << indices.size();
+  if (axes.size() != static_cast<size_t>(tile.getRank()) || limits.size() != axes.size())
+    return op->emitOpError() << "expected one axis and one limit for each of the " << tile.getRank()
+                             << " dimensions of the tile, got " << axes.size() << " and " << limits.size();
+  for (int64_t axis : axes)
+    if (axis < 0 || axis >= view.getRank())
+      return op->emitOpError() << "expected axes of the view, got " << axis;
+  if (tile.getElementType() != view.getElementType())
+    return op->emitOpError() << "expected a tile of " << view.getElementType() << ", got " << tile.getElementType();
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyAccess(*this, cast<VectorType>(getResult().getType()), getView().getType(), getIndices(), getLimits(),
+                      getAxes());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, cast<VectorType>(getValue().getType()), getView().getType(), getIndices(), getLimits(),
+                      getAxes());
+}
+
+LogicalResult MmaOp::verify() {
+  auto a = cast<VectorType>(getA().getType()), b = cast<VectorType>(getB().getType());
+  auto acc = cast<VectorType>(getAcc().getType());
+  int64_t n = b.getDimSize(getTransposed() ? 0 : 1), k = b.getDimSize(getTransposed() ? 1 : 0);
+  if (a.getDimSize(0) != acc.getDimSize(0) || n != acc.getDimSize(1) || a.getDimSize(1) != k)
+    return emitOpError() << "expected shapes of a product, got " << a << " and " << b << " into " << acc;
+  return success();
+}

@@ -1,0 +1,200 @@
+//===- TileOps.td - Operations of the tile dialect ---------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_OPS
+#define ATTNC_DIALECT_TILE_OPS
+
+include "dialect/tile/TileDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_Tile : VectorOfRank<[2]>;
+def Tile_F32Tile : VectorOfRankAndType<[2], [F32]>;
+def Tile_Vector : VectorOfRank<[1]>;
+def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface, OpAsmOpInterface]> {
+  let summary = "One thread block's work, for every tile of a grid";
+  let description = [{
+    Takes the caller's views and scalars, and as its last argument the number of the tile it works on. `grid` says how
+    many tiles there are: an affine map without dimensions whose symbols are sizes of arguments, named by pairs of
+    (argument, dimension) in `grid_sizes`.
+
+    `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together (see
+    `#attn.schedule`).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+                       AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    /// The number of the tile.
+    ::mlir::Value getTile() { return getBody().front().getArguments().back(); }
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, HasParent<"ProgramOp">, Terminator]> {
+  let summary = "Ends a program";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_LiveRowsOp : Tile_Op<"live_rows", [HasParent<"ProgramOp">]> {
+  let summary = "Number of rows of the query tile that hold queries";
+  let description = [{
+    Rows at or past `count` are never stored; a lowering need not compute them.
+  }];
+  let arguments = (ins Index:$count);
+  let assemblyFormat = "$count attr-dict";
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp"]>]> {
+  let summary = "Ends an elementwise region";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits>
+    : Tile_Op<mnemonic, !listconcat(traits, [AttrSizedOperandSegments])> {
+  let arguments = !con(operands, (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$indices,
+                                      Variadic<Index>:$limits, DenseI64ArrayAttr:$axes));
+  let hasVerifier = 1;
+}
+
+def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
+  let summary = "Tile of a view";
+  let description = [{
+    Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]` (one axis
+    for a vector). Where an index along an axis is not below its limit, the element is 0.
+
+    Example: `%k = tile.load %K[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d) : memref<...> -> vector<64x128xbf16>`
+  }];
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = [{
+    $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($view) `->` type($result)
+  }];
+}
+
+def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value), [MemoryEffects<[MemWrite]>]> {
+  let summary = "Stores a tile into a view";
+  let description = [{
+    The counterpart of `tile.load`: elements past a limit are not stored.
+  }];
+  let assemblyFormat = [{
+    $value `,` $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($value) `,` type($view)
+  }];
+}
+
+def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
+  let summary = "Least and greatest element of a box of a view";
+  let description = [{
+    For each dimension the first and the last index, both inside; the caller keeps them in range. i1 counts as 0 and 1. An
+    empty box gives the type's greatest and least value.
+
+    Example: `%lo, %hi = tile.extent %ids[%b, %i0] to [%b, %i1] : memref<...>`
+  }];
+  let arguments = (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$first, Variadic<Index>:$last);
+  let results = (outs AnyType:$least, AnyType:$greatest);
+  let assemblyFormat = [{
+    $view `[` $first `]` `to` `[` $last `]` attr-dict `:` type($view) `->` type($least) `,` type($greatest)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Products, maps and reductions
+//===----------------------------------------------------------------------===//
+
+def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + a * b in f32";
+  let description = [{
+    With `transposed`, b is given by rows of the result's columns: acc(m, n) + sum_k a(m, k) * b(n, k). Products
+    accumulate in f32 across the whole sum (S13).
+
+    Example: `%s = tile.mma %q, %k, %zero transposed : vector<96x128xbf16>, vector<64x128xbf16>, vector<96x64xf32>`
+  }];
+  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_F32Tile:$acc, UnitAttr:$transposed);
+  let results = (outs Tile_F32Tile:$result);
+  let assemblyFormat = "$a `,` $b `,` $acc (`transposed` $transposed^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let hasVerifier = 1;
+}
+
+class Tile_ElementwiseOp<string mnemonic, dag leading, dag trailing, list<Trait> traits>
+    : Tile_Op<mnemonic, !listconcat(traits, [Pure, AttrSizedOperandSegments])> {
+  let arguments = !con(leading, (ins Variadic<Tile_Tile>:$tiles, Variadic<Tile_Vector>:$rows,
+                                     Variadic<Tile_Vector>:$cols, Index:$i, Index:$j), trailing);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins), []> {
+  let summary = "Elementwise computation on tiles";
+  let description = [{
+    The region computes one element. It receives the elements of `tiles`, of `rows` at its row and of `cols` at its
+    column, and then its coordinates: `i` plus the row and `j` plus the column.
+
+    Example:
+
+    ```mlir
+    %p = tile.map tiles(%s : vector<96x64xf32>) rows(%m : vector<96xf32>) cols() at(%i0, %j0) {
+    ^bb0(%x: f32, %max: f32, %i: index, %j: index):
+      %d = arith.subf %x, %max : f32
+      %e = math.exp2 %d : f32
+      tile.yield %e : f32
+    } -> vector<96x64xf32>
+    ```
+  }];
+  let results = (outs Variadic<Tile_Tile>:$results);
+}
+
+def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:$full_high), []> {
+  let summary = "-inf where the region does not keep";
+  let description = [{
+    The first of `tiles` with every element that the region drops set to -inf (S3). For a tile whose columns, as key rows
+    from `j` on, lie in [`full_low`, `full_high`), the region is known to keep everything: `tile-split-ranges` uses that.
+  }];
+  let results = (outs Tile_F32Tile:$result);
+}
+
+def Tile_ReduceMax : I32EnumAttrCase<"Max", 0, "max">;
+def Tile_ReduceAdd : I32EnumAttrCase<"Add", 1, "add">;
+def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [Tile_ReduceMax, Tile_ReduceAdd]> {
+  let cppNamespace = "::attnc::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind">;
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Joins the elements of each row into a row vector";
+  let description = [{
+    Example: `%m1 = tile.reduce max %s, %m0 : vector<96x64xf32>, vector<96xf32>`
+  }];
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, VectorOfRankAndType<[1], [F32]>:$acc);
+  let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
+  let assemblyFormat = "$kind $source `,` $acc attr-dict `:` type($source) `,` type($acc)";
+}
+
+#endif // ATTNC_DIALECT_TILE_OPS

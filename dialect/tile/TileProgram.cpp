@@ -1,0 +1,45 @@
+//===- TileProgram.cpp - Syntax and rules of programs -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/TileOps.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace attnc::tile;
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), buildType,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void ProgramOp::print(OpAsmPrinter &p) {
+  function_interface_impl::printFunctionOp(p, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+LogicalResult ProgramOp::verify() {
+  ArrayRef<Type> arguments = getArgumentTypes();
+  if (arguments.empty() || !arguments.back().isIndex())
+    return emitOpError("expected the number of the tile, an index, as the last argument");
+  if (!getResultTypes().empty())
+    return emitOpError("expected no results");
+  if (getGrid().getNumDims() != 0 || getGrid().getNumResults() != 1 ||
+      getGridSizes().size() != 2 * getGrid().getNumSymbols())
+    return emitOpError("expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol");
+  for (size_t pair = 0; pair < getGridSizes().size(); pair += 2) {
+    int64_t argument = getGridSizes()[pair], dim = getGridSizes()[pair + 1];
+    if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) ||
+        !isa<MemRefType>(arguments[argument]) || dim < 0 || dim >= cast<MemRefType>(arguments[argument]).getRank())
+      return emitOpError() << "expected grid_sizes to name dimensions of arguments, got (" << argument << ", " << dim
+                           << ")";
+  }
+  if (getRows() <= 0 || getPanel() <= 0 || getRows() % getPanel() != 0)
+    return emitOpError() << "expected panel to divide rows, got " << getPanel() << " and " << getRows();
+  return success();
+}

@@ -1,0 +1,274 @@
+//===- AttnToTile.cpp - Tile programs of kernels ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Online softmax over tiles of keys: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Dao, Fu,
+// Ermon, Rudra and Re, "FlashAttention" (2022), section 3.1.
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/attn/Passes.h"
+#include "passes/attn/TileBuilder.h"
+#include <cmath>
+
+namespace attnc::attn {
+#define GEN_PASS_DEF_ATTNTOTILE
+#include "passes/attn/Passes.h.inc"
+} // namespace attnc::attn
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float log2e = 1.44269504088896340736f;
+constexpr float ln2 = 0.69314718055994530942f;
+
+/// Writes the program of one kernel.
+class ProgramWriter {
+public:
+  ProgramWriter(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, StringRef name)
+      : b(module, function, kernel, name), kernel(kernel), builder(b.builder), loc(b.loc) {}
+
+  void write();
+
+private:
+  /// Carried from tile to tile of keys: accumulated output (absent for weights), row maxima, row sums.
+  struct State {
+    Value out, max, sum;
+    SmallVector<Value> values() const { return out ? SmallVector<Value>{out, max, sum} : SmallVector<Value>{max, sum}; }
+    static State from(ValueRange values) {
+      return values.size() == 3 ? State{values[0], values[1], values[2]} : State{{}, values[0], values[1]};
+    }
+  };
+
+  void chooseUnits();
+  State initialState();
+  std::pair<Value, Value> sinkState();
+  Value logits(Value query, Value j, const KeyBounds &bounds, bool masked);
+  State step(Value query, Value j, State state, const KeyBounds &bounds, bool masked);
+  State stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds);
+  Value safeMax(Value max);
+  void writeForward(ForwardOp op, State state);
+  void writeWeights(WeightsOp op, Value query, State state);
+  std::pair<Value, Value> finish(State state);
+
+  Value constant(float value) { return b.splat(b.rowType(builder.getF32Type()), value); }
+  Value equals(Value x, float value) {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x, constant(value));
+  }
+
+  TileBuilder b;
+  KernelOpInterface kernel;
+  OpBuilder &builder;
+  Location loc;
+  /// The kept logits are in units of `1 / factor` octaves: exponentials are exp2(logit * factor - max * factor).
+  float factor = log2e;
+  /// Whether raw products serve as logits: no score region, and a positive scale that `factor` takes in.
+  bool rawLogits = false;
+};
+
+} // namespace
+
+void ProgramWriter::chooseUnits() {
+  if (!kernel.getScore().empty() || kernel.getScale())
+    return;
+  float scale = kernel.getStaticScale() ? kernel.getStaticScale()->convertToFloat()
+                                        : static_cast<float>(1 / std::sqrt(double(kernel.getHeadDim())));
+  // A scale of 0 or below would turn maxima into minima.
+  if (!(scale > 1e-20f))
+    return;
+  rawLogits = true;
+  factor = scale * log2e;
+}
+
+/// Maximum and sum of a row that has seen its sinks only (S6): they are logits in natural units.
+std::pair<Value, Value> ProgramWriter::sinkState() {
+  Value view = b.lookup(kernel.getSinks());
+  auto type = cast<MemRefType>(view.getType());
+  auto load = [&](int64_t n) -> Value {
+    SmallVector<Value> indices{b.index(n)};
+    if (type.getRank() == 2)
+      indices.insert(indices.begin(), b.getGeometry().head);
+    Value sink = memref::LoadOp::create(builder, loc, view, indices);
+    return sink.getType().isF32() ? sink : arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink).getResult();
+  };
+  int64_t count = type.getShape().back();
+  Value max = b.f32(-infinity), sum = b.f32(0);
+  for (int64_t n = 0; n < count; ++n)
+    max = arith::MaximumFOp::create(builder, loc, max, load(n));
+  for (int64_t n = 0; n < count; ++n) {
+    Value distance = arith::SubFOp::create(builder, loc, load(n), max);
+    Value octaves = arith::MulFOp::create(builder, loc, distance, b.f32(log2e));
+    sum = arith::AddFOp::create(builder, loc, sum, math::Exp2Op::create(builder, loc, octaves));
+  }
+  Value inUnits = arith::MulFOp::create(builder, loc, max, b.f32(log2e / factor));
+  return {b.broadcast(inUnits), b.broadcast(sum)};
+}
+
+ProgramWriter::State ProgramWriter::initialState() {
+  State state;
+  if (Value value = kernel.getValueOrNull()) {
+    int64_t dim = cast<RankedTensorType>(value.getType()).getShape().back();
+    state.out = b.splat(b.tileType(dim, builder.getF32Type()), 0);
+  }
+  if (kernel.getSinks())
+    std::tie(state.max, state.sum) = sinkState();
+  else
+    std::tie(state.max, state.sum) = std::pair(constant(-infinity), constant(0));
+  return state;
+}
+
+/// Logits of the query tile and the keys from j on.
+Value ProgramWriter::logits(Value query, Value j, const KeyBounds &bounds, bool masked) {
+  Value keys = b.loadKeys(kernel.getKey(), j);
+  Value zero = b.splat(b.tileType(b.getKeys(), builder.getF32Type()), 0);
+  Value scores = tile::MmaOp::create(builder, loc, query, keys, zero, /*transposed=*/true);
+  if (!rawLogits)
+    scores = b.buildScore(scores, j);
+  return masked ? b.buildMask(scores, j, bounds) : scores;
+}
+
+/// Row maxima in octaves; 0 for a row that has kept nothing, so that no difference of infinities arises (S7).
+Value ProgramWriter::safeMax(Value max) {
+  Value finite = arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
+  return arith::MulFOp::create(builder, loc, finite, constant(factor));
+}
+
+ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
+  Value scores = logits(query, j, bounds, masked);
+  Value max = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Max, scores, state.max);
+  Value octaves = safeMax(max);
+  Value before = arith::MulFOp::create(builder, loc, state.max, constant(factor));
+  Value shrink = math::Exp2Op::create(builder, loc, arith::SubFOp::create(builder, loc, before, octaves));
+  Value sum = arith::MulFOp::create(builder, loc, state.sum, shrink);
+  Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+  auto [weights, narrow] = b.buildProbabilities(scores, octaves, factor, j, element);
+  State next;
+  next.max = max;
+  next.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, sum);
+  if (state.out) {
+    Value values = b.loadKeys(kernel.getValueOrNull(), j);
+    Value rescaled = b.scaleRows(state.out, shrink, builder.getF32Type());
+    next.out = tile::MmaOp::create(builder, loc, narrow, values, rescaled, /*transposed=*/false);
+  }
+  return next;
+}
+
+/// A step that `blocks` may skip, or spare its mask.
+ProgramWriter::State ProgramWriter::stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds) {
+  if (kernel.getBlocks().empty())
+    return step(query, j, state, bounds, /*masked=*/true);
+  Value some, all;
+  std::tie(some, all) = b.buildBlock(j);
+  SmallVector<Value> before = state.values();
+  SmallVector<Type> types(llvm::map_range(before, [](Value v) { return v.getType(); }));
+  auto branch = [&](Value condition, function_ref<SmallVector<Value>()> then,
+                    function_ref<SmallVector<Value>()> otherwise) {
+    auto ifOp = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(ifOp.thenBlock());
+    scf::YieldOp::create(builder, loc, then());
+    builder.setInsertionPointToEnd(ifOp.elseBlock());
+    scf::YieldOp::create(builder, loc, otherwise());
+    return SmallVector<Value>(ifOp.getResults());
+  };
+  return State::from(branch(
+      some,
+      [&] {
+        return branch(
+            all, [&] { return step(query, j, state, bounds, false).values(); },
+            [&] { return step(query, j, state, bounds, true).values(); });
+      },
+      [&] { return before; }));
+}
+
+/// Reciprocal row sums, and LSE in natural units (S8); rows that kept nothing, and rows past the queries of a padded
+/// sequence, give 0 and -inf (S7, S11).
+std::pair<Value, Value> ProgramWriter::finish(State state) {
+  Value empty = equals(state.sum, 0);
+  if (kernel.getQueryLengths()) {
+    Value one = arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(b.rowType(builder.getI1Type()), true));
+    Value padding = arith::XOrIOp::create(builder, loc, b.buildRowIsQuery(), one);
+    empty = arith::OrIOp::create(builder, loc, empty, padding);
+  }
+  Value reciprocal = arith::DivFOp::create(builder, loc, constant(1), state.sum);
+  Value factors = arith::SelectOp::create(builder, loc, empty, constant(0), reciprocal);
+  Value octaves = arith::AddFOp::create(builder, loc, safeMax(state.max),
+                                        math::Log2Op::create(builder, loc, state.sum));
+  Value natural = arith::MulFOp::create(builder, loc, octaves, constant(ln2));
+  return {factors, arith::SelectOp::create(builder, loc, empty, constant(-infinity), natural)};
+}
+
+void ProgramWriter::writeForward(ForwardOp op, State state) {
+  auto [factors, lse] = finish(state);
+  Type element = cast<RankedTensorType>(op.getOut().getType()).getElementType();
+  b.storeRows(b.scaleRows(state.out, factors, element), op.getOut());
+  if (op.getLse())
+    b.storeRowVector(lse, op.getLse());
+}
+
+/// A second walk over the keys, now that maxima and sums are known; it visits all, since every weight is stored.
+void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
+  Value factors = finish(state).first, octaves = safeMax(state.max);
+  Type element = cast<RankedTensorType>(op.getWeights().getType()).getElementType();
+  Value end = memref::DimOp::create(builder, loc, b.lookup(op.getKey()), 1);
+  auto loop = scf::ForOp::create(builder, loc, b.index(0), end, b.index(b.getKeys()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value j = loop.getInductionVar(), zero = b.index(0);
+  Value scores = logits(query, j, {zero, zero, zero, end}, /*masked=*/true);
+  Value weights = b.buildProbabilities(scores, octaves, factor, j, builder.getF32Type()).second;
+  b.storeWeights(b.scaleRows(weights, factors, element), op.getWeights(), j);
+}
+
+void ProgramWriter::write() {
+  chooseUnits();
+  b.buildGeometry();
+  b.buildCaptures();
+  KeyBounds bounds = b.buildBounds();
+  Value query = b.loadQuery();
+  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.index(b.getKeys()),
+                                 initialState().values());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    State next = stepOrSkip(query, loop.getInductionVar(), State::from(loop.getRegionIterArgs()), bounds);
+    scf::YieldOp::create(builder, loc, next.values());
+  }
+  State state = State::from(loop.getResults());
+  if (auto forward = dyn_cast<ForwardOp>(kernel.getOperation()))
+    writeForward(forward, state);
+  else
+    writeWeights(cast<WeightsOp>(kernel.getOperation()), query, state);
+  tile::ReturnOp::create(builder, loc);
+}
+
+namespace {
+struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
+  void runOnOperation() override {
+    for (auto spec : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      FailureOr<KernelFunction> function = KernelFunction::get(spec);
+      if (failed(function))
+        return signalPassFailure();
+      for (auto [number, kernel] : llvm::enumerate(function->kernels)) {
+        if (!kernel.getScheduleAttr()) {
+          kernel.emitError("expected a schedule; run attn-select-schedule first");
+          return signalPassFailure();
+        }
+        std::string name = spec.getName().str();
+        if (function->kernels.size() > 1)
+          name += "_" + std::to_string(number);
+        ProgramWriter(getOperation(), *function, kernel, name + "_tile").write();
+      }
+      spec.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,243 @@
+//===- BoxEvaluator.cpp - Region values over ranges of positions *- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/BoxEvaluator.h"
+#include "dialect/attn/AttnOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+BoxEvaluator::BoxEvaluator(OpBuilder &builder, Region &mask, ArrayRef<Interval> coordinates)
+    : builder(builder), mask(mask) {
+  for (auto [argument, range] : llvm::zip_equal(mask.getArguments(), coordinates))
+    ranges[argument] = range.least ? std::optional(range) : std::nullopt;
+}
+
+Value BoxEvaluator::boolean(bool value) {
+  return arith::ConstantIntOp::create(builder, mask.getLoc(), builder.getI1Type(), value);
+}
+
+std::optional<Interval> BoxEvaluator::evaluate(Value value) {
+  if (auto it = ranges.find(value); it != ranges.end())
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  // Captured from outside the kernel: the same for the whole box.
+  std::optional<Interval> range = !op || !mask.isAncestor(op->getParentRegion())
+                                   ? Interval{value, value}
+                                   : evaluateOp(op, cast<OpResult>(value).getResultNumber());
+  ranges[value] = range;
+  return range;
+}
+
+Interval BoxEvaluator::evaluateCondition(Value value) {
+  if (std::optional<Interval> range = evaluate(value))
+    return *range;
+  return {boolean(false), boolean(true)};
+}
+
+/// An operation on values that do not vary over the box is computed as it is.
+std::optional<Interval> BoxEvaluator::cloneUniform(Operation *op, unsigned result) {
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    if (isa<ShapedType>(operand.getType()))
+      continue;
+    std::optional<Interval> range = evaluate(operand);
+    if (!range || range->least != range->greatest)
+      return std::nullopt;
+    mapping.map(operand, range->least);
+  }
+  Value value = builder.clone(*op, mapping)->getResult(result);
+  return Interval{value, value};
+}
+
+/// Index and i64 arithmetic on positions does not wrap; narrower arithmetic may, so it has no range.
+static bool isWide(Value value) { return value.getType().isIndex() || value.getType().isInteger(64); }
+
+std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result) {
+  if (std::optional<Interval> uniform = cloneUniform(op, result))
+    return uniform;
+  if (isa<arith::CmpIOp>(op))
+    return evaluateCompare(op);
+  if (isa<LoadOp>(op))
+    return evaluateLoad(op);
+
+  Location loc = op->getLoc();
+  Type type = op->getResult(result).getType();
+  bool isCondition = type.isInteger(1);
+  auto range = [&](unsigned operand) { return evaluate(op->getOperand(operand)); };
+  auto condition = [&](unsigned operand) { return evaluateCondition(op->getOperand(operand)); };
+  auto conj = [&](Value a, Value b) -> Value { return arith::AndIOp::create(builder, loc, a, b); };
+  auto disj = [&](Value a, Value b) -> Value { return arith::OrIOp::create(builder, loc, a, b); };
+  auto invert = [&](Value a) -> Value { return arith::XOrIOp::create(builder, loc, a, boolean(true)); };
+
+  if (isCondition) {
+    return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
+        .Case([&](arith::AndIOp) {
+          Interval a = condition(0), b = condition(1);
+          return Interval{conj(a.least, b.least), conj(a.greatest, b.greatest)};
+        })
+        .Case([&](arith::OrIOp) {
+          Interval a = condition(0), b = condition(1);
+          return Interval{disj(a.least, b.least), disj(a.greatest, b.greatest)};
+        })
+        .Case([&](arith::XOrIOp) -> std::optional<Interval> {
+          if (!matchPattern(op->getOperand(1), m_One()))
+            return std::nullopt;
+          Interval a = condition(0);
+          return Interval{invert(a.greatest), invert(a.least)};
+        })
+        .Case([&](arith::SelectOp) {
+          Interval c = condition(0), a = condition(1), b = condition(2);
+          Value whicheverAll = conj(a.least, b.least);
+          Value all = disj(whicheverAll, disj(conj(c.least, a.least), conj(invert(c.greatest), b.least)));
+          Value some = disj(conj(c.greatest, a.greatest), conj(invert(c.least), b.greatest));
+          return Interval{all, some};
+        })
+        .Default([](Operation *) { return std::nullopt; });
+  }
+
+  // Casts keep values: positions and loaded integers fit.
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op)) {
+    std::optional<Interval> a = range(0);
+    if (!a || a->least.getType().isInteger(1))
+      return std::nullopt;
+    auto cast = [&](Value v) -> Value {
+      if (isa<arith::IndexCastOp>(op))
+        return arith::IndexCastOp::create(builder, loc, type, v);
+      return arith::ExtSIOp::create(builder, loc, type, v);
+    };
+    return Interval{cast(a->least), cast(a->greatest)};
+  }
+  if (!type.isIndex() && !type.isInteger(64))
+    return std::nullopt;
+  if (!llvm::all_of(op->getOperands(), [](Value v) { return isWide(v) || v.getType().isInteger(1); }))
+    return std::nullopt;
+
+  auto least = [&](Value a, Value b) -> Value { return arith::MinSIOp::create(builder, loc, a, b); };
+  auto greatest = [&](Value a, Value b) -> Value { return arith::MaxSIOp::create(builder, loc, a, b); };
+  return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
+      .Case([&](arith::AddIOp) -> std::optional<Interval> {
+        std::optional<Interval> a = range(0), b = range(1);
+        if (!a || !b)
+          return std::nullopt;
+        return Interval{arith::AddIOp::create(builder, loc, a->least, b->least),
+                     arith::AddIOp::create(builder, loc, a->greatest, b->greatest)};
+      })
+      .Case([&](arith::SubIOp) -> std::optional<Interval> {
+        std::optional<Interval> a = range(0), b = range(1);
+        if (!a || !b)
+          return std::nullopt;
+        return Interval{arith::SubIOp::create(builder, loc, a->least, b->greatest),
+                     arith::SubIOp::create(builder, loc, a->greatest, b->least)};
+      })
+      .Case([&](arith::MulIOp) -> std::optional<Interval> {
+        APInt factor;
+        std::optional<Interval> a = range(0);
+        if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || factor.abs().uge(1 << 30))
+          return std::nullopt;
+        Value constant = evaluate(op->getOperand(1))->least;
+        Value first = arith::MulIOp::create(builder, loc, a->least, constant);
+        Value second = arith::MulIOp::create(builder, loc, a->greatest, constant);
+        return factor.isNegative() ? Interval{second, first} : Interval{first, second};
+      })
+      .Case<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>([&](auto) -> std::optional<Interval> {
+        // All three grow with the dividend when the divisor is positive.
+        APInt divisor;
+        std::optional<Interval> a = range(0);
+        if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive())
+          return std::nullopt;
+        Value constant = evaluate(op->getOperand(1))->least;
+        auto divide = [&](Value v) {
+          IRMapping mapping;
+          mapping.map(op->getOperand(0), v);
+          mapping.map(op->getOperand(1), constant);
+          return builder.clone(*op, mapping)->getResult(0);
+        };
+        return Interval{divide(a->least), divide(a->greatest)};
+      })
+      .Case([&](arith::MaxSIOp) -> std::optional<Interval> {
+        std::optional<Interval> a = range(0), b = range(1);
+        if (!a || !b)
+          return std::nullopt;
+        return Interval{greatest(a->least, b->least), greatest(a->greatest, b->greatest)};
+      })
+      .Case([&](arith::MinSIOp) -> std::optional<Interval> {
+        std::optional<Interval> a = range(0), b = range(1);
+        if (!a || !b)
+          return std::nullopt;
+        return Interval{least(a->least, b->least), least(a->greatest, b->greatest)};
+      })
+      .Case([&](math::AbsIOp) -> std::optional<Interval> {
+        std::optional<Interval> a = range(0);
+        if (!a)
+          return std::nullopt;
+        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+        Value negated = arith::SubIOp::create(builder, loc, zero, a->least);
+        Value negatedGreatest = arith::SubIOp::create(builder, loc, zero, a->greatest);
+        return Interval{greatest(zero, greatest(a->least, negatedGreatest)), greatest(negated, a->greatest)};
+      })
+      .Case([&](arith::SelectOp) -> std::optional<Interval> {
+        std::optional<Interval> a = range(1), b = range(2);
+        if (!a || !b)
+          return std::nullopt;
+        return Interval{least(a->least, b->least), greatest(a->greatest, b->greatest)};
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::optional<Interval> BoxEvaluator::evaluateCompare(Operation *op) {
+  auto compare = cast<arith::CmpIOp>(op);
+  std::optional<Interval> a = evaluate(compare.getLhs()), b = evaluate(compare.getRhs());
+  if (!a || !b)
+    return std::nullopt;
+  Location loc = op->getLoc();
+  auto cmp = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, x, y);
+  };
+  using P = arith::CmpIPredicate;
+  switch (compare.getPredicate()) {
+  case P::slt:
+  case P::sle:
+    return Interval{cmp(compare.getPredicate(), a->greatest, b->least), cmp(compare.getPredicate(), a->least, b->greatest)};
+  case P::sgt:
+  case P::sge:
+    return Interval{cmp(compare.getPredicate(), a->least, b->greatest), cmp(compare.getPredicate(), a->greatest, b->least)};
+  case P::eq:
+  case P::ne: {
+    // Ranges that overlap may hold equal values; two single values must.
+    Value some = arith::AndIOp::create(builder, loc, cmp(P::sle, a->least, b->greatest),
+                                       cmp(P::sle, b->least, a->greatest));
+    Value all = arith::AndIOp::create(builder, loc, cmp(P::eq, a->least, b->greatest),
+                                      cmp(P::eq, a->greatest, b->least));
+    if (compare.getPredicate() == P::eq)
+      return Interval{all, some};
+    return Interval{arith::XOrIOp::create(builder, loc, some, boolean(true)),
+                 arith::XOrIOp::create(builder, loc, all, boolean(true))};
+  }
+  default:
+    // Unsigned comparisons: not monotone over ranges that cross zero.
+    return std::nullopt;
+  }
+}
+
+std::optional<Interval> BoxEvaluator::evaluateLoad(Operation *op) {
+  auto load = cast<LoadOp>(op);
+  if (!isa<IntegerType>(load.getResult().getType()))
+    return std::nullopt;
+  SmallVector<Value> first, last;
+  for (Value index : load.getIndices()) {
+    std::optional<Interval> range = evaluate(index);
+    if (!range)
+      return std::nullopt;
+    first.push_back(range->least);
+    last.push_back(range->greatest);
+  }
+  Type type = load.getResult().getType();
+  auto range = LoadRangeOp::create(builder, op->getLoc(), type, type, load.getTensor(), first, last);
+  return Interval{range.getLeast(), range.getGreatest()};
+}

@@ -1,0 +1,77 @@
+//===- InferBounds.cpp - Keys that a tile of queries can see ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnOps.h"
+#include "passes/attn/KeyRange.h"
+#include "passes/attn/Passes.h"
+
+namespace attnc::attn {
+#define GEN_PASS_DEF_ATTNINFERBOUNDS
+#include "passes/attn/Passes.h.inc"
+} // namespace attnc::attn
+
+using namespace mlir;
+using namespace attnc::attn;
+
+namespace {
+struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
+  void runOnOperation() override {
+    getOperation()->walk([this](KernelOpInterface kernel) {
+      if (kernel.getMask().empty() || !kernel.getBounds().empty())
+        return;
+      if (buildBounds(kernel)) {
+        ++numExact;
+        return;
+      }
+      if (buildBlocks(kernel))
+        ++numBlocks;
+    });
+  }
+
+  /// Adds an entry block of `arguments` indices to an empty region.
+  static Block *addEntry(Region &region, unsigned arguments) {
+    OpBuilder builder(region.getContext());
+    SmallVector<Type> types(arguments, builder.getIndexType());
+    SmallVector<Location> locs(arguments, region.getLoc());
+    return builder.createBlock(&region, {}, types, locs);
+  }
+
+  /// Fills `bounds`; returns whether it says everything.
+  static bool buildBounds(KernelOpInterface kernel) {
+    Block *block = addEntry(kernel.getBounds(), 4);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    Value b = block->getArgument(0), h = block->getArgument(1);
+    BoxEvaluator evaluator(builder, kernel.getMask(),
+                           {Interval{b, b}, Interval{h, h}, Interval{block->getArgument(2), block->getArgument(3)}, Interval{}});
+    KeySolver solver(builder, kernel.getMask(), evaluator);
+    KeyRange range = solver.solve(kernel.getMask().front().getTerminator()->getOperand(0));
+
+    Location loc = kernel.getLoc();
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value infinity = arith::ConstantIndexOp::create(builder, loc, int64_t(1) << 40);
+    auto low = [&](Value v) -> Value { return v ? arith::MaxSIOp::create(builder, loc, v, zero).getResult() : zero; };
+    auto high = [&](Value v) -> Value { return v ? v : infinity; };
+    YieldOp::create(builder, loc, ValueRange{low(range.possible.low), low(range.full.low), high(range.full.high),
+                                             high(range.possible.high)});
+    return range.exact;
+  }
+
+  /// Fills `blocks`; removes it again, and returns false, where it decides nothing.
+  static bool buildBlocks(KernelOpInterface kernel) {
+    Block *block = addEntry(kernel.getBlocks(), 6);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    Value b = block->getArgument(0), h = block->getArgument(1);
+    BoxEvaluator evaluator(builder, kernel.getMask(),
+                           {Interval{b, b}, Interval{h, h}, Interval{block->getArgument(2), block->getArgument(3)},
+                            Interval{block->getArgument(4), block->getArgument(5)}});
+    Interval keep = evaluator.evaluateCondition(kernel.getMask().front().getTerminator()->getOperand(0));
+    if (matchPattern(keep.least, m_Zero()) && matchPattern(keep.greatest, m_One())) {
+      block->erase();
+      return false;
+    }
+    YieldOp::create(builder, kernel.getLoc(), ValueRange{keep.greatest, keep.least});
+    return true;
+  }
+};
+} // namespace

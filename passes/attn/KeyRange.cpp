@@ -1,0 +1,244 @@
+//===- KeyRange.cpp - Solving a mask for the key position -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/KeyRange.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+using Predicate = arith::CmpIPredicate;
+
+/// Beyond every position (positions are below 2^31).
+static constexpr int64_t beyond = int64_t(1) << 40;
+
+KeySolver::KeySolver(OpBuilder &builder, Region &mask, BoxEvaluator &evaluator)
+    : builder(builder), mask(mask), evaluator(evaluator), loc(mask.getLoc()) {}
+
+Value KeySolver::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value KeySolver::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
+Value KeySolver::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
+Value KeySolver::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value KeySolver::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+
+KeyInterval KeySolver::nothing() { return {constant(beyond), constant(0)}; }
+
+/// Nothing is known: every key may be kept, none is known to be.
+KeyRange KeySolver::unknown() { return {{}, nothing(), false}; }
+
+/// A condition that does not depend on j keeps every key or none.
+KeyRange KeySolver::uniform(Interval condition, bool negated) {
+  APInt value;
+  if (condition.least == condition.greatest && matchPattern(condition.least, m_ConstantInt(&value)))
+    return value.isZero() == negated ? KeyRange{{}, {}, true} : KeyRange{nothing(), nothing(), true};
+  Value all = condition.least, some = condition.greatest;
+  if (negated) {
+    Value one = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
+    Value notSome = arith::XOrIOp::create(builder, loc, some, one);
+    some = arith::XOrIOp::create(builder, loc, all, one);
+    all = notSome;
+  }
+  auto choose = [&](Value keep) -> KeyInterval {
+    return {arith::SelectOp::create(builder, loc, keep, constant(0), constant(beyond)),
+            arith::SelectOp::create(builder, loc, keep, constant(beyond), constant(0))};
+  };
+  return {choose(some), choose(all), true};
+}
+
+KeyRange KeySolver::conjunction(const KeyRange &a, const KeyRange &b) {
+  auto intersect = [&](const KeyInterval &x, const KeyInterval &y) -> KeyInterval {
+    return {x.low && y.low ? greatest(x.low, y.low) : x.low ? x.low : y.low,
+            x.high && y.high ? least(x.high, y.high) : x.high ? x.high : y.high};
+  };
+  return {intersect(a.possible, b.possible), intersect(a.full, b.full), a.exact && b.exact};
+}
+
+KeyRange KeySolver::disjunction(const KeyRange &a, const KeyRange &b) {
+  KeyInterval hull{a.possible.low && b.possible.low ? least(a.possible.low, b.possible.low) : Value(),
+                   a.possible.high && b.possible.high ? greatest(a.possible.high, b.possible.high) : Value()};
+  // Two stretches that start or end together join; of two others, the longer one serves.
+  KeyInterval full;
+  if (!a.full.low && !b.full.low) {
+    full = {{}, a.full.high && b.full.high ? greatest(a.full.high, b.full.high) : Value()};
+  } else if (!a.full.high && !b.full.high) {
+    full = {a.full.low && b.full.low ? least(a.full.low, b.full.low) : Value(), {}};
+  } else {
+    auto end = [&](Value v, int64_t otherwise) { return v ? v : constant(otherwise); };
+    Value aLow = end(a.full.low, 0), aHigh = end(a.full.high, beyond);
+    Value bLow = end(b.full.low, 0), bHigh = end(b.full.high, beyond);
+    Value takeA = arith::CmpIOp::create(builder, loc, Predicate::sge, sub(aHigh, aLow), sub(bHigh, bLow));
+    full = {arith::SelectOp::create(builder, loc, takeA, aLow, bLow),
+            arith::SelectOp::create(builder, loc, takeA, aHigh, bHigh)};
+  }
+  // Both keep everything from the first key on: the union is one stretch. Otherwise there may be a gap.
+  bool exact = a.exact && b.exact && ((!a.possible.low && !b.possible.low) || (!a.possible.high && !b.possible.high));
+  return {hull, full, exact};
+}
+
+KeyRange KeySolver::solve(Value condition, bool negated) {
+  if (std::optional<Interval> range = evaluator.evaluate(condition))
+    return uniform(*range, negated);
+  Operation *op = condition.getDefiningOp();
+  if (!op)
+    return unknown();
+  if (isa<arith::AndIOp, arith::OrIOp>(op)) {
+    KeyRange a = solve(op->getOperand(0), negated), b = solve(op->getOperand(1), negated);
+    // De Morgan: a negated conjunction is a disjunction of negations.
+    return isa<arith::AndIOp>(op) != negated ? conjunction(a, b) : disjunction(a, b);
+  }
+  if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
+    return solve(op->getOperand(0), !negated);
+  if (isa<arith::CmpIOp>(op))
+    return solveCompare(op, negated);
+  return unknown();
+}
+
+std::optional<KeySolver::Linear> KeySolver::decompose(Value value) {
+  if (!value.getType().isIndex())
+    return std::nullopt;
+  if (value == mask.getArguments().back())
+    return Linear{1, {constant(0), constant(0)}};
+  if (std::optional<Interval> range = evaluator.evaluate(value))
+    return Linear{0, *range};
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<Linear> a = decompose(op->getOperand(0));
+  if (!a)
+    return std::nullopt;
+  if (isa<arith::MulIOp>(op)) {
+    APInt factor;
+    if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || !factor.isStrictlyPositive() ||
+        factor.uge(1 << 20))
+      return std::nullopt;
+    Value by = constant(factor.getSExtValue());
+    return Linear{a->factor * factor.getSExtValue(),
+                  {arith::MulIOp::create(builder, loc, a->rest.least, by),
+                   arith::MulIOp::create(builder, loc, a->rest.greatest, by)}};
+  }
+  std::optional<Linear> b = decompose(op->getOperand(1));
+  if (!b)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return Linear{a->factor + b->factor, {add(a->rest.least, b->rest.least), add(a->rest.greatest, b->rest.greatest)}};
+  return Linear{a->factor - b->factor, {sub(a->rest.least, b->rest.greatest), sub(a->rest.greatest, b->rest.least)}};
+}
+
+/// The predicate of `b ? a` for `a ? b`.
+static Predicate mirror(Predicate predicate) {
+  switch (predicate) {
+  case Predicate::slt:
+    return Predicate::sgt;
+  case Predicate::sle:
+    return Predicate::sge;
+  case Predicate::sgt:
+    return Predicate::slt;
+  case Predicate::sge:
+    return Predicate::sle;
+  default:
+    return predicate;
+  }
+}
+
+KeyRange KeySolver::solveCompare(Operation *op, bool negated) {
+  auto compare = cast<arith::CmpIOp>(op);
+  Predicate predicate = negated ? arith::invertPredicate(compare.getPredicate()) : compare.getPredicate();
+  Value lhs = compare.getLhs(), rhs = compare.getRhs();
+  if (std::optional<KeyRange> quotient = solveQuotient(predicate, lhs, rhs))
+    return *quotient;
+  if (std::optional<KeyRange> quotient = solveQuotient(mirror(predicate), rhs, lhs))
+    return *quotient;
+  std::optional<Linear> a = decompose(lhs), b = decompose(rhs);
+  if (!a || !b)
+    return unknown();
+  // a ? b  is  (fa - fb) * j + (ra - rb) ? 0.
+  Interval rest{sub(a->rest.least, b->rest.greatest), sub(a->rest.greatest, b->rest.least)};
+  int64_t factor = a->factor - b->factor;
+  if (factor >= 0)
+    return solveLinear(predicate, factor, rest);
+  Value zero = constant(0);
+  return solveLinear(mirror(predicate), -factor, {sub(zero, rest.greatest), sub(zero, rest.least)});
+}
+
+/// floor(e / c) ? r with a positive constant c is a comparison of e itself: e <= c*r + c-1, or e >= c*r.
+std::optional<KeyRange> KeySolver::solveQuotient(Predicate predicate, Value lhs, Value rhs) {
+  Operation *op = lhs.getDefiningOp();
+  // Truncating division floors what is not negative; of the values here, the key position is known to be.
+  bool floors = op && (isa<arith::FloorDivSIOp>(op) ||
+                       (isa<arith::DivSIOp, arith::DivUIOp>(op) && op->getOperand(0) == mask.getArguments().back()));
+  APInt divisor;
+  if (!floors || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive() ||
+      divisor.uge(int64_t(1) << 31))
+    return std::nullopt;
+  std::optional<Linear> numerator = decompose(op->getOperand(0));
+  std::optional<Interval> quotient = evaluator.evaluate(rhs);
+  if (!numerator || numerator->factor < 0 || !quotient || !quotient->least.getType().isIndex())
+    return std::nullopt;
+  int64_t c = divisor.getSExtValue();
+  auto scaled = [&](Value r, int64_t offset) {
+    return add(arith::MulIOp::create(builder, loc, r, constant(c)), constant(offset));
+  };
+  // e ? bound, where bound ranges over [scaled(least), scaled(greatest)].
+  auto against = [&](Predicate p, int64_t offset) {
+    return solveLinear(p, numerator->factor,
+                       {sub(numerator->rest.least, scaled(quotient->greatest, offset)),
+                        sub(numerator->rest.greatest, scaled(quotient->least, offset))});
+  };
+  switch (predicate) {
+  case Predicate::slt:
+    return against(Predicate::slt, 0);
+  case Predicate::sle:
+    return against(Predicate::sle, c - 1);
+  case Predicate::sgt:
+    return against(Predicate::sgt, c - 1);
+  case Predicate::sge:
+    return against(Predicate::sge, 0);
+  case Predicate::eq:
+    return conjunction(against(Predicate::sge, 0), against(Predicate::sle, c - 1));
+  case Predicate::ne:
+    return disjunction(against(Predicate::slt, 0), against(Predicate::sgt, c - 1));
+  default:
+    return std::nullopt;
+  }
+}
+
+/// factor * j + rest ? 0 with factor >= 0.
+KeyRange KeySolver::solveLinear(Predicate predicate, int64_t factor, Interval rest) {
+  if (factor == 0) {
+    Value zero = constant(0);
+    auto cmp = [&](Predicate p, Value v) -> Value { return arith::CmpIOp::create(builder, loc, p, v, zero); };
+    switch (predicate) {
+    case Predicate::slt:
+    case Predicate::sle:
+      return uniform({cmp(predicate, rest.greatest), cmp(predicate, rest.least)}, false);
+    case Predicate::sgt:
+    case Predicate::sge:
+      return uniform({cmp(predicate, rest.least), cmp(predicate, rest.greatest)}, false);
+    default:
+      return unknown();
+    }
+  }
+  // The greatest j with factor * j <= -r is floor(-r / factor).
+  auto last = [&](Value r, int64_t slack) -> Value {
+    Value bound = sub(constant(slack), r);
+    return factor == 1 ? bound : arith::FloorDivSIOp::create(builder, loc, bound, constant(factor)).getResult();
+  };
+  auto after = [&](Value j) { return add(j, constant(1)); };
+  switch (predicate) {
+  case Predicate::slt: // factor * j <= -rest - 1
+    return {{{}, after(last(rest.least, -1))}, {{}, after(last(rest.greatest, -1))}, true};
+  case Predicate::sle:
+    return {{{}, after(last(rest.least, 0))}, {{}, after(last(rest.greatest, 0))}, true};
+  case Predicate::sgt: // not factor * j <= -rest
+    return {{after(last(rest.greatest, 0)), {}}, {after(last(rest.least, 0)), {}}, true};
+  case Predicate::sge:
+    return {{after(last(rest.greatest, -1)), {}}, {after(last(rest.least, -1)), {}}, true};
+  case Predicate::eq:
+    return conjunction(solveLinear(Predicate::sge, factor, rest), solveLinear(Predicate::sle, factor, rest));
+  case Predicate::ne:
+    return disjunction(solveLinear(Predicate::slt, factor, rest), solveLinear(Predicate::sgt, factor, rest));
+  default:
+    return unknown();
+  }
+}

@@ -1,0 +1,70 @@
+//===- Passes.td - Passes on the attn dialect -------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_PASSES
+#define ATTNC_PASSES_ATTN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def AttnExpand : Pass<"attn-expand"> {
+  let summary = "Rewrites sugar to arith, math and attn.load";
+  let description = [{
+    Before: `%c = attn.causal %i, %j`. After: `%c = arith.cmpi sle, %j, %i : index`.
+
+    Every later pass sees one language, so an expression that a user writes gets all that the sugar gets.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def AttnInferBounds : Pass<"attn-infer-bounds"> {
+  let summary = "Derives from the mask which keys a tile of queries can see";
+  let description = [{
+    Adds the regions `bounds` and `blocks` to kernels whose mask region is not empty.
+
+    `bounds` solves the mask's comparisons for the key position: comparisons that are affine in j, and divisions of j by
+    constants, joined by and, or, not. Its results, as functions of the first and last query position of a tile, are the
+    hull of the keys that may be kept and a stretch in which all are kept. `blocks` evaluates the mask over ranges of both
+    positions, in three values; it is left out where `bounds` already says everything. Whatever cannot be decided counts
+    as partial, so the results are conservative and never wrong.
+
+    Before: `mask (...) { %c = arith.cmpi sle, %j, %i : index  attn.yield %c : i1 }`. After, besides:
+
+    ```mlir
+    bounds (%b, %h, %i_first, %i_last) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %full_high = arith.addi %i_first, %c1 : index
+      %high = arith.addi %i_last, %c1 : index
+      attn.yield %c0, %c0, %full_high, %high : index, index, index, index
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numExact", "exact", "Masks whose bounds say everything">,
+    Statistic<"numBlocks", "blocks", "Masks that also need a decision for each tile">
+  ];
+}
+
+def AttnSelectSchedule : Pass<"attn-select-schedule"> {
+  let summary = "Attaches #attn.schedule";
+  let description = [{
+    Chooses tile sizes from the module's `attn.target` and the kernel's head dims. A schedule that the spec carries is
+    checked and kept.
+  }];
+}
+
+def AttnToTile : Pass<"attn-to-tile", "::mlir::ModuleOp"> {
+  let summary = "Writes the tile programs of kernel functions";
+  let description = [{
+    Every kernel of a function becomes one `tile.program`, which takes the function's arguments and results as views. The
+    softmax is online: a running maximum and sum for each row, the output rescaled when the maximum grows (Milakov and
+    Gimelshein 2018; Dao et al. 2022, section 3.1). The keys that `bounds` and `blocks` rule out are not visited.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+                           "::attnc::tile::TileDialect"];
+}
+
+#endif // ATTNC_PASSES_ATTN_PASSES

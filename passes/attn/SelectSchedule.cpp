@@ -1,0 +1,61 @@
+//===- SelectSchedule.cpp - Tile sizes from the target ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnOps.h"
+#include "passes/attn/Passes.h"
+
+namespace attnc::attn {
+#define GEN_PASS_DEF_ATTNSELECTSCHEDULE
+#include "passes/attn/Passes.h.inc"
+} // namespace attnc::attn
+
+using namespace mlir;
+using namespace attnc::attn;
+
+namespace {
+struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule> {
+  void runOnOperation() override {
+    bool failed = false;
+    getOperation()->walk([&](KernelOpInterface kernel) {
+      auto module = kernel->getParentOfType<ModuleOp>();
+      auto target = module ? module->getAttrOfType<CpuTargetAttr>("attn.target") : CpuTargetAttr();
+      if (!target) {
+        kernel.emitError("expected the module to carry attn.target; attnc sets it from --target");
+        failed = true;
+        return;
+      }
+      if (!kernel.getScheduleAttr())
+        return kernel.setScheduleAttr(select(target));
+      failed |= mlir::failed(check(kernel, target));
+    });
+    if (failed)
+      signalPassFailure();
+  }
+
+  /// Lanes of f32 in one SIMD register.
+  static int64_t lanes(CpuTargetAttr target) { return target.getVectorBits() / 32; }
+
+  /// Three registers of query rows beside four keys (eight with 32 registers) fill the register file with accumulators
+  /// and leave one for each operand (docs/rationale/cpu-kernel.md); four panels of queries share a staged key tile.
+  static ScheduleAttr select(CpuTargetAttr target) {
+    int64_t panel = 3 * lanes(target);
+    int64_t queryTile = panel * std::max<int64_t>(1, 96 / panel);
+    return ScheduleAttr::get(target.getContext(), queryTile, /*key_tile=*/64, panel);
+  }
+
+  /// A spec's own schedule must suit the registers.
+  static LogicalResult check(KernelOpInterface kernel, CpuTargetAttr target) {
+    ScheduleAttr schedule = kernel.getScheduleAttr();
+    int64_t w = lanes(target);
+    if (schedule.getPanel() % w != 0 || schedule.getPanel() > 3 * w)
+      return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w
+                                << " rows for " << target.getVectorBits() << "-bit registers, got "
+                                << schedule.getPanel();
+    if (schedule.getKeyTile() % 8 != 0)
+      return kernel.emitError() << "expected the schedule's key_tile to be a multiple of 8, got "
+                                << schedule.getKeyTile();
+    return success();
+  }
+};
+} // namespace

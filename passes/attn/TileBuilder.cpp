@@ -1,0 +1,246 @@
+//===- TileBuilder.cpp - Builds one tile program ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/TileBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+/// A tensor becomes a view with any strides.
+static Type viewType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return type;
+  SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
+  auto layout = StridedLayoutAttr::get(type.getContext(), 0, strides);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
+}
+
+TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, StringRef name)
+    : builder(module.getContext()), loc(kernel.getLoc()), function(function), kernel(kernel),
+      schedule(kernel.getScheduleAttr()) {
+  SmallVector<Type> types;
+  for (const KernelArgument &argument : function.inputs)
+    types.push_back(viewType(argument.type));
+  for (const KernelArgument &argument : function.outputs)
+    types.push_back(viewType(argument.type));
+  types.push_back(builder.getIndexType());
+
+  builder.setInsertionPointToEnd(module.getBody());
+  program = tile::ProgramOp::create(builder, loc, builder.getStringAttr(name),
+                                    TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(), ArrayAttr(),
+                                    AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
+                                    builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
+                                    builder.getI64IntegerAttr(schedule.getPanel()));
+  SmallVector<Location> locs(types.size(), loc);
+  Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
+  unsigned number = 0;
+  func::FuncOp spec = function.function;
+  for (BlockArgument argument : spec.getArguments())
+    arguments.map(argument, body->getArgument(number++));
+  for (Value result : spec.getBody().front().getTerminator()->getOperands())
+    arguments.map(result, body->getArgument(number++));
+  // Constants of the spec's function may be captured by regions.
+  for (Operation &op : spec.getBody().front())
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      builder.clone(op, arguments);
+  setGrid();
+}
+
+//===----------------------------------------------------------------------===//
+// Small builders
+//===----------------------------------------------------------------------===//
+
+Value TileBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value TileBuilder::f32(float value) {
+  return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
+}
+Value TileBuilder::splat(VectorType type, float value) {
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getF32FloatAttr(value)));
+}
+Value TileBuilder::broadcast(Value scalar) {
+  return vector::BroadcastOp::create(builder, loc, rowType(scalar.getType()), scalar);
+}
+Value TileBuilder::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
+Value TileBuilder::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
+Value TileBuilder::mul(Value a, Value b) { return arith::MulIOp::create(builder, loc, a, b); }
+Value TileBuilder::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value TileBuilder::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+
+Value TileBuilder::viewDim(Value view, int64_t dim) {
+  int64_t size = cast<MemRefType>(view.getType()).getDimSize(dim);
+  return ShapedType::isDynamic(size) ? memref::DimOp::create(builder, loc, view, dim).getResult() : index(size);
+}
+
+//===----------------------------------------------------------------------===//
+// Geometry
+//===----------------------------------------------------------------------===//
+
+/// Number of tiles: padded B * H * ceil(Sq / rows). Packed: sequences start anywhere, so there are at most
+/// ceil(T / rows) + B tiles a head; those left over find no sequence and do nothing.
+void TileBuilder::setGrid() {
+  MLIRContext *context = builder.getContext();
+  SmallVector<int64_t> sizes;
+  auto sizeOf = [&](Value value, int64_t dim) {
+    sizes.append({cast<BlockArgument>(lookup(value)).getArgNumber(), dim});
+    return getAffineSymbolExpr(sizes.size() / 2 - 1, context);
+  };
+  AffineExpr tiles;
+  if (kernel.isPacked())
+    tiles = (sizeOf(kernel.getQuery(), 0).ceilDiv(getRows()) + sizeOf(kernel.getQueryOffsets(), 0)) *
+            kernel.getQueryHeads();
+  else
+    tiles = sizeOf(kernel.getQuery(), 1).ceilDiv(getRows()) * sizeOf(kernel.getQuery(), 0) * kernel.getQueryHeads();
+  program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
+  program.setGridSizes(sizes);
+}
+
+/// An element of a tensor of lengths, as an index, at most `limit`.
+Value TileBuilder::loadLength(Value lengths, Value position, Value limit) {
+  Value length = memref::LoadOp::create(builder, loc, arguments.lookupOrDefault(lengths), position);
+  Value count = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), length);
+  return limit ? greatest(least(count, limit), index(0)) : count;
+}
+
+void TileBuilder::buildGeometry() {
+  Value tile = program.getTile();
+  Value heads = index(kernel.getQueryHeads());
+  if (kernel.isPacked()) {
+    geometry.head = arith::RemUIOp::create(builder, loc, tile, heads);
+    buildPackedGeometry(arith::DivUIOp::create(builder, loc, tile, heads));
+  } else {
+    // The last rows first: under a causal mask they take longest. Tiles of one head follow each other, so that its keys
+    // and values stay in the cache.
+    geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
+    Value keyRows = viewDim(lookup(kernel.getKey()), 1);
+    Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getRows()));
+    Value fromEnd = arith::RemUIOp::create(builder, loc, tile, tiles);
+    Value rest = arith::DivUIOp::create(builder, loc, tile, tiles);
+    geometry.row0 = mul(sub(sub(tiles, index(1)), fromEnd), index(getRows()));
+    geometry.head = arith::RemUIOp::create(builder, loc, rest, heads);
+    geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
+    geometry.queryBase = geometry.keyBase = index(0);
+    Value queryLengths = kernel.getQueryLengths(), keyLengths = kernel.getKeyLengths();
+    geometry.queryCount =
+        queryLengths ? loadLength(queryLengths, geometry.batch, geometry.queryRows) : geometry.queryRows;
+    geometry.keyCount = keyLengths ? loadLength(keyLengths, geometry.batch, keyRows) : keyRows;
+  }
+  geometry.keyHead = arith::DivUIOp::create(builder, loc, geometry.head,
+                                            index(kernel.getQueryHeads() / kernel.getKeyHeads()));
+  geometry.shift = kernel.getAlign() == Alignment::BottomRight ? sub(geometry.keyCount, geometry.queryCount) : index(0);
+  if (Value offset = kernel.getQOffset())
+    geometry.shift = add(geometry.shift, lookup(offset));
+  tile::LiveRowsOp::create(builder, loc,
+                           greatest(least(sub(geometry.queryRows, geometry.row0), index(getRows())), index(0)));
+}
+
+/// Walks the sequences until the one that tile `slot` of the head falls in. State: first free slot, and the sequence found
+/// (B if none) with its first slot.
+void TileBuilder::buildPackedGeometry(Value slot) {
+  Value offsets = lookup(kernel.getQueryOffsets());
+  Value batch = sub(viewDim(offsets, 0), index(1));
+  auto loop = scf::ForOp::create(
+      builder, loc, index(0), batch, index(1), ValueRange{index(0), batch, index(0)},
+      [&](OpBuilder &, Location, Value b, ValueRange state) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToEnd(b.getParentBlock());
+        Value length = sub(loadLength(offsets, add(b, index(1)), {}), loadLength(offsets, b, {}));
+        Value tiles = arith::CeilDivUIOp::create(builder, loc, length, index(getRows()));
+        Value next = add(state[0], tiles);
+        auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
+          return arith::CmpIOp::create(builder, loc, p, x, y);
+        };
+        Value inside = arith::AndIOp::create(builder, loc, compare(arith::CmpIPredicate::ule, state[0], slot),
+                                             compare(arith::CmpIPredicate::ult, slot, next));
+        Value found = arith::SelectOp::create(builder, loc, inside, b, state[1]);
+        Value first = arith::SelectOp::create(builder, loc, inside, state[0], state[2]);
+        scf::YieldOp::create(builder, loc, ValueRange{next, found, first});
+      });
+  Value found = loop.getResult(1);
+  Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, found, batch);
+  // Without sequences there is no offset but the first; reading it twice gives the empty sequence that is wanted.
+  geometry.batch = arith::SelectOp::create(builder, loc, none, index(0), found);
+  Value next = arith::SelectOp::create(builder, loc, none, index(0), add(found, index(1)));
+  geometry.row0 = mul(sub(slot, loop.getResult(2)), index(getRows()));
+  geometry.queryBase = loadLength(kernel.getQueryOffsets(), geometry.batch, {});
+  geometry.keyBase = loadLength(kernel.getKeyOffsets(), geometry.batch, {});
+  geometry.queryCount = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.queryBase);
+  geometry.keyCount = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.keyBase);
+  geometry.queryRows = geometry.queryCount;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores of the problem's tensors
+//===----------------------------------------------------------------------===//
+
+Value TileBuilder::loadQuery() {
+  Value view = lookup(kernel.getQuery());
+  auto type = cast<MemRefType>(view.getType());
+  Value row = add(geometry.queryBase, geometry.row0);
+  Value limit = add(geometry.queryBase, geometry.queryCount), dims = index(kernel.getHeadDim());
+  SmallVector<Value> indices{row, geometry.head, index(0)};
+  SmallVector<int64_t> axes{0, 2};
+  if (!kernel.isPacked()) {
+    indices.insert(indices.begin(), geometry.batch);
+    axes = {1, 3};
+  }
+  return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), type.getElementType()), view, indices,
+                              ValueRange{limit, dims}, axes);
+}
+
+Value TileBuilder::loadKeys(Value tensor, Value j) {
+  Value view = lookup(tensor);
+  auto type = cast<MemRefType>(view.getType());
+  int64_t dim = type.getShape().back();
+  SmallVector<Value> indices{add(geometry.keyBase, j), geometry.keyHead, index(0)};
+  SmallVector<int64_t> axes{0, 2};
+  if (!kernel.isPacked()) {
+    indices.insert(indices.begin(), geometry.batch);
+    axes = {1, 3};
+  }
+  Value limit = add(geometry.keyBase, geometry.keyCount);
+  return tile::LoadOp::create(builder, loc, VectorType::get({getKeys(), dim}, type.getElementType()), view, indices,
+                              ValueRange{limit, index(dim)}, axes);
+}
+
+void TileBuilder::storeRows(Value tile, Value tensor) {
+  Value view = lookup(tensor);
+  SmallVector<Value> indices{add(geometry.queryBase, geometry.row0), geometry.head, index(0)};
+  SmallVector<int64_t> axes{0, 2};
+  if (!kernel.isPacked()) {
+    indices.insert(indices.begin(), geometry.batch);
+    axes = {1, 3};
+  }
+  Value limit = add(geometry.queryBase, geometry.queryRows);
+  Value dims = index(cast<MemRefType>(view.getType()).getShape().back());
+  tile::StoreOp::create(builder, loc, tile, view, indices, ValueRange{limit, dims}, axes);
+}
+
+void TileBuilder::storeWeights(Value tile, Value tensor, Value j) {
+  Value view = lookup(tensor);
+  tile::StoreOp::create(builder, loc, tile, view, ValueRange{geometry.batch, geometry.head, geometry.row0, j},
+                        ValueRange{geometry.queryRows, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3});
+}
+
+void TileBuilder::storeRowVector(Value vector, Value tensor) {
+  Value view = lookup(tensor);
+  SmallVector<Value> indices{geometry.head, add(geometry.queryBase, geometry.row0)};
+  SmallVector<int64_t> axes{1};
+  if (!kernel.isPacked()) {
+    indices.insert(indices.begin(), geometry.batch);
+    axes = {2};
+  }
+  tile::StoreOp::create(builder, loc, vector, view, indices, add(geometry.queryBase, geometry.queryRows), axes);
+}
+
+Value TileBuilder::buildRowIsQuery() {
+  Value rows = vector::StepOp::create(builder, loc, rowType(builder.getIndexType()));
+  Value left = broadcast(sub(geometry.queryCount, geometry.row0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, rows, left);
+}

@@ -1,0 +1,149 @@
+//===- TileBuilder.h - Builds one tile program ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pieces that every kernel's tile program is made of: where the tile stands, the tensors it reads, and its score and mask
+// regions as elementwise operations.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_TILEBUILDER_H
+#define ATTNC_PASSES_ATTN_TILEBUILDER_H
+
+#include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
+#include "dialect/attn/KernelFunction.h"
+#include "dialect/tile/TileOps.h"
+
+namespace attnc::attn {
+
+/// Where a tile of queries stands. Rows count within the sequence; positions are rows plus the alignment's shift (S2).
+struct TileGeometry {
+  mlir::Value batch, head, keyHead;
+  mlir::Value row0;       ///< first row of the tile
+  mlir::Value queryBase;  ///< row of the tensor at which the queries of the sequence start
+  mlir::Value keyBase;    ///< the same for keys
+  mlir::Value queryRows;  ///< rows of the sequence that the tensor stores, padding included
+  mlir::Value queryCount; ///< rows that hold queries (S11)
+  mlir::Value keyCount;   ///< rows that hold keys (S11)
+  mlir::Value shift;      ///< position of row 0 of the sequence
+};
+
+/// Keys [low, high) are visited; [fullLow, fullHigh) are kept by all queries of the tile.
+struct KeyBounds {
+  mlir::Value low, fullLow, fullHigh, high;
+};
+
+/// Builds the body of a `tile.program`.
+class TileBuilder {
+public:
+  /// Starts the program of `kernel`, one of the kernels of `function`, at the end of `module`.
+  TileBuilder(mlir::ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, llvm::StringRef name);
+
+  /// The program.
+  tile::ProgramOp getProgram() { return program; }
+  /// The program's argument for a value of the spec's function: an argument, or a result of the kernel.
+  mlir::Value lookup(mlir::Value value) { return arguments.lookup(value); }
+
+  /// Finds the tile's place in the problem.
+  void buildGeometry();
+  /// Derives the keys to visit from the kernel's `bounds` region.
+  KeyBounds buildBounds();
+  /// Whether some and all of the keys [j, j + key_tile) are kept, from the `blocks` region: (some, all).
+  std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value j);
+  /// Loads what the regions capture that does not depend on the key: scalars and row vectors.
+  void buildCaptures();
+
+  /// The query tile.
+  mlir::Value loadQuery();
+  /// The tile of keys or values [j, j + key_tile) of `tensor`.
+  mlir::Value loadKeys(mlir::Value tensor, mlir::Value j);
+  /// Stores a tile of rows in `tensor`, laid out like queries.
+  void storeRows(mlir::Value tile, mlir::Value tensor);
+  /// Stores a tile of probabilities for keys from `j` on in `tensor` [B, H, Sq, Sk].
+  void storeWeights(mlir::Value tile, mlir::Value tensor, mlir::Value j);
+  /// Stores a row vector in `tensor`, laid out like LSE.
+  void storeRowVector(mlir::Value vector, mlir::Value tensor);
+
+  /// scale, and the score region: logits in natural units. `scores` are raw products.
+  mlir::Value buildScore(mlir::Value scores, mlir::Value j);
+  /// The mask region and the end of the keys.
+  mlir::Value buildMask(mlir::Value scores, mlir::Value j, const KeyBounds &bounds);
+
+  /// exp2 of `scores * factor - rowMax` (S7), in f32, and dropped out, scaled and cast for the product with the values
+  /// (S9, S13).
+  std::pair<mlir::Value, mlir::Value> buildProbabilities(mlir::Value scores, mlir::Value rowMax, float factor,
+                                                         mlir::Value j, mlir::Type element);
+
+  /// True where rows hold queries: vector<rows x i1>.
+  mlir::Value buildRowIsQuery();
+
+  /// Multiplies a row vector by each column of a tile, and casts.
+  mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element);
+
+  int64_t getRows() const { return schedule.getQueryTile(); }
+  int64_t getKeys() const { return schedule.getKeyTile(); }
+  const TileGeometry &getGeometry() const { return geometry; }
+
+  // Small builders.
+  mlir::VectorType rowType(mlir::Type element) const { return mlir::VectorType::get({getRows()}, element); }
+  mlir::VectorType tileType(int64_t cols, mlir::Type element) const {
+    return mlir::VectorType::get({getRows(), cols}, element);
+  }
+  mlir::Value index(int64_t value);
+  mlir::Value f32(float value);
+  /// A constant tile or row vector.
+  mlir::Value splat(mlir::VectorType type, float value);
+  /// A scalar in every element.
+  mlir::Value broadcast(mlir::Value scalar);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value least(mlir::Value a, mlir::Value b);
+  mlir::Value greatest(mlir::Value a, mlir::Value b);
+
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+
+private:
+  /// How a captured element reaches an elementwise region.
+  enum class Capture { Scalar, Row, Column, Tile, Computed };
+  /// Operands of an elementwise operation, with the load behind each.
+  struct ElementwiseOperands {
+    llvm::SmallVector<mlir::Value> tiles, rows, cols;
+    llvm::SmallVector<LoadOp> tileLoads, rowLoads, colLoads;
+  };
+
+  void setGrid();
+  void buildPackedGeometry(mlir::Value tile);
+  Capture classify(LoadOp load);
+  llvm::SmallVector<mlir::Value> viewIndices(LoadOp load, mlir::Value j, llvm::SmallVectorImpl<int64_t> &axes,
+                                             llvm::SmallVectorImpl<mlir::Value> &limits);
+  mlir::Value loadCapture(LoadOp load, Capture kind, mlir::Value j);
+  mlir::Value cloneUniform(mlir::Value value, mlir::Region &region, mlir::IRMapping &mapping);
+  ElementwiseOperands gatherOperands(mlir::Region &region, mlir::Value j);
+  mlir::Value cloneRegion(mlir::Region &region, mlir::Block *body, const ElementwiseOperands &operands,
+                          mlir::Value logit);
+  mlir::Value cloneComputedLoad(LoadOp load, mlir::IRMapping &mapping, mlir::Value i, mlir::Value j);
+  mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
+  llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments,
+                                              mlir::Value firstRow, mlir::Value lastRow, mlir::Value firstKey,
+                                              mlir::Value lastKey);
+  mlir::Value viewDim(mlir::Value view, int64_t dim);
+  mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
+
+  const KernelFunction &function;
+  KernelOpInterface kernel;
+  ScheduleAttr schedule;
+  tile::ProgramOp program;
+  mlir::IRMapping arguments;
+  TileGeometry geometry;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows
+};
+
+/// A uniform number in [0, 1) for one element, from Philox4x32-10 (S9), built where `builder` stands. Coordinates are
+/// index values.
+mlir::Value buildDropoutUniform(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value seed, mlir::Value b,
+                                mlir::Value h, mlir::Value i, mlir::Value j);
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_TILEBUILDER_H

@@ -1,0 +1,248 @@
+//===- TileCaptures.cpp - Captured tensors and derived bounds ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/attn/TileBuilder.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+/// Whether a value of a region depends on the positions of query or key, or on the logit.
+static bool dependsOnElement(Value value, Region &region) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner()->getParent() != &region)
+      return false;
+    std::optional<Coordinate> coordinate = getCoordinate(argument);
+    return !coordinate || *coordinate == Coordinate::Query || *coordinate == Coordinate::Key;
+  }
+  Operation *op = value.getDefiningOp();
+  return region.isAncestor(op->getParentRegion()) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnElement(operand, region); });
+}
+
+/// A load by bare coordinates goes with the tile: as a tile, or as a vector along its rows or columns.
+TileBuilder::Capture TileBuilder::classify(LoadOp load) {
+  bool query = false, key = false;
+  for (Value index : load.getIndices()) {
+    std::optional<Coordinate> coordinate = getCoordinate(index);
+    bool &along = coordinate == Coordinate::Key ? key : query;
+    if (coordinate && (*coordinate == Coordinate::Query || *coordinate == Coordinate::Key)) {
+      // The same coordinate twice addresses a diagonal.
+      if (along)
+        return Capture::Computed;
+      along = true;
+    } else if (!coordinate && dependsOnElement(index, *load->getParentRegion())) {
+      return Capture::Computed;
+    }
+  }
+  return query ? (key ? Capture::Tile : Capture::Row) : (key ? Capture::Column : Capture::Scalar);
+}
+
+/// Indices of a captured element in its view, at the tile's first row and at key `j`; dimensions along rows and columns
+/// go to `axes`, with their limits. Dimensions of size 1 broadcast: statically here, at run time by a stride of 0.
+SmallVector<Value> TileBuilder::viewIndices(LoadOp load, Value j, SmallVectorImpl<int64_t> &axes,
+                                            SmallVectorImpl<Value> &limits) {
+  SmallVector<Value> indices;
+  int64_t queryDim = -1, keyDim = -1;
+  IRMapping mapping(arguments);
+  Region &region = *load->getParentRegion();
+  for (auto [dim, position] : llvm::enumerate(load.getIndices())) {
+    std::optional<Coordinate> coordinate = getCoordinate(position);
+    bool single = load.getTensor().getType().getDimSize(dim) == 1;
+    if (coordinate && single) {
+      indices.push_back(index(0));
+      if (*coordinate == Coordinate::Query)
+        queryDim = dim;
+      if (*coordinate == Coordinate::Key)
+        keyDim = dim;
+      continue;
+    }
+    if (!coordinate) {
+      Value computed = cloneUniform(position, region, mapping);
+      Value last = sub(viewDim(lookup(load.getTensor()), dim), index(1));
+      indices.push_back(greatest(least(computed, last), index(0)));
+      continue;
+    }
+    switch (*coordinate) {
+    case Coordinate::Batch:
+      indices.push_back(geometry.batch);
+      break;
+    case Coordinate::Head:
+      indices.push_back(geometry.head);
+      break;
+    case Coordinate::Query:
+      indices.push_back(add(geometry.queryBase, geometry.row0));
+      queryDim = dim;
+      break;
+    case Coordinate::Key:
+      indices.push_back(add(geometry.keyBase, j));
+      keyDim = dim;
+      break;
+    }
+  }
+  auto addAxis = [&](int64_t dim, Value base, Value count) {
+    if (dim < 0)
+      return;
+    axes.push_back(dim);
+    limits.push_back(add(base, count));
+  };
+  addAxis(queryDim, geometry.queryBase, geometry.queryCount);
+  addAxis(keyDim, geometry.keyBase, geometry.keyCount);
+  return indices;
+}
+
+/// Clones what computes a value that is the same for the whole tile.
+Value TileBuilder::cloneUniform(Value value, Region &region, IRMapping &mapping) {
+  if (Value mapped = mapping.lookupOrNull(value))
+    return mapped;
+  if (std::optional<Coordinate> coordinate = getCoordinate(value))
+    return *coordinate == Coordinate::Batch ? geometry.batch : geometry.head;
+  Operation *op = value.getDefiningOp();
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    Value loaded = loadCapture(load, Capture::Scalar, {});
+    mapping.map(value, loaded);
+    return loaded;
+  }
+  for (Value operand : op->getOperands())
+    mapping.map(operand, cloneUniform(operand, region, mapping));
+  return builder.clone(*op, mapping)->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+Value TileBuilder::loadCapture(LoadOp load, Capture kind, Value j) {
+  SmallVector<int64_t> axes;
+  SmallVector<Value> limits;
+  SmallVector<Value> indices = viewIndices(load, j, axes, limits);
+  Value view = lookup(load.getTensor());
+  Type element = load.getResult().getType();
+  VectorType type;
+  switch (kind) {
+  case Capture::Scalar:
+    return memref::LoadOp::create(builder, loc, view, indices);
+  case Capture::Row:
+    type = rowType(element);
+    break;
+  case Capture::Column:
+    type = VectorType::get({getKeys()}, element);
+    break;
+  case Capture::Tile:
+    type = tileType(getKeys(), element);
+    break;
+  case Capture::Computed:
+    llvm_unreachable("computed elements are loaded one by one");
+  }
+  return tile::LoadOp::create(builder, loc, type, view, indices, limits, axes);
+}
+
+void TileBuilder::buildCaptures() {
+  for (Region *region : {&kernel.getScore(), &kernel.getMask()})
+    region->walk([&](LoadOp load) {
+      Capture kind = classify(load);
+      // Uniform indices of other kinds of loads are computed where those are.
+      if (kind == Capture::Scalar || kind == Capture::Row)
+        captures[load] = loadCapture(load, kind, {});
+    });
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds and blocks
+//===----------------------------------------------------------------------===//
+
+/// Clones a `bounds` or `blocks` region here. Ranges of rows and keys serve its attn.load_range operations.
+SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionArguments, Value firstRow, Value lastRow,
+                                             Value firstKey, Value lastKey) {
+  IRMapping mapping(arguments);
+  mapping.map(region.getArguments(), regionArguments);
+  auto indexOf = [&](Value value, Value tensorView, int64_t dim, bool isLast) -> Value {
+    std::optional<Coordinate> coordinate = getCoordinate(value);
+    if (!coordinate) {
+      Value last = sub(viewDim(tensorView, dim), index(1));
+      return greatest(least(mapping.lookupOrDefault(value), last), index(0));
+    }
+    // A single element stands for the whole axis, at run time too.
+    auto onAxis = [&](Value position) {
+      if (cast<MemRefType>(tensorView.getType()).getDimSize(dim) == 1)
+        return index(0);
+      return greatest(least(position, sub(viewDim(tensorView, dim), index(1))), index(0));
+    };
+    switch (*coordinate) {
+    case Coordinate::Batch:
+      return onAxis(geometry.batch);
+    case Coordinate::Head:
+      return onAxis(geometry.head);
+    case Coordinate::Query:
+      return onAxis(add(geometry.queryBase, isLast ? lastRow : firstRow));
+    case Coordinate::Key:
+      return onAxis(add(geometry.keyBase, isLast ? lastKey : firstKey));
+    }
+    llvm_unreachable("all coordinates are handled");
+  };
+  for (Operation &op : region.front().without_terminator()) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      Value view = lookup(load.getTensor());
+      SmallVector<Value> indices;
+      for (auto [dim, position] : llvm::enumerate(load.getIndices()))
+        indices.push_back(indexOf(position, view, dim, false));
+      mapping.map(load.getResult(), memref::LoadOp::create(builder, loc, view, indices).getResult());
+    } else if (auto range = dyn_cast<LoadRangeOp>(op)) {
+      Value view = lookup(range.getTensor());
+      SmallVector<Value> first, last;
+      for (auto [dim, position] : llvm::enumerate(range.getFirst()))
+        first.push_back(indexOf(position, view, dim, false));
+      for (auto [dim, position] : llvm::enumerate(range.getLast()))
+        last.push_back(indexOf(position, view, dim, true));
+      Type type = range.getLeast().getType();
+      auto extent = tile::ExtentOp::create(builder, loc, type, type, view, first, last);
+      mapping.map(range.getLeast(), extent.getLeast());
+      mapping.map(range.getGreatest(), extent.getGreatest());
+    } else {
+      builder.clone(op, mapping);
+    }
+  }
+  SmallVector<Value> results;
+  for (Value value : region.front().getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(value));
+  return results;
+}
+
+/// Last row of the tile that holds a query, or the row before the first.
+static Value lastRow(TileBuilder &b) {
+  const TileGeometry &geometry = b.getGeometry();
+  return b.sub(b.least(b.add(geometry.row0, b.index(b.getRows())), geometry.queryCount), b.index(1));
+}
+
+KeyBounds TileBuilder::buildBounds() {
+  Value zero = index(0);
+  if (kernel.getMask().empty())
+    return {zero, zero, geometry.keyCount, geometry.keyCount};
+  if (kernel.getBounds().empty())
+    return {zero, zero, zero, geometry.keyCount};
+  Value last = lastRow(*this);
+  SmallVector<Value> bounds = inlineRegion(
+      kernel.getBounds(),
+      {geometry.batch, geometry.head, add(geometry.row0, geometry.shift), add(last, geometry.shift)}, geometry.row0,
+      last, {}, {});
+  // Whole steps from key 0, so that tiles fall on the same keys for every query.
+  Value step = index(getKeys());
+  Value low = mul(arith::DivUIOp::create(builder, loc, bounds[0], step), step);
+  if (!kernel.getBlocks().empty())
+    return {low, zero, zero, least(bounds[3], geometry.keyCount)};
+  return {low, bounds[1], least(bounds[2], geometry.keyCount), least(bounds[3], geometry.keyCount)};
+}
+
+std::pair<Value, Value> TileBuilder::buildBlock(Value j) {
+  Value last = lastRow(*this);
+  Value end = least(add(j, index(getKeys())), geometry.keyCount);
+  Value lastKey = sub(end, index(1));
+  SmallVector<Value> kind = inlineRegion(
+      kernel.getBlocks(),
+      {geometry.batch, geometry.head, add(geometry.row0, geometry.shift), add(last, geometry.shift), j, lastKey},
+      geometry.row0, last, j, lastKey);
+  // A tile that the keys end in is never full.
+  Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, add(j, index(getKeys())),
+                                      geometry.keyCount);
+  return {kind[0], arith::AndIOp::create(builder, loc, kind[1], whole)};
+}

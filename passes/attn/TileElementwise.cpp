@@ -1,0 +1,186 @@
+//===- TileElementwise.cpp - Score, mask and softmax of a tile --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/attn/TileBuilder.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+TileBuilder::ElementwiseOperands TileBuilder::gatherOperands(Region &region, Value j) {
+  ElementwiseOperands operands;
+  region.walk([&](LoadOp load) {
+    switch (classify(load)) {
+    case Capture::Row:
+      operands.rows.push_back(captures.lookup(load));
+      operands.rowLoads.push_back(load);
+      break;
+    case Capture::Column:
+      operands.cols.push_back(loadCapture(load, Capture::Column, j));
+      operands.colLoads.push_back(load);
+      break;
+    case Capture::Tile:
+      operands.tiles.push_back(loadCapture(load, Capture::Tile, j));
+      operands.tileLoads.push_back(load);
+      break;
+    case Capture::Scalar:
+    case Capture::Computed:
+      break;
+    }
+  });
+  return operands;
+}
+
+/// The entry block of an elementwise operation: elements of `leading`, of the operands, and the two coordinates.
+Block *TileBuilder::addElementwiseBody(Region &body, ValueRange leading, const ElementwiseOperands &operands) {
+  SmallVector<Type> types;
+  for (ValueRange group : {leading, ValueRange(operands.tiles), ValueRange(operands.rows), ValueRange(operands.cols)})
+    for (Value value : group)
+      types.push_back(cast<VectorType>(value.getType()).getElementType());
+  types.append({builder.getIndexType(), builder.getIndexType()});
+  SmallVector<Location> locs(types.size(), loc);
+  return builder.createBlock(&body, {}, types, locs);
+}
+
+/// One element whose indices are computed: clamped to the tensor.
+Value TileBuilder::cloneComputedLoad(LoadOp load, IRMapping &mapping, Value i, Value j) {
+  Value view = lookup(load.getTensor());
+  SmallVector<Value> indices;
+  for (auto [dim, position] : llvm::enumerate(load.getIndices())) {
+    std::optional<Coordinate> coordinate = getCoordinate(position);
+    Value computed = mapping.lookupOrDefault(position);
+    // Bare coordinates address rows as stored.
+    if (coordinate == Coordinate::Query)
+      computed = add(sub(i, geometry.shift), geometry.queryBase);
+    else if (coordinate == Coordinate::Key)
+      computed = add(j, geometry.keyBase);
+    Value last = sub(viewDim(view, dim), index(1));
+    indices.push_back(greatest(least(computed, last), index(0)));
+  }
+  return memref::LoadOp::create(builder, loc, view, indices);
+}
+
+/// Clones a score or mask region into the body of an elementwise operation; returns what it yields.
+Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands, Value logit) {
+  IRMapping mapping(arguments);
+  unsigned leading = body->getNumArguments() - 2 - operands.tiles.size() - operands.rows.size() - operands.cols.size();
+  unsigned number = leading;
+  for (ArrayRef<LoadOp> loads : {ArrayRef(operands.tileLoads), ArrayRef(operands.rowLoads), ArrayRef(operands.colLoads)})
+    for (LoadOp load : loads)
+      mapping.map(load.getResult(), body->getArgument(number++));
+  Value i = body->getArgument(number), j = body->getArgument(number + 1);
+  Block &source = region.front();
+  unsigned argument = 0;
+  if (logit)
+    mapping.map(source.getArgument(argument++), logit);
+  mapping.map(source.getArgument(argument), geometry.batch);
+  mapping.map(source.getArgument(argument + 1), geometry.head);
+  mapping.map(source.getArgument(argument + 2), i);
+  mapping.map(source.getArgument(argument + 3), j);
+  for (Operation &op : source.without_terminator()) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load) {
+      builder.clone(op, mapping);
+      continue;
+    }
+    if (Value captured = captures.lookup(load); captured && !isa<VectorType>(captured.getType()))
+      mapping.map(load.getResult(), captured);
+    else if (!mapping.contains(load.getResult()))
+      mapping.map(load.getResult(), cloneComputedLoad(load, mapping, i, j));
+  }
+  return mapping.lookupOrDefault(source.getTerminator()->getOperand(0));
+}
+
+Value TileBuilder::buildScore(Value scores, Value j) {
+  Region &region = kernel.getScore();
+  OpBuilder::InsertionGuard guard(builder);
+  ElementwiseOperands operands;
+  if (!region.empty())
+    operands = gatherOperands(region, j);
+  SmallVector<Value> tiles{scores};
+  tiles.append(operands.tiles);
+  auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
+                                 add(geometry.row0, geometry.shift), j);
+  Block *body = addElementwiseBody(map.getBody(), scores, operands);
+  Value scale = kernel.getScale() ? lookup(kernel.getScale())
+                                  : f32(kernel.getStaticScale()
+                                            ? kernel.getStaticScale()->convertToFloat()
+                                            : static_cast<float>(1 / std::sqrt(double(kernel.getHeadDim()))));
+  Value logit = arith::MulFOp::create(builder, loc, body->getArgument(0), scale);
+  if (!region.empty())
+    logit = cloneRegion(region, body, operands, logit);
+  tile::YieldOp::create(builder, loc, logit);
+  return map.getResult(0);
+}
+
+Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
+  Region &region = kernel.getMask();
+  OpBuilder::InsertionGuard guard(builder);
+  ElementwiseOperands operands;
+  if (!region.empty())
+    operands = gatherOperands(region, j);
+  SmallVector<Value> tiles{scores};
+  tiles.append(operands.tiles);
+  auto mask = tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols,
+                                   add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh);
+  Block *body = addElementwiseBody(mask.getBody(), scores, operands);
+  Value column = body->getArguments().back();
+  Value keep = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, geometry.keyCount);
+  if (!region.empty())
+    keep = arith::AndIOp::create(builder, loc, cloneRegion(region, body, operands, {}), keep);
+  tile::YieldOp::create(builder, loc, keep);
+  return mask.getResult();
+}
+
+std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowMax, float factor, Value j,
+                                                        Type element) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto type = cast<VectorType>(scores.getType());
+  auto castType = VectorType::get(type.getShape(), element);
+  Value seed = kernel.getSeed() ? lookup(kernel.getSeed()) : Value();
+  Value probability, keptFactor;
+  if (seed) {
+    probability = kernel.getDropout() ? lookup(kernel.getDropout()) : f32(kernel.getStaticDropout()->convertToFloat());
+    keptFactor = arith::DivFOp::create(builder, loc, f32(1), arith::SubFOp::create(builder, loc, f32(1), probability));
+  }
+  // Dropout counts rows, not positions.
+  auto map = tile::MapOp::create(builder, loc, TypeRange{type, castType}, ValueRange{scores}, ValueRange{rowMax},
+                                 ValueRange{}, geometry.row0, j);
+  ElementwiseOperands operands;
+  operands.rows.push_back(rowMax);
+  Block *body = addElementwiseBody(map.getBody(), scores, operands);
+  Value negatedMax = arith::NegFOp::create(builder, loc, body->getArgument(1));
+  Value exponent = math::FmaOp::create(builder, loc, body->getArgument(0), f32(factor), negatedMax);
+  Value weight = math::Exp2Op::create(builder, loc, exponent);
+  Value kept = weight;
+  if (seed) {
+    Value uniform = buildDropoutUniform(builder, loc, seed, geometry.batch, geometry.head, body->getArgument(2),
+                                        body->getArgument(3));
+    Value keep = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, uniform, probability);
+    Value scaled = arith::MulFOp::create(builder, loc, weight, keptFactor);
+    kept = arith::SelectOp::create(builder, loc, keep, scaled, f32(0));
+  }
+  Value narrow = element.isF32() ? kept : arith::TruncFOp::create(builder, loc, element, kept).getResult();
+  tile::YieldOp::create(builder, loc, ValueRange{weight, narrow});
+  return {map.getResult(0), map.getResult(1)};
+}
+
+Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto type = VectorType::get(cast<VectorType>(tile.getType()).getShape(), element);
+  auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange{tile}, ValueRange{rowFactors}, ValueRange{},
+                                 index(0), index(0));
+  ElementwiseOperands operands;
+  operands.rows.push_back(rowFactors);
+  Block *body = addElementwiseBody(map.getBody(), tile, operands);
+  Value product = arith::MulFOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
+  Value narrow = element.isF32() ? product : arith::TruncFOp::create(builder, loc, element, product).getResult();
+  tile::YieldOp::create(builder, loc, narrow);
+  return map.getResult(0);
+}
