@@ -83,8 +83,12 @@ static LogicalResult verifyTensors(KernelOpInterface op) {
 
 static LogicalResult verifyClauses(KernelOpInterface op) {
   RankedTensorType query = tensorType(op.getQuery());
+  if (op.getScale() && op.getStaticScale())
+    return op->emitOpError("expected one scale, a literal or a value [S1]");
   if (std::optional<APFloat> scale = op.getStaticScale(); scale && !scale->isFinite())
     return op->emitOpError("expected a finite scale [S18]");
+  if (op.getDropout() && op.getStaticDropout())
+    return op->emitOpError("expected one dropout probability, a literal or a value [S9]");
   if (std::optional<APFloat> dropout = op.getStaticDropout()) {
     double p = dropout->convertToDouble();
     if (!(p >= 0 && p <= 1))

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/LiteralSyntax.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -74,17 +75,14 @@ ParseResult ClauseParser::parse() {
 }
 
 ParseResult ClauseParser::parseFloatOrValue(Clause clause, StringRef attrName) {
-  OptionalParseResult value = parser.parseOptionalOperand(clauses[clause].operand);
-  Type f32 = parser.getBuilder().getF32Type();
-  if (value.has_value()) {
-    clauses[clause].present = true;
-    clauses[clause].type = f32;
-    return *value;
-  }
-  double literal;
-  if (parser.parseFloat(literal))
+  std::optional<OpAsmParser::UnresolvedOperand> operand;
+  FloatAttr literal;
+  if (attnc::attn::parseFloatOrValue(parser, operand, literal))
     return failure();
-  result.addAttribute(attrName, FloatAttr::get(f32, literal));
+  if (operand)
+    clauses[clause] = {*operand, parser.getBuilder().getF32Type(), true};
+  else
+    result.addAttribute(attrName, literal);
   return success();
 }
 
@@ -100,7 +98,7 @@ ParseResult ClauseParser::parseTypedValue(Clause clause) {
 }
 
 ParseResult ClauseParser::parseQueryAndKey(Clause query, Clause key) {
-  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
+  auto parseSide = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
     StringRef side;
     if (parser.parseKeyword(&side) || parser.parseEqual())
@@ -111,7 +109,8 @@ ParseResult ClauseParser::parseQueryAndKey(Clause query, Clause key) {
     if (clauses[clause].present)
       return parser.emitError(loc) << "'" << side << "' appears twice";
     return parseTypedValue(clause);
-  });
+  };
+  return failure(parser.parseLParen() || parser.parseCommaSeparatedList(parseSide) || parser.parseRParen());
 }
 
 ParseResult ClauseParser::parseRegion(unsigned index, ArrayRef<Type> types) {

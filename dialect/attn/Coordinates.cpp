@@ -19,9 +19,13 @@ std::optional<Coordinate> attnc::attn::getCoordinate(Value value) {
                                           Coordinate::Query, Coordinate::Key,  Coordinate::Key};
   Region *region = argument.getOwner()->getParent();
   unsigned number = argument.getArgNumber();
+  // Regions of another shape are refused by the kernel's verifier, which runs after those of the operations inside.
+  auto at = [](ArrayRef<Coordinate> coordinates, unsigned position) {
+    return position < coordinates.size() ? std::optional(coordinates[position]) : std::nullopt;
+  };
   if (region == &kernel.getScore())
-    return number == 0 ? std::nullopt : std::optional(plain[number - 1]);
-  return region == &kernel.getMask() ? plain[number] : ranges[number];
+    return number == 0 ? std::nullopt : at(plain, number - 1);
+  return region == &kernel.getMask() ? at(plain, number) : at(ranges, number);
 }
 
 StringRef attnc::attn::getCoordinateName(Coordinate coordinate) {

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/LiteralSyntax.h"
+#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 
@@ -14,8 +15,9 @@ ParseResult attnc::attn::parseFloatOrValue(OpAsmParser &parser, std::optional<Op
     operand = read;
     return *value;
   }
-  double number;
-  if (parser.parseFloat(number))
+  // Read as f32, so that what the printer writes in hexadecimal (infinities) keeps its bits.
+  APFloat number(APFloat::IEEEsingle());
+  if (parser.parseFloat(APFloat::IEEEsingle(), number))
     return failure();
   literal = FloatAttr::get(parser.getBuilder().getF32Type(), number);
   return success();
