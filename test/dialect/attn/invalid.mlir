@@ -1,0 +1,1272 @@
+// RUN: attnc-opt %s -split-input-file -verify-diagnostics
+
+// One fault a chunk. A comment above each names the rule that refuses it.
+
+//===----------------------------------------------------------------------===//
+// Tensors and results
+//===----------------------------------------------------------------------===//
+
+// S1: without varlen, a query is [B, Sq, Hq, D].
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected query of rank 4 [B, S, H, D], got 'tensor<8x4x16xf32>' [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: so is a key.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>) {
+  // expected-error@+1 {{op expected key of rank 4 [B, S, H, D], got 'tensor<9x2x16xf32>' [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<9x2x16xf32>, tensor<9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: and a value.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<9x2x16xf32>) {
+  // expected-error@+1 {{op expected value of rank 4 [B, S, H, D], got 'tensor<9x2x16xf32>' [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: packed tensors have no batch dimension.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{op expected query of rank 3 [T, H, D] with varlen, got 'tensor<2x8x4x16xf32>' [S11]}}
+  %o = attn.forward %q, %k, %v varlen(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: the product of query and key needs one head dim.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x24xf32>, %v: tensor<2x9x2x24xf32>) {
+  // expected-error@+1 {{op expected dimension 3 of query and dimension 3 of key to be equal, got 16 and 24 [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x24xf32>, tensor<2x9x2x24xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: one batch.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<3x9x2x16xf32>, %v: tensor<3x9x2x16xf32>) {
+  // expected-error@+1 {{op expected dimension 0 of query and dimension 0 of key to be equal, got 2 and 3 [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<3x9x2x16xf32>, tensor<3x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: values have the batch of the keys.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<3x9x2x16xf32>) {
+  // expected-error@+1 {{op expected dimension 0 of key and dimension 0 of value to be equal, got 2 and 3 [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<3x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: values have the length of the keys.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x8x2x16xf32>) {
+  // expected-error@+1 {{op expected dimension 1 of key and dimension 1 of value to be equal, got 9 and 8 [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x8x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S10: values have the heads of the keys.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x4x16xf32>) {
+  // expected-error@+1 {{op expected dimension 2 of key and dimension 2 of value to be equal, got 2 and 4 [S10]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S10: each key head serves the same number of query heads.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x3x16xf32>, %v: tensor<2x9x3x16xf32>) {
+  // expected-error@+1 {{op expected query heads to be a multiple of key heads, got 4 and 3 [S10]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x3x16xf32>, tensor<2x9x3x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S10: there is a key head.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x0x16xf32>, %v: tensor<2x9x0x16xf32>) {
+  // expected-error@+1 {{op expected query heads to be a multiple of key heads, got 4 and 0 [S10]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x0x16xf32>, tensor<2x9x0x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S10: heads are part of the kernel.
+func.func @kernel(%q: tensor<2x8x?x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected a static number of heads in the type of query [S10]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x?x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x?x16xf32>
+  return
+}
+
+// -----
+
+// S10: key heads too.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x?x16xf32>, %v: tensor<2x9x?x16xf32>) {
+  // expected-error@+1 {{op expected a static number of heads in the type of key [S10]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x?x16xf32>, tensor<2x9x?x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S13: one element type.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf16>, %v: tensor<2x9x2x16xf16>) {
+  // expected-error@+1 {{op expected query and key of one element type, got 'f32' and 'f16' [S13]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf16>, tensor<2x9x2x16xf16>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S13: values too.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xbf16>) {
+  // expected-error@+1 {{op expected key and value of one element type, got 'f32' and 'bf16' [S13]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xbf16>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S13: f64 is no input type.
+func.func @kernel(%q: tensor<2x8x4x16xf64>, %k: tensor<2x9x2x16xf64>, %v: tensor<2x9x2x16xf64>) {
+  // expected-error@+1 {{op operand #0 must be ranked tensor of 32-bit float or bfloat16 type or 16-bit float values, but got 'tensor<2x8x4x16xf64>'}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf64>, tensor<2x9x2x16xf64>, tensor<2x9x2x16xf64>) -> tensor<2x8x4x16xf64>
+  return
+}
+
+// -----
+
+// S14: head dims are part of the kernel.
+func.func @kernel(%q: tensor<2x8x4x?xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected a static head dim in the type of query [S14]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x?xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x?xf32>
+  return
+}
+
+// -----
+
+// S14: the keys' head dim is written out, though it must be that of the queries.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x?xf32>, %v: tensor<2x9x2x?xf32>) {
+  // expected-error@+1 {{op expected a static head dim in the type of key [S14]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x?xf32>, tensor<2x9x2x?xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S14: that of the values too.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x?xf32>) {
+  // expected-error@+1 {{op expected a static head dim in the type of value [S14]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x?xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S14: a multiple of 8.
+func.func @kernel(%q: tensor<2x8x4x12xf32>, %k: tensor<2x9x2x12xf32>, %v: tensor<2x9x2x12xf32>) {
+  // expected-error@+1 {{op expected the head dim of query to be a multiple of 8 from 8 to 256, got 12 [S14]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x12xf32>, tensor<2x9x2x12xf32>, tensor<2x9x2x12xf32>) -> tensor<2x8x4x12xf32>
+  return
+}
+
+// -----
+
+// S14: at most 256.
+func.func @kernel(%q: tensor<2x8x4x264xf32>, %k: tensor<2x9x2x264xf32>, %v: tensor<2x9x2x264xf32>) {
+  // expected-error@+1 {{op expected the head dim of query to be a multiple of 8 from 8 to 256, got 264 [S14]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x264xf32>, tensor<2x9x2x264xf32>, tensor<2x9x2x264xf32>) -> tensor<2x8x4x264xf32>
+  return
+}
+
+// -----
+
+// S14: at least 8.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x0xf32>) {
+  // expected-error@+1 {{op expected the head dim of value to be a multiple of 8 from 8 to 256, got 0 [S14]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x0xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S13: results have the type of the inputs.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected out of element type 'f32', got 'bf16' [S13]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xbf16>
+  return
+}
+
+// -----
+
+// S1: a result has the rank of the query.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected out of rank 4, got 'tensor<8x4x16xf32>' [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: and its sizes; a dynamic one is no static one.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected dimension 1 of out to be that of query, got 'tensor<2x9x4x16xf32>' and 'tensor<2x8x4x16xf32>' [S1]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x9x4x16xf32>
+  return
+}
+
+// -----
+
+// S14: but the head dim of the values.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x32xf32>) {
+  // expected-error@+1 {{op expected the head dim of out to be that of value, got 16 and 32 [S14]}}
+  %o = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x32xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S8: the LSE is [B, Hq, Sq].
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected lse of type 'tensor<2x4x8xf32>', got 'tensor<2x8x4xf32>' [S8]}}
+  %o, %lse = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4xf32>)
+  return
+}
+
+// -----
+
+// S8: packed, it is [Hq, Tq].
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{op expected lse of type 'tensor<4x8xf32>', got 'tensor<8x4xf32>' [S8]}}
+  %o, %lse = attn.forward %q, %k, %v varlen(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>)
+    : (tensor<8x4x16xf32>, tensor<9x2x16xf32>, tensor<9x2x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4xf32>)
+  return
+}
+
+// -----
+
+// S8: in f32.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op result #1 must be ranked tensor of 32-bit float values, but got 'tensor<2x4x8xbf16>'}}
+  %o, %lse = attn.forward %q, %k, %v
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x4x8xbf16>)
+  return
+}
+
+// -----
+
+// S1: weights are [B, Hq, Sq, Sk].
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected weights of type 'tensor<2x4x8x9xf32>', got 'tensor<2x4x9x8xf32>' [S1]}}
+  %w = attn.weights %q, %k
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x4x9x8xf32>
+  return
+}
+
+// -----
+
+// S11: weights of packed sequences have no shape.
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{op expected padded sequences; the weights of packed ones have no rectangular shape [S11]}}
+  %w = attn.weights %q, %k varlen(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>)
+    : (tensor<8x4x16xf32>, tensor<9x2x16xf32>) -> tensor<2x4x8x9xf32>
+  return
+}
+
+// -----
+
+// S10: attn.weights obeys the rules of attn.forward.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x3x16xf32>) {
+  // expected-error@+1 {{op expected query heads to be a multiple of key heads, got 4 and 3 [S10]}}
+  %w = attn.weights %q, %k
+    : (tensor<2x8x4x16xf32>, tensor<2x9x3x16xf32>) -> tensor<2x4x8x9xf32>
+  return
+}
+
+// -----
+
+// S18: clauses of attn.weights too.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %n: i64) {
+  // expected-error@+1 {{op expected a dropout probability from 0 to 1, got -5.000000e-01 [S18]}}
+  %w = attn.weights %q, %k dropout(-0.5, %n)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x4x8x9xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Clauses
+//===----------------------------------------------------------------------===//
+
+// S18: a scale is finite in f32.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected a finite scale [S18]}}
+  %o = attn.forward %q, %k, %v scale(1.0e39)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S18: a probability.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: i64) {
+  // expected-error@+1 {{op expected a dropout probability from 0 to 1, got 1.500000e+00 [S18]}}
+  %o = attn.forward %q, %k, %v dropout(1.5, %n)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S9: a probability without a seed; only the generic form can say it.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32) {
+  // expected-error@+1 {{op expected dropout to have a probability and a seed [S9]}}
+  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}, {})
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, f32) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S9: a seed without a probability.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: i64) {
+  // expected-error@+1 {{op expected dropout to have a probability and a seed [S9]}}
+  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0>}> ({}, {}, {}, {})
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, i64) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S9: one probability.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32, %n: i64) {
+  // expected-error@+1 {{op expected one dropout probability, a literal or a value [S9]}}
+  %o = "attn.forward"(%q, %k, %k, %p, %n) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0>, static_dropout = 0.5 : f32}> ({}, {}, {}, {})
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, f32, i64) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: one scale.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32) {
+  // expected-error@+1 {{op expected one scale, a literal or a value [S1]}}
+  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, static_scale = 0.5 : f32}> ({}, {}, {}, {})
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, f32) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S6: sinks are [Hq, n] or [n]; not a scalar.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<f32>) {
+  // expected-error@+1 {{op expected sinks of type [4, n] or [n] with static n, got 'tensor<f32>' [S6]}}
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<f32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S6: sinks are [Hq, n] or [n]; not three dimensions.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<1x4x1xf32>) {
+  // expected-error@+1 {{op expected sinks of type [4, n] or [n] with static n, got 'tensor<1x4x1xf32>' [S6]}}
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<1x4x1xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S6: sinks are [Hq, n] or [n]; not a dynamic number.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<4x?xf32>) {
+  // expected-error@+1 {{op expected sinks of type [4, n] or [n] with static n, got 'tensor<4x?xf32>' [S6]}}
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<4x?xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S6: sinks are [Hq, n] or [n]; not not one row a head.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<3x1xf32>) {
+  // expected-error@+1 {{op expected sinks of type [4, n] or [n] with static n, got 'tensor<3x1xf32>' [S6]}}
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<3x1xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S6: sinks are [Hq, n] or [n]; not a dynamic number of heads.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<?x1xf32>) {
+  // expected-error@+1 {{op expected sinks of type [4, n] or [n] with static n, got 'tensor<?x1xf32>' [S6]}}
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<?x1xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S6: sinks are logits in f32, bf16 or f16.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<4x1xf64>) {
+  // expected-error@+1 {{op operand #3 must be ranked tensor of 32-bit float or bfloat16 type or 16-bit float values, but got 'tensor<4x1xf64>'}}
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<4x1xf64>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: packed queries without packed keys.
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{op expected varlen to give cumulative lengths of query and key [S11]}}
+  %o = attn.forward %q, %k, %v varlen(query = %n : tensor<?xi32>)
+    : (tensor<8x4x16xf32>, tensor<9x2x16xf32>, tensor<9x2x16xf32>) -> tensor<8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: packed keys without packed queries.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{op expected varlen to give cumulative lengths of query and key [S11]}}
+  %o = attn.forward %q, %k, %v varlen(key = %n : tensor<?xi32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: sequences are padded or packed.
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{op expected lengths or varlen, got both [S11]}}
+  %o = attn.forward %q, %k, %v lengths(key = %n : tensor<?xi32>) varlen(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>)
+    : (tensor<8x4x16xf32>, tensor<9x2x16xf32>, tensor<9x2x16xf32>) -> tensor<8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: one length for each batch entry.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<3xi32>) {
+  // expected-error@+1 {{op expected dimension 0 of lengths and dimension 0 of query to be equal, got 3 and 2 [S11]}}
+  %o = attn.forward %q, %k, %v lengths(key = %n : tensor<3xi32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: one batch.
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>, %n: tensor<3xi32>, %m: tensor<4xi32>) {
+  // expected-error@+1 {{op expected dimension 0 of query offsets and dimension 0 of key offsets to be equal, got 3 and 4 [S11]}}
+  %o = attn.forward %q, %k, %v varlen(query = %n : tensor<3xi32>, key = %m : tensor<4xi32>)
+    : (tensor<8x4x16xf32>, tensor<9x2x16xf32>, tensor<9x2x16xf32>) -> tensor<8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: lengths are i32.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<2xi64>) {
+  // expected-error@+1 {{op operand #3 must be 1D tensor of 32-bit signless integer values, but got 'tensor<2xi64>'}}
+  %o = attn.forward %q, %k, %v lengths(key = %n : tensor<2xi64>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+// A schedule has tiles.
+// expected-error@+1 {{expected positive tile sizes, got query_tile = 96, key_tile = 0, panel = 24}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 0, panel = 24>}
+
+// -----
+
+// Panels cover a tile.
+// expected-error@+1 {{expected panel to divide query_tile, got 36 and 96}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 36>}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+// A word that is no clause.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{unknown clause 'causal'; expected one of scale, sinks, dropout, align, q_offset, lengths, varlen, score, mask, bounds, blocks, schedule}}
+  %o = attn.forward %q, %k, %k causal
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A clause that comes twice.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{clause 'scale' appears twice}}
+  %o = attn.forward %q, %k, %k scale(0.5) align(top_left) scale(0.5)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: an alignment that does not exist.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{expected top_left or bottom_right, got 'left'}}
+  %o = attn.forward %q, %k, %k align(left)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: lengths are of query and key.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{expected 'query' or 'key', got 'queries'}}
+  %o = attn.forward %q, %k, %k lengths(queries = %n : tensor<?xi32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: each once.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %n: tensor<?xi32>) {
+  // expected-error@+1 {{'query' appears twice}}
+  %o = attn.forward %q, %k, %k varlen(query = %n : tensor<?xi32>, query = %n : tensor<?xi32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S11: an empty clause says nothing.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{expected valid keyword}}
+  %o = attn.forward %q, %k, %k lengths()
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S1: a scale is written with a point.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+2 {{unexpected decimal integer literal for a floating point value}}
+  // expected-note@+1 {{add a trailing dot to make the literal a float}}
+  %o = attn.forward %q, %k, %k scale(1)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S9: dropout names its seed.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{expected ','}}
+  %o = attn.forward %q, %k, %k dropout(0.1)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: an offset is a value, never part of the kernel.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{expected SSA operand}}
+  %o = attn.forward %q, %k, %k q_offset(4)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: a score region has five arguments.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    // expected-error@+1 {{expected 5 arguments for region 'score', got 4}}
+    score (%b, %h, %i, %j) {
+      attn.yield %b : index
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A region mask has four arguments.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    // expected-error@+1 {{expected 4 arguments for region 'mask', got 5}}
+    mask (%s, %b, %h, %i, %j) {
+      attn.yield %s : index
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A region bounds has four arguments.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    // expected-error@+1 {{expected 4 arguments for region 'bounds', got 5}}
+    bounds (%s, %b, %h, %i, %j) {
+      attn.yield %s : index
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A region blocks has six arguments.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    // expected-error@+1 {{expected 6 arguments for region 'blocks', got 5}}
+    blocks (%s, %b, %h, %i, %j) {
+      attn.yield %s : index
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+// S2: the arguments of a region, in the generic form.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected region 'mask' to take ('index', 'index', 'index', 'index'), got ('index', 'index', 'index', 'index', 'index') [S2]}}
+  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %x: index):
+    %t = arith.constant true
+    attn.yield %t : i1
+  }, {}, {})
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: an index of a load that is no coordinate, for the region has too many arguments.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected region 'mask' to take ('index', 'index', 'index', 'index'), got ('index', 'index', 'index', 'index', 'index') [S2]}}
+  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %x: index):
+    %t = attn.load %q[%x, %x, %x, %x] : tensor<2x8x4x16xf32>
+    %y = arith.constant true
+    attn.yield %y : i1
+  }, {}, {})
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: a logit is f32.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  // expected-error@+1 {{op expected region 'score' to take ('f32', 'index', 'index', 'index', 'index'), got ('f64', 'index', 'index', 'index', 'index') [S2]}}
+  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  ^bb0(%s: f64, %b: index, %h: index, %i: index, %j: index):
+    %t = arith.constant 0.0 : f32
+    attn.yield %t : f32
+  }, {}, {}, {})
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: a score region yields a logit.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected region 'score' to yield ('f32'), got ('index') [S2]}}
+      attn.yield %i : index
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S3: a mask region yields one i1.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %c = attn.causal %i, %j
+      // expected-error@+1 {{op expected region 'mask' to yield ('i1'), got ('i1', 'i1') [S3]}}
+      attn.yield %c, %c : i1, i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S3: and not nothing.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected region 'mask' to yield ('i1'), got () [S3]}}
+      attn.yield
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S3: bounds yield four key positions.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    bounds (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected region 'bounds' to yield ('index', 'index', 'index', 'index'), got ('index', 'index') [S3]}}
+      attn.yield %i, %j : index, index
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S3: blocks yield two i1.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    blocks (%b, %h, %i, %i1, %j, %j1) {
+      // expected-error@+1 {{op expected region 'blocks' to yield ('i1', 'i1'), got ('index') [S3]}}
+      attn.yield %i : index
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: a region holds arith, math and attn.
+func.func private @f()
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{'func.call' op is not allowed in region 'score'; expected operations of arith, math and attn [S2]}}
+      func.call @f() : () -> ()
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: no other dialect, however pure.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{'builtin.unrealized_conversion_cast' op is not allowed in region 'mask'; expected operations of arith, math and attn [S2]}}
+      %e = builtin.unrealized_conversion_cast %i : index to i1
+      attn.yield %e : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: no kernel within a kernel.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op is not allowed in region 'score'; expected operations of arith, math and attn [S2]}}
+      %x = attn.forward %q, %q, %q : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: a captured tensor is read, not computed with.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<4xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op computes on a tensor; read its elements with attn.load [S4]}}
+      %x = arith.addf %t, %t : tensor<4xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S3: a region that ends with nothing.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  // expected-error@+1 {{empty block: expect at least a terminator}}
+  %o = attn.forward %q, %q, %q mask (%b, %h, %i, %j) {}
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S2: a region is one block.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  // expected-error@+1 {{op region #0 ('score') failed to verify constraint: region with at most 1 blocks}}
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      attn.yield %s : f32
+    ^second:
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// attn.yield ends a region of a kernel, and nothing else.
+func.func @kernel() {
+  // expected-error@+1 {{op expects parent op to be one of 'attn.forward, attn.weights'}}
+  attn.yield
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Captured tensors
+//===----------------------------------------------------------------------===//
+
+// S4: one index for each dimension.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<1x4x8x9xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected 4 indices for 'tensor<1x4x8x9xf32>', got 2 [S4]}}
+      %x = attn.load %t[%h, %i] : tensor<1x4x8x9xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: %b addresses its own axis.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<5x1x1x1xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 0 of the tensor to be 2 or 1, as %b indexes it, got 5 [S4]}}
+      %x = attn.load %t[%b, %h, %i, %j] : tensor<5x1x1x1xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: %h addresses its own axis.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<1x5x1x1xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 1 of the tensor to be 4 or 1, as %h indexes it, got 5 [S4]}}
+      %x = attn.load %t[%b, %h, %i, %j] : tensor<1x5x1x1xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: %i addresses its own axis.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<1x1x5x1xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 2 of the tensor to be 8 or 1, as %i indexes it, got 5 [S4]}}
+      %x = attn.load %t[%b, %h, %i, %j] : tensor<1x1x5x1xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: %j addresses its own axis.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<1x1x1x5xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 3 of the tensor to be 9 or 1, as %j indexes it, got 5 [S4]}}
+      %x = attn.load %t[%b, %h, %i, %j] : tensor<1x1x1x5xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: packed, the batch has one entry less than there are offsets.
+func.func @kernel(%q: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<3xi1>) {
+  %o = attn.forward %q, %q, %q varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 0 of the tensor to be 2 or 1, as %b indexes it, got 3 [S4]}}
+      %x = attn.load %t[%b] : tensor<3xi1>
+      attn.yield %x : i1
+    }
+    : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>) -> tensor<8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: f64 is no type of captured tensors.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<4xf64>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{'tensor' must be ranked tensor of}}
+      %x = attn.load %t[%h] : tensor<4xf64>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: one range for each dimension.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2x8xi32>, %f: i1) {
+  %o = attn.forward %q, %k, %v
+    blocks (%b, %h, %i0, %i1, %j0, %j1) {
+      // expected-error@+1 {{op expected 2 indices for 'tensor<2x8xi32>', got 1 [S4]}}
+      %lo, %hi = attn.load_range %t[%b] : tensor<2x8xi32>
+      attn.yield %f, %f : i1, i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: both ends of a range are the coordinate.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2x7xi32>, %f: i1) {
+  %o = attn.forward %q, %k, %v
+    blocks (%b, %h, %i0, %i1, %j0, %j1) {
+      // expected-error@+1 {{op expected dimension 1 of the tensor to be 8 or 1, as %i indexes it, got 7 [S4]}}
+      %lo, %hi = attn.load_range %t[%b, %i0 to %i1] : tensor<2x7xi32>
+      attn.yield %f, %f : i1, i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// Results of attn.load_range have the element type.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2xi32>, %f: i1) {
+  %o = attn.forward %q, %k, %v
+    blocks (%b, %h, %i0, %i1, %j0, %j1) {
+      // expected-error@+1 {{op expected results of type 'i32'}}
+      %lo, %hi = "attn.load_range"(%t, %b, %b) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (tensor<2xi32>, index, index) -> (i32, i64)
+      attn.yield %f, %f : i1, i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Sugar
+//===----------------------------------------------------------------------===//
+
+// S4: a cap is above 0.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected a positive cap, got 0.000000e+00 [S4]}}
+      %x = attn.softcap %s, 0.0
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: not below.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected a positive cap, got -1.000000e+00 [S4]}}
+      %x = attn.softcap %s, -1.0
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: and a number.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected a positive cap, got nan [S4]}}
+      %x = attn.softcap %s, 0x7FC00000
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: a cap.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected one cap [S4]}}
+      %x = "attn.softcap"(%s) : (f32) -> f32
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: one cap.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected one cap [S4]}}
+      %x = "attn.softcap"(%s, %s) <{static_cap = 1.0 : f32}> : (f32, f32) -> f32
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: a slope for each query head.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<3xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 0 of the tensor to be 4 or 1, as %h indexes it, got 3 [S4]}}
+      %x = attn.alibi %s, %t[%h], %i, %j : tensor<3xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: slopes have one dimension.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2x4xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected 2 indices for 'tensor<2x4xf32>', got 1 [S4]}}
+      %x = attn.alibi %s, %t[%h], %i, %j : tensor<2x4xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: a bias has the size of the axis, or 1.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<4x8x8xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 2 of the tensor to be 9 or 1, as %j indexes it, got 8 [S4]}}
+      %x = attn.bias %s, %t[%h, %i, %j] : tensor<4x8x8xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: a bias is floating point.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<4x8x9xi32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op operand #1 must be ranked tensor of}}
+      %x = attn.bias %s, %t[%h, %i, %j] : tensor<4x8x9xi32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S5: a side is 0 or more.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected a window side of 0 or more, got -1 [S5]}}
+      %x = attn.window %i, %j left(-1)
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S5: the other too.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected a window side of 0 or more, got -3 [S5]}}
+      %x = attn.window %i, %j {right = -3 : i64}
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S5: each side once.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected each side once, as a literal or a value [S5]}}
+      %x = attn.window %i, %j left(%h) {left = 1 : i64}
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S5: the other too.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected each side once, as a literal or a value [S5]}}
+      %x = attn.window %i, %j right(%h) {right = 1 : i64}
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S12: ids are indexed like any captured tensor (S4).
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2x8xi32>, %u: tensor<2x9xi32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected 2 indices for 'tensor<2x8xi32>', got 1 [S4]}}
+      %x = attn.same_segment %t[%i], %u[%b, %j] : tensor<2x8xi32>, tensor<2x9xi32>
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S12: ids of keys have the length of the keys.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2x8xi32>, %u: tensor<2x8xi32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 1 of the tensor to be 9 or 1, as %j indexes it, got 8 [S4]}}
+      %x = attn.same_segment %t[%b, %i], %u[%b, %j] : tensor<2x8xi32>, tensor<2x8xi32>
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S12: ids are i32.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2x8xi64>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op operand #0 must be ranked tensor of 32-bit signless integer values, but got 'tensor<2x8xi64>'}}
+      %x = attn.same_segment %t[%b, %i], %t[%b, %i] : tensor<2x8xi64>, tensor<2x8xi64>
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A prefix length for each batch entry (S4).
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<3xi32>) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op expected dimension 0 of the tensor to be 2 or 1, as %b indexes it, got 3 [S4]}}
+      %x = attn.prefix %j, %t[%b] : tensor<3xi32>
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
