@@ -4,7 +4,7 @@
 // and the alignment shifts them by that sequence's own lengths (S2). Sequences may be empty. 14 query heads share 2 key
 // heads, seven each (S10).
 //
-// DEMO: --shape B+1=5,Tq=400,Tk=400
+// DEMO: --shape B=4,Tq=400,Tk=400
 func.func @varlen(%q: tensor<?x14x64xbf16> {attn.name = "q"}, %k: tensor<?x2x64xbf16> {attn.name = "k"},
                   %v: tensor<?x2x64xbf16> {attn.name = "v"}, %q_offsets: tensor<?xi32> {attn.name = "q_offsets"},
                   %k_offsets: tensor<?xi32> {attn.name = "k_offsets"})
