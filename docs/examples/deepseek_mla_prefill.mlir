@@ -3,7 +3,7 @@
 // Queries and keys have 128 dims without and 64 with rotary embedding, 192 together; values have 128 (S14). The scale
 // is 1/sqrt(192) times the square of YaRN's 0.1 * ln(40) + 1 (S1).
 //
-// DEMO: --shape B=1,Sq=128,Sk=160
+// DEMO: --shape B=1,Sq=96,Sk=128
 func.func @deepseek_mla_prefill(%q: tensor<?x?x128x192xbf16> {attn.name = "q"},
                                 %k: tensor<?x?x128x192xbf16> {attn.name = "k"},
                                 %v: tensor<?x?x128x128xbf16> {attn.name = "v"})

@@ -3,7 +3,7 @@
 // The score region caps the scaled logit at 50 (S4). The mask region comes after it (S3): a dropped logit is -inf, not
 // -50. The window keeps 4096 keys, the query's own included (S5).
 //
-// DEMO: --shape B=1,Sq=32,Sk=4608
+// DEMO: --shape B=1,Sq=12,Sk=4352
 func.func @gemma2_local(%q: tensor<?x?x16x256xbf16> {attn.name = "q"}, %k: tensor<?x?x8x256xbf16> {attn.name = "k"},
                         %v: tensor<?x?x8x256xbf16> {attn.name = "v"})
     -> (tensor<?x?x16x256xbf16> {attn.name = "out"}, tensor<?x16x?xf32> {attn.name = "lse"}) {

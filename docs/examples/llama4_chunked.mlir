@@ -3,9 +3,9 @@
 // Query and key must lie in the same chunk: i / 8192 == j / 8192, in plain arith. Division rounds down, so that
 // positions below zero (more queries than keys, S2) fall into chunks of their own.
 //
-// The demo asks for the last 10 positions of a sequence of 8196: six in the first chunk, four in the second.
+// The demo asks for the last 4 positions of a sequence of 8194: two in the first chunk, two in the second.
 //
-// DEMO: --shape B=1,Sq=10,Sk=8196
+// DEMO: --shape B=1,Sq=4,Sk=8194
 func.func @llama4_local(%q: tensor<?x?x40x128xbf16> {attn.name = "q"}, %k: tensor<?x?x8x128xbf16> {attn.name = "k"},
                         %v: tensor<?x?x8x128xbf16> {attn.name = "v"})
     -> (tensor<?x?x40x128xbf16> {attn.name = "out"}, tensor<?x40x?xf32> {attn.name = "lse"}) {

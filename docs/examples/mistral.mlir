@@ -3,9 +3,9 @@
 // A query sees itself and the 4095 keys before it (S5). A window whose right side is 0 is causal, so no attn.causal is
 // written. Tiles of keys that lie wholly outside the window are never loaded.
 //
-// The demo asks for the last 16 positions of a sequence of 4608, where the window drops keys.
+// The demo asks for the last 8 positions of a sequence of 4352, where the window drops keys.
 //
-// DEMO: --shape B=1,Sq=16,Sk=4608
+// DEMO: --shape B=1,Sq=8,Sk=4352
 func.func @mistral(%q: tensor<?x?x32x128xbf16> {attn.name = "q"}, %k: tensor<?x?x8x128xbf16> {attn.name = "k"},
                    %v: tensor<?x?x8x128xbf16> {attn.name = "v"})
     -> (tensor<?x?x32x128xbf16> {attn.name = "out"}, tensor<?x32x?xf32> {attn.name = "lse"}) {
