@@ -1,0 +1,295 @@
+//===- ReferenceBackward.cpp - Gradients by the plain formulas --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// For one query row, with w = dropout(p) and p = softmax(s) over keys and sinks:
+//
+//     dw_j = dO . v_j + dW_j                  dv_j += w_j dO
+//     dp_j = dw_j * dropout factor of j       delta = sum_j p_j dp_j
+//     ds_j = p_j (dp_j - delta + dLSE)        the same for a sink, whose dp is 0
+//
+// then reverse mode through the score region, and the product with the other operand of the logit.
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/Reference.h"
+#include "dialect/attn/ReferenceRow.h"
+#include <mutex>
+
+using namespace mlir;
+using namespace attnc::attn;
+using namespace attnc::attn::reference;
+
+namespace {
+
+/// The gradients of the function's arguments, in fp64 and dense, shared by all tasks.
+class ArgumentGradients {
+public:
+  ArgumentGradients(ArrayRef<ReferenceValue> inputs, ArrayRef<std::optional<HostArray>> wanted);
+
+  /// The gradient of a tensor argument, or null where nobody asks for it.
+  const HostArray *get(Value argument) const {
+    return argument ? get(cast<BlockArgument>(argument).getArgNumber()) : nullptr;
+  }
+  const HostArray *get(unsigned number) const { return arrays[number] ? &*arrays[number] : nullptr; }
+
+  /// Writes the sums to `wanted`, in Baseline rounded to the dtype of the argument.
+  void store(ArrayRef<ReferenceValue> inputs, ArrayRef<std::optional<HostArray>> wanted, Precision precision) const;
+
+  std::mutex mutex; ///< held to add
+
+private:
+  std::vector<std::vector<double>> sums;
+  std::vector<std::optional<HostArray>> arrays; ///< views of `sums`
+};
+
+/// Adds up the gradients of one key head of one sequence.
+template <typename Real> class BackwardHead {
+public:
+  BackwardHead(const Problem &problem, const ResultTensors &results, const Sequence &sequence, int64_t keyHead,
+               ArgumentGradients &gradients);
+
+  /// All `queryRows` of all query heads that share the key head, then dK and dV.
+  void run(ArrayRef<int64_t> queryRows);
+
+private:
+  /// Gradient of a score region's tensor, collected within a row.
+  struct Contribution {
+    double *target;
+    double amount;
+  };
+
+  void runRow(HeadRows<Real> &rows, int64_t row);
+  /// dw of the evaluated row; returns dLSE.
+  Real loadResultGradients(const HeadRows<Real> &rows, int64_t row);
+  /// ds before the score region; adds those of the sinks.
+  void differentiateSoftmax(const HeadRows<Real> &rows, Real lseGradient);
+  void accumulateValueGradient(const HeadRows<Real> &rows);
+  void accumulateLogitGradient(HeadRows<Real> &rows, int64_t row);
+  void addTo(const HostArray &array, SmallVector<int64_t> indices, double amount);
+  void addKeyRows(Value tensor, ArrayRef<Real> columns, int64_t dim);
+
+  const Problem &problem;
+  const ResultTensors &results; ///< gradients of the results; what is absent is 0
+  const Sequence &sequence;
+  const int64_t keyHead;
+  ArgumentGradients &gradients;
+  std::vector<Real> outGradient;                ///< dO of the row
+  std::vector<Real> scoreGradient;              ///< dw, then ds, one a key
+  std::vector<Real> queryGradient;              ///< dq of the row
+  std::vector<Real> keyGradient, valueGradient; ///< [dim][keys], summed over rows and query heads
+  std::vector<Contribution> contributions;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+ArgumentGradients::ArgumentGradients(ArrayRef<ReferenceValue> inputs, ArrayRef<std::optional<HostArray>> wanted)
+    : sums(inputs.size()), arrays(inputs.size()) {
+  for (auto [number, array] : llvm::enumerate(wanted)) {
+    if (!array)
+      continue;
+    int64_t size = 1;
+    for (int64_t dim : array->shape)
+      size *= dim;
+    sums[number].resize(size);
+    arrays[number] =
+        HostArray::dense(Float64Type::get(array->elementType.getContext()), sums[number].data(), array->shape);
+  }
+}
+
+void ArgumentGradients::store(ArrayRef<ReferenceValue> inputs, ArrayRef<std::optional<HostArray>> wanted,
+                              Precision precision) const {
+  for (auto [number, array] : llvm::enumerate(wanted)) {
+    if (!array)
+      continue;
+    ElementKind rounding = ElementKind::F64;
+    if (precision == Precision::Baseline)
+      rounding = *getElementKind(std::get<HostArray>(inputs[number]).elementType);
+    // Row-major, like the sums: the last index runs fastest.
+    SmallVector<int64_t> indices(array->shape.size());
+    for (double sum : sums[number]) {
+      array->store(indices, roundToKind(rounding, sum));
+      for (size_t dim = indices.size(); dim-- > 0 && ++indices[dim] == array->shape[dim];)
+        indices[dim] = 0;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// One key head
+//===----------------------------------------------------------------------===//
+
+template <typename Real>
+BackwardHead<Real>::BackwardHead(const Problem &problem, const ResultTensors &results, const Sequence &sequence,
+                                 int64_t keyHead, ArgumentGradients &gradients)
+    : problem(problem), results(results), sequence(sequence), keyHead(keyHead), gradients(gradients),
+      outGradient(problem.valueDim), scoreGradient(sequence.keyLength), queryGradient(problem.headDim),
+      keyGradient(problem.headDim * sequence.keyLength), valueGradient(problem.valueDim * sequence.keyLength) {}
+
+template <typename Real> void BackwardHead<Real>::run(ArrayRef<int64_t> queryRows) {
+  int64_t group = problem.queryHeads / problem.keyHeads;
+  for (int64_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
+    HeadRows<Real> rows(problem, sequence, head);
+    for (int64_t row : queryRows)
+      if (row < sequence.queryLength)
+        runRow(rows, row);
+  }
+  KernelOpInterface op = problem.op;
+  addKeyRows(op.getKey(), keyGradient, problem.headDim);
+  addKeyRows(op.getValueOrNull(), valueGradient, problem.valueDim);
+}
+
+template <typename Real> void BackwardHead<Real>::runRow(HeadRows<Real> &rows, int64_t row) {
+  rows.evaluate(row);
+  Real lseGradient = loadResultGradients(rows, row);
+  accumulateValueGradient(rows);
+  differentiateSoftmax(rows, lseGradient);
+  accumulateLogitGradient(rows, row);
+}
+
+template <typename Real> Real BackwardHead<Real>::loadResultGradients(const HeadRows<Real> &rows, int64_t row) {
+  int64_t batch = sequence.batch, stored = sequence.queryStart + row;
+  std::fill(outGradient.begin(), outGradient.end(), Real(0));
+  for (const RowTensor &tensor : results.out)
+    for (int64_t d = 0; d < problem.valueDim; ++d)
+      outGradient[d] += static_cast<Real>(tensor.load(tensor.offset(batch, stored, rows.head, d)));
+  rows.dotValues(outGradient, scoreGradient);
+  for (const RowTensor &tensor : results.weights)
+    for (int64_t j = rows.first; j < rows.last; ++j)
+      scoreGradient[j] += static_cast<Real>(tensor.load(tensor.offset(batch, stored, rows.head, j)));
+  Real lseGradient = 0;
+  for (const RowTensor &tensor : results.lse)
+    lseGradient += static_cast<Real>(tensor.load(tensor.offset(batch, stored, rows.head)));
+  return lseGradient;
+}
+
+template <typename Real> void BackwardHead<Real>::accumulateValueGradient(const HeadRows<Real> &rows) {
+  for (int64_t d = 0; d < problem.valueDim; ++d)
+    for (int64_t j = rows.first; j < rows.last; ++j)
+      valueGradient[d * sequence.keyLength + j] += rows.weights[j] * outGradient[d];
+}
+
+template <typename Real> void BackwardHead<Real>::differentiateSoftmax(const HeadRows<Real> &rows, Real lseGradient) {
+  Real delta = 0;
+  for (int64_t j = rows.first; j < rows.last; ++j) {
+    scoreGradient[j] = rows.dropoutFactors[j] == 0 ? Real(0) : scoreGradient[j] * rows.dropoutFactors[j];
+    // A key without probability takes no part, even where its value is no number.
+    if (rows.probabilities[j] != 0)
+      delta += rows.probabilities[j] * scoreGradient[j];
+  }
+  for (int64_t j = rows.first; j < rows.last; ++j)
+    scoreGradient[j] =
+        rows.probabilities[j] == 0 ? Real(0) : rows.probabilities[j] * (scoreGradient[j] - delta + lseGradient);
+  const HostArray *sinks = gradients.get(KernelOpInterface(problem.op).getSinks());
+  if (!sinks)
+    return;
+  std::lock_guard<std::mutex> lock(gradients.mutex);
+  for (auto [index, probability] : llvm::enumerate(rows.sinkProbabilities)) {
+    auto n = static_cast<int64_t>(index);
+    addTo(*sinks, sinks->shape.size() == 2 ? SmallVector<int64_t>{rows.head, n} : SmallVector<int64_t>{n},
+          probability * (lseGradient - delta));
+  }
+}
+
+template <typename Real> void BackwardHead<Real>::accumulateLogitGradient(HeadRows<Real> &rows, int64_t row) {
+  contributions.clear();
+  for (int64_t j = rows.first; j < rows.last; ++j) {
+    if (scoreGradient[j] == 0)
+      continue;
+    Real logit = rows.differentiateScore(
+        j, scoreGradient[j], [&](const CapturedLoad &load, ArrayRef<Slot> slots, double amount) {
+          if (const HostArray *array = gradients.get(load.argument))
+            contributions.push_back({static_cast<double *>(array->data) + load.offset(slots, array->strides), amount});
+        });
+    scoreGradient[j] = static_cast<Real>(problem.roundToInput(logit * static_cast<Real>(problem.scale)));
+  }
+  for (int64_t d = 0; d < problem.headDim; ++d)
+    for (int64_t j = rows.first; j < rows.last; ++j)
+      keyGradient[d * sequence.keyLength + j] += scoreGradient[j] * rows.query[d];
+  rows.accumulateKeys(scoreGradient, queryGradient);
+
+  std::lock_guard<std::mutex> lock(gradients.mutex);
+  for (const Contribution &contribution : contributions)
+    *contribution.target += contribution.amount;
+  if (const HostArray *query = gradients.get(KernelOpInterface(problem.op).getQuery())) {
+    RowTensor tensor = RowTensor::ofRows(*query);
+    for (int64_t d = 0; d < problem.headDim; ++d) {
+      int64_t offset = tensor.offset(sequence.batch, sequence.queryStart + row, rows.head, d);
+      tensor.store(offset, tensor.load(offset) + queryGradient[d]);
+    }
+  }
+}
+
+template <typename Real>
+void BackwardHead<Real>::addTo(const HostArray &array, SmallVector<int64_t> indices, double amount) {
+  array.store(indices, array.load(indices) + amount);
+}
+
+/// Adds [dim][keys] sums to the rows of the key head in the gradient of `tensor`.
+template <typename Real> void BackwardHead<Real>::addKeyRows(Value tensor, ArrayRef<Real> columns, int64_t dim) {
+  const HostArray *array = gradients.get(tensor);
+  if (!array)
+    return;
+  RowTensor rows = RowTensor::ofRows(*array);
+  std::lock_guard<std::mutex> lock(gradients.mutex);
+  for (int64_t j = 0; j < sequence.keyLength; ++j)
+    for (int64_t d = 0; d < dim; ++d) {
+      int64_t offset = rows.offset(sequence.batch, sequence.keyStart + j, keyHead, d);
+      rows.store(offset, rows.load(offset) + columns[d * sequence.keyLength + j]);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+template <typename Real>
+static void runBackward(const Problem &problem, const ResultTensors &results, ArgumentGradients &gradients,
+                        const ReferenceOptions &options) {
+  int64_t tasks = static_cast<int64_t>(problem.sequences.size()) * problem.keyHeads;
+  forEachTask(options, tasks, [&](int64_t index) {
+    const Sequence &sequence = problem.sequences[index / problem.keyHeads];
+    BackwardHead<Real>(problem, results, sequence, index % problem.keyHeads, gradients)
+        .run(selectRows(options, sequence));
+  });
+}
+
+/// A gradient has its argument's shape exactly: 1 where that broadcasts.
+static LogicalResult checkGradients(const KernelFunction &kernel, ArrayRef<ReferenceValue> inputs,
+                                    ArrayRef<std::optional<HostArray>> arrays) {
+  if (failed(checkFloatArrays(kernel, inputs, "gradients", kernel.inputs, arrays)))
+    return failure();
+  for (auto [argument, value, array] : llvm::zip_equal(kernel.inputs, inputs, arrays)) {
+    if (!array)
+      continue;
+    auto tensor = dyn_cast<RankedTensorType>(argument.type);
+    if (!tensor || !isa<FloatType>(tensor.getElementType()) || std::get<HostArray>(value).shape != array->shape)
+      return func::FuncOp(kernel.function).emitOpError()
+             << "expected a gradient of the shape of '" << argument.name << "', a floating-point tensor [S15]";
+  }
+  return success();
+}
+
+LogicalResult attnc::attn::runReferenceBackward(const KernelFunction &kernel, ArrayRef<ReferenceValue> inputs,
+                                                ArrayRef<std::optional<HostArray>> gradOutputs,
+                                                ArrayRef<std::optional<HostArray>> gradInputs,
+                                                const ReferenceOptions &options) {
+  if (failed(checkInputs(kernel, inputs)) || failed(checkGradients(kernel, inputs, gradInputs)) ||
+      failed(checkFloatArrays(kernel, inputs, "gradients of results", kernel.outputs, gradOutputs)))
+    return failure();
+  FailureOr<std::vector<Problem>> problems = bindProblems(kernel, inputs, options.precision);
+  if (failed(problems))
+    return failure();
+  ArgumentGradients gradients(inputs, gradInputs);
+  for (const Problem &problem : *problems) {
+    ResultTensors results = ResultTensors::get(kernel, problem.op, gradOutputs);
+    if (options.precision == Precision::Exact)
+      runBackward<double>(problem, results, gradients, options);
+    else
+      runBackward<float>(problem, results, gradients, options);
+  }
+  gradients.store(inputs, gradInputs, options.precision);
+  return success();
+}

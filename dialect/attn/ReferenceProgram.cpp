@@ -1,0 +1,140 @@
+//===- ReferenceProgram.cpp - Running scalar programs -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/ReferenceProgram.h"
+#include "mlir/IR/Matchers.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace attnc::attn;
+using namespace attnc::attn::reference;
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+const HostArray *Arguments::getArray(Value value) const {
+  return value ? std::get_if<HostArray>(&values[cast<BlockArgument>(value).getArgNumber()]) : nullptr;
+}
+
+std::optional<double> Arguments::getFloat(Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    const double *number = std::get_if<double>(&values[argument.getArgNumber()]);
+    std::optional<ElementKind> kind = getElementKind(value.getType());
+    return number && kind ? std::optional(roundToKind(*kind, *number)) : std::nullopt;
+  }
+  FloatAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  return constant.getValueAsDouble();
+}
+
+std::optional<int64_t> Arguments::getInteger(Value value) const {
+  unsigned width = value.getType().isIndex() ? 64 : value.getType().getIntOrFloatBitWidth();
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    const int64_t *number = std::get_if<int64_t>(&values[argument.getArgNumber()]);
+    return number ? std::optional(wrapToWidth(*number, width)) : std::nullopt;
+  }
+  IntegerAttr constant;
+  if (width > 64 || !matchPattern(value, m_Constant(&constant)))
+    return std::nullopt;
+  return constant.getValue().getSExtValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+int64_t CapturedLoad::offset(ArrayRef<Slot> slots) const {
+  int64_t sum = 0;
+  for (const Dim &dim : dims)
+    sum += std::clamp<int64_t>(slots[dim.slot].i, 0, dim.size - 1) * dim.stride;
+  return sum;
+}
+
+int64_t CapturedLoad::offset(ArrayRef<Slot> slots, ArrayRef<int64_t> strides) const {
+  int64_t sum = 0;
+  for (auto [dim, stride] : llvm::zip_equal(dims, strides))
+    sum += std::clamp<int64_t>(slots[dim.slot].i, 0, dim.size - 1) * stride;
+  return sum;
+}
+
+/// The element that `load` addresses. A set i1 is -1, as every i1 in a slot.
+static Slot loadCaptured(const CapturedLoad &load, ArrayRef<Slot> slots) {
+  Slot slot;
+  int64_t offset = load.offset(slots);
+  if (load.kind <= ElementKind::BF16)
+    slot.f = loadElement(load.kind, load.data, offset);
+  else
+    slot.i = loadIntegerElement(load.kind, load.data, offset) * (load.kind == ElementKind::I1 ? -1 : 1);
+  return slot;
+}
+
+Slot ScalarProgram::run(std::vector<Slot> &slots) const {
+  for (const Instruction &step : instructions) {
+    Slot a = slots[step.operands[0]], b = slots[step.operands[1]];
+    Slot &result = slots[step.result];
+    switch (step.kind) {
+    case Instruction::Unary:
+      result.f = roundToKind(step.rounding, step.unary->value(a.f));
+      break;
+    case Instruction::Binary:
+      result.f = roundToKind(step.rounding, step.binary->value(a.f, b.f));
+      break;
+    case Instruction::Integer:
+      result.i = wrapToWidth(step.integer(a.i, b.i, step.width), step.resultWidth);
+      break;
+    case Instruction::TestFloat:
+      result.i = -static_cast<int64_t>(step.testFloat(a.f, b.f));
+      break;
+    case Instruction::ToFloat:
+      result.f = roundToKind(step.rounding, step.toFloat(a.i, step.width));
+      break;
+    case Instruction::ToInteger:
+      result.i = wrapToWidth(step.toInteger(a.f, step.width), step.resultWidth);
+      break;
+    case Instruction::Select:
+      result = a.i ? b : slots[step.operands[2]];
+      break;
+    case Instruction::Load:
+      result = loadCaptured(loads[step.load], slots);
+      break;
+    }
+  }
+  return slots[resultSlot];
+}
+
+double ScalarProgram::differentiate(ArrayRef<Slot> slots, double gradient, std::vector<double> &adjoints,
+                                    LoadGradient onLoad) const {
+  adjoints.assign(slots.size(), 0);
+  adjoints[resultSlot] = gradient;
+  for (const Instruction &step : llvm::reverse(instructions)) {
+    double bar = adjoints[step.result];
+    // What does not count has no derivative: sqrt at a point that a select left out must not make 0 * inf.
+    if (bar == 0)
+      continue;
+    Slot a = slots[step.operands[0]], b = slots[step.operands[1]], y = slots[step.result];
+    switch (step.kind) {
+    case Instruction::Unary:
+      adjoints[step.operands[0]] += bar * step.unary->slope(a.f, y.f);
+      break;
+    case Instruction::Binary:
+      adjoints[step.operands[0]] += bar * step.binary->slopeA(a.f, b.f, y.f);
+      adjoints[step.operands[1]] += bar * step.binary->slopeB(a.f, b.f, y.f);
+      break;
+    case Instruction::Select:
+      adjoints[step.operands[a.i ? 1 : 2]] += bar;
+      break;
+    case Instruction::Load:
+      onLoad(loads[step.load], bar);
+      break;
+    case Instruction::Integer:
+    case Instruction::TestFloat:
+    case Instruction::ToFloat:
+    case Instruction::ToInteger:
+      break;
+    }
+  }
+  return adjoints[SlotLogit];
+}
