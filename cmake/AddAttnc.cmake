@@ -40,7 +40,8 @@ function(attnc_tablegen library source output)
   set(out "${PROJECT_BINARY_DIR}/generated/${library}/${room}/${output}")
   get_filename_component(folder "${out}" DIRECTORY)
   file(MAKE_DIRECTORY "${folder}")
-  file(GLOB_RECURSE tds CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/dialect/*.td" "${PROJECT_SOURCE_DIR}/passes/*.td")
+  file(GLOB_RECURSE tds CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/dialect/*.td" "${PROJECT_SOURCE_DIR}/passes/*.td"
+       "${PROJECT_SOURCE_DIR}/codegen/*.td")
   add_custom_command(
     OUTPUT "${out}"
     COMMAND "${MLIR_TABLEGEN_EXE}" ${ARGN} -I "${PROJECT_SOURCE_DIR}" -I "${MLIR_INCLUDE_DIRS}"

@@ -20,6 +20,12 @@ void buildCpuPipeline(mlir::OpPassManager &pm);
 /// from the tile programs. Read before `buildCpuPipeline` runs on `tileModule`; `bytes` stays empty.
 mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
 
+/// Enters in an image how much scratch memory its entries need; `llvmModule` has gone through `buildCpuPipeline`.
+void setScratchSizes(runtime::KernelImage &image, mlir::ModuleOp llvmModule);
+
+/// Registers the passes and the pipeline `attnc-cpu` by name.
+void registerCpuPasses();
+
 /// Optimises and translates a module of the LLVM dialect to LLVM IR text.
 mlir::FailureOr<std::string> emitLlvmText(mlir::ModuleOp llvmModule, attn::CpuTargetAttr target);
 

@@ -125,9 +125,11 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
 void ShapeSolver::readIndices(KernelOpInterface op, Value tensor, ValueRange indices) {
   for (auto [dim, index] : llvm::enumerate(indices)) {
     std::optional<Coordinate> coordinate = getCoordinate(index);
-    if (!coordinate || cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
+    if (!coordinate)
       continue;
     indexed.insert({tensor, dim});
+    if (cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
+      continue;
     switch (*coordinate) {
     case Coordinate::Batch:
       place(tensor, dim, "B");
@@ -180,7 +182,7 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
   if (!tensor)
     return;
   for (auto [dim, size] : llvm::enumerate(tensor.getShape())) {
-    KernelDim out{size, -1, size == ShapedType::kDynamic && indexed.contains({value, dim})};
+    KernelDim out{size, -1, (size == 1 || ShapedType::isDynamic(size)) && indexed.contains({value, dim})};
     if (auto it = dims.find({value, dim}); it != dims.end())
       out.symbol = find(it->second);
     else if (ShapedType::isDynamic(size))

@@ -76,9 +76,18 @@ KeyRange KeySolver::disjunction(const KeyRange &a, const KeyRange &b) {
   return {hull, full, exact};
 }
 
+/// Whether a value of the mask region depends on the key position.
+static bool dependsOnKey(Value value, Region &mask) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument == mask.getArguments().back();
+  Operation *op = value.getDefiningOp();
+  return mask.isAncestor(op->getParentRegion()) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnKey(operand, mask); });
+}
+
 KeyRange KeySolver::solve(Value condition, bool negated) {
-  if (std::optional<Interval> range = evaluator.evaluate(condition))
-    return uniform(*range, negated);
+  if (!dependsOnKey(condition, mask))
+    return uniform(evaluator.evaluateCondition(condition), negated);
   Operation *op = condition.getDefiningOp();
   if (!op)
     return unknown();

@@ -12,13 +12,15 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
-/// A tensor becomes a view with any strides.
-static Type viewType(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
+/// A tensor becomes a view with any strides, but contiguous in its last dimension where the kernel asks for that.
+static Type viewType(const KernelArgument &argument) {
+  auto tensor = dyn_cast<RankedTensorType>(argument.type);
   if (!tensor)
-    return type;
+    return argument.type;
   SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
-  auto layout = StridedLayoutAttr::get(type.getContext(), 0, strides);
+  if (argument.unitInnerStride && !strides.empty())
+    strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(tensor.getContext(), 0, strides);
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
@@ -27,9 +29,9 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
       schedule(kernel.getScheduleAttr()) {
   SmallVector<Type> types;
   for (const KernelArgument &argument : function.inputs)
-    types.push_back(viewType(argument.type));
+    types.push_back(viewType(argument));
   for (const KernelArgument &argument : function.outputs)
-    types.push_back(viewType(argument.type));
+    types.push_back(viewType(argument));
   types.push_back(builder.getIndexType());
 
   builder.setInsertionPointToEnd(module.getBody());

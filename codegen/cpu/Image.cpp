@@ -1,0 +1,168 @@
+//===- Image.cpp - What the runtime must know of a kernel -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/CpuCodegen.h"
+#include "codegen/cpu/Passes.h"
+#include "dialect/tile/TileOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AffineExpr.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attnc;
+using attn::ArgumentUse;
+using runtime::GridRule;
+
+/// Positions stay below 2^30, so that sums of two fit 32 bits (docs/spec.md).
+static constexpr double maxOffset = int64_t(1) << 29;
+
+static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
+  if (type.isF32())
+    return runtime::DType::F32;
+  if (type.isF16())
+    return runtime::DType::F16;
+  if (type.isBF16())
+    return runtime::DType::BF16;
+  if (type.isInteger(1))
+    return runtime::DType::I1;
+  if (type.isInteger(8))
+    return runtime::DType::I8;
+  if (type.isInteger(32))
+    return runtime::DType::I32;
+  if (type.isInteger(64) || type.isIndex())
+    return runtime::DType::I64;
+  return function.emitOpError() << "has an argument of element type " << type << ", which cannot be passed [S13]";
+}
+
+/// Limits that a use sets on an argument (S18).
+static void setLimits(runtime::ArgSpec &spec, ArgumentUse use, const attn::KernelFunction &kernel) {
+  auto symbol = [&](StringRef padded, StringRef packed) {
+    int index = kernel.findSymbol(padded);
+    return index >= 0 ? index : kernel.findSymbol(packed);
+  };
+  switch (use) {
+  case ArgumentUse::QueryLengths:
+  case ArgumentUse::KeyLengths:
+    spec.content = runtime::ContentRule::Lengths;
+    spec.contentSymbol = use == ArgumentUse::QueryLengths ? symbol("Sq", "") : symbol("Sk", "Sq");
+    break;
+  case ArgumentUse::QueryOffsets:
+  case ArgumentUse::KeyOffsets:
+    spec.content = runtime::ContentRule::CumulativeLengths;
+    spec.contentSymbol = use == ArgumentUse::QueryOffsets ? symbol("Tq", "") : symbol("Tk", "Tq");
+    break;
+  case ArgumentUse::Probability:
+    spec.min = 0;
+    spec.max = 1;
+    spec.notNaN = true;
+    break;
+  case ArgumentUse::Window:
+    spec.min = 0;
+    spec.max = static_cast<double>(std::numeric_limits<int32_t>::max());
+    break;
+  case ArgumentUse::Cap:
+    spec.min = std::numeric_limits<float>::min();
+    spec.max = std::numeric_limits<float>::max();
+    spec.notNaN = true;
+    break;
+  case ArgumentUse::Scale:
+    spec.min = std::numeric_limits<float>::lowest();
+    spec.max = std::numeric_limits<float>::max();
+    spec.notNaN = true;
+    break;
+  case ArgumentUse::QueryOffset:
+    spec.min = -maxOffset;
+    spec.max = maxOffset;
+    break;
+  case ArgumentUse::Plain:
+  case ArgumentUse::SegmentIds:
+  case ArgumentUse::PrefixLengths:
+  case ArgumentUse::Seed:
+    break;
+  }
+}
+
+static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &kernel,
+                                                    const attn::KernelArgument &argument, runtime::ArgRole role) {
+  runtime::ArgSpec spec;
+  spec.name = argument.name;
+  spec.role = role;
+  spec.kind = argument.isTensor() ? runtime::ArgKind::Tensor : runtime::ArgKind::Scalar;
+  spec.isIndex = argument.type.isIndex();
+  spec.unitInnerStride = argument.unitInnerStride;
+  Type element = getElementTypeOrSelf(argument.type);
+  FailureOr<runtime::DType> dtype = dtypeOf(kernel.function, element);
+  if (failed(dtype))
+    return failure();
+  spec.dtype = *dtype;
+  for (const attn::KernelDim &dim : argument.dims)
+    spec.dims.push_back({ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast});
+  setLimits(spec, argument.use, kernel);
+  return spec;
+}
+
+/// A grid's affine expression as a rule over the image's symbols.
+static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> sizes) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return GridRule::constant(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return sizes[symbol.getPosition()];
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return failure();
+  FailureOr<GridRule> lhs = describeGrid(binary.getLHS(), sizes), rhs = describeGrid(binary.getRHS(), sizes);
+  if (failed(lhs) || failed(rhs))
+    return failure();
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return GridRule::combine(GridRule::Op::Add, *lhs, *rhs);
+  case AffineExprKind::Mul:
+    return GridRule::combine(GridRule::Op::Mul, *lhs, *rhs);
+  case AffineExprKind::CeilDiv:
+    return GridRule::combine(GridRule::Op::CeilDiv, *lhs, *rhs);
+  default:
+    return failure();
+  }
+}
+
+FailureOr<runtime::KernelImage> cpu::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
+  runtime::KernelImage image;
+  func::FuncOp function = kernel.function;
+  image.name = function.getName().str();
+  for (const std::string &symbol : kernel.symbols)
+    image.symbols.push_back(symbol);
+  auto add = [&](const attn::KernelArgument &argument, runtime::ArgRole role) -> LogicalResult {
+    FailureOr<runtime::ArgSpec> spec = describeArgument(kernel, argument, role);
+    if (succeeded(spec))
+      image.args.push_back(*spec);
+    return spec;
+  };
+  for (const attn::KernelArgument &argument : kernel.inputs)
+    if (failed(add(argument, runtime::ArgRole::Input)))
+      return failure();
+  for (const attn::KernelArgument &argument : kernel.outputs)
+    if (failed(add(argument, runtime::ArgRole::Output)))
+      return failure();
+
+  for (auto program : tileModule.getOps<tile::ProgramOp>()) {
+    SmallVector<GridRule> sizes;
+    ArrayRef<int64_t> pairs = program.getGridSizes();
+    for (size_t pair = 0; pair < pairs.size(); pair += 2) {
+      const runtime::DimSpec &dim = image.args[pairs[pair]].dims[pairs[pair + 1]];
+      sizes.push_back(dim.size >= 0 ? GridRule::constant(dim.size) : GridRule::symbol(dim.symbol));
+    }
+    FailureOr<GridRule> grid = describeGrid(program.getGrid().getResult(0), sizes);
+    if (failed(grid))
+      return program.emitOpError("has a grid that the runtime cannot evaluate");
+    image.entries.push_back({(program.getName() + "_entry").str(), *grid, 0});
+  }
+  return image;
+}
+
+void cpu::setScratchSizes(runtime::KernelImage &image, ModuleOp llvmModule) {
+  for (runtime::KernelEntry &entry : image.entries)
+    if (auto function = llvmModule.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol))
+      if (auto bytes = function->getAttrOfType<IntegerAttr>(scratchBytesAttrName))
+        entry.scratchBytes = bytes.getInt();
+}

@@ -1,0 +1,453 @@
+//===- PanelEmitter.cpp - Tile operations on one panel of rows --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/PanelEmitter.h"
+#include "codegen/cpu/RegionEmitter.h"
+#include "codegen/cpu/Staging.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::cpu;
+
+PanelEmitter::PanelEmitter(EmitContext &context, ProgramValues &values, ArrayRef<Operation *> run,
+                           const llvm::DenseMap<Value, Value> &targets)
+    : context(context), values(values), run(run), targets(targets), inRun(run.begin(), run.end()) {}
+
+bool PanelEmitter::isRowValue(Value value) {
+  if (!isa<VectorType>(value.getType()))
+    return false;
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  return !load || !(isStaged(load) || isColumnVector(load));
+}
+
+bool PanelEmitter::isRowOp(Operation &op) {
+  if (op.getNumRegions() != 0 && !isa<tile::MapOp, tile::MaskOp>(op))
+    return false;
+  return llvm::any_of(op.getResults(), isRowValue) || isa<tile::StoreOp>(op);
+}
+
+static bool isTile(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  return type && type.getRank() == 2;
+}
+
+int64_t attnc::cpu::columnsOf(Value tile) { return cast<VectorType>(tile.getType()).getDimSize(1); }
+
+bool PanelEmitter::usedOutside(Value value) const {
+  return !targets.contains(value) &&
+         llvm::any_of(value.getUsers(), [&](Operation *user) { return !inRun.contains(user); });
+}
+
+/// A tile with one use, by an operation of the run that can take it block by block.
+bool PanelEmitter::isDeferred(Value value) const {
+  if (!value.hasOneUse() || targets.contains(value))
+    return false;
+  OpOperand &use = *value.use_begin();
+  Operation *user = use.getOwner();
+  if (!inRun.contains(user))
+    return false;
+  if (isa<tile::MmaOp>(user))
+    return use.getOperandNumber() == 2;
+  if (isa<tile::MapOp, tile::MaskOp>(user))
+    return true;
+  // An operation with several results is evaluated once.
+  return isa<tile::StoreOp, tile::ReduceOp>(user) && value.getDefiningOp()->getNumResults() == 1;
+}
+
+/// The reductions of a tile whose starting values are known when the tile is computed.
+SmallVector<tile::ReduceOp> PanelEmitter::fusedReductions(Value tile) {
+  SmallVector<tile::ReduceOp> reductions;
+  for (Operation *user : tile.getUsers())
+    if (auto reduce = dyn_cast<tile::ReduceOp>(user); reduce && inRun.contains(user)) {
+      Operation *acc = reduce.getAcc().getDefiningOp();
+      if (!acc || !inRun.contains(acc) || rows.contains(reduce.getAcc()))
+        reductions.push_back(reduce);
+    }
+  return reductions;
+}
+
+/// The buffer of an operand that dies with `writer`, which reads each block before it writes it.
+Value PanelEmitter::reusableBuffer(Operation *writer) {
+  if (!isa<tile::MapOp, tile::MaskOp>(writer))
+    return {};
+  for (Value operand : writer->getOperands()) {
+    auto it = buffers.find(operand);
+    if (it == buffers.end() || !isTile(operand) || columnsOf(operand) != columnsOf(writer->getResult(0)) ||
+        cast<MemRefType>(it->second.getType()).getRank() != 2 ||
+        !cast<MemRefType>(it->second.getType()).getElementType().isF32())
+      continue;
+    bool dies = llvm::all_of(operand.getUsers(), [&](Operation *user) {
+      return user == writer || done.contains(user) ||
+             (inRun.contains(user) && isa<tile::ReduceOp>(user) && rows.contains(user->getResult(0)));
+    });
+    if (dies)
+      return it->second;
+  }
+  return {};
+}
+
+Value PanelEmitter::bufferFor(Value tile, Operation *writer) {
+  if (Value target = targets.lookup(tile))
+    return target;
+  Type element = storageType(cast<VectorType>(tile.getType()).getElementType());
+  if (usedOutside(tile)) {
+    Value &state = values.states[tile];
+    if (!state)
+      state = context.allocate({context.panels, columnsOf(tile), context.panelRows()}, element);
+    return state;
+  }
+  if (element.isF32())
+    if (Value reused = reusableBuffer(writer))
+      return reused;
+  return context.allocate({columnsOf(tile), context.panelRows()}, element);
+}
+
+SmallVector<Value> PanelEmitter::bufferIndices(Value buffer, Value column) {
+  SmallVector<Value> indices{column, context.index(0)};
+  if (cast<MemRefType>(buffer.getType()).getRank() == 3)
+    indices.insert(indices.begin(), panel);
+  return indices;
+}
+
+void PanelEmitter::storeBlock(const ColumnBlock &block, Value buffer, Value column) {
+  for (auto [offset, lanes] : llvm::enumerate(block)) {
+    SmallVector<Value> indices = bufferIndices(buffer, context.add(column, context.index(offset)));
+    for (auto [number, vector] : llvm::enumerate(lanes))
+      context.storeVector(vector, buffer, indices, number);
+  }
+}
+
+Lanes PanelEmitter::combine(tile::ReduceKind kind, const Lanes &acc, const ColumnBlock &block) {
+  OpBuilder &b = context.builder;
+  auto join = [&](Value x, Value y) -> Value {
+    if (kind == tile::ReduceKind::Max)
+      // As one instruction: logits are never NaN unless the inputs are.
+      return arith::SelectOp::create(
+          b, context.loc, arith::CmpFOp::create(b, context.loc, arith::CmpFPredicate::OGT, x, y), x, y);
+    return arith::AddFOp::create(b, context.loc, x, y);
+  };
+  Lanes result = acc;
+  for (auto [number, value] : llvm::enumerate(result)) {
+    // Pairwise: shorter chains of dependences than one column after the other.
+    SmallVector<Value> parts;
+    for (const Lanes &lanes : block)
+      parts.push_back(lanes[number]);
+    while (parts.size() > 1) {
+      SmallVector<Value> joined;
+      for (size_t i = 0; i + 1 < parts.size(); i += 2)
+        joined.push_back(join(parts[i], parts[i + 1]));
+      if (parts.size() % 2)
+        joined.push_back(parts.back());
+      parts = joined;
+    }
+    value = join(value, parts.front());
+  }
+  return result;
+}
+
+/// Computes all columns of an operation's results: stores those that are stored, and reduces those that are reduced.
+void PanelEmitter::materialize(Operation *op) {
+  OpBuilder &b = context.builder;
+  SmallVector<std::pair<Value, Value>> stores; // result, buffer
+  SmallVector<tile::ReduceOp> reductions;
+  for (Value result : op->getResults()) {
+    SmallVector<tile::ReduceOp> fused = fusedReductions(result);
+    bool stored = llvm::any_of(result.getUsers(), [&](Operation *user) { return !llvm::is_contained(fused, user); });
+    if (stored)
+      stores.push_back({result, bufferFor(result, op)});
+    reductions.append(fused);
+  }
+  SmallVector<Value> init;
+  for (tile::ReduceOp reduce : reductions)
+    llvm::append_range(init, rowVector(reduce.getAcc()));
+
+  int64_t columns = columnsOf(op->getResult(0));
+  assert(columns % context.columns == 0 && "tiles have whole blocks of columns");
+  auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columns),
+                                 context.index(context.columns), init);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value column = loop.getInductionVar();
+    std::vector<ColumnBlock> blocks = evaluateOp(op, column);
+    for (auto [result, buffer] : stores)
+      storeBlock(blocks[cast<OpResult>(result).getResultNumber()], buffer, column);
+    SmallVector<Value> next;
+    ValueRange carried = loop.getRegionIterArgs();
+    for (tile::ReduceOp reduce : reductions) {
+      Lanes acc(carried.take_front(context.vectors));
+      carried = carried.drop_front(context.vectors);
+      llvm::append_range(next, combine(reduce.getKind(), acc,
+                                       blocks[cast<OpResult>(reduce.getSource()).getResultNumber()]));
+    }
+    if (!next.empty() || init.empty()) {
+      if (loop.getBody()->mightHaveTerminator())
+        loop.getBody()->getTerminator()->erase();
+      b.setInsertionPointToEnd(loop.getBody());
+      scf::YieldOp::create(b, context.loc, next);
+    }
+  }
+  for (auto [result, buffer] : stores)
+    buffers[result] = buffer;
+  ValueRange reduced = loop.getResults();
+  for (tile::ReduceOp reduce : reductions) {
+    rows[reduce.getResult()] = Lanes(reduced.take_front(context.vectors));
+    reduced = reduced.drop_front(context.vectors);
+    done.insert(reduce);
+  }
+}
+
+std::vector<ColumnBlock> PanelEmitter::evaluateOp(Operation *op, Value column) {
+  if (auto mma = dyn_cast<tile::MmaOp>(op))
+    return {evaluateMma(mma, column)};
+  return evaluateElementwise(op, column);
+}
+
+/// A block of columns of a tile, from its buffer, a constant, or the operation that was deferred.
+ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
+  Value buffer = buffers.lookup(tile);
+  if (!buffer)
+    buffer = values.states.lookup(tile);
+  if (buffer) {
+    ColumnBlock block;
+    bool isCondition = cast<VectorType>(tile.getType()).getElementType().isInteger(1);
+    for (int64_t offset = 0; offset < context.columns; ++offset) {
+      SmallVector<Value> indices = bufferIndices(buffer, context.add(column, context.index(offset)));
+      Lanes &lanes = block.emplace_back();
+      for (int64_t number = 0; number < context.vectors; ++number) {
+        Value vector = context.loadVector(buffer, indices, number);
+        if (isCondition)
+          vector = arith::TruncIOp::create(context.builder, context.loc,
+                                           context.vectorType(context.builder.getI1Type()), vector);
+        lanes.push_back(vector);
+      }
+    }
+    return block;
+  }
+  DenseElementsAttr constant;
+  if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat()) {
+    Value vector = context.splat(context.constant(context.builder.getF32Type(),
+                                                  constant.getSplatValue<APFloat>().convertToDouble()));
+    return ColumnBlock(context.columns, Lanes(context.vectors, vector));
+  }
+  return evaluateOp(tile.getDefiningOp(), column)[cast<OpResult>(tile).getResultNumber()];
+}
+
+std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value column) {
+  auto map = dyn_cast<tile::MapOp>(op);
+  auto mask = dyn_cast<tile::MaskOp>(op);
+  ValueRange tiles = map ? ValueRange(map.getTiles()) : ValueRange(mask.getTiles());
+  ValueRange rowOperands = map ? ValueRange(map.getRows()) : ValueRange(mask.getRows());
+  ValueRange colOperands = map ? ValueRange(map.getCols()) : ValueRange(mask.getCols());
+  Value i0 = values.scalar(map ? map.getI() : mask.getI()), j0 = values.scalar(map ? map.getJ() : mask.getJ());
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+
+  std::vector<ColumnBlock> inputs;
+  for (Value tile : tiles)
+    inputs.push_back(evaluate(tile, column));
+  SmallVector<Lanes> rowInputs;
+  for (Value vector : rowOperands)
+    rowInputs.push_back(rowVector(vector));
+
+  // Positions of the rows, as 32-bit lanes.
+  Block &body = op->getRegion(0).front();
+  BlockArgument iArgument = body.getArgument(body.getNumArguments() - 2);
+  Lanes positions;
+  if (!iArgument.use_empty()) {
+    Value first = context.add(i0, context.mul(panel, context.index(context.panelRows())));
+    Value first32 = arith::IndexCastOp::create(b, loc, b.getI32Type(), first);
+    SmallVector<int32_t> steps;
+    for (int64_t lane = 0; lane < context.lanes; ++lane)
+      steps.push_back(static_cast<int32_t>(lane));
+    for (int64_t number = 0; number < context.vectors; ++number) {
+      for (int32_t &step : steps)
+        step += number == 0 ? 0 : static_cast<int32_t>(context.lanes);
+      Value offsets = arith::ConstantOp::create(
+          b, loc, DenseElementsAttr::get(context.vectorType(b.getI32Type()), ArrayRef(steps)));
+      positions.push_back(arith::AddIOp::create(b, loc, context.splat(first32), offsets));
+    }
+  }
+
+  std::vector<ColumnBlock> results(op->getNumResults());
+  for (int64_t offset = 0; offset < context.columns; ++offset) {
+    Value at = context.add(column, context.index(offset));
+    Value j = context.add(j0, at);
+    SmallVector<Value> colElements;
+    for (Value vector : colOperands) {
+      Value element = memref::LoadOp::create(b, loc, values.columns.lookup(vector), at);
+      if (cast<VectorType>(vector.getType()).getElementType().isInteger(1))
+        element = arith::TruncIOp::create(b, loc, b.getI1Type(), element);
+      colElements.push_back(element);
+    }
+    for (ColumnBlock &block : results)
+      block.emplace_back();
+    for (int64_t number = 0; number < context.vectors; ++number) {
+      SmallVector<Value> arguments;
+      for (const ColumnBlock &block : inputs)
+        arguments.push_back(block[offset][number]);
+      for (const Lanes &lanes : rowInputs)
+        arguments.push_back(lanes[number]);
+      arguments.append(colElements);
+      // A position that is not used needs no value.
+      arguments.push_back(positions.empty() ? context.index(0) : positions[number]);
+      arguments.push_back(j);
+      Lanes yielded = RegionEmitter(context, body, values.scalars).emit(arguments);
+      if (mask) {
+        Value dropped = context.splat(context.constant(b.getF32Type(), -std::numeric_limits<double>::infinity()));
+        yielded = {arith::SelectOp::create(b, loc, yielded.front(), inputs.front()[offset][number], dropped)};
+      }
+      for (auto [block, value] : llvm::zip_equal(results, yielded))
+        block.back().push_back(value);
+    }
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Row vectors
+//===----------------------------------------------------------------------===//
+
+Lanes PanelEmitter::rowVector(Value value) {
+  if (auto it = rows.find(value); it != rows.end())
+    return it->second;
+  OpBuilder &b = context.builder;
+  Type element = cast<VectorType>(value.getType()).getElementType();
+  DenseElementsAttr constant;
+  Lanes lanes;
+  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat()) {
+    Attribute splat = constant.getSplatValue<Attribute>();
+    Value scalar = arith::ConstantOp::create(b, context.loc, cast<TypedAttr>(splat));
+    lanes.assign(context.vectors, context.splat(scalar));
+  } else {
+    Value state = values.states.lookup(value);
+    assert(state && "a row vector is computed before it is used");
+    for (int64_t number = 0; number < context.vectors; ++number) {
+      Value vector = context.loadVector(state, {panel, context.index(0)}, number);
+      if (element.isInteger(1))
+        vector = arith::TruncIOp::create(b, context.loc, context.vectorType(element), vector);
+      lanes.push_back(vector);
+    }
+  }
+  rows[value] = lanes;
+  return lanes;
+}
+
+void PanelEmitter::emitRowVectorOp(Operation *op) {
+  OpBuilder &b = context.builder;
+  Value result = op->getResult(0);
+  Lanes &lanes = rows[result];
+  lanes.clear();
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    lanes.assign(context.vectors, context.splat(values.scalar(broadcast.getSource())));
+    return;
+  }
+  if (isa<vector::StepOp>(op)) {
+    for (int64_t number = 0; number < context.vectors; ++number) {
+      Value first = context.add(context.mul(panel, context.index(context.panelRows())),
+                                context.index(number * context.lanes));
+      Value steps = vector::StepOp::create(b, context.loc, context.vectorType(b.getIndexType()));
+      lanes.push_back(arith::AddIOp::create(b, context.loc, context.splat(first), steps));
+    }
+    return;
+  }
+  SmallVector<Lanes> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(rowVector(operand));
+  Lanes results;
+  for (int64_t number = 0; number < context.vectors; ++number) {
+    SmallVector<Value> at;
+    for (const Lanes &operand : operands)
+      at.push_back(operand[number]);
+    results.push_back(RegionEmitter::emitVectorOp(context, *op, at));
+  }
+  rows[result] = results;
+}
+
+void PanelEmitter::emitReduce(tile::ReduceOp op) {
+  if (done.contains(op))
+    return;
+  OpBuilder &b = context.builder;
+  auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columnsOf(op.getSource())),
+                                 context.index(context.columns), rowVector(op.getAcc()));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  ColumnBlock block = evaluate(op.getSource(), loop.getInductionVar());
+  scf::YieldOp::create(b, context.loc, combine(op.getKind(), Lanes(loop.getRegionIterArgs()), block));
+  rows[op.getResult()] = Lanes(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// The run
+//===----------------------------------------------------------------------===//
+
+void PanelEmitter::emit(Value panelNumber) {
+  panel = panelNumber;
+  for (Operation *op : run) {
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      emitLoad(load);
+    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      emitStore(store);
+    } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      emitReduce(reduce);
+    } else if (op->hasTrait<OpTrait::ConstantLike>()) {
+      continue;
+    } else if (isTile(op->getResult(0))) {
+      if (!llvm::all_of(op->getResults(), [&](Value result) { return isDeferred(result); }))
+        materialize(op);
+    } else {
+      emitRowVectorOp(op);
+    }
+  }
+  finish();
+}
+
+void PanelEmitter::copy(Value panelNumber, Value value, Value target) {
+  panel = panelNumber;
+  OpBuilder &b = context.builder;
+  if (!isTile(value)) {
+    storeRowVector(rowVector(value), target);
+    return;
+  }
+  auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columnsOf(value)),
+                                 context.index(context.columns));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  storeBlock(evaluate(value, loop.getInductionVar()), target, loop.getInductionVar());
+}
+
+/// Writes a row vector to [panels][rows].
+void PanelEmitter::storeRowVector(const Lanes &lanes, Value target) {
+  Type element = cast<MemRefType>(target.getType()).getElementType();
+  for (auto [number, vector] : llvm::enumerate(lanes)) {
+    Value held = vector;
+    if (cast<VectorType>(vector.getType()).getElementType() != element)
+      held = arith::ExtUIOp::create(context.builder, context.loc, context.vectorType(element), vector);
+    context.storeVector(held, target, {panel, context.index(0)}, number);
+  }
+}
+
+/// Writes row vectors that are needed after the run to where they are kept.
+void PanelEmitter::finish() {
+  for (Operation *op : run)
+    for (Value result : op->getResults()) {
+      if (isTile(result) || !rows.contains(result))
+        continue;
+      Value state = targets.lookup(result);
+      if (!state && usedOutside(result)) {
+        state = values.states.lookup(result);
+        Type element = storageType(cast<VectorType>(result.getType()).getElementType());
+        if (!state)
+          state = values.states[result] = context.allocate({context.panels, context.panelRows()}, element);
+      }
+      if (state)
+        storeRowVector(rows[result], state);
+    }
+}

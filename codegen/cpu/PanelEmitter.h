@@ -1,0 +1,91 @@
+//===- PanelEmitter.h - Tile operations on one panel of rows ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes a run of tile operations for one panel. A tile of the panel is a buffer [columns][rows]. A tile that is used once
+// is not stored but computed where it is used, a block of columns at a time; reductions of a tile are computed in the
+// loop that computes it.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_CPU_PANELEMITTER_H
+#define ATTNC_CODEGEN_CPU_PANELEMITTER_H
+
+#include "codegen/cpu/Lanes.h"
+#include "dialect/tile/TileOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseSet.h"
+#include <vector>
+
+namespace attnc::cpu {
+
+/// Values that live longer than a run of operations: where they are kept, for all panels.
+struct ProgramValues {
+  mlir::IRMapping scalars;                          ///< index, element and view values of the program
+  llvm::DenseMap<mlir::Value, mlir::Value> staged;  ///< key and value tiles: [rows][columns], all panels share them
+  llvm::DenseMap<mlir::Value, mlir::Value> columns; ///< column vectors: [columns]
+  llvm::DenseMap<mlir::Value, mlir::Value> states;  ///< tiles [panels][columns][rows], row vectors [panels][rows]
+
+  /// The emitted scalar or view of a value of the program.
+  mlir::Value scalar(mlir::Value value) const { return scalars.lookup(value); }
+};
+
+/// Writes a run of operations on rows.
+class PanelEmitter {
+public:
+  /// `targets`: buffers in `values.states` form that results are to end in, by value.
+  PanelEmitter(EmitContext &context, ProgramValues &values, llvm::ArrayRef<mlir::Operation *> run,
+               const llvm::DenseMap<mlir::Value, mlir::Value> &targets);
+
+  /// Writes the run for panel number `panel`; the insertion point is inside the loop over panels.
+  void emit(mlir::Value panel);
+  /// Copies a value that was computed before into a buffer of the form of `values.states`.
+  void copy(mlir::Value panel, mlir::Value value, mlir::Value target);
+
+  /// Whether an operation works on rows, and so belongs into a run.
+  static bool isRowOp(mlir::Operation &op);
+  /// Whether a value has an element for each row of the tile.
+  static bool isRowValue(mlir::Value value);
+
+private:
+  // Which values are stored, and where.
+  bool usedOutside(mlir::Value value) const;
+  bool isDeferred(mlir::Value value) const;
+  mlir::Value bufferFor(mlir::Value tile, mlir::Operation *writer);
+  mlir::Value reusableBuffer(mlir::Operation *writer);
+  llvm::SmallVector<tile::ReduceOp> fusedReductions(mlir::Value tile);
+
+  // Tiles.
+  void materialize(mlir::Operation *op);
+  ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
+  std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
+  ColumnBlock evaluateMma(tile::MmaOp op, mlir::Value column);
+  std::vector<ColumnBlock> evaluateElementwise(mlir::Operation *op, mlir::Value column);
+  llvm::SmallVector<mlir::Value> bufferIndices(mlir::Value buffer, mlir::Value column);
+  void storeBlock(const ColumnBlock &block, mlir::Value buffer, mlir::Value column);
+  Lanes combine(tile::ReduceKind kind, const Lanes &acc, const ColumnBlock &block);
+
+  // Row vectors.
+  Lanes rowVector(mlir::Value value);
+  void storeRowVector(const Lanes &lanes, mlir::Value target);
+  void emitRowVectorOp(mlir::Operation *op);
+  void emitReduce(tile::ReduceOp op);
+
+  // Memory.
+  void emitLoad(tile::LoadOp op);
+  void emitStore(tile::StoreOp op);
+  mlir::Value rowsBelow(mlir::Value firstRow, mlir::Value limit);
+  void finish();
+
+  EmitContext &context;
+  ProgramValues &values;
+  llvm::ArrayRef<mlir::Operation *> run;
+  const llvm::DenseMap<mlir::Value, mlir::Value> &targets;
+  llvm::DenseSet<mlir::Operation *> inRun;
+  mlir::Value panel;                                   ///< number of the panel
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;    ///< stored tiles: a panel's own, or a state
+  llvm::DenseMap<mlir::Value, Lanes> rows;             ///< row vectors
+  llvm::DenseSet<mlir::Operation *> done;              ///< reductions that were fused
+};
+
+} // namespace attnc::cpu
+
+#endif // ATTNC_CODEGEN_CPU_PANELEMITTER_H

@@ -1,0 +1,196 @@
+//===- PanelMemory.cpp - Loads, stores and products of a panel --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/PanelEmitter.h"
+#include "codegen/cpu/Staging.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::cpu;
+
+/// How many rows of the panel lie below `limit`, when the tile's first row has index `firstRow`: from 0 to the panel's.
+Value PanelEmitter::rowsBelow(Value firstRow, Value limit) {
+  Value first = context.add(firstRow, context.mul(panel, context.index(context.panelRows())));
+  Value left = context.greatest(context.sub(limit, first), context.index(0));
+  return context.least(left, context.index(context.panelRows()));
+}
+
+/// Copies rows of a view into a panel, transposed: buffer[column][row]. Rows and columns past the limits are 0.
+void PanelEmitter::emitLoad(tile::LoadOp op) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  auto type = cast<VectorType>(op.getResult().getType());
+  Value view = values.scalar(op.getView());
+  SmallVector<Value> base, limits;
+  for (Value index : op.getIndices())
+    base.push_back(values.scalar(index));
+  for (Value limit : op.getLimits())
+    limits.push_back(values.scalar(limit));
+  int64_t rowAxis = op.getAxes()[0];
+  bool isVector = type.getRank() == 1;
+  int64_t columns = isVector ? 1 : type.getDimSize(1);
+  Type element = storageType(type.getElementType());
+
+  Value state;
+  if (usedOutside(op.getResult()) || isVector) {
+    SmallVector<int64_t> shape{context.panels, context.panelRows()};
+    if (!isVector)
+      shape.insert(shape.begin() + 1, columns);
+    state = values.states[op.getResult()] = context.allocate(shape, element);
+  } else {
+    state = buffers[op.getResult()] = context.allocate({columns, context.panelRows()}, element);
+  }
+  bool hasPanels = cast<MemRefType>(state.getType()).getRank() == (isVector ? 2 : 3);
+  auto at = [&](Value row, Value column) {
+    SmallVector<Value> indices;
+    if (hasPanels)
+      indices.push_back(panel);
+    if (!isVector)
+      indices.push_back(column);
+    indices.push_back(row);
+    return indices;
+  };
+  auto clear = [&](Value row, Value column) {
+    memref::StoreOp::create(b, loc, context.constant(element, 0), state, at(row, column));
+  };
+
+  Value zero = context.index(0), one = context.index(1);
+  Value liveRows = rowsBelow(base[rowAxis], limits[0]), liveColumns = context.index(columns);
+  if (!isVector) {
+    Value left = context.greatest(context.sub(limits[1], base[op.getAxes()[1]]), zero);
+    liveColumns = context.least(left, liveColumns);
+  }
+  Value firstRow = context.add(base[rowAxis], context.mul(panel, context.index(context.panelRows())));
+  scf::ForOp::create(b, loc, zero, liveRows, one, {}, [&](OpBuilder &, Location, Value row, ValueRange) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(row.getParentBlock());
+    SmallVector<Value> source = base;
+    source[rowAxis] = context.add(firstRow, row);
+    auto copy = [&](Value column) {
+      SmallVector<Value> from = source;
+      if (!isVector)
+        from[op.getAxes()[1]] = context.add(from[op.getAxes()[1]], column);
+      Value loaded = memref::LoadOp::create(b, loc, view, from);
+      memref::StoreOp::create(b, loc, widen(context, loaded), state, at(row, column));
+    };
+    forRange(context, zero, liveColumns, copy);
+    forRange(context, liveColumns, context.index(columns), [&](Value column) { clear(row, column); });
+    scf::YieldOp::create(b, loc);
+  });
+  forRange(context, liveRows, context.index(context.panelRows()), [&](Value row) {
+    forRange(context, zero, context.index(columns), [&](Value column) { clear(row, column); });
+  });
+}
+
+/// Copies a panel out, row by row, as far as the limits go.
+void PanelEmitter::emitStore(tile::StoreOp op) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  auto type = cast<VectorType>(op.getValue().getType());
+  bool isVector = type.getRank() == 1;
+  int64_t columns = isVector ? 1 : type.getDimSize(1);
+  Value buffer;
+  Value zero = context.index(0);
+  if (isVector) {
+    buffer = context.allocate({context.panelRows()}, storageType(type.getElementType()));
+    for (auto [number, vector] : llvm::enumerate(rowVector(op.getValue())))
+      context.storeVector(vector, buffer, zero, number);
+  } else {
+    buffer = buffers.lookup(op.getValue());
+    if (!buffer)
+      buffer = values.states.lookup(op.getValue());
+    if (!buffer) {
+      buffer = context.allocate({columns, context.panelRows()}, b.getF32Type());
+      auto loop = scf::ForOp::create(b, loc, zero, context.index(columns), context.index(context.columns));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value column = loop.getInductionVar();
+      storeBlock(evaluate(op.getValue(), column), buffer, column);
+    }
+  }
+  bool hasPanels = cast<MemRefType>(buffer.getType()).getRank() == (isVector ? 2 : 3);
+
+  Value view = values.scalar(op.getView());
+  SmallVector<Value> base, limits;
+  for (Value index : op.getIndices())
+    base.push_back(values.scalar(index));
+  for (Value limit : op.getLimits())
+    limits.push_back(values.scalar(limit));
+  int64_t rowAxis = op.getAxes()[0];
+  Value liveRows = rowsBelow(base[rowAxis], limits[0]), liveColumns = context.index(columns);
+  if (!isVector) {
+    Value left = context.greatest(context.sub(limits[1], base[op.getAxes()[1]]), zero);
+    liveColumns = context.least(left, liveColumns);
+  }
+  Value firstRow = context.add(base[rowAxis], context.mul(panel, context.index(context.panelRows())));
+  forRange(context, zero, liveRows, [&](Value row) {
+    SmallVector<Value> to = base;
+    to[rowAxis] = context.add(firstRow, row);
+    forRange(context, zero, liveColumns, [&](Value column) {
+      SmallVector<Value> from;
+      if (hasPanels)
+        from.push_back(panel);
+      if (!isVector)
+        from.push_back(column);
+      from.push_back(row);
+      SmallVector<Value> target = to;
+      if (!isVector)
+        target[op.getAxes()[1]] = context.add(target[op.getAxes()[1]], column);
+      Value element = memref::LoadOp::create(b, loc, buffer, from);
+      memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), view, target);
+    });
+  });
+}
+
+/// A block of columns of a product: accumulators stay in registers, key and value elements are broadcast.
+ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  Value a = buffers.lookup(op.getA());
+  if (!a)
+    a = values.states.lookup(op.getA());
+  Value staged = values.staged.lookup(op.getB());
+  assert(a && staged && "factors are stored before they are multiplied");
+  int64_t depth = columnsOf(op.getA());
+
+  SmallVector<Value> init;
+  for (const Lanes &lanes : evaluate(op.getAcc(), column))
+    llvm::append_range(init, lanes);
+  // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.
+  constexpr int64_t unroll = 4;
+  assert(depth % unroll == 0 && "head dims and key tiles are multiples of 8");
+  auto loop = scf::ForOp::create(b, loc, context.index(0), context.index(depth), context.index(unroll), init);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    SmallVector<Value> acc(loop.getRegionIterArgs());
+    for (int64_t step = 0; step < unroll; ++step) {
+      Value k = context.add(loop.getInductionVar(), context.index(step));
+      SmallVector<Value> indices = bufferIndices(a, k);
+      Lanes factor;
+      for (int64_t number = 0; number < context.vectors; ++number)
+        factor.push_back(context.loadVector(a, indices, number));
+      for (int64_t offset = 0; offset < context.columns; ++offset) {
+        Value c = context.add(column, context.index(offset));
+        Value element = memref::LoadOp::create(b, loc, staged, op.getTransposed() ? ValueRange{c, k} : ValueRange{k, c});
+        Value everywhere = context.splat(element);
+        for (int64_t number = 0; number < context.vectors; ++number) {
+          Value &sum = acc[offset * context.vectors + number];
+          sum = vector::FMAOp::create(b, loc, factor[number], everywhere, sum);
+        }
+      }
+    }
+    scf::YieldOp::create(b, loc, acc);
+  }
+  ColumnBlock block;
+  ValueRange sums = loop.getResults();
+  for (int64_t offset = 0; offset < context.columns; ++offset) {
+    block.push_back(Lanes(sums.take_front(context.vectors)));
+    sums = sums.drop_front(context.vectors);
+  }
+  return block;
+}

@@ -1,0 +1,56 @@
+//===- RegionEmitter.h - Elementwise regions on lanes -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_CPU_REGIONEMITTER_H
+#define ATTNC_CODEGEN_CPU_REGIONEMITTER_H
+
+#include "codegen/cpu/Lanes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace attnc::cpu {
+
+/// Writes the region of a tile.map or tile.mask for one vector of rows and one column.
+///
+/// Values that are the same for all rows stay scalars; others become vectors. Floats are computed in f32 and rounded
+/// where the region narrows them. Positions are i32 lanes wherever their range allows.
+class RegionEmitter {
+public:
+  /// `outside`: what stands for values of the program that the region captures.
+  RegionEmitter(EmitContext &context, mlir::Block &body, const mlir::IRMapping &outside);
+
+  /// `arguments`: for each argument of the region its element: a vector, or a scalar for columns and j. Returns what is
+  /// yielded, as vectors.
+  Lanes emit(mlir::ValueRange arguments);
+
+  /// Converts lanes of one kind of integer to another: 32 or 64 bits.
+  static mlir::Value resize(EmitContext &context, mlir::Value lanes, mlir::Type element);
+
+  /// An operation on whole vectors in place of one on elements, for row vectors: same name, given operands.
+  static mlir::Value emitVectorOp(EmitContext &context, mlir::Operation &op, mlir::ValueRange operands);
+
+  /// Rounds f32 lanes (or a scalar) to a narrower float type, kept in f32.
+  static mlir::Value round(EmitContext &context, mlir::Value value, mlir::Type type);
+
+private:
+  void findNarrowIndices();
+  mlir::Value emitOp(mlir::Operation &op);
+  mlir::Value emitScalarOp(mlir::Operation &op);
+  mlir::Value emitLoad(mlir::Operation &op);
+  mlir::Value held(mlir::Value value);
+  mlir::Type laneType(mlir::Value value) const;
+  /// The vector of a region value, with elements of `element`.
+  mlir::Value asLanes(mlir::Value value, mlir::Type element);
+
+  EmitContext &context;
+  mlir::Block &body;
+  const mlir::IRMapping &outside;
+  llvm::DenseSet<mlir::Value> narrow; ///< index values that fit 32 bits
+  llvm::DenseMap<mlir::Value, mlir::Value> values;
+};
+
+} // namespace attnc::cpu
+
+#endif // ATTNC_CODEGEN_CPU_REGIONEMITTER_H
