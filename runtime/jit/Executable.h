@@ -1,0 +1,33 @@
+//===- Executable.h - A kernel that is ready to run -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_JIT_EXECUTABLE_H
+#define ATTNC_RUNTIME_JIT_EXECUTABLE_H
+
+#include "runtime/Arguments.h"
+#include "runtime/KernelImage.h"
+
+namespace attnc::jit {
+
+/// A kernel that is ready to run on host tensors, whatever carries it out.
+class Executable {
+public:
+  /// A kernel whose arguments are those of `image`.
+  explicit Executable(runtime::KernelImage image) : kernelImage(std::move(image)) {}
+  virtual ~Executable() = default;
+
+  /// What it was made from; the arguments in the order in which `run` takes them.
+  const runtime::KernelImage &image() const { return kernelImage; }
+
+  /// Runs on `values`, one for each argument: the inputs, then the results. What does not fit is an error, and then
+  /// nothing is written (S18).
+  virtual runtime::Status run(runtime::Span<const runtime::ArgValue> values) = 0;
+
+private:
+  runtime::KernelImage kernelImage;
+};
+
+} // namespace attnc::jit
+
+#endif // ATTNC_RUNTIME_JIT_EXECUTABLE_H

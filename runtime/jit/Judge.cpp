@@ -1,0 +1,107 @@
+//===- Judge.cpp - When is an answer right ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/Judge.h"
+#include "dialect/attn/AttnOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace attnc;
+using namespace attnc::jit;
+using runtime::Tensor;
+
+JudgeRule jit::getJudgeRule(const attn::KernelFunction &kernel, unsigned index) {
+  JudgeRule rule;
+  mlir::func::FuncOp function = kernel.function;
+  auto result = mlir::cast<mlir::OpResult>(function.getBody().front().getTerminator()->getOperand(index));
+  if (mlir::isa<attn::ForwardOp>(result.getOwner()) && result.getResultNumber() == 1)
+    rule.kind = ResultKind::Lse;
+  mlir::cast<attn::KernelOpInterface>(result.getOwner()).getScore().walk([&](mlir::Operation *op) {
+    if (mlir::isa<attn::SoftcapOp, mlir::math::TanhOp>(op))
+      rule.factor = 3;
+  });
+  return rule;
+}
+
+/// "[0, 17, 3, 64]": the index of the element that is `linear`-th in row-major order.
+static std::string indexString(const Tensor &tensor, int64_t linear) {
+  std::string text;
+  for (int64_t dim = tensor.rank() - 1; dim >= 0; --dim) {
+    text = std::to_string(linear % tensor.dim(dim)) + (text.empty() ? "" : ", ") + text;
+    linear /= tensor.dim(dim);
+  }
+  return "[" + text + "]";
+}
+
+/// A number for a message, short.
+static std::string numberString(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.3g", value);
+  return text;
+}
+
+std::string Judgement::toString() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::left_justify(name, 8) << "  error " << llvm::format("%-9.3g", error) << "  baseline "
+     << llvm::format("%-9.3g", baseline) << "  ratio "
+     << (baseline > 0 ? numberString(error / baseline) : error > 0 ? std::string("inf") : std::string("0")) << "  "
+     << (right() ? "right" : "WRONG: " + fault);
+  return text;
+}
+
+Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tensor &got, const Tensor &exact,
+                     const Tensor &baseline) {
+  assert(got.shape() == exact.shape() && got.shape() == baseline.shape() && "results of one kernel have one shape");
+  Judgement judgement;
+  judgement.name = name;
+  double sum = 0, baselineSum = 0, greatest = 0;
+  int64_t worst = 0;
+  for (int64_t n = 0, count = got.numElements(); n < count; ++n) {
+    double value = got.loadLinear(n), ref = exact.loadLinear(n), base = baseline.loadLinear(n);
+    if (rule.sampled && std::isnan(ref))
+      continue;
+    ++judgement.elements;
+    bool emptyRow = rule.kind == ResultKind::Lse && ref == -INFINITY;
+    if (!std::isfinite(value) || emptyRow) {
+      if (emptyRow && value == -INFINITY)
+        continue;
+      judgement.error = INFINITY;
+      judgement.fault = "element " + indexString(got, n) + " is " + numberString(value) + ", expected " +
+                        numberString(ref);
+      return judgement;
+    }
+    double error = std::abs(value - ref), baselineError = std::isfinite(base) ? std::abs(base - ref) : 0;
+    if (error > judgement.error) {
+      judgement.error = error;
+      worst = n;
+    }
+    judgement.baseline = std::max(judgement.baseline, baselineError);
+    greatest = std::max(greatest, std::abs(ref));
+    sum += error;
+    baselineSum += baselineError;
+  }
+  auto count = static_cast<double>(std::max<int64_t>(judgement.elements, 1));
+  double ulp = runtime::ulp(got.dtype(), greatest);
+  judgement.meanError = sum / count;
+  judgement.meanBaseline = baselineSum / count;
+  if (rule.kind == ResultKind::Lse) {
+    // Where logits are huge, f32 holds no 1e-4: then the baseline is the measure.
+    judgement.limit = std::max(1e-4, rule.factor * judgement.baseline + 2 * ulp);
+    judgement.meanLimit = judgement.limit;
+  } else {
+    judgement.limit = rule.factor * judgement.baseline + 2 * ulp;
+    judgement.meanLimit = 1.1 * judgement.meanBaseline + 1e-3 * ulp;
+  }
+  if (judgement.error > judgement.limit)
+    judgement.fault = "element " + indexString(got, worst) + " is " + numberString(got.loadLinear(worst)) +
+                      ", expected " + numberString(exact.loadLinear(worst)) + "; the error may be " +
+                      numberString(judgement.limit);
+  else if (judgement.meanError > judgement.meanLimit)
+    judgement.fault = "the mean error is " + numberString(judgement.meanError) + ", it may be " +
+                      numberString(judgement.meanLimit);
+  return judgement;
+}

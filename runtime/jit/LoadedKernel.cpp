@@ -1,0 +1,77 @@
+//===- LoadedKernel.cpp - A kernel image linked into the process *- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/LoadedKernel.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "runtime/DType.h"
+#include "runtime/jit/HalfSymbols.h"
+
+using namespace llvm;
+using namespace attnc;
+using namespace attnc::jit;
+using runtime::KernelImage;
+using runtime::Result;
+using runtime::Status;
+
+/// An LLVM error as one of the runtime's.
+static runtime::Error toError(const KernelImage &image, Error error) {
+  return {"kernel '" + image.name + "' cannot be loaded: " + toString(std::move(error))};
+}
+
+/// A linker for objects of this process. It compiles nothing, so it needs no platform; what code calls comes from the
+/// process (libm) or from HalfSymbols.h.
+static Expected<std::unique_ptr<orc::LLJIT>> makeLinker() {
+  [[maybe_unused]] static bool initialised = !InitializeNativeTarget();
+  return orc::LLJITBuilder()
+      .setPlatformSetUp(orc::setUpInactivePlatform)
+      .setObjectLinkingLayerCreator([](orc::ExecutionSession &session) -> Expected<std::unique_ptr<orc::ObjectLayer>> {
+        return std::make_unique<orc::ObjectLinkingLayer>(session);
+      })
+      .create();
+}
+
+/// Adds the functions of HalfSymbols.h to what objects may call.
+static Error addHalfSymbols(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  for (const HalfSymbol &symbol : getHalfSymbols())
+    symbols[jit.mangleAndIntern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
+                                                 JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
+LoadedKernel::LoadedKernel(KernelImage image, std::unique_ptr<orc::LLJIT> jit, std::vector<runtime::CpuEntry> entries)
+    : Executable(std::move(image)), jit(std::move(jit)), entries(std::move(entries)) {}
+
+LoadedKernel::~LoadedKernel() = default;
+
+Result<std::unique_ptr<LoadedKernel>> LoadedKernel::load(KernelImage image) {
+  if (Status status = runtime::verify(image); !status)
+    return status.takeError();
+  auto jit = makeLinker();
+  if (!jit)
+    return toError(image, jit.takeError());
+  if (Error error = addHalfSymbols(**jit))
+    return toError(image, std::move(error));
+  StringRef bytes(reinterpret_cast<const char *>(image.bytes.data()), image.bytes.size());
+  if (Error error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(bytes, image.name)))
+    return toError(image, std::move(error));
+  std::vector<runtime::CpuEntry> entries;
+  for (const runtime::KernelEntry &entry : image.entries) {
+    Expected<orc::ExecutorAddr> address = (*jit)->lookup(entry.symbol);
+    if (!address)
+      return toError(image, address.takeError());
+    entries.push_back(address->toPtr<runtime::CpuEntry>());
+  }
+  return std::unique_ptr<LoadedKernel>(new LoadedKernel(std::move(image), std::move(*jit), std::move(entries)));
+}
+
+Status LoadedKernel::run(runtime::Span<const runtime::ArgValue> values) {
+  auto arguments = runtime::bindArguments(image(), values);
+  if (!arguments)
+    return arguments.takeError();
+  return runtime::runCpu(image(), entries, *arguments, runtime::ThreadPool::shared());
+}

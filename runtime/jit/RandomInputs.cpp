@@ -1,0 +1,204 @@
+//===- RandomInputs.cpp - Inputs to test a kernel with ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/RandomInputs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "runtime/Random.h"
+#include "runtime/jit/Types.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace attnc;
+using namespace attnc::jit;
+using attn::ArgumentUse;
+using runtime::ArgValue;
+using runtime::Result;
+using runtime::Tensor;
+
+namespace {
+
+/// Draws the arguments of one kernel.
+class Drawer {
+public:
+  Drawer(const attn::KernelFunction &kernel, const Shapes &shapes, const RandomOptions &options)
+      : kernel(kernel), shapes(shapes), options(options) {}
+
+  /// Draws argument `index`.
+  Result<ArgValue> draw(unsigned index);
+
+private:
+  ArgValue drawScalar(const attn::KernelArgument &argument, unsigned index) const;
+  void fill(const Tensor &tensor, const attn::KernelArgument &argument, unsigned index) const;
+  void fillLengths(const Tensor &tensor, int64_t limit, uint64_t stream) const;
+  void fillOffsets(const Tensor &tensor, int64_t total) const;
+  void fillSegments(const Tensor &tensor) const;
+  bool isValueLike(unsigned index) const;
+
+  /// An integer in [0, limit].
+  int64_t integerAt(uint64_t stream, uint64_t index, int64_t limit) const {
+    double value = runtime::uniformAt(options.seed, stream, index) * static_cast<double>(limit + 1);
+    return std::min(static_cast<int64_t>(value), limit);
+  }
+
+  const attn::KernelFunction &kernel;
+  const Shapes &shapes;
+  const RandomOptions &options;
+};
+
+/// Streams that several arguments share, so that they fit each other; arguments have their index as stream.
+constexpr uint64_t offsetsStream = 1000, segmentsStream = 1001;
+
+} // namespace
+
+/// Whether argument `index` holds queries, keys or values of a kernel.
+bool Drawer::isValueLike(unsigned index) const {
+  mlir::func::FuncOp function = kernel.function;
+  mlir::Value value = function.getArgument(index);
+  return llvm::any_of(kernel.kernels, [&](attn::KernelOpInterface op) {
+    return value == op.getQuery() || value == op.getKey() || value == op.getValueOrNull();
+  });
+}
+
+ArgValue Drawer::drawScalar(const attn::KernelArgument &argument, unsigned index) const {
+  attn::KernelOpInterface op = kernel.kernels.front();
+  int64_t queries = shapes.queryRows(), keys = shapes.keyRows();
+  switch (argument.use) {
+  case ArgumentUse::Probability:
+    return 0.1;
+  case ArgumentUse::Seed:
+    return integerAt(index, 0, int64_t(1) << 52);
+  case ArgumentUse::Window:
+    return keys / 4;
+  case ArgumentUse::Cap:
+    return 30.0;
+  case ArgumentUse::Scale:
+    return 1 / std::sqrt(static_cast<double>(op.getHeadDim()));
+  case ArgumentUse::QueryOffset:
+    return op.getAlign() == attn::Alignment::TopLeft ? std::max<int64_t>(keys - queries, 0) : integerAt(index, 0, 3);
+  default:
+    break;
+  }
+  if (mlir::isa<mlir::FloatType>(argument.type))
+    return runtime::normalAt(options.seed, index, 0);
+  return argument.type.isInteger(1) ? integerAt(index, 0, 1) : integerAt(index, 0, 7);
+}
+
+/// Full, partial, empty and single sequences in turn, from a random one on.
+void Drawer::fillLengths(const Tensor &tensor, int64_t limit, uint64_t stream) const {
+  for (int64_t n = 0, count = tensor.numElements(); n < count; ++n) {
+    auto position = static_cast<uint64_t>(n);
+    switch (count < 3 ? 0 : (position + options.seed) % 5) {
+    case 3:
+      tensor.storeLinear(n, 0);
+      break;
+    case 4:
+      tensor.storeLinear(n, static_cast<double>(std::min<int64_t>(1, limit)));
+      break;
+    case 2:
+      tensor.storeLinear(n, static_cast<double>(limit));
+      break;
+    default:
+      tensor.storeLinear(n, static_cast<double>(integerAt(stream, position, limit)));
+    }
+  }
+}
+
+/// Cuts `total` rows at random places, two of them equal where there are enough. Queries and keys are cut alike, so that
+/// two tensors of one total describe the same sequences.
+void Drawer::fillOffsets(const Tensor &tensor, int64_t total) const {
+  int64_t last = tensor.numElements() - 1;
+  if (last < 0)
+    return;
+  std::vector<int64_t> cuts(static_cast<size_t>(last) + 1, 0);
+  for (int64_t n = 1; n < last; ++n)
+    cuts[static_cast<size_t>(n)] = integerAt(offsetsStream, static_cast<uint64_t>(n), total);
+  cuts.back() = total;
+  std::sort(cuts.begin(), cuts.end());
+  if (last >= 4)
+    cuts[static_cast<size_t>(last / 2)] = cuts[static_cast<size_t>(last / 2) - 1];
+  for (int64_t n = 0; n <= last; ++n)
+    tensor.storeLinear(n, static_cast<double>(cuts[static_cast<size_t>(n)]));
+}
+
+/// Documents of random lengths along the last dimension, the same cuts (as fractions) for every tensor; the last
+/// sixteenth is padding.
+void Drawer::fillSegments(const Tensor &tensor) const {
+  if (tensor.numElements() == 0)
+    return;
+  constexpr int64_t documents = 5;
+  int64_t length = tensor.rank() == 0 ? 1 : tensor.shape().back();
+  int64_t padding = length >= 32 ? length - length / 16 : length;
+  tensor.forEach([&](int64_t linear, void *element) {
+    int64_t row = linear / length, column = linear % length;
+    int64_t id = 0;
+    for (int64_t n = 0; n < documents - 1; ++n) {
+      double cut = runtime::uniformAt(options.seed, segmentsStream, static_cast<uint64_t>(row * documents + n));
+      id += static_cast<double>(column) >= cut * static_cast<double>(length);
+    }
+    runtime::storeScalar(tensor.dtype(), element, static_cast<double>(column < padding ? id : -1));
+  });
+}
+
+void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, unsigned index) const {
+  int64_t queries = shapes.queryRows(), keys = shapes.keyRows();
+  switch (argument.use) {
+  case ArgumentUse::QueryLengths:
+    return fillLengths(tensor, queries, index);
+  case ArgumentUse::KeyLengths:
+  case ArgumentUse::PrefixLengths:
+    return fillLengths(tensor, keys, index);
+  case ArgumentUse::QueryOffsets:
+    return fillOffsets(tensor, queries);
+  case ArgumentUse::KeyOffsets:
+    return fillOffsets(tensor, keys);
+  case ArgumentUse::SegmentIds:
+    return fillSegments(tensor);
+  default:
+    break;
+  }
+  if (isFloat(tensor.dtype()))
+    return fillNormal(tensor, options.seed, index, 0, isValueLike(index) ? options.valueScale : 1);
+  bool mask = tensor.dtype() == runtime::DType::I1;
+  tensor.forEach([&](int64_t linear, void *element) {
+    double u = runtime::uniformAt(options.seed, index, static_cast<uint64_t>(linear));
+    runtime::storeScalar(tensor.dtype(), element, mask ? (u < 0.75 ? 1 : 0) : std::floor(u * 8));
+  });
+}
+
+Result<ArgValue> Drawer::draw(unsigned index) {
+  const attn::KernelArgument &argument = kernel.inputs[index];
+  if (!argument.isTensor())
+    return drawScalar(argument, index);
+  Result<Tensor> tensor = Tensor::allocate(elementDType(argument), shapes.shapeOf(argument));
+  if (!tensor)
+    return runtime::Error{"argument '" + argument.name + "': " + tensor.message()};
+  fill(*tensor, argument, index);
+  return ArgValue(std::move(*tensor));
+}
+
+Result<std::vector<ArgValue>> jit::makeRandomInputs(const attn::KernelFunction &kernel, const Shapes &shapes,
+                                                    const RandomOptions &options) {
+  std::vector<ArgValue> values;
+  Drawer drawer(kernel, shapes, options);
+  for (unsigned index = 0; index < kernel.inputs.size(); ++index) {
+    Result<ArgValue> value = drawer.draw(index);
+    if (!value)
+      return value.takeError();
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+Result<std::vector<Tensor>> jit::allocateOutputs(const attn::KernelFunction &kernel, const Shapes &shapes,
+                                                 std::optional<runtime::DType> dtype) {
+  std::vector<Tensor> outputs;
+  for (const attn::KernelArgument &output : kernel.outputs) {
+    Result<Tensor> tensor = Tensor::allocate(dtype.value_or(elementDType(output)), shapes.shapeOf(output));
+    if (!tensor)
+      return runtime::Error{"result '" + output.name + "': " + tensor.message()};
+    tensor->poison();
+    outputs.push_back(std::move(*tensor));
+  }
+  return outputs;
+}

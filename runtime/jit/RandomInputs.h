@@ -1,0 +1,36 @@
+//===- RandomInputs.h - Inputs to test a kernel with ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws arguments by what the kernel uses them for, so that any spec can be tested without a word about its inputs: the
+// same seed gives the same inputs on every machine.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_JIT_RANDOMINPUTS_H
+#define ATTNC_RUNTIME_JIT_RANDOMINPUTS_H
+
+#include "runtime/Arguments.h"
+#include "runtime/jit/Shapes.h"
+
+namespace attnc::jit {
+
+/// How to draw inputs.
+struct RandomOptions {
+  uint64_t seed = 0;
+  /// Multiplies queries, keys and values.
+  double valueScale = 1;
+};
+
+/// A value for each input of `kernel`. Plain floats are normal; lengths lie in [0, S] with 0 and 1 among them; cumulative
+/// lengths make sequences of all sizes, empty ones among them; segment ids run in documents and end in padding; masks
+/// keep most; scalars take values that models use. Fails where there is not enough memory.
+runtime::Result<std::vector<runtime::ArgValue>>
+makeRandomInputs(const attn::KernelFunction &kernel, const Shapes &shapes, const RandomOptions &options = {});
+
+/// Row-major results for `kernel`, poisoned so that an element that is not written shows. `dtype` replaces that of each
+/// result where it is given. Fails where there is not enough memory.
+runtime::Result<std::vector<runtime::Tensor>> allocateOutputs(const attn::KernelFunction &kernel, const Shapes &shapes,
+                                                              std::optional<runtime::DType> dtype = std::nullopt);
+
+} // namespace attnc::jit
+
+#endif // ATTNC_RUNTIME_JIT_RANDOMINPUTS_H

@@ -1,0 +1,77 @@
+//===- ReferenceKernel.cpp - The reference as a target ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/ReferenceKernel.h"
+#include "runtime/ThreadPool.h"
+#include "runtime/jit/ArgSpecs.h"
+#include "runtime/jit/Types.h"
+
+using namespace attnc;
+using namespace attnc::jit;
+using attn::HostArray;
+using runtime::ArgValue;
+using runtime::Span;
+using runtime::Status;
+using runtime::Tensor;
+
+/// A runtime tensor as the reference sees it.
+static HostArray toHostArray(const Tensor &tensor, mlir::MLIRContext *context) {
+  HostArray array;
+  array.elementType = toType(tensor.dtype(), context);
+  array.data = tensor.data();
+  array.shape.assign(tensor.shape().begin(), tensor.shape().end());
+  array.strides.assign(tensor.strides().begin(), tensor.strides().end());
+  return array;
+}
+
+std::vector<attn::ReferenceValue> jit::toReferenceValues(const attn::KernelFunction &kernel,
+                                                         Span<const ArgValue> inputs) {
+  mlir::func::FuncOp function = kernel.function;
+  std::vector<attn::ReferenceValue> values;
+  for (auto [argument, value] : llvm::zip_equal(kernel.inputs, inputs)) {
+    if (const auto *tensor = std::get_if<Tensor>(&value))
+      values.emplace_back(toHostArray(*tensor, function.getContext()));
+    else if (const auto *real = std::get_if<double>(&value))
+      values.emplace_back(*real);
+    else if (int64_t integer = std::get<int64_t>(value); mlir::isa<mlir::FloatType>(argument.type))
+      values.emplace_back(static_cast<double>(integer));
+    else
+      values.emplace_back(integer);
+  }
+  return values;
+}
+
+Status jit::runReference(const attn::KernelFunction &kernel, Span<const ArgValue> inputs, Span<const Tensor> outputs,
+                         attn::Precision precision, const std::vector<int64_t> &rows) {
+  mlir::func::FuncOp function = kernel.function;
+  std::vector<attn::ReferenceValue> values = toReferenceValues(kernel, inputs);
+  std::vector<HostArray> arrays;
+  for (const Tensor &output : outputs)
+    arrays.push_back(toHostArray(output, function.getContext()));
+
+  auto parallelFor = [](int64_t count, llvm::function_ref<void(int64_t)> body) {
+    runtime::ThreadPool::shared().parallelFor(count, [&](int64_t task, unsigned) { body(task); });
+  };
+  attn::ReferenceOptions options;
+  options.precision = precision;
+  options.rows = rows;
+  options.parallelFor = parallelFor;
+  if (failed(attn::runReference(kernel, values, arrays, options)))
+    return reported();
+  return {};
+}
+
+ReferenceKernel::ReferenceKernel(attn::KernelFunction kernel)
+    : Executable(describeArguments(kernel)), kernel(std::move(kernel)) {}
+
+Status ReferenceKernel::run(Span<const ArgValue> values) {
+  auto arguments = runtime::bindArguments(image(), values);
+  if (!arguments)
+    return arguments.takeError();
+  size_t inputs = kernel.inputs.size();
+  std::vector<Tensor> outputs;
+  for (const ArgValue &value : values.slice(inputs, values.size() - inputs))
+    outputs.push_back(std::get<Tensor>(value));
+  return runReference(kernel, values.slice(0, inputs), outputs, attn::Precision::Exact);
+}

@@ -1,0 +1,39 @@
+//===- ReferenceKernel.h - The reference as a target ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_JIT_REFERENCEKERNEL_H
+#define ATTNC_RUNTIME_JIT_REFERENCEKERNEL_H
+
+#include "dialect/attn/Reference.h"
+#include "runtime/jit/Executable.h"
+#include "runtime/jit/Session.h"
+
+namespace attnc::jit {
+
+/// Runs the fp64 reference on the threads of the process: same arguments, same checks, results rounded to their dtype.
+/// Ends before the session that its kernel lives in.
+class ReferenceKernel : public Executable {
+public:
+  /// Runs `kernel`, as it is written.
+  explicit ReferenceKernel(attn::KernelFunction kernel);
+
+  runtime::Status run(runtime::Span<const runtime::ArgValue> values) override;
+
+private:
+  attn::KernelFunction kernel;
+};
+
+/// `inputs` as the reference takes them; they must outlive the result.
+std::vector<attn::ReferenceValue> toReferenceValues(const attn::KernelFunction &kernel,
+                                                    runtime::Span<const runtime::ArgValue> inputs);
+
+/// Runs the reference on `inputs`, into `outputs` of any floating-point dtype. Unlike `ReferenceKernel::run` it takes the
+/// inputs as they are. Results outside of `rows` stay untouched, unless `rows` is empty.
+runtime::Status runReference(const attn::KernelFunction &kernel, runtime::Span<const runtime::ArgValue> inputs,
+                             runtime::Span<const runtime::Tensor> outputs, attn::Precision precision,
+                             const std::vector<int64_t> &rows = {});
+
+} // namespace attnc::jit
+
+#endif // ATTNC_RUNTIME_JIT_REFERENCEKERNEL_H

@@ -1,0 +1,191 @@
+//===- Shapes.cpp - Sizes for a kernel's arguments --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/Shapes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace attnc;
+using namespace attnc::jit;
+using llvm::StringRef;
+using mlir::ShapedType;
+using runtime::Error;
+using runtime::Result;
+
+/// Splits "NAME=SIZE"; false where it is not of that form.
+static bool parseSize(StringRef text, StringRef &name, int64_t &size) {
+  auto [left, right] = text.rsplit('=');
+  name = left.trim();
+  return !name.empty() && !right.trim().getAsInteger(10, size) && size >= 0 && size <= (int64_t(1) << 40);
+}
+
+/// Splits "NAME.N" at its last point; false where it is not of that form.
+static bool parseDim(StringRef text, StringRef &name, unsigned &dim) {
+  auto [left, right] = text.rsplit('.');
+  name = left;
+  return !left.empty() && !right.getAsInteger(10, dim);
+}
+
+Result<ShapeRequest> jit::parseShape(StringRef shape, llvm::ArrayRef<std::string> dims) {
+  ShapeRequest request;
+  llvm::SmallVector<StringRef> parts;
+  shape.split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    StringRef name;
+    int64_t size = 0;
+    if (!parseSize(part, name, size))
+      return Error{"shape '" + shape.str() + "': expected NAME=SIZE, as in B=2,Sq=128, got '" + part.str() + "'"};
+    if (!request.symbols.try_emplace(name.str(), size).second)
+      return Error{"shape '" + shape.str() + "': '" + name.str() + "' is given twice"};
+  }
+  for (StringRef text : dims) {
+    StringRef left, name;
+    int64_t size = 0;
+    unsigned dim = 0;
+    if (!parseSize(text, left, size) || !parseDim(left, name, dim))
+      return Error{"dimension '" + text.str() + "': expected NAME.N=SIZE, as in bias.0=1"};
+    if (!request.dims.try_emplace({name.str(), dim}, size).second)
+      return Error{"dimension '" + left.str() + "' is given twice"};
+  }
+  return request;
+}
+
+namespace {
+
+/// Fills in the sizes of one kernel, from the request and from what the spec fixes.
+class Resolver {
+public:
+  Resolver(const attn::KernelFunction &kernel, const ShapeRequest &request)
+      : kernel(kernel), request(request), sizes(kernel.symbols.size(), ShapedType::kDynamic) {}
+
+  Result<std::vector<int64_t>> run();
+
+  /// Dimensions that were asked to have size 1 where another size is possible.
+  std::map<std::pair<std::string, unsigned>, int64_t> broadcast;
+
+private:
+  std::optional<Error> set(StringRef name, int64_t size, StringRef because);
+  std::optional<Error> applyStatic(const attn::KernelArgument &argument);
+  std::optional<Error> applyDims();
+  std::string listSymbols() const { return llvm::join(kernel.symbols, ", "); }
+
+  const attn::KernelFunction &kernel;
+  const ShapeRequest &request;
+  std::vector<int64_t> sizes;
+};
+
+} // namespace
+
+std::optional<Error> Resolver::set(StringRef name, int64_t size, StringRef because) {
+  int index = kernel.findSymbol(name);
+  if (index < 0)
+    return Error{"unknown size '" + name.str() + "'; this spec has " +
+                 (kernel.symbols.empty() ? "none" : listSymbols())};
+  int64_t &known = sizes[static_cast<size_t>(index)];
+  if (!ShapedType::isDynamic(known) && known != size)
+    return Error{"size '" + name.str() + "' is " + std::to_string(known) + because.str() + ", got " +
+                 std::to_string(size)};
+  known = size;
+  return std::nullopt;
+}
+
+std::optional<Error> Resolver::applyStatic(const attn::KernelArgument &argument) {
+  for (const attn::KernelDim &dim : argument.dims)
+    if (dim.symbol >= 0 && !ShapedType::isDynamic(dim.size) && !dim.broadcast)
+      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.size, " in the spec"))
+        return error;
+  return std::nullopt;
+}
+
+std::optional<Error> Resolver::applyDims() {
+  for (const auto &[key, size] : request.dims) {
+    const std::string &name = key.first;
+    unsigned index = key.second;
+    std::string place = "dimension '" + name + "." + std::to_string(index) + "'";
+    const auto *argument = llvm::find_if(kernel.inputs, [&name](const auto &input) { return input.name == name; });
+    if (argument == kernel.inputs.end())
+      return Error{place + ": the spec has no argument '" + name + "'"};
+    if (index >= argument->dims.size())
+      return Error{place + ": '" + name + "' has rank " + std::to_string(argument->dims.size())};
+    const attn::KernelDim &dim = argument->dims[index];
+    if (dim.broadcast && size == 1)
+      broadcast[key] = 1;
+    else if (dim.symbol >= 0) {
+      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], size, ""))
+        return error;
+    } else if (dim.size != size)
+      return Error{place + " is " + std::to_string(dim.size) + " in the spec, got " + std::to_string(size)};
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<int64_t>> Resolver::run() {
+  for (const auto *list : {&kernel.inputs, &kernel.outputs})
+    for (const attn::KernelArgument &argument : *list)
+      if (auto error = applyStatic(argument))
+        return *error;
+  for (const auto &[name, size] : request.symbols) {
+    // The number of sequences may be given as such, or as the size of the cumulative lengths.
+    bool viaOffsets = kernel.findSymbol(name) < 0 && name == "B" && kernel.findSymbol("B+1") >= 0;
+    if (auto error = viaOffsets ? set("B+1", size + 1, "") : set(name, size, " in the spec"))
+      return *error;
+    if (name == "B+1" && size < 1)
+      return Error{"size 'B+1' must be at least 1: there is one offset more than sequences"};
+  }
+  if (auto error = applyDims())
+    return *error;
+
+  // A size that only broadcast dimensions name may be anything; they take 1.
+  std::string missing;
+  for (auto [name, size] : llvm::zip_equal(kernel.symbols, sizes))
+    if (ShapedType::isDynamic(size))
+      missing += (missing.empty() ? "" : ", ") + (name == "B+1" ? std::string("B") : name);
+  if (!missing.empty())
+    return Error{"the spec leaves sizes open: give " + missing + " by --shape, as in --shape " +
+                 llvm::join(llvm::map_range(llvm::split(missing, ", "), [](StringRef name) { return (name + "=…").str(); }),
+                            ",")};
+  return sizes;
+}
+
+Result<Shapes> Shapes::resolve(const attn::KernelFunction &kernel, const ShapeRequest &request) {
+  Resolver resolver(kernel, request);
+  Result<std::vector<int64_t>> sizes = resolver.run();
+  if (!sizes)
+    return sizes.takeError();
+  Shapes shapes;
+  shapes.names.assign(kernel.symbols.begin(), kernel.symbols.end());
+  shapes.sizes = std::move(*sizes);
+  shapes.broadcast = std::move(resolver.broadcast);
+  auto op = kernel.kernels.front();
+  shapes.isPacked = op.isPacked();
+  return shapes;
+}
+
+int64_t Shapes::size(StringRef name, int64_t fallback) const {
+  for (auto [symbol, size] : llvm::zip_equal(names, sizes))
+    if (symbol == name)
+      return size;
+  return fallback;
+}
+
+runtime::Dims Shapes::shapeOf(const attn::KernelArgument &argument) const {
+  runtime::Dims shape;
+  for (auto [index, dim] : llvm::enumerate(argument.dims)) {
+    auto one = broadcast.find({argument.name, static_cast<unsigned>(index)});
+    if (one != broadcast.end())
+      shape.push_back(one->second);
+    else
+      shape.push_back(ShapedType::isDynamic(dim.size) ? sizes[static_cast<size_t>(dim.symbol)] : dim.size);
+  }
+  return shape;
+}
+
+std::string Shapes::toString() const {
+  std::string text;
+  for (auto [name, size] : llvm::zip_equal(names, sizes)) {
+    text += text.empty() ? "" : ", ";
+    text += name == "B+1" ? "B=" + std::to_string(size - 1) : name + "=" + std::to_string(size);
+  }
+  return text;
+}

@@ -1,0 +1,66 @@
+//===- Shapes.h - Sizes for a kernel's arguments ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// From "B=2,Sq=1023,Sk=1024" to the shape of every argument and result.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_JIT_SHAPES_H
+#define ATTNC_RUNTIME_JIT_SHAPES_H
+
+#include "dialect/attn/KernelFunction.h"
+#include "runtime/Error.h"
+#include "runtime/Tensor.h"
+#include <map>
+
+namespace attnc::jit {
+
+/// Sizes as someone asked for them, checked for form only.
+struct ShapeRequest {
+  /// Sizes of symbols: "B" to 2.
+  std::map<std::string, int64_t> symbols;
+  /// Sizes of single dimensions, by tensor and dimension: ("bias", 0) to 1.
+  std::map<std::pair<std::string, unsigned>, int64_t> dims;
+};
+
+/// Reads `shape`, "B=2,Sq=128" or empty, and each of `dims`, "bias.0=1".
+runtime::Result<ShapeRequest> parseShape(llvm::StringRef shape, llvm::ArrayRef<std::string> dims = {});
+
+/// The size of every symbol of one kernel, and of dimensions that broadcast.
+class Shapes {
+public:
+  /// Completes `request` for `kernel`: sizes that the spec fixes need not be given, "B+1" follows from "B" and the reverse.
+  /// Errors name every size that is missing, or the one that does not fit.
+  static runtime::Result<Shapes> resolve(const attn::KernelFunction &kernel, const ShapeRequest &request);
+
+  /// The size of symbol `name`; `fallback` where the kernel has none of that name.
+  int64_t size(llvm::StringRef name, int64_t fallback = 1) const;
+
+  /// The number of sequences.
+  int64_t batch() const { return packed() ? size("B+1") - 1 : size("B"); }
+
+  /// Rows of all queries in the tensors: Sq, or Tq where they are packed.
+  int64_t queryRows() const { return packed() ? size("Tq") : size("Sq"); }
+
+  /// Rows of all keys in the tensors: Sk, or Tk where they are packed. One size with the queries' where a tensor joins
+  /// the two axes.
+  int64_t keyRows() const { return packed() ? size("Tk", size("Tq")) : size("Sk", size("Sq")); }
+
+  /// Whether sequences are packed (S11).
+  bool packed() const { return isPacked; }
+
+  /// The shape of an argument or result of the kernel.
+  runtime::Dims shapeOf(const attn::KernelArgument &argument) const;
+
+  /// "B=2, Sq=128, Sk=256".
+  std::string toString() const;
+
+private:
+  std::vector<std::string> names;
+  std::vector<int64_t> sizes;
+  std::map<std::pair<std::string, unsigned>, int64_t> broadcast;
+  bool isPacked = false;
+};
+
+} // namespace attnc::jit
+
+#endif // ATTNC_RUNTIME_JIT_SHAPES_H

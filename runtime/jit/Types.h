@@ -1,0 +1,25 @@
+//===- Types.h - MLIR's types as the runtime's ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_JIT_TYPES_H
+#define ATTNC_RUNTIME_JIT_TYPES_H
+
+#include "dialect/attn/KernelFunction.h"
+#include "runtime/DType.h"
+#include "runtime/Error.h"
+
+namespace attnc::jit {
+
+/// The runtime's name of a scalar or element type; nothing for a type that no argument has. `index` is I64.
+std::optional<runtime::DType> toDType(mlir::Type type);
+
+/// The type that `dtype` is in MLIR.
+mlir::Type toType(runtime::DType dtype, mlir::MLIRContext *context);
+
+/// The element type of an argument's tensor, or the type of a scalar.
+runtime::DType elementDType(const attn::KernelArgument &argument);
+
+} // namespace attnc::jit
+
+#endif // ATTNC_RUNTIME_JIT_TYPES_H

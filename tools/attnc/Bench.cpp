@@ -1,0 +1,157 @@
+//===- Bench.cpp - attnc bench ----------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Process.h"
+#include "runtime/jit/Compile.h"
+#include "runtime/jit/ReferenceKernel.h"
+#include "tools/attnc/Commands.h"
+#include "tools/attnc/PeakRate.h"
+#include "tools/attnc/Spec.h"
+#include "tools/attnc/Work.h"
+#include <chrono>
+
+using namespace attnc;
+using namespace attnc::cli;
+using runtime::Result;
+using runtime::Status;
+using Clock = std::chrono::steady_clock;
+
+/// How long and how often a kernel is run.
+static constexpr double secondsToMeasure = 2;
+static constexpr int fewestRuns = 5, mostRuns = 1000;
+
+static double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Draws how far a measurement is, on a terminal and from the second second on.
+static void showProgress(double share, double elapsed) {
+  if (elapsed < 1 || !llvm::sys::Process::StandardErrIsDisplayed())
+    return;
+  constexpr int width = 40;
+  int done = static_cast<int>(std::min(share, 1.0) * width);
+  llvm::errs() << "\r[" << std::string(static_cast<size_t>(done), '#') << std::string(static_cast<size_t>(width - done), ' ')
+               << llvm::format("] %3.0f%%", 100 * std::min(share, 1.0));
+}
+
+/// Runs `kernel` on `values` until the time is up; the seconds of each run, sorted.
+static Result<std::vector<double>> measure(jit::Executable &kernel, runtime::Span<const runtime::ArgValue> values) {
+  // The first run touches the memory and starts the threads.
+  if (Status status = kernel.run(values); !status)
+    return status.takeError();
+  std::vector<double> seconds;
+  Clock::time_point start = Clock::now();
+  for (double elapsed = 0; seconds.size() < fewestRuns || (elapsed < secondsToMeasure && seconds.size() < mostRuns);) {
+    Clock::time_point begin = Clock::now();
+    if (Status status = kernel.run(values); !status)
+      return status.takeError();
+    seconds.push_back(secondsSince(begin));
+    elapsed = secondsSince(start);
+    showProgress(std::max(elapsed / secondsToMeasure, 0.0) *
+                     std::min(1.0, static_cast<double>(seconds.size()) / fewestRuns),
+                 elapsed);
+  }
+  if (secondsSince(start) >= 1 && llvm::sys::Process::StandardErrIsDisplayed())
+    llvm::errs() << "\r\033[K";
+  llvm::sort(seconds);
+  return seconds;
+}
+
+/// What the mask leaves to do, from the bounds that the compiler derives.
+static Result<Work> findWork(Spec &spec, const jit::Shapes &shapes, runtime::Span<const runtime::ArgValue> inputs) {
+  auto module = jit::lowerToAttn(*spec.session, spec.kernel);
+  if (!module)
+    return module.takeError();
+  mlir::FailureOr<attn::KernelFunction> lowered =
+      attn::KernelFunction::get(*(**module).getOps<mlir::func::FuncOp>().begin());
+  if (failed(lowered))
+    return jit::reported();
+  std::vector<attn::ReferenceValue> values = jit::toReferenceValues(spec.kernel, inputs);
+  std::vector<MaskWork> masks;
+  for (attn::KernelOpInterface op : lowered->kernels) {
+    Result<MaskWork> mask = measureMask(op, values);
+    if (!mask)
+      return mask.takeError();
+    masks.push_back(std::move(*mask));
+  }
+  return countWork(*lowered, shapes, masks);
+}
+
+/// The value at `share` of sorted `values`.
+static double quantile(const std::vector<double> &values, double share) {
+  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+static ExitCode run(const llvm::opt::InputArgList &args) {
+  Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
+  if (!seed)
+    return fail(seed.takeError());
+  Result<Spec> spec = Spec::open(args);
+  if (!spec)
+    return fail(spec.takeError());
+  Result<jit::Shapes> shapes = spec->resolveShapes(args);
+  if (!shapes)
+    return fail(shapes.takeError());
+  auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), 1});
+  if (!inputs)
+    return fail(inputs.takeError());
+  auto outputs = jit::allocateOutputs(spec->kernel, *shapes);
+  if (!outputs)
+    return fail(outputs.takeError());
+  Result<Work> work = findWork(*spec, *shapes, *inputs);
+  if (!work)
+    return fail(work.takeError());
+  Clock::time_point start = Clock::now();
+  Result<std::unique_ptr<jit::Executable>> kernel = spec->load();
+  if (!kernel)
+    return fail(kernel.takeError());
+  double compileSeconds = secondsSince(start);
+  double peak = measurePeakRate();
+  Result<std::vector<double>> seconds = measure(**kernel, joinArguments(*inputs, *outputs));
+  if (!seconds)
+    return fail(seconds.takeError());
+
+  double median = quantile(*seconds, 0.5), low = quantile(*seconds, 0.1), high = quantile(*seconds, 0.9);
+  double rate = work->flops / median;
+  llvm::raw_ostream &os = llvm::outs();
+  if (args.hasArg(OPT_json)) {
+    llvm::json::Object object{{"spec", spec->kernel.function.getName()},
+                              {"target", spec->target->name},
+                              {"shape", shapes->toString()},
+                              {"runs", static_cast<int64_t>(seconds->size())},
+                              {"median_s", median},
+                              {"p10_s", low},
+                              {"p90_s", high},
+                              {"compile_s", compileSeconds},
+                              {"flop", work->flops},
+                              {"bytes", work->bytes},
+                              {"flop_per_s", rate},
+                              {"peak_flop_per_s", peak},
+                              {"share_of_peak", rate / peak}};
+    os << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << '\n';
+    return ExitCode::Success;
+  }
+  os << '@' << spec->kernel.function.getName() << " on " << spec->target->name << ", " << shapes->toString() << '\n'
+     << llvm::format("median   %.4g ms, 10%% to 90%% %.4g to %.4g ms, %zu runs, compiled in %.0f ms\n", 1e3 * median,
+                     1e3 * low, 1e3 * high, seconds->size(), 1e3 * compileSeconds)
+     << llvm::format("rate     %.3f TFLOP/s on ", rate / 1e12) << printScaled(work->flops) << "FLOP of kept pairs, "
+     << llvm::format("%.1f%% of the peak of %.3f TFLOP/s\n", 100 * rate / peak, peak / 1e12);
+  return ExitCode::Success;
+}
+
+const Command cli::benchCommand = {
+    "bench",
+    BenchCommand,
+    "SPEC --shape B=1,Sq=4096,Sk=4096 [options]",
+    "Measure a kernel",
+    "Runs a kernel on random inputs for about two seconds and prints the median time, the spread, and the rate on the\n"
+    "FLOPs that the mask leaves: work that is skipped counts for nothing. The peak is what this machine reaches with\n"
+    "f32 multiply-adds on all cores, measured at the start.\n",
+    "  attnc bench llama3.mlir --shape B=1,Sq=4096,Sk=4096\n"
+    "  attnc bench mistral.mlir --shape B=1,Sq=16384,Sk=16384 --json\n",
+    /*takesSpec=*/true,
+    run,
+};

@@ -1,0 +1,156 @@
+//===- CommandLine.cpp - Options of attnc's commands ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include <cmath>
+
+using namespace attnc;
+using namespace attnc::cli;
+using namespace llvm;
+using llvm::opt::DefaultVis;
+using llvm::opt::InputArgList;
+
+namespace {
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "tools/attnc/Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "tools/attnc/Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+constexpr opt::OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "tools/attnc/Options.inc"
+#undef OPTION
+};
+
+/// The options of all commands.
+class Options : public opt::GenericOptTable {
+public:
+  Options() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
+};
+
+} // namespace
+
+ExitCode cli::fail(const Twine &message) {
+  std::string text = message.str();
+  if (!text.empty())
+    errs() << "attnc: error: " << text << '\n';
+  return ExitCode::BadUse;
+}
+
+StringRef cli::findNearest(StringRef name, ArrayRef<StringRef> candidates) {
+  StringRef best;
+  unsigned bestDistance = static_cast<unsigned>(name.size()) / 3 + 2;
+  for (StringRef candidate : candidates)
+    if (unsigned distance = name.edit_distance(candidate, true, bestDistance); distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  return best;
+}
+
+/// Prints the options of `command`, one a line.
+static void printOptions(const Options &options, const Command &command, raw_ostream &os) {
+  constexpr unsigned column = 30;
+  os << "Options:\n";
+  for (unsigned id = 1; id <= options.getNumOptions(); ++id) {
+    opt::Option option = options.getOption(id);
+    const char *help = options.getOptionHelpText(id);
+    if (!help || !option.hasVisibilityFlag(command.visibility))
+      continue;
+    std::string left = "  " + option.getPrefixedName().str();
+    if (const char *metaVar = options.getOptionMetaVar(id))
+      left += std::string(" ") + metaVar;
+    os << left;
+    if (left.size() + 2 > column)
+      os << '\n' << std::string(column, ' ');
+    else
+      os.indent(column - static_cast<unsigned>(left.size()));
+    os << help << '\n';
+  }
+}
+
+void cli::printCommandHelp(const Command &command, raw_ostream &os) {
+  os << "Usage: attnc " << command.name << ' ' << command.usage << "\n\n" << command.description << '\n';
+  printOptions(Options(), command, os);
+  os << "\nExamples:\n" << command.examples;
+}
+
+ExitCode cli::runCommand(const Command &command, ArrayRef<const char *> argv) {
+  Options options;
+  unsigned missingIndex = 0, missingCount = 0;
+  opt::Visibility visible(command.visibility);
+  InputArgList args = options.ParseArgs(argv, missingIndex, missingCount, visible);
+  std::string hint = "; see 'attnc " + command.name.str() + " --help'";
+
+  if (args.hasArg(OPT_help)) {
+    printCommandHelp(command, outs());
+    return ExitCode::Success;
+  }
+  if (missingCount)
+    return fail("option '" + Twine(args.getArgString(missingIndex)) + "' expects a value" + hint);
+  if (opt::Arg *unknown = args.getLastArg(OPT_UNKNOWN)) {
+    std::string written = unknown->getAsString(args), nearest;
+    bool close = options.findNearest(written, nearest, visible) <= 2;
+    return fail("unknown option '" + written + "'" + (close ? ", did you mean '" + nearest + "'?" : hint));
+  }
+  std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
+  if (command.takesSpec && inputs.empty())
+    return fail("expected a spec" + hint);
+  if (inputs.size() > (command.takesSpec ? 1 : 0))
+    return fail("unexpected argument '" + inputs.back() + "'" + hint);
+  return command.run(args);
+}
+
+runtime::Result<int64_t> cli::getInteger(const InputArgList &args, OptionId option, int64_t fallback, int64_t least) {
+  const opt::Arg *arg = args.getLastArg(option);
+  if (!arg)
+    return fallback;
+  int64_t value = 0;
+  if (StringRef(arg->getValue()).getAsInteger(10, value) || value < least)
+    return runtime::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected an integer of at least " +
+                          std::to_string(least) + ", got '" + arg->getValue() + "'"};
+  return value;
+}
+
+runtime::Result<double> cli::getNumber(const InputArgList &args, OptionId option, double fallback) {
+  const opt::Arg *arg = args.getLastArg(option);
+  if (!arg)
+    return fallback;
+  double value = 0;
+  if (StringRef(arg->getValue()).getAsDouble(value) || !std::isfinite(value))
+    return runtime::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected a number, got '" +
+                          arg->getValue() + "'"};
+  return value;
+}
+
+runtime::Status cli::writeFile(StringRef path, function_ref<void(raw_ostream &)> write) {
+  if (path.empty() || path == "-") {
+    write(outs());
+    outs().flush();
+    return {};
+  }
+  auto failure = [&](const Twine &why) { return runtime::Error{("cannot write '" + path + "': " + why).str()}; };
+  if (sys::fs::is_directory(path))
+    return failure("it is a directory");
+  Expected<sys::fs::TempFile> file = sys::fs::TempFile::create(path + ".tmp%%%%%%", sys::fs::all_read | sys::fs::all_write);
+  if (!file)
+    return failure(toString(file.takeError()));
+  raw_fd_ostream os(file->FD, /*shouldClose=*/false);
+  write(os);
+  os.flush();
+  if (os.has_error()) {
+    std::string why = os.error().message();
+    os.clear_error();
+    consumeError(file->discard());
+    return failure(why);
+  }
+  if (Error error = file->keep(path))
+    return failure(toString(std::move(error)));
+  return {};
+}

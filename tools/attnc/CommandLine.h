@@ -1,0 +1,96 @@
+//===- CommandLine.h - Options of attnc's commands --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of Options.td as C++, what a command is, and how one ends.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TOOLS_ATTNC_COMMANDLINE_H
+#define ATTNC_TOOLS_ATTNC_COMMANDLINE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Support/raw_ostream.h"
+#include "runtime/Error.h"
+#include <string>
+
+namespace attnc::cli {
+
+/// Which commands take an option; the names that Options.td uses. Bit 0 is llvm::opt's own.
+enum CommandVisibility : unsigned {
+  CompileCommand = 1U << 1,
+  RunCommand = 1U << 2,
+  VerifyCommand = 1U << 3,
+  ExplainCommand = 1U << 4,
+  BenchCommand = 1U << 5,
+  TargetsCommand = 1U << 6,
+};
+
+/// Identifiers of the options.
+enum OptionId : unsigned {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "tools/attnc/Options.inc"
+#undef OPTION
+};
+
+/// How a command ended; the exit status of the program.
+enum ExitCode : int {
+  Success = 0,
+  Wrong = 1,  ///< a result was judged wrong
+  BadUse = 2, ///< a fault of the command line, of a file or of the machine; nothing was written
+};
+
+/// One command of the program.
+struct Command {
+  llvm::StringLiteral name;
+  CommandVisibility visibility;
+  /// What comes after the name: "SPEC [options]".
+  llvm::StringLiteral usage;
+  /// One line for the list of commands.
+  llvm::StringLiteral summary;
+  /// The page that `--help` shows between usage and options.
+  llvm::StringLiteral description;
+  /// Command lines, each under what it does.
+  llvm::StringLiteral examples;
+  /// Whether it takes a spec.
+  bool takesSpec;
+  /// Runs it.
+  ExitCode (*run)(const llvm::opt::InputArgList &args);
+};
+
+/// All commands, in the order of the help page.
+llvm::ArrayRef<Command> getCommands();
+
+/// Runs `command` on what follows its name, after it has checked that.
+ExitCode runCommand(const Command &command, llvm::ArrayRef<const char *> args);
+
+/// Prints the page of `command`.
+void printCommandHelp(const Command &command, llvm::raw_ostream &os);
+
+/// Prints "attnc: error: <message>"; the way in which every command ends that goes wrong. An empty message means that the
+/// fault was reported already, in place, by MLIR.
+ExitCode fail(const llvm::Twine &message);
+
+/// The same, for an error of a library.
+inline ExitCode fail(const runtime::Error &error) { return fail(error.message); }
+
+/// The value of an option as an integer of at least `least`; `fallback` where it is absent.
+runtime::Result<int64_t> getInteger(const llvm::opt::InputArgList &args, OptionId option, int64_t fallback,
+                                    int64_t least);
+
+/// The value of an option as a finite number; `fallback` where it is absent.
+runtime::Result<double> getNumber(const llvm::opt::InputArgList &args, OptionId option, double fallback);
+
+/// Writes `path` by `write`: beside its place, then renamed, so that it holds its old content or all of the new. "-" and
+/// "" are standard output.
+runtime::Status writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
+
+/// The name among `candidates` that `name` is most likely a slip of, or an empty string.
+llvm::StringRef findNearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> candidates);
+
+} // namespace attnc::cli
+
+#endif // ATTNC_TOOLS_ATTNC_COMMANDLINE_H

@@ -1,0 +1,51 @@
+//===- Compile.cpp - attnc compile ------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/Compile.h"
+#include "llvm/Support/Process.h"
+#include "tools/attnc/Commands.h"
+#include "tools/attnc/Spec.h"
+
+using namespace attnc;
+using namespace attnc::cli;
+using runtime::Result;
+
+static ExitCode run(const llvm::opt::InputArgList &args) {
+  llvm::StringRef emit = args.getLastArgValue(OPT_emit, "image"), path = args.getLastArgValue(OPT_output);
+  std::optional<jit::Stage> stage = jit::parseStage(emit);
+  if (!stage)
+    return fail("unknown stage '" + emit + "'; there are attn, tile, llvm, asm, image");
+  if (*stage == jit::Stage::Image && (path.empty() || path == "-") && llvm::sys::Process::StandardOutIsDisplayed())
+    return fail("a kernel image is no text; give a file by -o");
+  Result<Spec> spec = Spec::open(args);
+  if (!spec)
+    return fail(spec.takeError());
+  if (spec->target->name == "reference")
+    return fail("target 'reference' runs the spec as it is; there is nothing to compile");
+  Result<std::string> bytes = jit::compileToStage(*spec->session, spec->kernel, *stage);
+  if (!bytes)
+    return fail(bytes.takeError());
+  if (runtime::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)
+    return fail(status.takeError());
+  return ExitCode::Success;
+}
+
+const Command cli::compileCommand = {
+    "compile",
+    CompileCommand,
+    "SPEC [options]",
+    "Compile a spec, or show what it becomes on the way",
+    "Compiles a kernel of SPEC and writes it, or the stage of it that --emit names:\n"
+    "\n"
+    "  attn    what is decided: sugar expanded, bounds derived from the mask, a schedule chosen\n"
+    "  tile    how it is carried out: tile programs, their loops cut into masked and full stretches\n"
+    "  llvm    optimised LLVM IR\n"
+    "  asm     assembly of this machine\n"
+    "  image   the kernel image: object code and what the runtime must know of it (the default)\n",
+    "  attnc compile llama3.mlir -o llama3.image\n"
+    "  attnc compile llama3.mlir --emit attn           the bounds and the schedule, as IR\n"
+    "  attnc compile models.mlir --entry gemma2_local --emit asm -o gemma2.s\n",
+    /*takesSpec=*/true,
+    run,
+};

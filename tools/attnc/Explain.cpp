@@ -1,0 +1,156 @@
+//===- Explain.cpp - attnc explain ------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/Compile.h"
+#include "runtime/jit/ReferenceKernel.h"
+#include "runtime/jit/Types.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Process.h"
+#include "tools/attnc/Commands.h"
+#include "tools/attnc/Formula.h"
+#include "tools/attnc/MaskPicture.h"
+#include "tools/attnc/Spec.h"
+#include "tools/attnc/Work.h"
+
+using namespace attnc;
+using namespace attnc::cli;
+using runtime::Result;
+
+/// Prints "label    text", with the label in bold where that shows.
+static llvm::raw_ostream &line(llvm::StringRef label) {
+  llvm::raw_ostream &os = llvm::outs();
+  os.changeColor(llvm::raw_ostream::SAVEDCOLOR, /*Bold=*/true) << llvm::left_justify(label, 9);
+  return os.resetColor();
+}
+
+/// "[low, high)" of two formulas.
+static std::string interval(llvm::StringRef low, llvm::StringRef high) {
+  return ("[" + low + ", " + (FormulaPrinter::isUnbounded(high) ? "Sk" : high) + ")").str();
+}
+
+/// What was decided for one operation: its regions as formulas, and its schedule.
+static void explainOperation(attn::KernelOpInterface op, FormulaPrinter &printer) {
+  auto query = mlir::cast<mlir::RankedTensorType>(op.getQuery().getType());
+  llvm::raw_ostream &os = line("kernel");
+  os << op->getName() << ", " << query.getElementType() << ", " << op.getQueryHeads() << " query heads on "
+     << op.getKeyHeads() << ", D " << op.getHeadDim();
+  if (mlir::Value value = op.getValueOrNull())
+    os << ", Dv " << mlir::cast<mlir::RankedTensorType>(value.getType()).getShape().back();
+  os << (op.isPacked() ? ", packed sequences\n" : "\n");
+  if (!op.getScore().empty())
+    line("score") << printer.printYields(op.getScore()).front() << '\n';
+  if (op.getMask().empty()) {
+    line("mask") << "none: every tile is full\n";
+  } else {
+    line("mask") << printer.printYields(op.getMask()).front() << '\n';
+    if (op.getAlign() == attn::Alignment::BottomRight)
+      line("") << "i is the row of the query plus Sk - Sq of its sequence"
+               << (op.getQOffset() ? ", plus the query offset\n" : "\n");
+  }
+  std::vector<std::string> bounds = printer.printYields(op.getBounds());
+  if (bounds.size() == 4) {
+    line("bounds") << "keys " << interval(bounds[0], bounds[3]) << " for queries [i_first, i_last]\n";
+    if (FormulaPrinter::isUnbounded(bounds[1]) || bounds[2] == "0")
+      line("") << "full tiles are not known from positions alone\n";
+    else
+      line("") << "full " << interval(bounds[1], bounds[2]) << '\n';
+  }
+  std::vector<std::string> blocks = printer.printYields(op.getBlocks());
+  if (blocks.size() == 2) {
+    line("blocks") << "some kept where " << blocks[0] << '\n';
+    line("") << "all kept where " << blocks[1] << '\n';
+  }
+  if (attn::ScheduleAttr schedule = op.getScheduleAttr())
+    line("schedule") << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "
+                     << schedule.getPanel() << '\n';
+}
+
+/// What the mask keeps and what that costs, at given sizes.
+static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes,
+                        llvm::ArrayRef<MaskWork> masks) {
+  llvm::raw_ostream &os = llvm::outs();
+  unsigned columns = llvm::sys::Process::StandardOutColumns();
+  for (const MaskWork &mask : masks) {
+    os << '\n';
+    line("tiles") << shapes.toString() << (shapes.batch() > 1 ? ", sequence " + std::to_string(mask.mapBatch) : "")
+                  << "\n";
+    drawText(mask.map, columns > 20 ? std::min(columns, 140U) - 10 : 80, 32, os);
+    line("kept") << (mask.estimated ? "about " : "")
+                 << llvm::format("%.2f%% of ", mask.allPairs > 0 ? 100 * mask.keptPairs / mask.allPairs : 0.0)
+                 << printScaled(mask.allPairs) << " pairs, over all sequences and heads\n";
+  }
+  Work work = countWork(kernel, shapes, masks);
+  line("work") << printScaled(work.flops) << "FLOP on kept pairs, " << printScaled(work.bytes) << "B, "
+               << llvm::format("%.3g", work.intensity()) << " FLOP for each byte\n";
+}
+
+static ExitCode run(const llvm::opt::InputArgList &args) {
+  Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
+  if (!seed)
+    return fail(seed.takeError());
+  Result<Spec> spec = Spec::open(args);
+  if (!spec)
+    return fail(spec.takeError());
+  bool sized = args.hasArg(OPT_shape) || args.hasArg(OPT_dim);
+  Result<jit::Shapes> shapes = spec->resolveShapes(args);
+  if (!shapes && (sized || args.hasArg(OPT_svg)))
+    return fail(shapes.takeError());
+  auto module = jit::lowerToAttn(*spec->session, spec->kernel);
+  if (!module)
+    return fail(module.takeError());
+  auto function = *(**module).getOps<mlir::func::FuncOp>().begin();
+  mlir::FailureOr<attn::KernelFunction> lowered = attn::KernelFunction::get(function);
+  if (failed(lowered))
+    return ExitCode::BadUse;
+
+  std::vector<MaskWork> masks;
+  if (shapes) {
+    auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), 1});
+    if (!inputs)
+      return fail(inputs.takeError());
+    std::vector<attn::ReferenceValue> values = jit::toReferenceValues(spec->kernel, *inputs);
+    for (attn::KernelOpInterface op : lowered->kernels) {
+      Result<MaskWork> mask = measureMask(op, values);
+      if (!mask)
+        return fail(mask.takeError());
+      masks.push_back(std::move(*mask));
+    }
+  }
+  llvm::StringRef name = function.getName();
+  if (args.hasArg(OPT_svg))
+    if (runtime::Status status = writeFile(args.getLastArgValue(OPT_svg),
+                                           [&](llvm::raw_ostream &os) {
+                                             drawSvg(masks.front().map, (name + ": " + shapes->toString()).str(), os);
+                                           });
+        !status)
+      return fail(status.takeError());
+
+  line("spec") << '@' << name << ", target " << spec->target->name << '\n';
+  FormulaPrinter printer(*lowered);
+  for (attn::KernelOpInterface op : lowered->kernels)
+    explainOperation(op, printer);
+  if (shapes)
+    explainWork(*lowered, *shapes, masks);
+  else
+    llvm::outs() << "\nGive sizes for the picture of the mask's tiles: " << shapes.message() << '\n';
+  return ExitCode::Success;
+}
+
+const Command cli::explainCommand = {
+    "explain",
+    ExplainCommand,
+    "SPEC [--shape B=1,Sq=8192,Sk=8192] [options]",
+    "Show what the compiler decided, and why",
+    "Shows what became of a spec: score and mask as formulas, the keys that each tile of queries can see (bounds), the\n"
+    "decision for each tile where positions do not settle it (blocks), and the schedule.\n"
+    "\n"
+    "With sizes it draws the mask's tiles, · empty (never visited), ▒ partial (mask evaluated), █ full (no mask), and\n"
+    "counts the work that the mask leaves: FLOPs on kept pairs, bytes, FLOPs for each byte. Captured tensors hold the\n"
+    "random inputs of 'attnc verify'.\n",
+    "  attnc explain mistral.mlir\n"
+    "  attnc explain mistral.mlir --shape B=1,Sq=16384,Sk=16384\n"
+    "  attnc explain packed_documents.mlir --shape B=1,Sq=4096 --svg documents.svg\n",
+    /*takesSpec=*/true,
+    run,
+};

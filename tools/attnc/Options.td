@@ -1,0 +1,62 @@
+//===- Options.td - Command line of attnc ------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// One table for all commands. An option's visibility says which commands take it; `CommandLine.h` names them.
+//===----------------------------------------------------------------------===//
+
+include "llvm/Option/OptParser.td"
+
+def CompileCommand : OptionVisibility;
+def RunCommand : OptionVisibility;
+def VerifyCommand : OptionVisibility;
+def ExplainCommand : OptionVisibility;
+def BenchCommand : OptionVisibility;
+def TargetsCommand : OptionVisibility;
+
+/// An option without a value.
+class Switch<string name, string help> : Flag<["--"], name>, HelpText<help>;
+
+/// An option with a value: `--name value` and `--name=value`.
+multiclass Value<string name, string metaVar, string help, list<OptionVisibility> commands> {
+  def "" : Separate<["--"], name>, MetaVarName<metaVar>, HelpText<help>, Visibility<commands>;
+  def _joined : Joined<["--"], name # "=">, Alias<!cast<Option>(NAME)>, Visibility<commands>;
+}
+
+defvar allCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand, TargetsCommand];
+defvar specCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand];
+defvar shapeCommands = [VerifyCommand, ExplainCommand, BenchCommand];
+
+def help : Switch<"help", "Show this page">, Visibility<allCommands>;
+def help_short : Flag<["-"], "h">, Alias<help>, Visibility<allCommands>;
+
+// What is compiled, and for what.
+defm entry : Value<"entry", "NAME", "Function of the spec; needed where it has several", specCommands>;
+defm target : Value<"target", "T", "auto (default), cpu or reference; see 'attnc targets'", specCommands>;
+
+// Sizes and inputs.
+defm shape : Value<"shape", "B=2,Sq=128,...", "Sizes that the spec leaves open", shapeCommands>;
+defm dim : Value<"dim", "NAME.N=K", "Size of dimension N of tensor NAME: 1 where it may broadcast, or one of its own",
+                 shapeCommands>;
+defm seed : Value<"seed", "N", "Seed of the random inputs (default 0)", shapeCommands>;
+
+// attnc compile
+defm emit : Value<"emit", "STAGE", "attn, tile, llvm, asm or image (default)", [CompileCommand]>;
+def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, HelpText<"Output file; '-' or none is standard output">,
+             Visibility<[CompileCommand]>;
+
+// attnc run
+defm inputs : Value<"inputs", "IN.safetensors", "One tensor for each argument, by its name", [RunCommand]>;
+defm outputs : Value<"outputs", "OUT.safetensors", "Where the results go, by their names", [RunCommand]>;
+def check : Switch<"check", "Judge the results against the fp64 reference">, Visibility<[RunCommand]>;
+
+// attnc verify
+defm rows : Value<"rows", "N", "Judge N query rows only, edges of the sequence and of tiles included", [VerifyCommand]>;
+defm scale_values : Value<"scale-values", "X", "Multiply random queries, keys and values by X (default 1)",
+                          [VerifyCommand]>;
+defm repeat : Value<"repeat", "N", "Run N times and expect the same bits each time", [VerifyCommand]>;
+
+// attnc explain
+defm svg : Value<"svg", "FILE", "Write the picture of the mask's tiles as SVG", [ExplainCommand]>;
+
+// attnc bench
+def json : Switch<"json", "Print one JSON object instead of text">, Visibility<[BenchCommand]>;

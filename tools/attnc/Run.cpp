@@ -1,0 +1,146 @@
+//===- Run.cpp - attnc run --------------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Safetensors.h"
+#include "runtime/jit/Types.h"
+#include "runtime/jit/Verify.h"
+#include "tools/attnc/Commands.h"
+#include "tools/attnc/Spec.h"
+
+using namespace attnc;
+using namespace attnc::cli;
+using runtime::ArgValue;
+using runtime::Error;
+using runtime::Result;
+using runtime::SafetensorsFile;
+using runtime::Status;
+using runtime::Tensor;
+
+/// The value of a scalar argument: the one element of the tensor of its name.
+static Result<ArgValue> readScalar(const attn::KernelArgument &argument, const Tensor &tensor) {
+  std::string prefix = "argument '" + argument.name + "': expected ";
+  if (tensor.numElements() != 1)
+    return Error{prefix + "one element, got " + runtime::shapeString(tensor.shape())};
+  if (isFloat(tensor.dtype()))
+    return ArgValue(tensor.loadLinear(0));
+  return ArgValue(runtime::loadInteger(tensor.dtype(), tensor.data()));
+}
+
+/// The arguments of `kernel` from `file`, by their names.
+static Result<std::vector<ArgValue>> readInputs(const attn::KernelFunction &kernel, const SafetensorsFile &file,
+                                                llvm::StringRef path) {
+  std::vector<ArgValue> values;
+  for (const attn::KernelArgument &argument : kernel.inputs) {
+    if (!file.contains(argument.name)) {
+      std::string there;
+      for (const runtime::SafetensorsEntry &entry : file.entries())
+        there += (there.empty() ? "" : ", ") + entry.name;
+      return Error{"'" + path.str() + "' holds no tensor '" + argument.name + "'; it holds " +
+                   (there.empty() ? "none" : there)};
+    }
+    Result<Tensor> tensor = file.tensor(argument.name);
+    if (!tensor)
+      return tensor.takeError();
+    Result<ArgValue> value = argument.isTensor() ? Result<ArgValue>(ArgValue(*tensor)) : readScalar(argument, *tensor);
+    if (!value)
+      return value.takeError();
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+/// The sizes that the inputs have. Only what results need: `jit::Executable::run` checks that all fit.
+static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtime::Span<const ArgValue> values) {
+  jit::ShapeRequest request;
+  for (auto [argument, value] : llvm::zip_equal(kernel.inputs, values)) {
+    const auto *tensor = std::get_if<Tensor>(&value);
+    if (!tensor)
+      continue;
+    if (tensor->dtype() != jit::elementDType(argument))
+      return Error{"argument '" + argument.name + "': expected " +
+                   std::string(runtime::name(jit::elementDType(argument))) + ", got " +
+                   std::string(runtime::name(tensor->dtype()))};
+    if (tensor->shape().size() != argument.dims.size())
+      return Error{"argument '" + argument.name + "': expected rank " + std::to_string(argument.dims.size()) +
+                   ", got " + runtime::shapeString(tensor->shape())};
+    for (auto [dim, size] : llvm::zip_equal(argument.dims, tensor->shape())) {
+      bool takesPart = dim.symbol >= 0 && mlir::ShapedType::isDynamic(dim.size) && !(dim.broadcast && size == 1);
+      if (!takesPart)
+        continue;
+      const std::string &symbol = kernel.symbols[static_cast<size_t>(dim.symbol)];
+      auto [it, inserted] = request.symbols.try_emplace(symbol, size);
+      if (!inserted && it->second != size)
+        return Error{"argument '" + argument.name + "': expected " + std::to_string(it->second) + " for size " +
+                     symbol + " as in the arguments before it, got " + runtime::shapeString(tensor->shape())};
+    }
+  }
+  for (const std::string &symbol : kernel.symbols)
+    request.symbols.try_emplace(symbol, 1);
+  for (const auto *list : {&kernel.inputs, &kernel.outputs})
+    for (const attn::KernelArgument &argument : *list)
+      for (const attn::KernelDim &dim : argument.dims)
+        if (dim.symbol >= 0 && !mlir::ShapedType::isDynamic(dim.size))
+          request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.size;
+  return jit::Shapes::resolve(kernel, request);
+}
+
+static ExitCode run(const llvm::opt::InputArgList &args) {
+  llvm::StringRef inputPath = args.getLastArgValue(OPT_inputs), outputPath = args.getLastArgValue(OPT_outputs);
+  if (inputPath.empty() || outputPath.empty())
+    return fail("expected --inputs IN.safetensors and --outputs OUT.safetensors; see 'attnc run --help'");
+  Result<Spec> spec = Spec::open(args);
+  if (!spec)
+    return fail(spec.takeError());
+  Result<SafetensorsFile> file = SafetensorsFile::open(inputPath.str());
+  if (!file)
+    return fail(file.takeError());
+  Result<std::vector<ArgValue>> inputs = readInputs(spec->kernel, *file, inputPath);
+  if (!inputs)
+    return fail(inputs.takeError());
+  Result<jit::Shapes> shapes = readShapes(spec->kernel, *inputs);
+  if (!shapes)
+    return fail(shapes.takeError());
+  Result<std::vector<Tensor>> outputs = jit::allocateOutputs(spec->kernel, *shapes);
+  if (!outputs)
+    return fail(outputs.takeError());
+  Result<std::unique_ptr<jit::Executable>> kernel = spec->load();
+  if (!kernel)
+    return fail(kernel.takeError());
+  if (Status status = (*kernel)->run(joinArguments(*inputs, *outputs)); !status)
+    return fail(status.takeError());
+
+  std::vector<runtime::NamedTensor> named;
+  for (auto [output, tensor] : llvm::zip_equal(spec->kernel.outputs, *outputs))
+    named.push_back({output.name, tensor});
+  if (Status status = runtime::writeSafetensors(outputPath.str(), named); !status)
+    return fail(status.takeError());
+  if (!args.hasArg(OPT_check))
+    return ExitCode::Success;
+
+  auto judgements = jit::judgeAgainstReference(spec->kernel, *inputs, *outputs);
+  if (!judgements)
+    return fail(judgements.takeError());
+  bool right = true;
+  for (const jit::Judgement &judgement : *judgements) {
+    llvm::outs() << judgement.toString() << '\n';
+    right &= judgement.right();
+  }
+  return right ? ExitCode::Success : ExitCode::Wrong;
+}
+
+const Command cli::runCommandEntry = {
+    "run",
+    RunCommand,
+    "SPEC --inputs IN.safetensors --outputs OUT.safetensors [options]",
+    "Run a spec on tensors from a file",
+    "Runs a kernel of SPEC on the tensors of a .safetensors file and writes the results to another. Arguments and\n"
+    "results go by the names that the spec gives them (attn.name, else arg0, arg1, ... and out0, out1, ...). A scalar is\n"
+    "a tensor of one element. All arguments are checked before anything runs, and OUT is written whole or not at all.\n"
+    "\n"
+    "--check judges the results against the fp64 reference, as 'attnc verify' does.\n",
+    "  attnc run llama3.mlir --inputs qkv.safetensors --outputs out.safetensors\n"
+    "  attnc run llama3.mlir --inputs qkv.safetensors --outputs out.safetensors --check\n",
+    /*takesSpec=*/true,
+    run,
+};

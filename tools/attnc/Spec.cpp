@@ -1,0 +1,43 @@
+//===- Spec.cpp - What commands do with a spec ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/Spec.h"
+
+using namespace attnc;
+using namespace attnc::cli;
+using llvm::opt::InputArgList;
+using runtime::Result;
+
+Result<Spec> Spec::open(const InputArgList &args) {
+  Result<const jit::Target *> target = jit::findTarget(args.getLastArgValue(OPT_target, "auto"));
+  if (!target)
+    return target.takeError();
+  Spec spec;
+  spec.target = *target;
+  spec.session = std::make_unique<jit::Session>();
+  if (runtime::Status status = spec.session->openFile(args.getLastArgValue(OPT_INPUT)); !status)
+    return status.takeError();
+  Result<attn::KernelFunction> kernel = spec.session->findKernel(args.getLastArgValue(OPT_entry));
+  if (!kernel)
+    return kernel.takeError();
+  spec.kernel = std::move(*kernel);
+  return spec;
+}
+
+Result<jit::Shapes> Spec::resolveShapes(const InputArgList &args) const {
+  std::string shape;
+  for (const std::string &part : args.getAllArgValues(OPT_shape))
+    shape += (shape.empty() ? "" : ",") + part;
+  Result<jit::ShapeRequest> request = jit::parseShape(shape, args.getAllArgValues(OPT_dim));
+  if (!request)
+    return request.takeError();
+  return jit::Shapes::resolve(kernel, *request);
+}
+
+std::vector<runtime::ArgValue> cli::joinArguments(runtime::Span<const runtime::ArgValue> inputs,
+                                                  runtime::Span<const runtime::Tensor> outputs) {
+  std::vector<runtime::ArgValue> values(inputs.begin(), inputs.end());
+  values.insert(values.end(), outputs.begin(), outputs.end());
+  return values;
+}

@@ -1,0 +1,37 @@
+//===- Spec.h - What commands do with a spec --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TOOLS_ATTNC_SPEC_H
+#define ATTNC_TOOLS_ATTNC_SPEC_H
+
+#include "runtime/jit/RandomInputs.h"
+#include "runtime/jit/Session.h"
+#include "runtime/jit/Target.h"
+#include "tools/attnc/CommandLine.h"
+
+namespace attnc::cli {
+
+/// The spec of a command line, read, and the target chosen for it.
+struct Spec {
+  std::unique_ptr<jit::Session> session;
+  attn::KernelFunction kernel;
+  const jit::Target *target = nullptr;
+
+  /// Opens what SPEC, --entry and --target say.
+  static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
+
+  /// Makes the kernel ready to run on the target.
+  runtime::Result<std::unique_ptr<jit::Executable>> load() { return target->load(*session, kernel); }
+
+  /// The sizes that --shape and --dim give the kernel.
+  runtime::Result<jit::Shapes> resolveShapes(const llvm::opt::InputArgList &args) const;
+};
+
+/// `inputs`, then `outputs`: what `jit::Executable::run` takes.
+std::vector<runtime::ArgValue> joinArguments(runtime::Span<const runtime::ArgValue> inputs,
+                                             runtime::Span<const runtime::Tensor> outputs);
+
+} // namespace attnc::cli
+
+#endif // ATTNC_TOOLS_ATTNC_SPEC_H

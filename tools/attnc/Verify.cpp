@@ -1,0 +1,111 @@
+//===- Verify.cpp - attnc verify --------------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/Verify.h"
+#include "tools/attnc/Commands.h"
+#include "tools/attnc/Spec.h"
+#include <cstring>
+
+using namespace attnc;
+using namespace attnc::cli;
+using runtime::ArgValue;
+using runtime::Result;
+using runtime::Status;
+using runtime::Tensor;
+
+/// Runs `kernel` `repeats` more times on fresh results; the name of a result whose bits differ from `expected`, or an
+/// empty string.
+static Result<std::string> findDifference(jit::Executable &kernel, const attn::KernelFunction &function,
+                                          const jit::Shapes &shapes, runtime::Span<const ArgValue> inputs,
+                                          runtime::Span<const Tensor> expected, int64_t repeats) {
+  for (int64_t n = 0; n < repeats; ++n) {
+    Result<std::vector<Tensor>> outputs = jit::allocateOutputs(function, shapes);
+    if (!outputs)
+      return outputs.takeError();
+    if (Status status = kernel.run(joinArguments(inputs, *outputs)); !status)
+      return status.takeError();
+    for (size_t index = 0; index < outputs->size(); ++index) {
+      auto bytes = static_cast<size_t>(expected[index].numBytes());
+      if (bytes && std::memcmp((*outputs)[index].data(), expected[index].data(), bytes) != 0)
+        return function.outputs[index].name;
+    }
+  }
+  return std::string();
+}
+
+static ExitCode run(const llvm::opt::InputArgList &args) {
+  Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0), rows = getInteger(args, OPT_rows, 0, 1),
+                  repeat = getInteger(args, OPT_repeat, 1, 1);
+  Result<double> scale = getNumber(args, OPT_scale_values, 1);
+  for (Result<int64_t> *number : {&seed, &rows, &repeat})
+    if (!*number)
+      return fail(number->takeError());
+  if (!scale)
+    return fail(scale.takeError());
+  Result<Spec> spec = Spec::open(args);
+  if (!spec)
+    return fail(spec.takeError());
+  Result<jit::Shapes> shapes = spec->resolveShapes(args);
+  if (!shapes)
+    return fail(shapes.takeError());
+
+  jit::RandomOptions random{static_cast<uint64_t>(*seed), *scale};
+  Result<std::vector<ArgValue>> inputs = jit::makeRandomInputs(spec->kernel, *shapes, random);
+  if (!inputs)
+    return fail(inputs.takeError());
+  Result<std::vector<Tensor>> outputs = jit::allocateOutputs(spec->kernel, *shapes);
+  if (!outputs)
+    return fail(outputs.takeError());
+  Result<std::unique_ptr<jit::Executable>> kernel = spec->load();
+  if (!kernel)
+    return fail(kernel.takeError());
+  if (Status status = (*kernel)->run(joinArguments(*inputs, *outputs)); !status)
+    return fail(status.takeError());
+
+  std::vector<int64_t> sample;
+  if (*rows)
+    sample = jit::sampleRows(shapes->queryRows(), *rows, random.seed);
+  auto judgements = jit::judgeAgainstReference(spec->kernel, *inputs, *outputs, sample);
+  if (!judgements)
+    return fail(judgements.takeError());
+
+  bool right = true;
+  for (const jit::Judgement &judgement : *judgements) {
+    llvm::outs() << judgement.toString() << '\n';
+    right &= judgement.right();
+  }
+  if (*repeat > 1) {
+    Result<std::string> different =
+        findDifference(**kernel, spec->kernel, *shapes, *inputs, *outputs, *repeat - 1);
+    if (!different)
+      return fail(different.takeError());
+    if (different->empty())
+      llvm::outs() << "bit-equal over " << *repeat << " runs\n";
+    else
+      llvm::outs() << "WRONG: '" << *different << "' differs from run to run\n";
+    right &= different->empty();
+  }
+  return right ? ExitCode::Success : ExitCode::Wrong;
+}
+
+const Command cli::verifyCommand = {
+    "verify",
+    VerifyCommand,
+    "SPEC --shape B=2,Sq=128,Sk=128 [options]",
+    "Run a spec on random inputs and judge the results",
+    "Draws inputs by what the spec uses them for, runs the kernel on the target, and judges each result against the\n"
+    "fp64 reference. No tolerance is guessed: the same mathematics done plainly in the dtype of the inputs is the\n"
+    "baseline, and a result is right when its greatest error is at most twice the baseline's and 2 ulp (three times\n"
+    "under a soft cap), its mean error at most 1.1 times, and every element is finite. The LSE is right within 1e-4.\n"
+    "\n"
+    "One line for each result: its error, the baseline's, their ratio. Exit status 1 when one is wrong.\n"
+    "\n"
+    "--shape gives the sizes that the spec leaves open: B, Sq and Sk, or B, Tq and Tk where sequences are packed.\n",
+    "  attnc verify llama3.mlir --shape B=2,Sq=1023,Sk=1024\n"
+    "  attnc verify varlen.mlir --shape B=3,Tq=700,Tk=700 --seed 7\n"
+    "  attnc verify llama3.mlir --shape B=1,Sq=8192,Sk=8192 --rows 64     long sequences: judge a sample\n"
+    "  attnc verify gemma2.mlir --shape B=1,Sq=300,Sk=300 --scale-values 1e4 --repeat 50\n",
+    /*takesSpec=*/true,
+    run,
+};

@@ -1,0 +1,38 @@
+//===- Work.cpp - Operations and bytes that a kernel needs ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/Work.h"
+#include "llvm/Support/Format.h"
+#include "runtime/jit/Types.h"
+
+using namespace attnc;
+using namespace attnc::cli;
+
+Work cli::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
+  Work work;
+  for (auto [op, mask] : llvm::zip_equal(kernel.kernels, masks)) {
+    attn::KernelOpInterface interface = op;
+    mlir::Value value = interface.getValueOrNull();
+    int64_t valueDim = value ? mlir::cast<mlir::RankedTensorType>(value.getType()).getShape().back() : 0;
+    work.flops += 2 * static_cast<double>(interface.getHeadDim() + valueDim) * mask.keptPairs;
+  }
+  for (const auto *list : {&kernel.inputs, &kernel.outputs})
+    for (const attn::KernelArgument &argument : *list) {
+      double bytes = static_cast<double>(runtime::byteSize(jit::elementDType(argument)));
+      for (int64_t size : shapes.shapeOf(argument))
+        bytes *= static_cast<double>(size);
+      work.bytes += bytes;
+    }
+  return work;
+}
+
+std::string cli::printScaled(double value) {
+  static constexpr const char *prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  size_t prefix = 0;
+  for (; value >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)
+    value /= 1000;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.3g ", value) << prefixes[prefix];
+  return text;
+}
