@@ -72,6 +72,7 @@ static Result<Lowered> lowerToLlvm(Session &session, const attn::KernelFunction 
   FailureOr<KernelImage> image = cpu::describeImage(kernel, **module);
   if (failed(image) || failed(runPipeline(**module, cpu::buildCpuPipeline)))
     return reported();
+  cpu::setScratchSizes(*image, **module);
   auto target = (**module)->getAttrOfType<attn::CpuTargetAttr>(target::targetAttrName);
   return Lowered{std::move(*module), std::move(*image), target};
 }
