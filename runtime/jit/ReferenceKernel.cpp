@@ -3,14 +3,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/ReferenceKernel.h"
+#include "codegen/cpu/CpuCodegen.h"
 #include "runtime/ThreadPool.h"
-#include "runtime/jit/ArgSpecs.h"
 #include "runtime/jit/Types.h"
 
 using namespace attnc;
 using namespace attnc::jit;
 using attn::HostArray;
 using runtime::ArgValue;
+using runtime::Result;
 using runtime::Span;
 using runtime::Status;
 using runtime::Tensor;
@@ -62,8 +63,14 @@ Status jit::runReference(const attn::KernelFunction &kernel, Span<const ArgValue
   return {};
 }
 
-ReferenceKernel::ReferenceKernel(attn::KernelFunction kernel)
-    : Executable(describeArguments(kernel)), kernel(std::move(kernel)) {}
+Result<std::unique_ptr<ReferenceKernel>> ReferenceKernel::create(attn::KernelFunction kernel) {
+  // What a kernel asks of its callers does not depend on who carries it out: an image without entries says it.
+  mlir::OwningOpRef<mlir::ModuleOp> nothing = mlir::ModuleOp::create(kernel.function.getLoc());
+  mlir::FailureOr<runtime::KernelImage> image = cpu::describeImage(kernel, *nothing);
+  if (failed(image))
+    return reported();
+  return std::unique_ptr<ReferenceKernel>(new ReferenceKernel(std::move(*image), std::move(kernel)));
+}
 
 Status ReferenceKernel::run(Span<const ArgValue> values) {
   auto arguments = runtime::bindArguments(image(), values);

@@ -8,6 +8,7 @@
 #include "dialect/attn/Reference.h"
 #include "runtime/jit/Executable.h"
 #include "runtime/jit/Session.h"
+#include <memory>
 
 namespace attnc::jit {
 
@@ -15,12 +16,15 @@ namespace attnc::jit {
 /// Ends before the session that its kernel lives in.
 class ReferenceKernel : public Executable {
 public:
-  /// Runs `kernel`, as it is written.
-  explicit ReferenceKernel(attn::KernelFunction kernel);
+  /// Runs `kernel`, as it is written. An argument that cannot be passed is `reported()`.
+  static runtime::Result<std::unique_ptr<ReferenceKernel>> create(attn::KernelFunction kernel);
 
   runtime::Status run(runtime::Span<const runtime::ArgValue> values) override;
 
 private:
+  ReferenceKernel(runtime::KernelImage image, attn::KernelFunction kernel)
+      : Executable(std::move(image)), kernel(std::move(kernel)) {}
+
   attn::KernelFunction kernel;
 };
 

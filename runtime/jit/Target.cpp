@@ -25,7 +25,10 @@ static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn:
 }
 
 static Result<std::unique_ptr<Executable>> loadReference(Session &session, const attn::KernelFunction &kernel) {
-  return std::unique_ptr<Executable>(std::make_unique<ReferenceKernel>(kernel));
+  Result<std::unique_ptr<ReferenceKernel>> loaded = ReferenceKernel::create(kernel);
+  if (!loaded)
+    return loaded.takeError();
+  return std::unique_ptr<Executable>(std::move(*loaded));
 }
 
 llvm::ArrayRef<Target> jit::getTargets() {
