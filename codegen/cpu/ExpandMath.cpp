@@ -19,6 +19,46 @@ using namespace mlir;
 
 namespace {
 
+/// Constants of one type, and the steps that exponentials share.
+struct ExponentialBuilder {
+  ExponentialBuilder(PatternRewriter &b, Location loc, VectorType type)
+      : b(b), loc(loc), type(type), words(VectorType::get(type.getShape(), b.getI32Type())) {}
+
+  Value number(float value) {
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, b.getF32FloatAttr(value)));
+  }
+  Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  /// x, or `top` where x is greater.
+  Value capped(Value x, float top) {
+    Value limit = number(top);
+    return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, limit), limit, x);
+  }
+  /// 1 + f * (c0 + f * (c1 + ...)).
+  Value polynomial(Value fraction, ArrayRef<float> coefficients) {
+    Value sum = number(coefficients.back());
+    for (float coefficient : llvm::reverse(coefficients.drop_back()))
+      sum = fma(sum, fraction, number(coefficient));
+    return fma(sum, fraction, number(1));
+  }
+  /// value * 2^n, where `shifted` holds n in its low bits; 0 where x is below `bottom`.
+  Value scaled(Value value, Value shifted, Value x, float bottom) {
+    Value bits = arith::BitcastOp::create(b, loc, words, shifted);
+    Value places = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(words, b.getI32IntegerAttr(23)));
+    Value exponent = arith::ShLIOp::create(b, loc, bits, places);
+    Value sum = arith::AddIOp::create(b, loc, arith::BitcastOp::create(b, loc, words, value), exponent);
+    Value tiny = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, number(bottom));
+    return arith::SelectOp::create(b, loc, tiny, number(0), arith::BitcastOp::create(b, loc, type, sum));
+  }
+
+  PatternRewriter &b;
+  Location loc;
+  VectorType type, words;
+};
+
+/// Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits.
+constexpr float shifter = 12582912.0f;
+
 /// 2^x of f32 vectors: x = n + f with n whole and |f| <= 1/2; 2^f by a polynomial of degree 6, interpolated at Chebyshev
 /// nodes with the constant term held at 1 (relative error 1e-8 before rounding); n is added to the exponent's bits.
 /// Below -126 the result is 0, from 128 on infinity.
@@ -28,36 +68,34 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
     auto type = dyn_cast<VectorType>(op.getType());
     if (!type || !type.getElementType().isF32())
       return failure();
-    Location loc = op.getLoc();
-    auto words = VectorType::get(type.getShape(), b.getI32Type());
-    auto number = [&](float value) -> Value {
-      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, b.getF32FloatAttr(value)));
-    };
-    auto compare = [&](arith::CmpFPredicate predicate, Value x, Value y) -> Value {
-      return arith::CmpFOp::create(b, loc, predicate, x, y);
-    };
-    Value x = op.getOperand();
-    Value top = number(128);
-    Value capped = arith::SelectOp::create(b, loc, compare(arith::CmpFPredicate::OGT, x, top), top, x);
-    // Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits.
-    Value shifter = number(12582912.0f);
-    Value shifted = arith::AddFOp::create(b, loc, capped, shifter);
-    Value whole = arith::SubFOp::create(b, loc, shifted, shifter);
-    Value fraction = arith::SubFOp::create(b, loc, capped, whole);
+    ExponentialBuilder e(b, op.getLoc(), type);
+    Value x = op.getOperand(), capped = e.capped(x, 128);
+    Value shifted = arith::AddFOp::create(b, e.loc, capped, e.number(shifter));
+    Value fraction = e.sub(capped, e.sub(shifted, e.number(shifter)));
     static constexpr float coefficients[] = {0.6931471824645996f,   0.24022650718688965f,  0.055503569543361664f,
                                              0.009618083015084267f, 0.0013390863314270973f, 0.00015453163359779865f};
-    Value sum = number(coefficients[5]);
-    for (int i = 4; i >= 0; --i)
-      sum = math::FmaOp::create(b, loc, sum, fraction, number(coefficients[i]));
-    sum = math::FmaOp::create(b, loc, sum, fraction, number(1));
-    Value bits = arith::BitcastOp::create(b, loc, words, shifted);
-    Value exponentShift = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(words, b.getI32IntegerAttr(23)));
-    Value exponent = arith::ShLIOp::create(b, loc, bits, exponentShift);
-    Value scaledBits =
-        arith::AddIOp::create(b, loc, arith::BitcastOp::create(b, loc, words, sum), exponent);
-    Value scaled = arith::BitcastOp::create(b, loc, type, scaledBits);
-    Value tiny = compare(arith::CmpFPredicate::OLT, x, number(-126));
-    b.replaceOpWithNewOp<arith::SelectOp>(op, tiny, number(0), scaled);
+    b.replaceOp(op, e.scaled(e.polynomial(fraction, coefficients), shifted, x, -126));
+    return success();
+  }
+};
+
+/// e^x of f32 vectors: x = n ln 2 + f with n whole and |f| <= ln(2)/2, ln 2 in two parts so that f is exact (Cody and
+/// Waite 1980); e^f by a polynomial of degree 6, interpolated as above (relative error 1e-8 before rounding). Below -87.3
+/// the result is 0, from 88.8 on infinity.
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &b) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || !type.getElementType().isF32())
+      return failure();
+    ExponentialBuilder e(b, op.getLoc(), type);
+    Value x = op.getOperand(), capped = e.capped(x, 88.8f);
+    Value shifted = e.fma(capped, e.number(1.44269504088896340736f), e.number(shifter));
+    Value whole = e.sub(shifted, e.number(shifter));
+    Value fraction = e.fma(whole, e.number(-0.693145751953125f), capped);
+    fraction = e.fma(whole, e.number(-1.428606820309417e-6f), fraction);
+    static constexpr float coefficients[] = {1.0f, 0.5f, 0.16666504740715027f, 0.04166646674275398f, 0.008369149640202522f, 0.0013933642767369747f};
+    b.replaceOp(op, e.scaled(e.polynomial(fraction, coefficients), shifted, x, -87.3f));
     return success();
   }
 };
@@ -65,7 +103,7 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
 struct ExpandMath : attnc::cpu::impl::CpuExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExp2>(&getContext(), /*benefit=*/2);
+    patterns.add<ExpandExp2, ExpandExp>(&getContext(), /*benefit=*/2);
     populateMathPolynomialApproximationPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

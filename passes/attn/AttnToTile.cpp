@@ -26,7 +26,6 @@ using namespace attnc::attn;
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float log2e = 1.44269504088896340736f;
 constexpr float ln2 = 0.69314718055994530942f;
 
 /// Writes the program of one kernel.
@@ -47,7 +46,7 @@ private:
     }
   };
 
-  void chooseUnits();
+  void chooseUnit();
   State initialState();
   std::pair<Value, Value> sinkState();
   Value logits(Value query, Value j, const KeyBounds &bounds, bool masked);
@@ -67,15 +66,17 @@ private:
   KernelOpInterface kernel;
   OpBuilder &builder;
   Location loc;
-  /// The kept logits are in units of `1 / factor` octaves: exponentials are exp2(logit * factor - max * factor).
-  float factor = log2e;
+  ExponentUnit unit;
   /// Whether raw products serve as logits: no score region, and a positive scale that `factor` takes in.
   bool rawLogits = false;
 };
 
 } // namespace
 
-void ProgramWriter::chooseUnits() {
+/// f32 is exact first; narrower types lose more in their inputs than in a rounded log2(e).
+void ProgramWriter::chooseUnit() {
+  unit.octaves = !cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF32();
+  unit.factor = unit.perNatural();
   if (!kernel.getScore().empty() || kernel.getScale())
     return;
   float scale = kernel.getStaticScale() ? kernel.getStaticScale()->convertToFloat()
@@ -84,7 +85,7 @@ void ProgramWriter::chooseUnits() {
   if (!(scale > 1e-20f))
     return;
   rawLogits = true;
-  factor = scale * log2e;
+  unit.factor = scale * unit.perNatural();
 }
 
 /// Maximum and sum of a row that has seen its sinks only (S6): they are logits in natural units.
@@ -104,10 +105,10 @@ std::pair<Value, Value> ProgramWriter::sinkState() {
     max = arith::MaximumFOp::create(builder, loc, max, load(n));
   for (int64_t n = 0; n < count; ++n) {
     Value distance = arith::SubFOp::create(builder, loc, load(n), max);
-    Value octaves = arith::MulFOp::create(builder, loc, distance, b.f32(log2e));
-    sum = arith::AddFOp::create(builder, loc, sum, math::Exp2Op::create(builder, loc, octaves));
+    Value exponent = arith::MulFOp::create(builder, loc, distance, b.f32(unit.perNatural()));
+    sum = arith::AddFOp::create(builder, loc, sum, unit.power(builder, loc, exponent));
   }
-  Value inUnits = arith::MulFOp::create(builder, loc, max, b.f32(log2e / factor));
+  Value inUnits = arith::MulFOp::create(builder, loc, max, b.f32(unit.perNatural() / unit.factor));
   return {b.broadcast(inUnits), b.broadcast(sum)};
 }
 
@@ -134,21 +135,21 @@ Value ProgramWriter::logits(Value query, Value j, const KeyBounds &bounds, bool 
   return masked ? b.buildMask(scores, j, bounds) : scores;
 }
 
-/// Row maxima in octaves; 0 for a row that has kept nothing, so that no difference of infinities arises (S7).
+/// Row maxima as exponents; 0 for a row that has kept nothing, so that no difference of infinities arises (S7).
 Value ProgramWriter::safeMax(Value max) {
   Value finite = arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
-  return arith::MulFOp::create(builder, loc, finite, constant(factor));
+  return arith::MulFOp::create(builder, loc, finite, constant(unit.factor));
 }
 
 ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
   Value scores = logits(query, j, bounds, masked);
   Value max = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Max, scores, state.max);
-  Value octaves = safeMax(max);
-  Value before = arith::MulFOp::create(builder, loc, state.max, constant(factor));
-  Value shrink = math::Exp2Op::create(builder, loc, arith::SubFOp::create(builder, loc, before, octaves));
+  Value largest = safeMax(max);
+  Value before = arith::MulFOp::create(builder, loc, state.max, constant(unit.factor));
+  Value shrink = unit.power(builder, loc, arith::SubFOp::create(builder, loc, before, largest));
   Value sum = arith::MulFOp::create(builder, loc, state.sum, shrink);
   Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
-  auto [weights, narrow] = b.buildProbabilities(scores, octaves, factor, j, element);
+  auto [weights, narrow] = b.buildProbabilities(scores, largest, unit, j, element);
   State next;
   next.max = max;
   next.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, sum);
@@ -200,9 +201,10 @@ std::pair<Value, Value> ProgramWriter::finish(State state) {
   }
   Value reciprocal = arith::DivFOp::create(builder, loc, constant(1), state.sum);
   Value factors = arith::SelectOp::create(builder, loc, empty, constant(0), reciprocal);
-  Value octaves = arith::AddFOp::create(builder, loc, safeMax(state.max),
-                                        math::Log2Op::create(builder, loc, state.sum));
-  Value natural = arith::MulFOp::create(builder, loc, octaves, constant(ln2));
+  Value max = safeMax(state.max);
+  if (unit.octaves)
+    max = arith::MulFOp::create(builder, loc, max, constant(ln2));
+  Value natural = arith::AddFOp::create(builder, loc, max, math::LogOp::create(builder, loc, state.sum));
   return {factors, arith::SelectOp::create(builder, loc, empty, constant(-infinity), natural)};
 }
 
@@ -216,7 +218,7 @@ void ProgramWriter::writeForward(ForwardOp op, State state) {
 
 /// A second walk over the keys, now that maxima and sums are known; it visits all, since every weight is stored.
 void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
-  Value factors = finish(state).first, octaves = safeMax(state.max);
+  Value factors = finish(state).first, largest = safeMax(state.max);
   Type element = cast<RankedTensorType>(op.getWeights().getType()).getElementType();
   Value end = memref::DimOp::create(builder, loc, b.lookup(op.getKey()), 1);
   auto loop = scf::ForOp::create(builder, loc, b.index(0), end, b.index(b.getKeys()));
@@ -224,12 +226,12 @@ void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
   builder.setInsertionPointToStart(loop.getBody());
   Value j = loop.getInductionVar(), zero = b.index(0);
   Value scores = logits(query, j, {zero, zero, zero, end}, /*masked=*/true);
-  Value weights = b.buildProbabilities(scores, octaves, factor, j, builder.getF32Type()).second;
+  Value weights = b.buildProbabilities(scores, largest, unit, j, builder.getF32Type()).second;
   b.storeWeights(b.scaleRows(weights, factors, element), op.getWeights(), j);
 }
 
 void ProgramWriter::write() {
-  chooseUnits();
+  chooseUnit();
   b.buildGeometry();
   b.buildCaptures();
   KeyBounds bounds = b.buildBounds();

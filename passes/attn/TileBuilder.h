@@ -32,6 +32,17 @@ struct KeyBounds {
   mlir::Value low, fullLow, fullHigh, high;
 };
 
+/// How logits become weights: `base^(logit * factor - max * factor)`.
+struct ExponentUnit {
+  bool octaves; ///< the base is 2, which hardware computes; else e, which keeps f32 exact: log2(e) is no f32 number
+  float factor;
+
+  /// base^x of a scalar or vector.
+  mlir::Value power(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x) const;
+  /// Exponents of one natural unit: log2(e) or 1.
+  float perNatural() const { return octaves ? 1.44269504088896340736f : 1.0f; }
+};
+
 /// Builds the body of a `tile.program`.
 class TileBuilder {
 public:
@@ -68,9 +79,9 @@ public:
   /// The mask region and the end of the keys.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const KeyBounds &bounds);
 
-  /// exp2 of `scores * factor - rowMax` (S7), in f32, and dropped out, scaled and cast for the product with the values
-  /// (S9, S13).
-  std::pair<mlir::Value, mlir::Value> buildProbabilities(mlir::Value scores, mlir::Value rowMax, float factor,
+  /// The exponential of `scores * factor - rowMax` (S7), in f32, and dropped out, scaled and cast for the product with
+  /// the values (S9, S13).
+  std::pair<mlir::Value, mlir::Value> buildProbabilities(mlir::Value scores, mlir::Value rowMax, ExponentUnit unit,
                                                          mlir::Value j, mlir::Type element);
 
   /// True where rows hold queries: vector<rows x i1>.

@@ -13,6 +13,10 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
+Value ExponentUnit::power(OpBuilder &builder, Location loc, Value x) const {
+  return octaves ? math::Exp2Op::create(builder, loc, x).getResult() : math::ExpOp::create(builder, loc, x).getResult();
+}
+
 TileBuilder::ElementwiseOperands TileBuilder::gatherOperands(Region &region, Value j) {
   ElementwiseOperands operands;
   region.walk([&](LoadOp load) {
@@ -138,7 +142,7 @@ Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
   return mask.getResult();
 }
 
-std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowMax, float factor, Value j,
+std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowMax, ExponentUnit unit, Value j,
                                                         Type element) {
   OpBuilder::InsertionGuard guard(builder);
   auto type = cast<VectorType>(scores.getType());
@@ -156,8 +160,8 @@ std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowM
   operands.rows.push_back(rowMax);
   Block *body = addElementwiseBody(map.getBody(), scores, operands);
   Value negatedMax = arith::NegFOp::create(builder, loc, body->getArgument(1));
-  Value exponent = math::FmaOp::create(builder, loc, body->getArgument(0), f32(factor), negatedMax);
-  Value weight = math::Exp2Op::create(builder, loc, exponent);
+  Value exponent = math::FmaOp::create(builder, loc, body->getArgument(0), f32(unit.factor), negatedMax);
+  Value weight = unit.power(builder, loc, exponent);
   Value kept = weight;
   if (seed) {
     Value uniform = buildDropoutUniform(builder, loc, seed, geometry.batch, geometry.head, body->getArgument(2),
