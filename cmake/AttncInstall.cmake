@@ -1,0 +1,26 @@
+# Installation: bin/ with the names that are links, the libraries and headers of the runtime, and a package file, so that
+# `find_package(Attnc)` gives Attnc::Runtime. Nothing holds an absolute path: the prefix may be moved.
+
+include(CMakePackageConfigHelpers)
+set(ATTNC_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Attnc")
+
+install(TARGETS attnc RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT Tools)
+foreach(link ${ATTNC_TOOL_LINKS})
+  install(FILES "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link}" DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT Tools)
+endforeach()
+
+# The runtime sees no MLIR, and so needs none where it is used.
+set_target_properties(AttncRuntime PROPERTIES EXPORT_NAME Runtime)
+target_include_directories(AttncRuntime INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/attnc>")
+install(TARGETS AttncRuntime EXPORT AttncTargets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Development)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attnc/runtime"
+        COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "jit" EXCLUDE PATTERN "python" EXCLUDE)
+install(EXPORT AttncTargets NAMESPACE Attnc:: DESTINATION "${ATTNC_CMAKE_DIR}" COMPONENT Development)
+
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/AttncConfig.cmake.in"
+                              "${PROJECT_BINARY_DIR}/AttncConfig.cmake" INSTALL_DESTINATION "${ATTNC_CMAKE_DIR}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/AttncConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/AttncConfig.cmake" "${PROJECT_BINARY_DIR}/AttncConfigVersion.cmake"
+        DESTINATION "${ATTNC_CMAKE_DIR}" COMPONENT Development)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT Tools)
