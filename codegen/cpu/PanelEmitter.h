@@ -57,6 +57,7 @@ private:
   void materialize(mlir::Operation *op);
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
+  ColumnBlock sumProducts(tile::MmaOp op, mlir::Value column, mlir::Value low, mlir::Value high);
   ColumnBlock evaluateMma(tile::MmaOp op, mlir::Value column);
   std::vector<ColumnBlock> evaluateElementwise(mlir::Operation *op, mlir::Value column);
   llvm::SmallVector<mlir::Value> bufferIndices(mlir::Value buffer, mlir::Value column);

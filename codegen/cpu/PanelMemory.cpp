@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -146,8 +147,9 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
   });
 }
 
-/// A block of columns of a product: accumulators stay in registers, key and value elements are broadcast.
-ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
+/// Products summed over columns [low, high) of the first factor, for a block of columns of the result: sums stay in
+/// registers, elements of the second factor are broadcast.
+ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, Value high) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   Value a = buffers.lookup(op.getA());
@@ -155,19 +157,16 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
     a = values.states.lookup(op.getA());
   Value staged = values.staged.lookup(op.getB());
   assert(a && staged && "factors are stored before they are multiplied");
-  int64_t depth = columnsOf(op.getA());
 
-  SmallVector<Value> init;
-  for (const Lanes &lanes : evaluate(op.getAcc(), column))
-    llvm::append_range(init, lanes);
   // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.
   constexpr int64_t unroll = 4;
-  assert(depth % unroll == 0 && "head dims and key tiles are multiples of 8");
-  auto loop = scf::ForOp::create(b, loc, context.index(0), context.index(depth), context.index(unroll), init);
+  Value zero = context.splat(context.constant(b.getF32Type(), 0));
+  SmallVector<Value> init(context.columns * context.vectors, zero);
+  auto loop = scf::ForOp::create(b, loc, low, high, context.index(unroll), init);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
-    SmallVector<Value> acc(loop.getRegionIterArgs());
+    SmallVector<Value> sums(loop.getRegionIterArgs());
     for (int64_t step = 0; step < unroll; ++step) {
       Value k = context.add(loop.getInductionVar(), context.index(step));
       SmallVector<Value> indices = bufferIndices(a, k);
@@ -179,12 +178,12 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
         Value element = memref::LoadOp::create(b, loc, staged, op.getTransposed() ? ValueRange{c, k} : ValueRange{k, c});
         Value everywhere = context.splat(element);
         for (int64_t number = 0; number < context.vectors; ++number) {
-          Value &sum = acc[offset * context.vectors + number];
+          Value &sum = sums[offset * context.vectors + number];
           sum = vector::FMAOp::create(b, loc, factor[number], everywhere, sum);
         }
       }
     }
-    scf::YieldOp::create(b, loc, acc);
+    scf::YieldOp::create(b, loc, sums);
   }
   ColumnBlock block;
   ValueRange sums = loop.getResults();
@@ -193,4 +192,51 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
     sums = sums.drop_front(context.vectors);
   }
   return block;
+}
+
+/// Adds two blocks of columns.
+static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const ColumnBlock &b) {
+  ColumnBlock sum = a;
+  for (auto [left, right] : llvm::zip_equal(sum, b))
+    for (auto [x, y] : llvm::zip_equal(left, right))
+      x = arith::AddFOp::create(context.builder, context.loc, x, y);
+  return sum;
+}
+
+/// A product is summed apart and then added, and long sums of f32 in pieces: rounding errors grow with the length of the
+/// longest chain of additions, and f32 inputs leave nothing to hide them behind. On narrower inputs the pieces would be
+/// wasted.
+ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
+  OpBuilder &b = context.builder;
+  int64_t depth = columnsOf(op.getA());
+  constexpr int64_t piece = 32;
+  bool isExact = cast<VectorType>(op.getA().getType()).getElementType().isF32();
+  ColumnBlock product;
+  if (!isExact || depth <= piece || depth % piece != 0) {
+    product = sumProducts(op, column, context.index(0), context.index(depth));
+  } else {
+    SmallVector<Value> init;
+    for (const Lanes &lanes : sumProducts(op, column, context.index(0), context.index(piece)))
+      llvm::append_range(init, lanes);
+    auto loop = scf::ForOp::create(b, context.loc, context.index(piece), context.index(depth), context.index(piece),
+                                   init);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value low = loop.getInductionVar();
+    auto asBlock = [&](ValueRange flat) {
+      ColumnBlock block;
+      for (; !flat.empty(); flat = flat.drop_front(context.vectors))
+        block.push_back(Lanes(flat.take_front(context.vectors)));
+      return block;
+    };
+    SmallVector<Value> next;
+    for (const Lanes &lanes : addBlocks(context, asBlock(loop.getRegionIterArgs()),
+                                        sumProducts(op, column, low, context.add(low, context.index(piece)))))
+      llvm::append_range(next, lanes);
+    scf::YieldOp::create(b, context.loc, next);
+    product = asBlock(loop.getResults());
+  }
+  if (matchPattern(op.getAcc(), m_AnyZeroFloat()))
+    return product;
+  return addBlocks(context, evaluate(op.getAcc(), column), product);
 }

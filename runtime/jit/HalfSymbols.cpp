@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/HalfSymbols.h"
-#include "llvm/ADT/bit.h"
 #include "runtime/DType.h"
+#include "llvm/ADT/bit.h"
 
 using namespace attnc;
 using namespace attnc::jit;

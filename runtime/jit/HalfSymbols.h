@@ -1,8 +1,8 @@
 //===- HalfSymbols.h - Conversions that compiled code may call --*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// On a CPU without instructions for them, LLVM converts 16-bit floats by calls into compiler-rt, which is not part of the
-// process. These are the same functions.
+// On a CPU without instructions for them, LLVM converts 16-bit floats by calls into compiler-rt, which is not part of
+// the process. These are the same functions.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_RUNTIME_JIT_HALFSYMBOLS_H

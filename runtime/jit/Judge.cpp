@@ -48,8 +48,10 @@ std::string Judgement::toString() const {
   llvm::raw_string_ostream os(text);
   os << llvm::left_justify(name, 8) << "  error " << llvm::format("%-9.3g", error) << "  baseline "
      << llvm::format("%-9.3g", baseline) << "  ratio "
-     << (baseline > 0 ? numberString(error / baseline) : error > 0 ? std::string("inf") : std::string("0")) << "  "
-     << (right() ? "right" : "WRONG: " + fault);
+     << (baseline > 0 ? numberString(error / baseline)
+         : error > 0  ? std::string("inf")
+                      : std::string("0"))
+     << "  " << (right() ? "right" : "WRONG: " + fault);
   return text;
 }
 
@@ -70,8 +72,8 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
       if (emptyRow && value == -INFINITY)
         continue;
       judgement.error = INFINITY;
-      judgement.fault = "element " + indexString(got, n) + " is " + numberString(value) + ", expected " +
-                        numberString(ref);
+      judgement.fault =
+          "element " + indexString(got, n) + " is " + numberString(value) + ", expected " + numberString(ref);
       return judgement;
     }
     double error = std::abs(value - ref), baselineError = std::isfinite(base) ? std::abs(base - ref) : 0;
@@ -101,7 +103,7 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
                       ", expected " + numberString(exact.loadLinear(worst)) + "; the error may be " +
                       numberString(judgement.limit);
   else if (judgement.meanError > judgement.meanLimit)
-    judgement.fault = "the mean error is " + numberString(judgement.meanError) + ", it may be " +
-                      numberString(judgement.meanLimit);
+    judgement.fault =
+        "the mean error is " + numberString(judgement.meanError) + ", it may be " + numberString(judgement.meanLimit);
   return judgement;
 }

@@ -35,12 +35,12 @@ JudgeRule getJudgeRule(const attn::KernelFunction &kernel, unsigned index);
 
 /// How far a result lies from the reference, and whether that is near enough.
 struct Judgement {
-  std::string name;      ///< of the result
-  int64_t elements = 0;  ///< judged
-  double error = 0;      ///< greatest distance from the reference
-  double baseline = 0;   ///< the baseline's greatest distance
-  double limit = 0;      ///< greatest distance allowed
-  double meanError = 0;  ///< mean distance
+  std::string name;     ///< of the result
+  int64_t elements = 0; ///< judged
+  double error = 0;     ///< greatest distance from the reference
+  double baseline = 0;  ///< the baseline's greatest distance
+  double limit = 0;     ///< greatest distance allowed
+  double meanError = 0; ///< mean distance
   double meanBaseline = 0;
   double meanLimit = 0;
   std::string fault; ///< why it is wrong; empty where it is right

@@ -3,12 +3,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/LoadedKernel.h"
+#include "runtime/DType.h"
+#include "runtime/jit/HalfSymbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Support/TargetSelect.h"
-#include "runtime/DType.h"
-#include "runtime/jit/HalfSymbols.h"
 
 using namespace llvm;
 using namespace attnc;

@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/RandomInputs.h"
-#include "llvm/ADT/STLExtras.h"
 #include "runtime/Random.h"
 #include "runtime/jit/Types.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
 
@@ -104,8 +104,8 @@ void Drawer::fillLengths(const Tensor &tensor, int64_t limit, uint64_t stream) c
   }
 }
 
-/// Cuts `total` rows at random places, two of them equal where there are enough. Queries and keys are cut alike, so that
-/// two tensors of one total describe the same sequences.
+/// Cuts `total` rows at random places, two of them equal where there are enough. Queries and keys are cut alike, so
+/// that two tensors of one total describe the same sequences.
 void Drawer::fillOffsets(const Tensor &tensor, int64_t total) const {
   int64_t last = tensor.numElements() - 1;
   if (last < 0)

@@ -32,8 +32,8 @@ private:
 std::vector<attn::ReferenceValue> toReferenceValues(const attn::KernelFunction &kernel,
                                                     runtime::Span<const runtime::ArgValue> inputs);
 
-/// Runs the reference on `inputs`, into `outputs` of any floating-point dtype. Unlike `ReferenceKernel::run` it takes the
-/// inputs as they are. Results outside of `rows` stay untouched, unless `rows` is empty.
+/// Runs the reference on `inputs`, into `outputs` of any floating-point dtype. Unlike `ReferenceKernel::run` it takes
+/// the inputs as they are. Results outside of `rows` stay untouched, unless `rows` is empty.
 runtime::Status runReference(const attn::KernelFunction &kernel, runtime::Span<const runtime::ArgValue> inputs,
                              runtime::Span<const runtime::Tensor> outputs, attn::Precision precision,
                              const std::vector<int64_t> &rows = {});

@@ -9,9 +9,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime/Error.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/Error.h"
 
 namespace attnc::jit {
 
@@ -24,15 +24,16 @@ inline runtime::Error reported() { return {}; }
 /// A session is for one thread at a time.
 class Session {
 public:
-  /// A session that renders diagnostics to `diagnostics`, in MLIR's form: place, message, the spec's own line and a caret.
+  /// A session that renders diagnostics to `diagnostics`, in MLIR's form: place, message, the spec's own line and a
+  /// caret.
   explicit Session(llvm::raw_ostream &diagnostics = llvm::errs());
   ~Session();
 
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Opens the spec in the file at `path`; "-" is standard input. A file that cannot be read is an error with a message; a
-  /// spec at fault is `reported()`.
+  /// Opens the spec in the file at `path`; "-" is standard input. A file that cannot be read is an error with a
+  /// message; a spec at fault is `reported()`.
   runtime::Status openFile(llvm::StringRef path);
 
   /// Opens the spec in `text`; diagnostics call it `name`.

@@ -142,9 +142,10 @@ Result<std::vector<int64_t>> Resolver::run() {
     if (ShapedType::isDynamic(size))
       missing += (missing.empty() ? "" : ", ") + (name == "B+1" ? std::string("B") : name);
   if (!missing.empty())
-    return Error{"the spec leaves sizes open: give " + missing + " by --shape, as in --shape " +
-                 llvm::join(llvm::map_range(llvm::split(missing, ", "), [](StringRef name) { return (name + "=…").str(); }),
-                            ",")};
+    return Error{
+        "the spec leaves sizes open: give " + missing + " by --shape, as in --shape " +
+        llvm::join(llvm::map_range(llvm::split(missing, ", "), [](StringRef name) { return (name + "=…").str(); }),
+                   ",")};
   return sizes;
 }
 

@@ -28,8 +28,8 @@ runtime::Result<ShapeRequest> parseShape(llvm::StringRef shape, llvm::ArrayRef<s
 /// The size of every symbol of one kernel, and of dimensions that broadcast.
 class Shapes {
 public:
-  /// Completes `request` for `kernel`: sizes that the spec fixes need not be given, "B+1" follows from "B" and the reverse.
-  /// Errors name every size that is missing, or the one that does not fit.
+  /// Completes `request` for `kernel`: sizes that the spec fixes need not be given, "B+1" follows from "B" and the
+  /// reverse. Errors name every size that is missing, or the one that does not fit.
   static runtime::Result<Shapes> resolve(const attn::KernelFunction &kernel, const ShapeRequest &request);
 
   /// The size of symbol `name`; `fallback` where the kernel has none of that name.

@@ -25,8 +25,8 @@ struct Target {
 /// All targets, in the order in which "auto" tries them.
 llvm::ArrayRef<Target> getTargets();
 
-/// The target called `name`, or the first that can be used for "auto". An error names what there is, or why it cannot be
-/// used here.
+/// The target called `name`, or the first that can be used for "auto". An error names what there is, or why it cannot
+/// be used here.
 runtime::Result<const Target *> findTarget(llvm::StringRef name);
 
 } // namespace attnc::jit

@@ -44,8 +44,7 @@ Result<std::vector<Judgement>> jit::judgeAgainstReference(const attn::KernelFunc
   for (size_t index = 0; index < outputs.size(); ++index) {
     JudgeRule rule = getJudgeRule(kernel, static_cast<unsigned>(index));
     rule.sampled = !rows.empty();
-    judgements.push_back(
-        judge(kernel.outputs[index].name, rule, outputs[index], (*exact)[index], (*baseline)[index]));
+    judgements.push_back(judge(kernel.outputs[index].name, rule, outputs[index], (*exact)[index], (*baseline)[index]));
   }
   return judgements;
 }

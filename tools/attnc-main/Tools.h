@@ -1,8 +1,8 @@
 //===- Tools.h - The tools of the multi-call program ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// All tools are one executable, which looks at the name that it was called by, as LLVM's own driver does: one binary with
-// one copy of MLIR instead of four.
+// All tools are one executable, which looks at the name that it was called by, as LLVM's own driver does: one binary
+// with one copy of MLIR instead of four.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_TOOLS_ATTNC_MAIN_TOOLS_H

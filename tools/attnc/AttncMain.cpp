@@ -11,7 +11,8 @@ using namespace attnc::cli;
 using llvm::StringRef;
 
 static void printHelp(llvm::raw_ostream &os) {
-  os << "attnc compiles attention kernels: you write what one variant computes, it finds the tiles, bounds and schedule.\n\n"
+  os << "attnc compiles attention kernels: you write what one variant computes, it finds the tiles, bounds and "
+        "schedule.\n\n"
         "Usage: attnc COMMAND [options]\n\nCommands:\n";
   for (const Command &command : getCommands())
     os << "  " << llvm::left_justify(command.name, 9) << ' ' << command.summary << '\n';
@@ -24,9 +25,7 @@ static void printHelp(llvm::raw_ostream &os) {
         "Exit status: 0 all went well, 1 a result was judged wrong, 2 the command could not be carried out.\n";
 }
 
-static void printVersion(llvm::raw_ostream &os) {
-  os << "attnc " ATTNC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
-}
+static void printVersion(llvm::raw_ostream &os) { os << "attnc " ATTNC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n"; }
 
 /// The command called `name`, or null.
 static const Command *findCommand(StringRef name) {
@@ -38,7 +37,7 @@ static const Command *findCommand(StringRef name) {
 
 /// The error for a command that does not exist.
 static ExitCode failUnknown(StringRef name) {
-  llvm::SmallVector<StringRef> names{"help"};
+  llvm::SmallVector<StringRef> names{"help", "--help", "--version"};
   for (const Command &command : getCommands())
     names.push_back(command.name);
   StringRef nearest = findNearest(name, names);

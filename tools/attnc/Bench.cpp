@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/Process.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/PeakRate.h"
 #include "tools/attnc/Spec.h"
 #include "tools/attnc/Work.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Process.h"
 #include <chrono>
 
 using namespace attnc;
@@ -33,7 +33,8 @@ static void showProgress(double share, double elapsed) {
     return;
   constexpr int width = 40;
   int done = static_cast<int>(std::min(share, 1.0) * width);
-  llvm::errs() << "\r[" << std::string(static_cast<size_t>(done), '#') << std::string(static_cast<size_t>(width - done), ' ')
+  llvm::errs() << "\r[" << std::string(static_cast<size_t>(done), '#')
+               << std::string(static_cast<size_t>(width - done), ' ')
                << llvm::format("] %3.0f%%", 100 * std::min(share, 1.0));
 }
 

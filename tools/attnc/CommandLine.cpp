@@ -113,8 +113,9 @@ runtime::Result<int64_t> cli::getInteger(const InputArgList &args, OptionId opti
     return fallback;
   int64_t value = 0;
   if (StringRef(arg->getValue()).getAsInteger(10, value) || value < least)
-    return runtime::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected an integer of at least " +
-                          std::to_string(least) + ", got '" + arg->getValue() + "'"};
+    return runtime::Error{"option '" + arg->getOption().getPrefixedName().str() +
+                          "': expected an integer of at least " + std::to_string(least) + ", got '" + arg->getValue() +
+                          "'"};
   return value;
 }
 
@@ -138,7 +139,8 @@ runtime::Status cli::writeFile(StringRef path, function_ref<void(raw_ostream &)>
   auto failure = [&](const Twine &why) { return runtime::Error{("cannot write '" + path + "': " + why).str()}; };
   if (sys::fs::is_directory(path))
     return failure("it is a directory");
-  Expected<sys::fs::TempFile> file = sys::fs::TempFile::create(path + ".tmp%%%%%%", sys::fs::all_read | sys::fs::all_write);
+  Expected<sys::fs::TempFile> file =
+      sys::fs::TempFile::create(path + ".tmp%%%%%%", sys::fs::all_read | sys::fs::all_write);
   if (!file)
     return failure(toString(file.takeError()));
   raw_fd_ostream os(file->FD, /*shouldClose=*/false);

@@ -7,13 +7,13 @@
 #ifndef ATTNC_TOOLS_ATTNC_COMMANDLINE_H
 #define ATTNC_TOOLS_ATTNC_COMMANDLINE_H
 
+#include "runtime/Error.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Support/raw_ostream.h"
-#include "runtime/Error.h"
 #include <string>
 
 namespace attnc::cli {
@@ -70,8 +70,8 @@ ExitCode runCommand(const Command &command, llvm::ArrayRef<const char *> args);
 /// Prints the page of `command`.
 void printCommandHelp(const Command &command, llvm::raw_ostream &os);
 
-/// Prints "attnc: error: <message>"; the way in which every command ends that goes wrong. An empty message means that the
-/// fault was reported already, in place, by MLIR.
+/// Prints "attnc: error: <message>"; the way in which every command ends that goes wrong. An empty message means that
+/// the fault was reported already, in place, by MLIR.
 ExitCode fail(const llvm::Twine &message);
 
 /// The same, for an error of a library.
@@ -84,7 +84,8 @@ runtime::Result<int64_t> getInteger(const llvm::opt::InputArgList &args, OptionI
 /// The value of an option as a finite number; `fallback` where it is absent.
 runtime::Result<double> getNumber(const llvm::opt::InputArgList &args, OptionId option, double fallback);
 
-/// Writes `path` by `write`: beside its place, then renamed, so that it holds its old content or all of the new. "-" and
+/// Writes `path` by `write`: beside its place, then renamed, so that it holds its old content or all of the new. "-"
+/// and
 /// "" are standard output.
 runtime::Status writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
 

@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Compile.h"
-#include "llvm/Support/Process.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Spec.h"
+#include "llvm/Support/Process.h"
 
 using namespace attnc;
 using namespace attnc::cli;

@@ -5,13 +5,13 @@
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "runtime/jit/Types.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/Process.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Formula.h"
 #include "tools/attnc/MaskPicture.h"
 #include "tools/attnc/Spec.h"
 #include "tools/attnc/Work.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Process.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -67,8 +67,7 @@ static void explainOperation(attn::KernelOpInterface op, FormulaPrinter &printer
 }
 
 /// What the mask keeps and what that costs, at given sizes.
-static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes,
-                        llvm::ArrayRef<MaskWork> masks) {
+static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
   llvm::raw_ostream &os = llvm::outs();
   unsigned columns = llvm::sys::Process::StandardOutColumns();
   for (const MaskWork &mask : masks) {
@@ -119,10 +118,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   }
   llvm::StringRef name = function.getName();
   if (args.hasArg(OPT_svg))
-    if (runtime::Status status = writeFile(args.getLastArgValue(OPT_svg),
-                                           [&](llvm::raw_ostream &os) {
-                                             drawSvg(masks.front().map, (name + ": " + shapes->toString()).str(), os);
-                                           });
+    if (runtime::Status status = writeFile(
+            args.getLastArgValue(OPT_svg),
+            [&](llvm::raw_ostream &os) { drawSvg(masks.front().map, (name + ": " + shapes->toString()).str(), os); });
         !status)
       return fail(status.takeError());
 
@@ -142,7 +140,8 @@ const Command cli::explainCommand = {
     ExplainCommand,
     "SPEC [--shape B=1,Sq=8192,Sk=8192] [options]",
     "Show what the compiler decided, and why",
-    "Shows what became of a spec: score and mask as formulas, the keys that each tile of queries can see (bounds), the\n"
+    "Shows what became of a spec: score and mask as formulas, the keys that each tile of queries can see (bounds), "
+    "the\n"
     "decision for each tile where positions do not settle it (blocks), and the schedule.\n"
     "\n"
     "With sizes it draws the mask's tiles, · empty (never visited), ▒ partial (mask evaluated), █ full (no mask), and\n"

@@ -57,7 +57,7 @@ std::string FormulaPrinter::operand(Value value, int strength) {
 std::string FormulaPrinter::tensorName(Value tensor) const {
   auto argument = dyn_cast<BlockArgument>(tensor);
   return argument && argument.getArgNumber() < kernel.inputs.size() ? kernel.inputs[argument.getArgNumber()].name
-                                                                     : "tensor";
+                                                                    : "tensor";
 }
 
 std::string FormulaPrinter::call(StringRef name, OperandRange operands) {
@@ -210,7 +210,9 @@ FormulaPrinter::Expr FormulaPrinter::buildOperation(Operation *op, Value value) 
       })
       .Case([&](arith::NegFOp) { return Expr{"-" + operand(op->getOperand(0), Prefix), Prefix, std::nullopt}; })
       .Case<math::AbsIOp, math::AbsFOp>([&](auto) { return atom("|" + get(op->getOperand(0)).text + "|"); })
-      .Case([&](attn::LoadOp load) { return atom(tensorName(load.getTensor()) + "[" + indices(load.getIndices()) + "]"); })
+      .Case([&](attn::LoadOp load) {
+        return atom(tensorName(load.getTensor()) + "[" + indices(load.getIndices()) + "]");
+      })
       .Case([&](attn::LoadRangeOp range) {
         std::string text;
         for (auto [first, last] : llvm::zip_equal(range.getFirst(), range.getLast()))

@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/MaskMap.h"
-#include "llvm/Support/MathExtras.h"
 #include "runtime/jit/Session.h"
 #include "tools/attnc/RegionEvaluator.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace attnc;
 using namespace attnc::attn;
@@ -70,8 +70,12 @@ TileClass Surveyor::classify(const Sequence &sequence, int64_t head, int64_t row
     return RegionEvaluator::Coordinate{i + sequence.positionOffset, sequence.queryStart + i};
   };
   auto key = [&](int64_t j) { return RegionEvaluator::Coordinate{j, sequence.keyStart + j}; };
-  auto flags = blocks.run({{sequence.batch, sequence.batch}, {head, head}, query(firstQuery), query(lastQuery),
-                           key(firstKey), key(lastKey)});
+  auto flags = blocks.run({{sequence.batch, sequence.batch},
+                           {head, head},
+                           query(firstQuery),
+                           query(lastQuery),
+                           key(firstKey),
+                           key(lastKey)});
   if (!flags || flags->size() != 2)
     return TileClass::Partial;
   return !(*flags)[0] ? TileClass::Empty : (*flags)[1] ? TileClass::Full : TileClass::Partial;
@@ -95,8 +99,8 @@ MaskMap Surveyor::survey(const Sequence &sequence, int64_t head) {
                           {first + sequence.positionOffset, sequence.queryStart + first},
                           {last + sequence.positionOffset, sequence.queryStart + last}});
     for (int64_t column = 0; column < map.columns; ++column)
-      map.tiles.push_back(
-          classify(sequence, head, row, column, map, range ? llvm::ArrayRef<int64_t>(*range) : llvm::ArrayRef<int64_t>()));
+      map.tiles.push_back(classify(sequence, head, row, column, map,
+                                   range ? llvm::ArrayRef<int64_t>(*range) : llvm::ArrayRef<int64_t>()));
   }
   return map;
 }

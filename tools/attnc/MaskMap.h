@@ -40,10 +40,9 @@ struct MaskWork {
   bool estimated = false; ///< whether `keptPairs` comes from a sample
 };
 
-/// Looks at `lowered`, an operation after `attn-infer-bounds`, on `inputs`. Tile classes are those of the regions `bounds`
-/// and `blocks`; kept pairs are counted by the mask itself where a tile is partial.
-runtime::Result<MaskWork> measureMask(attn::KernelOpInterface lowered,
-                                      llvm::ArrayRef<attn::ReferenceValue> inputs);
+/// Looks at `lowered`, an operation after `attn-infer-bounds`, on `inputs`. Tile classes are those of the regions
+/// `bounds` and `blocks`; kept pairs are counted by the mask itself where a tile is partial.
+runtime::Result<MaskWork> measureMask(attn::KernelOpInterface lowered, llvm::ArrayRef<attn::ReferenceValue> inputs);
 
 } // namespace attnc::cli
 

@@ -59,15 +59,15 @@ void attnc::cli::drawText(const MaskMap &map, unsigned width, unsigned height, r
   int64_t down = std::min<int64_t>(map.rows, std::max(height, 1U));
   int64_t across = std::min<int64_t>(map.columns, std::max(width, 1U));
   constexpr unsigned margin = 9;
-  os.indent(margin) << "keys 0 to " << map.keys << ", one column " << llvm::divideCeil(map.columns, across) * map.keyTile
+  os.indent(margin) << "keys 0 to " << map.keys << ", one column "
+                    << llvm::divideCeil(map.columns, across) * map.keyTile
                     << (down < map.rows || across < map.columns ? " (several tiles share a cell)\n" : "\n");
   for (int64_t row = 0; row < down; ++row) {
     int64_t begin = row * map.rows / down, end = (row + 1) * map.rows / down;
     os << llvm::right_justify(std::to_string(begin * map.queryTile), margin - 2) << "  ";
     std::optional<TileClass> previous;
     for (int64_t column = 0; column < across; ++column) {
-      TileClass kind =
-          summarise(map, begin, end, column * map.columns / across, (column + 1) * map.columns / across);
+      TileClass kind = summarise(map, begin, end, column * map.columns / across, (column + 1) * map.columns / across);
       if (previous != kind)
         os.changeColor(styleOf(kind).colour);
       os << styleOf(kind).symbol;

@@ -135,7 +135,8 @@ const Command cli::runCommandEntry = {
     "SPEC --inputs IN.safetensors --outputs OUT.safetensors [options]",
     "Run a spec on tensors from a file",
     "Runs a kernel of SPEC on the tensors of a .safetensors file and writes the results to another. Arguments and\n"
-    "results go by the names that the spec gives them (attn.name, else arg0, arg1, ... and out0, out1, ...). A scalar is\n"
+    "results go by the names that the spec gives them (attn.name, else arg0, arg1, ... and out0, out1, ...). A scalar "
+    "is\n"
     "a tensor of one element. All arguments are checked before anything runs, and OUT is written whole or not at all.\n"
     "\n"
     "--check judges the results against the fp64 reference, as 'attnc verify' does.\n",

@@ -76,8 +76,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     right &= judgement.right();
   }
   if (*repeat > 1) {
-    Result<std::string> different =
-        findDifference(**kernel, spec->kernel, *shapes, *inputs, *outputs, *repeat - 1);
+    Result<std::string> different = findDifference(**kernel, spec->kernel, *shapes, *inputs, *outputs, *repeat - 1);
     if (!different)
       return fail(different.takeError());
     if (different->empty())

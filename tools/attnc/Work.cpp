@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/Work.h"
-#include "llvm/Support/Format.h"
 #include "runtime/jit/Types.h"
+#include "llvm/Support/Format.h"
 
 using namespace attnc;
 using namespace attnc::cli;
