@@ -1,0 +1,111 @@
+//===- CompiledSpec.cpp - A spec that is ready to run -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/CompiledSpec.h"
+#include "codegen/cpu/CpuCodegen.h"
+#include "codegen/target/HostCpu.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Pipelines.h"
+#include "runtime/jit/Compile.h"
+#include "runtime/jit/Target.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::conformance;
+using runtime::Result;
+using runtime::Status;
+
+Result<std::unique_ptr<CompiledSpec>> CompiledSpec::open(const std::string &text) {
+  auto spec = std::make_unique<CompiledSpec>();
+  if (Status status = spec->session.openText(text, "spec"); !status)
+    return spec->explain(status.takeError());
+  Result<attn::KernelFunction> function = spec->session.findKernel();
+  if (!function)
+    return spec->explain(function.takeError());
+  spec->function = std::move(*function);
+  return spec;
+}
+
+Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compile(const std::string &text, StringRef target) {
+  Result<const jit::Target *> found = jit::findTarget(target);
+  if (!found)
+    return found.takeError();
+  auto spec = open(text);
+  if (!spec)
+    return spec.takeError();
+  auto loaded = (*found)->load((*spec)->session, (*spec)->kernel());
+  if (!loaded)
+    return (*spec)->explain(loaded.takeError());
+  (*spec)->loaded = std::move(*loaded);
+  return spec;
+}
+
+/// Builds the pipelines from spec to tile program into `pm`, without the pass `pass`; fails where they do not hold it.
+static LogicalResult buildWithoutPass(PassManager &pm, StringRef pass) {
+  registerTransformsPasses();
+  registerPipelines();
+  PassManager whole(pm.getContext());
+  buildAttnPipeline(whole);
+  buildTilePipeline(whole);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  whole.printAsTextualPipeline(os);
+  std::string needle = "," + pass.str();
+  size_t place = text.find(needle);
+  if (place == std::string::npos)
+    return failure();
+  text.erase(place, needle.size());
+  StringRef inner(text);
+  inner.consume_front("builtin.module(");
+  inner.consume_back(")");
+  return parsePassPipeline(inner, pm);
+}
+
+Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std::string &text, StringRef pass) {
+  auto spec = open(text);
+  if (!spec)
+    return spec.takeError();
+  MLIRContext *context = &(*spec)->session.context();
+  attn::CpuTargetAttr target = target::getHostCpu(context);
+  func::FuncOp function = (*spec)->kernel().function;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  (*module)->setAttr(target::targetAttrName, target);
+  module->push_back(function.clone());
+
+  PassManager tiles(context), cpu(context);
+  cpu::buildCpuPipeline(cpu);
+  if (failed(buildWithoutPass(tiles, pass)) || failed(tiles.run(*module)))
+    return (*spec)->explain({"the pipeline without '" + pass.str() + "' failed"});
+  FailureOr<runtime::KernelImage> image = cpu::describeImage((*spec)->kernel(), *module);
+  if (failed(image) || failed(cpu.run(*module)))
+    return (*spec)->explain({"code generation failed"});
+  FailureOr<std::vector<uint8_t>> object = cpu::emitObject(*module, target);
+  if (failed(object))
+    return (*spec)->explain({"no object code"});
+  image->bytes = std::move(*object);
+  auto loaded = jit::LoadedKernel::load(std::move(*image));
+  if (!loaded)
+    return loaded.takeError();
+  (*spec)->loaded = std::move(*loaded);
+  return spec;
+}
+
+Result<attn::ScheduleAttr> CompiledSpec::schedule() {
+  auto module = jit::lowerToAttn(session, kernel());
+  if (!module)
+    return explain(module.takeError());
+  attn::ScheduleAttr schedule;
+  (*module)->walk([&](attn::KernelOpInterface op) { schedule = op.getScheduleAttr(); });
+  return schedule;
+}
+
+Status CompiledSpec::run(runtime::Span<const runtime::ArgValue> inputs, runtime::Span<const runtime::Tensor> outputs) {
+  std::vector<runtime::ArgValue> values(inputs.begin(), inputs.end());
+  values.insert(values.end(), outputs.begin(), outputs.end());
+  if (Status status = loaded->run(values); !status)
+    return explain(status.takeError());
+  return {};
+}

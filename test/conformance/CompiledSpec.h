@@ -1,0 +1,51 @@
+//===- CompiledSpec.h - A spec that is ready to run -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TEST_CONFORMANCE_COMPILEDSPEC_H
+#define ATTNC_TEST_CONFORMANCE_COMPILEDSPEC_H
+
+#include "runtime/jit/LoadedKernel.h"
+#include "runtime/jit/Session.h"
+
+namespace attnc::conformance {
+
+/// A spec and its kernel on one target. One compilation serves all sizes.
+class CompiledSpec {
+public:
+  /// Compiles `text` for `target`. The error holds the diagnostics.
+  static runtime::Result<std::unique_ptr<CompiledSpec>> compile(const std::string &text, llvm::StringRef target);
+
+  /// Compiles `text` for this CPU with every occurrence of the pass `pass` deleted from the pipelines.
+  static runtime::Result<std::unique_ptr<CompiledSpec>> compileWithoutPass(const std::string &text,
+                                                                           llvm::StringRef pass);
+
+  /// What the spec asks of its callers.
+  const attn::KernelFunction &kernel() const { return *function; }
+
+  /// The kernel.
+  jit::Executable &executable() { return *loaded; }
+
+  /// The schedule that the compiler chose.
+  runtime::Result<attn::ScheduleAttr> schedule();
+
+  /// Runs the kernel; an error holds the diagnostics, if there are any.
+  runtime::Status run(runtime::Span<const runtime::ArgValue> inputs, runtime::Span<const runtime::Tensor> outputs);
+
+  /// `error` with the diagnostics so far.
+  runtime::Error explain(runtime::Error error) const { return {diagnostics + error.message}; }
+
+private:
+  /// A spec that is open, and neither compiled nor loaded.
+  static runtime::Result<std::unique_ptr<CompiledSpec>> open(const std::string &text);
+
+  std::string diagnostics;
+  llvm::raw_string_ostream stream{diagnostics};
+  jit::Session session{stream};
+  std::optional<attn::KernelFunction> function;
+  std::unique_ptr<jit::Executable> loaded;
+};
+
+} // namespace attnc::conformance
+
+#endif // ATTNC_TEST_CONFORMANCE_COMPILEDSPEC_H

@@ -1,0 +1,144 @@
+//===- MaskCases.cpp - Masks, windows, alignment, empty rows ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/Case.h"
+
+using namespace attnc::conformance;
+
+/// A spec with a mask region.
+static Spec masked(std::string mask, std::vector<std::string> arguments = {}, std::string clauses = "") {
+  Spec spec;
+  spec.mask = std::move(mask);
+  spec.arguments = std::move(arguments);
+  spec.clauses = std::move(clauses);
+  return spec;
+}
+
+static void addPositions(std::vector<Case> &cases, Extent extent) {
+  const std::string causal = "%keep = attn.causal %i, %j";
+  for (std::string align : {"top_left", "bottom_right"}) {
+    std::string clause = "align(" + align + ")";
+    cases.push_back({"S2_causal_" + align, masked(causal, {}, clause), standardTrials(extent)});
+    cases.push_back({"S2_window_" + align, masked("%keep = attn.window %i, %j left(17) right(5)", {}, clause),
+                     standardTrials(extent)});
+    cases.push_back({"S2_q_offset_" + align, masked(causal, {"n: index"}, clause + " q_offset(%n)"),
+                     standardTrials(extent, {{"n", {37}}})});
+    cases.push_back({"S2_q_offset_negative_" + align, masked(causal, {"n: index"}, clause + " q_offset(%n)"),
+                     standardTrials(extent, {{"n", {-29}}})});
+  }
+}
+
+static void addWindows(std::vector<Case> &cases, Extent extent) {
+  const std::pair<const char *, const char *> windows[] = {{"0", "left(0) right(0)"},
+                                                           {"1", "left(1) right(1)"},
+                                                           {"left_0", "left(0)"},
+                                                           {"right_0", "right(0)"},
+                                                           {"left_and_right", "left(3) right(90)"},
+                                                           {"left_only", "left(31)"},
+                                                           {"right_only", "right(7)"},
+                                                           {"127_causal", "left(127) right(0)"},
+                                                           {"wider_than_all", "left(100000) right(100000)"}};
+  for (auto [name, sides] : windows)
+    cases.push_back({std::string("S5_window_") + name, masked(std::string("%keep = attn.window %i, %j ") + sides),
+                     standardTrials(extent)});
+  Case runtime{"S5_window_runtime", masked("%keep = attn.window %i, %j left(%l) right(%r)", {"l: index", "r: index"}),
+               standardTrials(extent)};
+  const std::pair<double, double> sides[] = {{0, 0}, {1, 0}, {40, 3}, {1e9, 0}, {0, 1e9}};
+  for (size_t n = 0; n < runtime.trials.size(); ++n)
+    runtime.trials[n].contents = {{"l", {sides[n % 5].first}}, {"r", {sides[n % 5].second}}};
+  cases.push_back(runtime);
+}
+
+/// Masks in plain arith, which no operation of the dialect names.
+static void addUserMasks(std::vector<Case> &cases, Extent extent) {
+  const std::pair<const char *, const char *> masks[] = {{"chunked", R"(%n = arith.constant 50 : index
+      %p = arith.floordivsi %i, %n : index
+      %r = arith.floordivsi %j, %n : index
+      %same = arith.cmpi eq, %p, %r : index
+      %c = attn.causal %i, %j
+      %keep = arith.andi %same, %c : i1)"},
+                                                         {"dilated", R"(%zero = arith.constant 0 : index
+      %four = arith.constant 4 : index
+      %d = arith.subi %i, %j : index
+      %phase = arith.remsi %d, %four : index
+      %keep = arith.cmpi eq, %phase, %zero : index)"},
+                                                         {"sinks_and_window", R"(%four = arith.constant 4 : index
+      %first = arith.cmpi slt, %j, %four : index
+      %w = attn.window %i, %j left(20) right(0)
+      %any = arith.ori %first, %w : i1
+      %c = attn.causal %i, %j
+      %keep = arith.andi %any, %c : i1)"},
+                                                         {"not_causal", R"(%true = arith.constant true
+      %c = attn.causal %i, %j
+      %keep = arith.xori %c, %true : i1)"},
+                                                         {"diagonal_2i", R"(%two = arith.constant 2 : index
+      %t = arith.muli %i, %two : index
+      %keep = arith.cmpi sle, %j, %t : index)"},
+                                                         {"odd_heads_causal", R"(%one = arith.constant 1 : index
+      %two = arith.constant 2 : index
+      %r = arith.remui %h, %two : index
+      %even = arith.cmpi ne, %r, %one : index
+      %c = attn.causal %i, %j
+      %keep = arith.ori %even, %c : i1)"},
+                                                         {"middle_dropped", R"(%low = arith.constant 40 : index
+      %high = arith.constant 170 : index
+      %before = arith.cmpi slt, %j, %low : index
+      %behind = arith.cmpi sge, %j, %high : index
+      %keep = arith.ori %before, %behind : i1)"}};
+  for (auto [name, mask] : masks)
+    cases.push_back({std::string("S3_user_") + name, masked(mask), standardTrials(extent)});
+}
+
+static void addTensorMasks(std::vector<Case> &cases, Extent extent) {
+  for (auto [name, type] : {std::pair("B_1_Sq_Sk", "tensor<?x1x?x?xi1>"), std::pair("1_H_Sq_Sk", "tensor<1x?x?x?xi1>"),
+                            std::pair("B_1_1_Sk", "tensor<?x1x1x?xi1>")})
+    cases.push_back({std::string("S3_mask_tensor_") + name,
+                     masked("%keep = attn.load %m[%b, %h, %i, %j] : " + std::string(type), {"m: " + std::string(type)}),
+                     standardTrials(extent)});
+  cases.push_back({"S7_mask_tensor_all_false",
+                   masked("%keep = attn.load %m[%b, %h, %i, %j] : tensor<?x1x?x?xi1>", {"m: tensor<?x1x?x?xi1>"}),
+                   standardTrials(extent, {{"m", {0}}})});
+  cases.push_back({"S3_prefix_lm",
+                   masked(R"(%c = attn.causal %i, %j
+      %p = attn.prefix %j, %n[%b] : tensor<?xi32>
+      %keep = arith.ori %c, %p : i1)",
+                          {"n: tensor<?xi32>"}),
+                   standardTrials(extent)});
+}
+
+static void addEmptyRows(std::vector<Case> &cases, Extent extent) {
+  cases.push_back({"S7_nothing_kept", masked(R"(%c = arith.constant 0 : index
+      %keep = arith.cmpi slt, %j, %c : index)"),
+                   standardTrials(extent)});
+  cases.push_back({"S7_even_rows_empty", masked(R"(%zero = arith.constant 0 : index
+      %two = arith.constant 2 : index
+      %r = arith.remsi %i, %two : index
+      %keep = arith.cmpi ne, %r, %zero : index)"),
+                   standardTrials(extent)});
+  cases.push_back({"S7_first_key_tile_empty", masked(R"(%c = arith.constant 130 : index
+      %keep = arith.cmpi sge, %j, %c : index)"),
+                   standardTrials(extent)});
+  // Of 200 keys a row keeps the last ones: the running maximum starts at -inf and stays there for whole tiles.
+  cases.push_back({"S7_keys_behind_the_query",
+                   masked(R"(%n = arith.constant 70 : index
+      %t = arith.addi %i, %n : index
+      %keep = arith.cmpi sgt, %j, %t : index)",
+                          {}, "align(top_left)"),
+                   standardTrials(extent)});
+  Case huge{"S7_values_1e4", masked("%keep = attn.causal %i, %j"), standardTrials(extent)};
+  for (Trial &trial : huge.trials)
+    trial.valueScale = 1e4;
+  cases.push_back(huge);
+  huge.name = "S7_values_1e4_capped";
+  huge.spec.score = "%x = attn.softcap %s, 30.0";
+  cases.push_back(huge);
+}
+
+void attnc::conformance::addMaskCases(std::vector<Case> &cases, Extent extent) {
+  addPositions(cases, extent);
+  addWindows(cases, extent);
+  addUserMasks(cases, extent);
+  addTensorMasks(cases, extent);
+  addEmptyRows(cases, extent);
+}

@@ -1,0 +1,159 @@
+//===- Runner.cpp - Puts a compiled spec to a trial -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/Runner.h"
+#include "runtime/jit/RandomInputs.h"
+#include "runtime/jit/Verify.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace attnc;
+using namespace attnc::conformance;
+using runtime::ArgValue;
+using runtime::Dims;
+using runtime::Result;
+using runtime::Status;
+using runtime::Tensor;
+
+/// A new tensor of `like`'s shape and dtype that lies in memory as `layout` says.
+static Result<Tensor> allocateAs(const Tensor &like, Layout layout) {
+  Dims shape = like.shape();
+  if (layout == Layout::HeadsFirst) {
+    auto tensor = Tensor::allocate(like.dtype(), {shape[0], shape[2], shape[1], shape[3]});
+    return tensor ? Result<Tensor>(tensor->transposedView({0, 2, 1, 3})) : tensor;
+  }
+  // Two entries at least, so that the second lies behind offset 2^31.
+  constexpr int64_t apart = (int64_t(1) << 31) + 64;
+  Dims strides = like.strides();
+  auto memory = Tensor::allocate(like.dtype(), {apart * (shape[0] - 1) + strides[0]});
+  if (!memory)
+    return memory;
+  strides[0] = apart;
+  auto owner = std::make_shared<Tensor>(*memory);
+  return Tensor::stridedView(memory->data(), like.dtype(), shape, strides, owner);
+}
+
+/// Gives `tensor` another layout; lengths, ids and the like keep theirs.
+static Status relayout(Tensor &tensor, Layout layout) {
+  if (layout == Layout::RowMajor || tensor.rank() != 4)
+    return {};
+  Result<Tensor> other = allocateAs(tensor, layout);
+  if (!other)
+    return other.takeError();
+  for (int64_t n = 0, count = tensor.numElements(); n < count; ++n)
+    other->storeLinear(n, tensor.loadLinear(n));
+  tensor = std::move(*other);
+  return {};
+}
+
+/// `numbers` as the content of `value`, an argument of type `type`.
+static void setContent(ArgValue &value, mlir::Type type, const std::vector<double> &numbers) {
+  if (auto *tensor = std::get_if<Tensor>(&value)) {
+    for (int64_t n = 0, count = tensor->numElements(); n < count; ++n)
+      tensor->storeLinear(n, numbers[static_cast<size_t>(n) % numbers.size()]);
+    return;
+  }
+  if (mlir::isa<mlir::FloatType>(type))
+    value = numbers.front();
+  else
+    value = static_cast<int64_t>(numbers.front());
+}
+
+/// The sizes of `trial`.
+static Result<jit::Shapes> resolveShapes(const attn::KernelFunction &kernel, const Trial &trial) {
+  Result<jit::ShapeRequest> request = jit::parseShape(trial.shape, trial.dims);
+  if (!request)
+    return request.takeError();
+  return jit::Shapes::resolve(kernel, *request);
+}
+
+Result<std::vector<ArgValue>> conformance::makeInputs(const attn::KernelFunction &kernel, const Trial &trial,
+                                                      uint64_t seed) {
+  Result<jit::Shapes> shapes = resolveShapes(kernel, trial);
+  if (!shapes)
+    return shapes.takeError();
+  auto inputs = jit::makeRandomInputs(kernel, *shapes, {seed, trial.valueScale});
+  if (!inputs)
+    return inputs.takeError();
+  for (const auto &[name, numbers] : trial.contents) {
+    const auto *argument = llvm::find_if(kernel.inputs, [&, &name = name](const auto &a) { return a.name == name; });
+    if (argument == kernel.inputs.end())
+      return runtime::Error{"the trial gives content to '" + name + "', which the spec does not have"};
+    setContent((*inputs)[static_cast<size_t>(argument - kernel.inputs.begin())], argument->type, numbers);
+  }
+  for (size_t n = 0; n < inputs->size(); ++n)
+    if (kernel.inputs[n].unitInnerStride)
+      if (Status status = relayout(std::get<Tensor>((*inputs)[n]), trial.layout); !status)
+        return status.takeError();
+  return inputs;
+}
+
+/// Poisoned results for `trial`.
+static Result<std::vector<Tensor>> makeOutputs(const attn::KernelFunction &kernel, const jit::Shapes &shapes,
+                                               const Trial &trial) {
+  auto outputs = jit::allocateOutputs(kernel, shapes);
+  if (!outputs)
+    return outputs.takeError();
+  for (Tensor &output : *outputs)
+    if (Status status = relayout(output, trial.layout); !status)
+      return status.takeError();
+  return outputs;
+}
+
+/// Whether both hold the same bits.
+static bool sameBits(const Tensor &left, const Tensor &right) {
+  auto a = left.contiguous(), b = right.contiguous();
+  if (!a || !b)
+    return false;
+  auto bytes = static_cast<size_t>(a->numBytes());
+  return bytes == 0 || std::memcmp(a->data(), b->data(), bytes) == 0;
+}
+
+/// The rows to judge, within the budget; empty for all.
+static std::vector<int64_t> chooseRows(const attn::KernelFunction &kernel, const jit::Shapes &shapes, double budget) {
+  attn::KernelOpInterface op = kernel.kernels.front();
+  constexpr double regionCost = 32; // of one logit's regions and softmax, in multiplications
+  double perRow = static_cast<double>(shapes.batch() * op.getQueryHeads() * shapes.keyRows()) *
+                  (2 * static_cast<double>(op.getHeadDim()) + regionCost);
+  constexpr int64_t fewest = 16;
+  return jit::sampleRows(shapes.queryRows(), std::max(fewest, static_cast<int64_t>(budget / perRow)), 0);
+}
+
+Outcome conformance::runTrial(CompiledSpec &spec, const Trial &trial, double budget) {
+  Outcome outcome{trial.shape, ""};
+  auto fail = [&](runtime::Error error) {
+    outcome.fault = error.message.empty() ? "failed without a message" : error.message;
+    return outcome;
+  };
+  const attn::KernelFunction &kernel = spec.kernel();
+  Result<jit::Shapes> shapes = resolveShapes(kernel, trial);
+  if (!shapes)
+    return fail(shapes.takeError());
+  auto inputs = makeInputs(kernel, trial);
+  if (!inputs)
+    return fail(inputs.takeError());
+
+  std::vector<Tensor> first;
+  for (unsigned n = 0; n < trial.repeats; ++n) {
+    auto outputs = makeOutputs(kernel, *shapes, trial);
+    if (!outputs)
+      return fail(outputs.takeError());
+    if (Status status = spec.run(*inputs, *outputs); !status)
+      return fail(status.takeError());
+    if (n == 0)
+      first = std::move(*outputs);
+    else if (!std::equal(first.begin(), first.end(), outputs->begin(), sameBits))
+      return fail({"run " + std::to_string(n + 1) + " gives other bits than the first"});
+  }
+
+  auto judgements = jit::judgeAgainstReference(kernel, *inputs, first, chooseRows(kernel, *shapes, budget));
+  if (!judgements)
+    return fail(spec.explain(judgements.takeError()));
+  for (const jit::Judgement &judgement : *judgements) {
+    outcome.line += "\n    " + judgement.toString();
+    if (!judgement.right() && outcome.fault.empty())
+      outcome.fault = judgement.name + ": " + judgement.fault;
+  }
+  return outcome;
+}

@@ -1,0 +1,29 @@
+//===- Runner.h - Puts a compiled spec to a trial ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TEST_CONFORMANCE_RUNNER_H
+#define ATTNC_TEST_CONFORMANCE_RUNNER_H
+
+#include "test/conformance/Case.h"
+#include "test/conformance/CompiledSpec.h"
+
+namespace attnc::conformance {
+
+/// What came of a trial.
+struct Outcome {
+  std::string line;  ///< sizes and errors, for people
+  std::string fault; ///< why it is wrong; empty where it is right
+};
+
+/// The inputs of `trial`: random, but for what it says of them. `seed` decides the random ones.
+runtime::Result<std::vector<runtime::ArgValue>> makeInputs(const attn::KernelFunction &kernel, const Trial &trial,
+                                                           uint64_t seed = 0);
+
+/// Runs `spec` on `trial`, as often as it says, and judges the results against the fp64 reference. Of large problems
+/// rows are sampled, so that the reference takes no more than about `budget` multiplications.
+Outcome runTrial(CompiledSpec &spec, const Trial &trial, double budget);
+
+} // namespace attnc::conformance
+
+#endif // ATTNC_TEST_CONFORMANCE_RUNNER_H

@@ -1,0 +1,143 @@
+//===- ScoreCases.cpp - Scales, score regions, sinks, dropout ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/Case.h"
+
+using namespace attnc::conformance;
+
+namespace {
+
+constexpr const char *causal = "%keep = attn.causal %i, %j";
+
+/// Adds cases that share the sizes of one extent.
+class Adder {
+public:
+  Adder(std::vector<Case> &cases, Extent extent) : cases(cases), extent(extent) {}
+
+  /// Adds a case with the standard sizes and the given contents of arguments.
+  void operator()(const std::string &name, Spec spec, const std::map<std::string, std::vector<double>> &contents = {}) {
+    cases.push_back({name, std::move(spec), standardTrials(extent, contents)});
+  }
+
+  /// The case added last.
+  Case &last() { return cases.back(); }
+
+private:
+  std::vector<Case> &cases;
+  Extent extent;
+};
+
+} // namespace
+
+/// A spec with captured `arguments` and a score region.
+static Spec scored(std::vector<std::string> arguments, std::string score, std::string mask = "") {
+  Spec spec;
+  spec.arguments = std::move(arguments);
+  spec.score = std::move(score);
+  spec.mask = std::move(mask);
+  return spec;
+}
+
+/// A spec with clauses and the scalars and tensors that they name.
+static Spec claused(std::string clauses, std::vector<std::string> arguments = {}, std::string mask = "") {
+  Spec spec;
+  spec.clauses = std::move(clauses);
+  spec.arguments = std::move(arguments);
+  spec.mask = std::move(mask);
+  return spec;
+}
+
+static void addScales(Adder &add) {
+  add("S1_plain", {});
+  add("S1_scale_literal", claused("scale(0.3)"));
+  add("S1_scale_negative", claused("scale(-0.125)"));
+  add("S1_scale_zero", claused("scale(0.0)"));
+  add("S1_scale_runtime", claused("scale(%c)", {"c: f32"}));
+  add("S1_scale_runtime_1", claused("scale(%c)", {"c: f32"}), {{"c", {1}}});
+}
+
+static void addRegions(Adder &add) {
+  const std::string bias = "bias: tensor<?x?x?x?xf32>";
+  add("S2_bias_then_cap", scored({bias}, "%y = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x?x?x?xf32>\n"
+                                         "      %x = attn.softcap %y, 2.0"));
+  add("S2_cap_then_bias", scored({bias}, "%y = attn.softcap %s, 2.0\n"
+                                         "      %x = attn.bias %y, %bias[%b, %h, %i, %j] : tensor<?x?x?x?xf32>"));
+  add("S2_user_sqrt_distance", scored({}, R"(%d = arith.subi %i, %j : index
+      %n = math.absi %d : index
+      %m = arith.index_cast %n : index to i32
+      %f = arith.sitofp %m : i32 to f32
+      %r = math.sqrt %f : f32
+      %x = arith.subf %s, %r : f32)"));
+  add("S2_user_by_head", scored({}, R"(%m = arith.index_cast %h : index to i32
+      %f = arith.sitofp %m : i32 to f32
+      %e = math.exp %f : f32
+      %x = arith.mulf %s, %e : f32)"));
+  add("S2_user_select", scored({}, R"(%z = arith.constant 0.0 : f32
+      %c = arith.cmpf ogt, %s, %z : f32
+      %t = arith.constant 0.1 : f32
+      %l = arith.mulf %s, %t : f32
+      %x = arith.select %c, %s, %l : f32)"));
+  add("S2_user_squared", scored({}, "%x = arith.mulf %s, %s : f32"));
+}
+
+static void addBiases(Adder &add) {
+  add("S4_softcap", scored({}, "%x = attn.softcap %s, 0.5"));
+  add("S4_softcap_causal", scored({}, "%x = attn.softcap %s, 50.0", causal));
+  add("S4_softcap_runtime", scored({"cap: f32"}, "%x = attn.softcap %s, %cap"), {{"cap", {1.5}}});
+  add("S4_alibi", scored({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>"));
+  add("S4_alibi_causal", scored({"m: tensor<$Hx$T>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hx$T>", causal));
+
+  const std::pair<const char *, const char *> biases[] = {
+      {"1_1_Sq_Sk", "tensor<1x1x?x?x$T>"},   {"B_H_1_Sk", "tensor<?x?x1x?x$T>"},  {"B_1_Sq_Sk", "tensor<?x1x?x?x$T>"},
+      {"1_H_Sq_Sk", "tensor<1x$Hx?x?xf32>"}, {"B_H_Sq_1", "tensor<?x$Hx?x1x$T>"}, {"B_H_Sq_Sk", "tensor<?x$Hx?x?x$T>"}};
+  for (auto [name, type] : biases)
+    add(std::string("S4_bias_") + name,
+        scored({std::string("bias: ") + type}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : " + std::string(type)));
+  add("S4_bias_launch_broadcast",
+      scored({"bias: tensor<?x?x?x?x$T>"}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x?x?x?x$T>"));
+  const std::vector<std::string> broadcasts[] = {{"bias.0=1"}, {"bias.0=1", "bias.1=1"}, {"bias.2=1"}, {"bias.3=1"}};
+  for (size_t n = 0; n < add.last().trials.size(); ++n)
+    add.last().trials[n].dims = broadcasts[n % 4];
+  add("S4_bias_keys_only", scored({"bias: tensor<?x$T>"}, "%x = attn.bias %s, %bias[%j] : tensor<?x$T>", causal));
+  add("S4_bias_and_mask", scored({"bias: tensor<1x1x?x?x$T>", "m: tensor<?x1x?x?xi1>"},
+                                 "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<1x1x?x?x$T>",
+                                 "%keep = attn.load %m[%b, %h, %i, %j] : tensor<?x1x?x?xi1>"));
+  add("S4_table_by_distance", scored({"t: tensor<32x$Hxf32>"}, R"(%d = arith.subi %i, %j : index
+      %x = attn.bias %s, %t[%d, %h] : tensor<32x$Hxf32>)"));
+}
+
+static void addSinks(Adder &add) {
+  add("S6_sinks_heads", claused("sinks(%n : tensor<$Hx1xf32>)", {"n: tensor<$Hx1xf32>"}));
+  add("S6_sinks_heads_3", claused("sinks(%n : tensor<$Hx3x$T>)", {"n: tensor<$Hx3x$T>"}, causal));
+  add("S6_sinks_shared", claused("sinks(%n : tensor<4xf32>)", {"n: tensor<4xf32>"}));
+  Spec capped = claused("sinks(%n : tensor<$Hx1xf32>) scale(4.0)", {"n: tensor<$Hx1xf32>"}, causal);
+  capped.score = "%x = attn.softcap %s, 1.0";
+  add("S6_sinks_neither_scaled_nor_capped", capped, {{"n", {3}}});
+  add("S6_sinks_alone",
+      claused("sinks(%n : tensor<$Hx1xf32>)", {"n: tensor<$Hx1xf32>"}, R"(%c = arith.constant 0 : index
+      %keep = arith.cmpi slt, %j, %c : index)"));
+}
+
+static void addDropout(Adder &add) {
+  add("S9_dropout_literal", claused("dropout(0.1, %seed)", {"seed: i64"}));
+  add("S9_dropout_literal_0", claused("dropout(0.0, %seed)", {"seed: i64"}));
+  add("S9_dropout_literal_1", claused("dropout(1.0, %seed)", {"seed: i64"}));
+  const std::pair<const char *, double> probabilities[] = {{"0", 0.0}, {"half", 0.5}, {"most", 0.9}, {"1", 1.0}};
+  for (auto [name, p] : probabilities)
+    add(std::string("S9_dropout_runtime_") + name, claused("dropout(%p, %seed)", {"p: f32", "seed: i64"}, causal),
+        {{"p", {p}}});
+  add("S9_dropout_negative_seed", claused("dropout(0.5, %seed)", {"seed: i64"}), {{"seed", {-3}}});
+  Spec grouped = claused("dropout(0.3, %seed) q_offset(%n)", {"seed: i64", "n: index"}, causal);
+  grouped.queryHeads = 4;
+  add("S9_dropout_rows_not_positions", grouped, {{"n", {5}}});
+}
+
+void attnc::conformance::addScoreCases(std::vector<Case> &cases, Extent extent) {
+  Adder add(cases, extent);
+  addScales(add);
+  addRegions(add);
+  addBiases(add);
+  addSinks(add);
+  addDropout(add);
+}

@@ -1,0 +1,96 @@
+//===- ShapeCases.cpp - Heads, head dims, layouts, weights ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/Case.h"
+
+using namespace attnc::conformance;
+
+static constexpr const char *causal = "%keep = attn.causal %i, %j";
+
+/// A few sizes for cases that are about something else.
+static std::vector<Trial> fewTrials(Extent extent) {
+  std::vector<Trial> trials = standardTrials(extent);
+  if (extent == Extent::Quick)
+    return {trials[2]};
+  return {trials[3], trials[6], trials[12]};
+}
+
+static void addGroups(std::vector<Case> &cases, Extent extent) {
+  for (auto [queryHeads, keyHeads] :
+       {std::pair(3, 3), std::pair(4, 2), std::pair(6, 2), std::pair(16, 2), std::pair(5, 1)}) {
+    Spec spec;
+    spec.queryHeads = queryHeads;
+    spec.keyHeads = keyHeads;
+    spec.mask = causal;
+    std::string name = keyHeads == 1 ? "Hq" : std::to_string(queryHeads / keyHeads);
+    cases.push_back({"S10_group_" + name, spec, fewTrials(extent)});
+  }
+}
+
+static void addHeadDims(std::vector<Case> &cases, Extent extent) {
+  std::vector<int64_t> dims = {8, 40, 64, 72, 80, 96, 128, 192, 256};
+  if (extent == Extent::Full)
+    for (dims.clear(); dims.size() < 32;)
+      dims.push_back(8 * static_cast<int64_t>(dims.size() + 1));
+  for (int64_t dim : dims) {
+    Spec spec;
+    spec.headDim = dim;
+    spec.mask = causal;
+    cases.push_back({"S14_head_dim_" + std::to_string(dim), spec, fewTrials(extent)});
+  }
+  for (auto [dim, valueDim] :
+       {std::pair(192, 128), std::pair(64, 128), std::pair(8, 256), std::pair(256, 8), std::pair(40, 72)}) {
+    Spec spec;
+    spec.headDim = dim;
+    spec.valueDim = valueDim;
+    cases.push_back({"S14_head_dims_" + std::to_string(dim) + "_" + std::to_string(valueDim), spec, fewTrials(extent)});
+  }
+}
+
+static void addWeights(std::vector<Case> &cases, Extent extent) {
+  Spec spec;
+  spec.weights = true;
+  std::vector<Trial> trials;
+  for (Trial &trial : standardTrials(extent))
+    if (trial.shape.find("4224") == std::string::npos)
+      trials.push_back(trial);
+  cases.push_back({"S7_weights", spec, trials});
+  spec.mask = causal;
+  cases.push_back({"S7_weights_causal", spec, trials});
+  spec.queryHeads = 4;
+  spec.arguments = {"kl: tensor<?xi32>", "seed: i64", "n: tensor<$Hx2xf32>"};
+  spec.clauses = "lengths(key = %kl : tensor<?xi32>) dropout(0.25, %seed) sinks(%n : tensor<$Hx2xf32>)";
+  cases.push_back({"S9_weights_with_everything", spec, trials});
+}
+
+static void addLayouts(std::vector<Case> &cases, Extent extent) {
+  Spec spec;
+  spec.mask = causal;
+  spec.queryHeads = 4;
+  Case headsFirst{"S14_heads_first_in_memory", spec, fewTrials(extent)};
+  for (Trial &trial : headsFirst.trials)
+    trial.layout = Layout::HeadsFirst;
+  cases.push_back(headsFirst);
+  // Untouched pages take no memory: 4 GiB of addresses for each tensor.
+  Case farApart{"S17_offsets_past_2_to_the_31", spec, {}, {"bf16"}};
+  Trial trial;
+  trial.shape = "B=2,Sq=65,Sk=65";
+  trial.layout = Layout::FarApart;
+  farApart.trials.push_back(trial);
+  cases.push_back(farApart);
+
+  Spec noLse;
+  noLse.lse = false;
+  cases.push_back({"S8_without_lse", noLse, fewTrials(extent)});
+  Case repeated{"S15_bits_repeat", spec, fewTrials(Extent::Quick)};
+  repeated.trials[0].repeats = 50;
+  cases.push_back(repeated);
+}
+
+void attnc::conformance::addShapeCases(std::vector<Case> &cases, Extent extent) {
+  addGroups(cases, extent);
+  addHeadDims(cases, extent);
+  addWeights(cases, extent);
+  addLayouts(cases, extent);
+}
