@@ -4,6 +4,7 @@
 
 #include "runtime/jit/RandomInputs.h"
 #include "runtime/Random.h"
+#include "runtime/ThreadPool.h"
 #include "runtime/jit/Types.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -33,6 +34,7 @@ private:
   void fillLengths(const Tensor &tensor, int64_t limit, uint64_t stream) const;
   void fillOffsets(const Tensor &tensor, int64_t total) const;
   void fillSegments(const Tensor &tensor) const;
+  void fillValues(const Tensor &tensor, uint64_t stream) const;
   bool isValueLike(unsigned index) const;
 
   /// An integer in [0, limit].
@@ -140,6 +142,17 @@ void Drawer::fillSegments(const Tensor &tensor) const {
   });
 }
 
+/// What `runtime::fillNormal` writes, on all threads: these tensors are the large ones.
+void Drawer::fillValues(const Tensor &tensor, uint64_t stream) const {
+  constexpr int64_t chunk = 1 << 14;
+  int64_t count = tensor.numElements(), size = runtime::byteSize(tensor.dtype());
+  runtime::ThreadPool::shared().parallelFor((count + chunk - 1) / chunk, [&](int64_t task, unsigned) {
+    for (int64_t n = task * chunk, end = std::min(n + chunk, count); n < end; ++n)
+      runtime::storeScalar(tensor.dtype(), static_cast<char *>(tensor.data()) + n * size,
+                           options.valueScale * runtime::normalAt(options.seed, stream, static_cast<uint64_t>(n)));
+  });
+}
+
 void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, unsigned index) const {
   int64_t queries = shapes.queryRows(), keys = shapes.keyRows();
   switch (argument.use) {
@@ -157,8 +170,13 @@ void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, un
   default:
     break;
   }
-  if (isFloat(tensor.dtype()))
-    return fillNormal(tensor, options.seed, index, 0, isValueLike(index) ? options.valueScale : 1);
+  if (isFloat(tensor.dtype())) {
+    if (!isValueLike(index))
+      return fillNormal(tensor, options.seed, index);
+    if (options.drawValues)
+      fillValues(tensor, index);
+    return;
+  }
   bool mask = tensor.dtype() == runtime::DType::I1;
   tensor.forEach([&](int64_t linear, void *element) {
     double u = runtime::uniformAt(options.seed, index, static_cast<uint64_t>(linear));

@@ -18,6 +18,8 @@ struct RandomOptions {
   uint64_t seed = 0;
   /// Multiplies queries, keys and values.
   double valueScale = 1;
+  /// Whether queries, keys and values are drawn; what looks at masks alone leaves them unspecified.
+  bool drawValues = true;
 };
 
 /// A value for each input of `kernel`. Plain floats are normal; lengths lie in [0, S] with 0 and 1 among them;

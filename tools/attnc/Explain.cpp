@@ -105,7 +105,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
 
   std::vector<MaskWork> masks;
   if (shapes) {
-    auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), 1});
+    auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), 1, /*drawValues=*/false});
     if (!inputs)
       return fail(inputs.takeError());
     std::vector<attn::ReferenceValue> values = jit::toReferenceValues(spec->kernel, *inputs);

@@ -181,11 +181,12 @@ FormulaPrinter::Expr FormulaPrinter::buildOperation(Operation *op, Value value) 
           [&](auto) { return get(op->getOperand(0)); })
       .Case([&](arith::CmpIOp compare) {
         const Expr &left = get(compare.getLhs()), &right = get(compare.getRhs());
-        // Two unbounded ends compare by their signs.
-        if (isUnbounded(left.text) && isUnbounded(right.text) && left.text != right.text) {
+        // An unbounded end compares with everything else by its sign.
+        if ((isUnbounded(left.text) || isUnbounded(right.text)) && left.text != right.text) {
           using arith::CmpIPredicate;
           bool asksGreater = llvm::is_contained({CmpIPredicate::sgt, CmpIPredicate::sge}, compare.getPredicate());
-          return atom((left.text == "∞") == asksGreater ? "true" : "false");
+          bool isGreater = left.text == "∞" || right.text == "-∞";
+          return atom(asksGreater == isGreater ? "true" : "false");
         }
         return Expr{operand(compare.getLhs(), Sum) + " " +
                         integerTests[static_cast<unsigned>(compare.getPredicate())].str() + " " +
