@@ -86,6 +86,12 @@ Status Binder::checkForm(size_t i) const {
                            dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") +
                                std::to_string(dim.size),
                            got);
+    if (size < dim.minSize || size > dim.maxSize)
+      return argumentError(arg,
+                           dimString(arg, d) + " to be " +
+                               (size < dim.minSize ? "at least " + std::to_string(dim.minSize)
+                                                   : "at most " + std::to_string(dim.maxSize)),
+                           got);
   }
   if (!countElements(value.shape()))
     return argumentError(arg, "fewer than 2^63 elements", "shape " + shapeString(value.shape()));

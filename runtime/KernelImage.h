@@ -15,6 +15,7 @@
 #include "runtime/Span.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct DimSpec {
   int symbol = -1;
   /// Whether size 1 is accepted as well and stands for every position.
   bool broadcast = false;
+  /// The least and the greatest size that the kernel can work on.
+  int64_t minSize = 0;
+  int64_t maxSize = std::numeric_limits<int64_t>::max();
 };
 
 /// What an argument is.

@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 1;
+constexpr uint32_t version = 2;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -179,6 +179,8 @@ void visitDim(Archive &archive, Dim &dim) {
   archive.integer(dim.size);
   archive.integer(dim.symbol);
   archive.boolean(dim.broadcast);
+  archive.integer(dim.minSize);
+  archive.integer(dim.maxSize);
 }
 
 template <typename Archive, typename Arg>

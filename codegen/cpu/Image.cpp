@@ -14,8 +14,8 @@ using namespace attnc;
 using attn::ArgumentUse;
 using runtime::GridRule;
 
-/// Positions stay below 2^30, so that sums of two fit 32 bits (docs/spec.md).
-static constexpr double maxOffset = int64_t(1) << 29;
+/// Positions stay below 2^30, so that sums of two fit 32 bits (docs/spec.md): rows and the run-time offset take half each.
+static constexpr int64_t maxSize = int64_t(1) << 29, maxOffset = int64_t(1) << 29;
 
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
   if (type.isF32())
@@ -91,13 +91,20 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
   spec.kind = argument.isTensor() ? runtime::ArgKind::Tensor : runtime::ArgKind::Scalar;
   spec.isIndex = argument.type.isIndex();
   spec.unitInnerStride = argument.unitInnerStride;
+  bool isOffsets = argument.use == ArgumentUse::QueryOffsets || argument.use == ArgumentUse::KeyOffsets;
   Type element = getElementTypeOrSelf(argument.type);
   FailureOr<runtime::DType> dtype = dtypeOf(kernel.function, element);
   if (failed(dtype))
     return failure();
   spec.dtype = *dtype;
-  for (const attn::KernelDim &dim : argument.dims)
-    spec.dims.push_back({ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast});
+  for (const attn::KernelDim &dim : argument.dims) {
+    runtime::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast};
+    // A computed index is clamped to the dimension, which must then hold something.
+    if (dim.indexed == attn::IndexKind::Computed || isOffsets)
+      out.minSize = 1;
+    out.maxSize = maxSize;
+    spec.dims.push_back(out);
+  }
   setLimits(spec, argument.use, kernel);
   return spec;
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -81,15 +82,23 @@ static LogicalResult verifyTensors(KernelOpInterface op) {
   return verifyHeadDim(op, "value", value.getDimSize(rank - 1));
 }
 
+/// The number that is known of a literal-or-value clause, if any.
+static std::optional<APFloat> literalOrConstant(std::optional<APFloat> literal, Value value) {
+  FloatAttr constant;
+  if (value && matchPattern(value, m_Constant(&constant)))
+    return constant.getValue();
+  return literal;
+}
+
 static LogicalResult verifyClauses(KernelOpInterface op) {
   RankedTensorType query = tensorType(op.getQuery());
   if (op.getScale() && op.getStaticScale())
     return op->emitOpError("expected one scale, a literal or a value [S1]");
-  if (std::optional<APFloat> scale = op.getStaticScale(); scale && !scale->isFinite())
+  if (std::optional<APFloat> scale = literalOrConstant(op.getStaticScale(), op.getScale()); scale && !scale->isFinite())
     return op->emitOpError("expected a finite scale [S18]");
   if (op.getDropout() && op.getStaticDropout())
     return op->emitOpError("expected one dropout probability, a literal or a value [S9]");
-  if (std::optional<APFloat> dropout = op.getStaticDropout()) {
+  if (std::optional<APFloat> dropout = literalOrConstant(op.getStaticDropout(), op.getDropout())) {
     double p = dropout->convertToDouble();
     if (!(p >= 0 && p <= 1))
       return op->emitOpError() << "expected a dropout probability from 0 to 1, got " << p << " [S18]";
@@ -138,6 +147,8 @@ static LogicalResult verifyRegion(KernelOpInterface op, Region &region, StringRe
     if (!dialect || !isa<arith::ArithDialect, math::MathDialect, AttnDialect>(dialect) || inner.getNumRegions() != 0)
       return inner.emitOpError() << "is not allowed in region '" << name
                                  << "'; expected operations of arith, math and attn [S2]";
+    if (isa<LoadRangeOp>(inner) && (name == "score" || name == "mask"))
+      return inner.emitOpError() << "belongs in the derived regions, not in region '" << name << "' [S4]";
     if (!isMemoryEffectFree(&inner))
       return inner.emitOpError() << "has side effects; region '" << name << "' must be pure [S2]";
     for (Value operand : inner.getOperands())

@@ -7,6 +7,7 @@
 
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Coordinates.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -33,8 +34,9 @@ static Value loadF32(OpBuilder &b, Location loc, Value tensor, ValueRange indice
 LogicalResult SoftcapOp::verify() {
   if (static_cast<bool>(getCap()) == getStaticCap().has_value())
     return emitOpError("expected one cap [S4]");
-  if (getStaticCap() && !(getStaticCap()->convertToDouble() > 0))
-    return emitOpError() << "expected a positive cap, got " << getStaticCap()->convertToDouble() << " [S4]";
+  FloatAttr cap = getStaticCapAttr();
+  if ((cap || matchPattern(getCap(), m_Constant(&cap))) && !(cap.getValueAsDouble() > 0))
+    return emitOpError() << "expected a positive cap, got " << cap.getValueAsDouble() << " [S4]";
   return success();
 }
 
@@ -83,9 +85,16 @@ Value CausalOp::expand(OpBuilder &b) { return compare(b, getLoc(), arith::CmpIPr
 LogicalResult WindowOp::verify() {
   if ((getLeftValue() && getLeft()) || (getRightValue() && getRight()))
     return emitOpError("expected each side once, as a literal or a value [S5]");
-  for (std::optional<int64_t> side : {getLeft(), getRight()})
+  auto check = [&](std::optional<int64_t> side, Value value) -> LogicalResult {
+    APInt constant;
+    if (value && matchPattern(value, m_ConstantInt(&constant)))
+      side = constant.getSExtValue();
     if (side && *side < 0)
       return emitOpError() << "expected a window side of 0 or more, got " << *side << " [S5]";
+    return success();
+  };
+  if (failed(check(getLeft(), getLeftValue())) || failed(check(getRight(), getRightValue())))
+    return failure();
   return success();
 }
 

@@ -39,7 +39,7 @@ private:
   llvm::SmallVector<std::string> names;
   llvm::StringMap<int> axes;
   llvm::DenseMap<Dim, int> dims;
-  llvm::DenseSet<Dim> indexed; ///< dimensions of captured tensors: size 1 broadcasts
+  llvm::DenseMap<Dim, IndexKind> indexed; ///< dimensions of captured tensors
   llvm::DenseMap<Value, ArgumentUse> uses;
   llvm::DenseSet<Value> unitStride;
 };
@@ -125,9 +125,11 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
 void ShapeSolver::readIndices(KernelOpInterface op, Value tensor, ValueRange indices) {
   for (auto [dim, index] : llvm::enumerate(indices)) {
     std::optional<Coordinate> coordinate = getCoordinate(index);
-    if (!coordinate)
+    if (!coordinate) {
+      indexed[{tensor, dim}] = IndexKind::Computed;
       continue;
-    indexed.insert({tensor, dim});
+    }
+    indexed.try_emplace({tensor, dim}, IndexKind::Coordinate);
     if (cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
       continue;
     switch (*coordinate) {
@@ -182,7 +184,9 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
   if (!tensor)
     return;
   for (auto [dim, size] : llvm::enumerate(tensor.getShape())) {
-    KernelDim out{size, -1, (size == 1 || ShapedType::isDynamic(size)) && indexed.contains({value, dim})};
+    IndexKind kind = indexed.lookup({value, dim});
+    bool broadcast = kind == IndexKind::Coordinate && (size == 1 || ShapedType::isDynamic(size));
+    KernelDim out{size, -1, broadcast, kind};
     if (auto it = dims.find({value, dim}); it != dims.end())
       out.symbol = find(it->second);
     else if (ShapedType::isDynamic(size))
@@ -271,6 +275,12 @@ FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
     argument.type = type;
     return success();
   };
+  SmallVector<DictionaryAttr> attrs;
+  function.getAllArgAttrs(attrs);
+  function.getAllResultAttrs(attrs);
+  for (DictionaryAttr dictionary : attrs)
+    if (Attribute name = dictionary ? dictionary.get("attn.name") : Attribute(); name && !isa<StringAttr>(name))
+      return function.emitOpError() << "expected attn.name to be a string, got " << name;
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
     if (failed(add(kernel.inputs, argument.getType(), argumentName(function.getArgAttrDict(index), "arg", index))))

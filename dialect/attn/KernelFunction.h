@@ -33,11 +33,19 @@ enum class ArgumentUse {
   QueryOffset,   ///< offset of query positions (S2)
 };
 
+/// How a dimension of a captured tensor is indexed.
+enum class IndexKind {
+  None,       ///< not at all: no captured tensor
+  Coordinate, ///< by a coordinate of the region as it is
+  Computed,   ///< by a computed index
+};
+
 /// One dimension of an argument or result.
 struct KernelDim {
   int64_t size;   ///< static size, or ShapedType::kDynamic
   int symbol;     ///< index in KernelFunction::symbols of the size it shares with other dimensions, or -1
   bool broadcast; ///< a size of 1 serves every index (S4)
+  IndexKind indexed = IndexKind::None;
 };
 
 /// An argument or result of a kernel function.

@@ -185,12 +185,14 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [Tile_ReduceMax, Ti
   let cppNamespace = "::attnc::tile";
   let genSpecializedAttr = 0;
 }
-def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind">;
+def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "Joins the elements of each row into a row vector";
   let description = [{
-    Example: `%m1 = tile.reduce max %s, %m0 : vector<96x64xf32>, vector<96xf32>`
+    Example: `%m1 = tile.reduce <max> %s, %m0 : vector<96x64xf32>, vector<96xf32>`
   }];
   let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, VectorOfRankAndType<[1], [F32]>:$acc);
   let results = (outs VectorOfRankAndType<[1], [F32]>:$result);

@@ -26,7 +26,6 @@ using namespace attnc::attn;
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float ln2 = 0.69314718055994530942f;
 
 /// Writes the program of one kernel.
 class ProgramWriter {
@@ -135,18 +134,17 @@ Value ProgramWriter::logits(Value query, Value j, const KeyBounds &bounds, bool 
   return masked ? b.buildMask(scores, j, bounds) : scores;
 }
 
-/// Row maxima as exponents; 0 for a row that has kept nothing, so that no difference of infinities arises (S7).
+/// Row maxima; 0 for a row that has kept nothing, so that no difference of infinities arises (S7).
 Value ProgramWriter::safeMax(Value max) {
-  Value finite = arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
-  return arith::MulFOp::create(builder, loc, finite, constant(unit.factor));
+  return arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
 }
 
 ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
   Value scores = logits(query, j, bounds, masked);
   Value max = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Max, scores, state.max);
   Value largest = safeMax(max);
-  Value before = arith::MulFOp::create(builder, loc, state.max, constant(unit.factor));
-  Value shrink = unit.power(builder, loc, arith::SubFOp::create(builder, loc, before, largest));
+  Value growth = arith::SubFOp::create(builder, loc, state.max, largest);
+  Value shrink = unit.power(builder, loc, arith::MulFOp::create(builder, loc, growth, constant(unit.factor)));
   Value sum = arith::MulFOp::create(builder, loc, state.sum, shrink);
   Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
   auto [weights, narrow] = b.buildProbabilities(scores, largest, unit, j, element);
@@ -201,11 +199,10 @@ std::pair<Value, Value> ProgramWriter::finish(State state) {
   }
   Value reciprocal = arith::DivFOp::create(builder, loc, constant(1), state.sum);
   Value factors = arith::SelectOp::create(builder, loc, empty, constant(0), reciprocal);
-  Value max = safeMax(state.max);
-  if (unit.octaves)
-    max = arith::MulFOp::create(builder, loc, max, constant(ln2));
-  Value natural = arith::AddFOp::create(builder, loc, max, math::LogOp::create(builder, loc, state.sum));
-  return {factors, arith::SelectOp::create(builder, loc, empty, constant(-infinity), natural)};
+  float natural = unit.factor / unit.perNatural();
+  Value max = arith::MulFOp::create(builder, loc, safeMax(state.max), constant(natural));
+  Value logSum = arith::AddFOp::create(builder, loc, max, math::LogOp::create(builder, loc, state.sum));
+  return {factors, arith::SelectOp::create(builder, loc, empty, constant(-infinity), logSum)};
 }
 
 void ProgramWriter::writeForward(ForwardOp op, State state) {

@@ -32,7 +32,7 @@ struct KeyBounds {
   mlir::Value low, fullLow, fullHigh, high;
 };
 
-/// How logits become weights: `base^(logit * factor - max * factor)`.
+/// How logits become weights: `base^((logit - max) * factor)`.
 struct ExponentUnit {
   bool octaves; ///< the base is 2, which hardware computes; else e, which keeps f32 exact: log2(e) is no f32 number
   float factor;
@@ -79,7 +79,7 @@ public:
   /// The mask region and the end of the keys.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const KeyBounds &bounds);
 
-  /// The exponential of `scores * factor - rowMax` (S7), in f32, and dropped out, scaled and cast for the product with
+  /// The exponential of `(scores - rowMax) * factor` (S7), in f32, and dropped out, scaled and cast for the product with
   /// the values (S9, S13).
   std::pair<mlir::Value, mlir::Value> buildProbabilities(mlir::Value scores, mlir::Value rowMax, ExponentUnit unit,
                                                          mlir::Value j, mlir::Type element);

@@ -69,7 +69,9 @@ SmallVector<Value> TileBuilder::viewIndices(LoadOp load, Value j, SmallVectorImp
     }
     switch (*coordinate) {
     case Coordinate::Batch:
-      indices.push_back(geometry.batch);
+      // Packed: nothing ties this size to the number of sequences.
+      indices.push_back(kernel.isPacked() ? least(geometry.batch, sub(viewDim(lookup(load.getTensor()), dim), index(1)))
+                                          : geometry.batch);
       break;
     case Coordinate::Head:
       indices.push_back(geometry.head);

@@ -159,8 +159,11 @@ std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowM
   ElementwiseOperands operands;
   operands.rows.push_back(rowMax);
   Block *body = addElementwiseBody(map.getBody(), scores, operands);
-  Value negatedMax = arith::NegFOp::create(builder, loc, body->getArgument(1));
-  Value exponent = math::FmaOp::create(builder, loc, body->getArgument(0), f32(unit.factor), negatedMax);
+  // The difference first: it is exact near the maximum, where a product of its own would be off by as much as its last
+  // bit, which is large for large logits. A target with cheaper fused operations may trade that.
+  Value exponent = arith::SubFOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
+  if (unit.factor != 1)
+    exponent = arith::MulFOp::create(builder, loc, exponent, f32(unit.factor));
   Value weight = unit.power(builder, loc, exponent);
   Value kept = weight;
   if (seed) {

@@ -1270,3 +1270,70 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
   return
 }
+
+// -----
+
+// A cap that is a constant is checked as a literal is (S4).
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      %zero = arith.constant 0.0 : f32
+      // expected-error@+1 {{op expected a positive cap, got 0.000000e+00 [S4]}}
+      %c = attn.softcap %s, %zero
+      attn.yield %c : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A window side that is a constant is checked as a literal is (S5).
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      %negative = arith.constant -1 : index
+      // expected-error@+1 {{op expected a window side of 0 or more, got -1 [S5]}}
+      %w = attn.window %i, %j left(%negative)
+      attn.yield %w : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A constant NaN as scale (S18).
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %nan = arith.constant 0x7FC00000 : f32
+  // expected-error@+1 {{op expected a finite scale [S18]}}
+  %o = attn.forward %q, %q, %q scale(%nan)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// A constant probability above 1 (S18).
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %seed: i64) {
+  %two = arith.constant 2.0 : f32
+  // expected-error@+1 {{op expected a dropout probability from 0 to 1, got 2.000000e+00 [S18]}}
+  %o = attn.forward %q, %q, %q dropout(%two, %seed)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// Ranges of captured tensors are for derived regions (S4).
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xi32>) {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op belongs in the derived regions, not in region 'mask' [S4]}}
+      %least, %greatest = attn.load_range %t[%i] : tensor<8xi32>
+      %keep = arith.cmpi eq, %least, %greatest : i32
+      attn.yield %keep : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
