@@ -16,6 +16,60 @@ BoxEvaluator::BoxEvaluator(OpBuilder &builder, Region &mask, ArrayRef<Interval> 
     : builder(builder), mask(mask) {
   for (auto [argument, range] : llvm::zip_equal(mask.getArguments(), coordinates))
     ranges[argument] = range.least ? std::optional(range) : std::nullopt;
+  inferLimits();
+}
+
+void BoxEvaluator::inferLimits() {
+  auto within = [](unsigned bits) {
+    return ConstantIntRanges::fromSigned(-APInt::getOneBitSet(64, bits), APInt::getOneBitSet(64, bits) - 1);
+  };
+  for (BlockArgument argument : mask.getArguments())
+    limits.insert_or_assign(argument, within(30));
+  for (Operation &op : mask.front().without_terminator()) {
+    if (auto absolute = dyn_cast<math::AbsIOp>(op)) {
+      auto it = limits.find(absolute.getOperand());
+      if (it != limits.end() && !it->second.smin().isMinSignedValue())
+        limits.insert_or_assign(absolute, ConstantIntRanges::fromSigned(
+                                              APInt::getZero(it->second.smin().getBitWidth()),
+                                              llvm::APIntOps::smax(-it->second.smin(), it->second.smax())));
+      continue;
+    }
+    auto infer = dyn_cast<InferIntRangeInterface>(op);
+    if (!infer || !llvm::all_of(op.getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
+      continue;
+    SmallVector<ConstantIntRanges> operands;
+    for (Value operand : op.getOperands()) {
+      APInt constant;
+      auto it = limits.find(operand);
+      if (it != limits.end())
+        operands.push_back(it->second);
+      else if (matchPattern(operand, m_ConstantInt(&constant)))
+        operands.push_back(ConstantIntRanges::constant(constant));
+      else if (operand.getType().isIndex())
+        operands.push_back(within(61));
+      else
+        operands.push_back(ConstantIntRanges::maxRange(operand.getType().getIntOrFloatBitWidth()));
+    }
+    infer.inferResultRanges(
+        operands, [&](Value result, const ConstantIntRanges &range) { limits.insert_or_assign(result, range); });
+  }
+}
+
+bool BoxEvaluator::mayWrap(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->hasTrait<OpTrait::ConstantLike>() || !mask.isAncestor(op->getParentRegion()))
+    return false;
+  auto limit = limits.find(value);
+  if (limit == limits.end())
+    return true;
+  if (!isa<arith::IndexCastOp>(op))
+    return limit->second.smin().isMinSignedValue() && limit->second.smax().isMaxSignedValue();
+  unsigned width = limit->second.smin().getBitWidth();
+  auto source = limits.find(op->getOperand(0));
+  if (source == limits.end())
+    return !op->getOperand(0).getType().isInteger() ||
+           op->getOperand(0).getType().getIntOrFloatBitWidth() > width;
+  return !source->second.smin().isSignedIntN(width) || !source->second.smax().isSignedIntN(width);
 }
 
 Value BoxEvaluator::boolean(bool value) {
@@ -55,7 +109,7 @@ std::optional<Interval> BoxEvaluator::cloneUniform(Operation *op, unsigned resul
   return Interval{value, value};
 }
 
-/// Index and i64 arithmetic on positions does not wrap; narrower arithmetic may, so it has no range.
+/// Arithmetic on narrower integers has no range: it may wrap.
 static bool isWide(Value value) { return value.getType().isIndex() || value.getType().isInteger(64); }
 
 std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result) {
@@ -101,10 +155,9 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
         .Default([](Operation *) { return std::nullopt; });
   }
 
-  // Casts keep values: positions and loaded integers fit.
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op)) {
     std::optional<Interval> a = range(0);
-    if (!a || a->least.getType().isInteger(1))
+    if (!a || a->least.getType().isInteger(1) || mayWrap(op->getResult(0)))
       return std::nullopt;
     auto cast = [&](Value v) -> Value {
       if (isa<arith::IndexCastOp>(op))
@@ -115,7 +168,8 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
   }
   if (!type.isIndex() && !type.isInteger(64))
     return std::nullopt;
-  if (!llvm::all_of(op->getOperands(), [](Value v) { return isWide(v) || v.getType().isInteger(1); }))
+  if (!llvm::all_of(op->getOperands(), [](Value v) { return isWide(v) || v.getType().isInteger(1); }) ||
+      mayWrap(op->getResult(result)))
     return std::nullopt;
 
   auto least = [&](Value a, Value b) -> Value { return arith::MinSIOp::create(builder, loc, a, b); };
@@ -192,6 +246,9 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
 
 std::optional<Interval> BoxEvaluator::evaluateCompare(Operation *op) {
   auto compare = cast<arith::CmpIOp>(op);
+  // The ends of a condition's range are not in numeric order: a set i1 is -1.
+  if (compare.getLhs().getType().isInteger(1))
+    return std::nullopt;
   std::optional<Interval> a = evaluate(compare.getLhs()), b = evaluate(compare.getRhs());
   if (!a || !b)
     return std::nullopt;

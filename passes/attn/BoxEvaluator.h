@@ -10,6 +10,7 @@
 
 #include "dialect/attn/AttnInterfaces.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -33,7 +34,12 @@ public:
   /// The same for a condition, in the worst case "somewhere, but not everywhere".
   Interval evaluateCondition(mlir::Value value);
 
+  /// Whether an integer of the region, as computed, may differ from its mathematical value. Positions are below 2^30, as
+  /// the launch checks, and captured scalars are taken to be below 2^61.
+  bool mayWrap(mlir::Value value) const;
+
 private:
+  void inferLimits();
   std::optional<Interval> evaluateOp(mlir::Operation *op, unsigned result);
   std::optional<Interval> evaluateCompare(mlir::Operation *op);
   std::optional<Interval> evaluateLoad(mlir::Operation *op);
@@ -43,6 +49,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Region &mask;
   llvm::DenseMap<mlir::Value, std::optional<Interval>> ranges;
+  llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> limits; ///< of the integers of the region, for all positions
 };
 
 } // namespace attnc::attn

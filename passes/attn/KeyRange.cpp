@@ -111,7 +111,7 @@ std::optional<KeySolver::Linear> KeySolver::decompose(Value value) {
   if (std::optional<Interval> range = evaluator.evaluate(value))
     return Linear{0, *range};
   Operation *op = value.getDefiningOp();
-  if (!op || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+  if (!op || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || evaluator.mayWrap(value))
     return std::nullopt;
   std::optional<Linear> a = decompose(op->getOperand(0));
   if (!a)

@@ -1,0 +1,184 @@
+//===- InferBoundsTest.cpp - Bounds against brute force ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// What attn-infer-bounds derives from a mask is interpreted for many tiles and compared with the mask itself at every
+// pair of positions: no kept key may be left out, and nothing that is said to be full may hold a dropped one.
+//===----------------------------------------------------------------------===//
+
+#include "MaskModule.h"
+#include "RegionInterpreter.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace attnc;
+using namespace attnc::test;
+
+namespace {
+
+/// Sizes of tiles: whole and partial ones at the edges, single rows, all at once.
+struct TileSize {
+  int64_t rows, keys;
+};
+constexpr TileSize tileSizes[] = {{8, 8}, {1, 16}, {64, 5}};
+
+/// Heads and batch entries that are looked at.
+constexpr std::pair<int64_t, int64_t> places[] = {{0, 0}, {1, 3}};
+
+/// One mask on one problem at one batch entry and head.
+class Comparison {
+public:
+  Comparison(const MaskCase &mask, attn::KernelOpInterface kernel, const Problem &problem, int64_t b, int64_t h)
+      : mask(mask), kernel(kernel), problem(problem), b(b), h(h) {
+    for (int64_t row = 0; row < problem.queries; ++row)
+      for (int64_t j = 0; j < problem.keys; ++j)
+        kept.push_back(mask.keeps(Point{b, h, row + problem.shift, j, row}, problem));
+  }
+
+  void run(TileSize size) {
+    for (int64_t row = 0; row < problem.queries && !testing::Test::HasFailure(); row += size.rows)
+      tile(row, std::min(row + size.rows, problem.queries) - 1, size.keys);
+  }
+
+private:
+  bool keeps(int64_t row, int64_t j) const { return kept[static_cast<size_t>(row * problem.keys + j)]; }
+
+  /// Whether any, and whether all of a box are kept; ends are inside.
+  std::pair<bool, bool> census(int64_t row, int64_t lastRow, int64_t j, int64_t lastKey) const {
+    bool some = false, all = true;
+    for (; row <= lastRow; ++row)
+      for (int64_t key = j; key <= lastKey; ++key)
+        (keeps(row, key) ? some : all) = keeps(row, key);
+    return {some, all};
+  }
+
+  void tile(int64_t row, int64_t lastRow, int64_t keyTile);
+  void checkTight(int64_t row, int64_t lastRow, const std::vector<int64_t> &bounds);
+
+  const MaskCase &mask;
+  attn::KernelOpInterface kernel;
+  const Problem &problem;
+  int64_t b, h;
+  std::vector<bool> kept;
+};
+
+} // namespace
+
+/// `bounds`: low, full low, full high, high.
+void Comparison::tile(int64_t row, int64_t lastRow, int64_t keyTile) {
+  SCOPED_TRACE("rows " + std::to_string(row) + " to " + std::to_string(lastRow) + " of " +
+               std::to_string(problem.queries) + ", keys " + std::to_string(problem.keys) + ", b " + std::to_string(b) +
+               ", h " + std::to_string(h));
+  int64_t first = row + problem.shift, last = lastRow + problem.shift;
+  auto bounds = RegionInterpreter(kernel.getBounds(), problem).run({b, h, first, last});
+  ASSERT_TRUE(bounds);
+  ASSERT_EQ(bounds->size(), 4u);
+  int64_t low = (*bounds)[0], fullLow = (*bounds)[1], fullHigh = (*bounds)[2], high = (*bounds)[3];
+  EXPECT_GE(low, 0);
+  EXPECT_GE(fullLow, 0);
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    auto [some, all] = census(row, lastRow, j, j);
+    EXPECT_TRUE(!some || (j >= low && j < high)) << "key " << j << " is kept, outside [" << low << ", " << high << ")";
+    EXPECT_TRUE(all || j < fullLow || j >= fullHigh)
+        << "key " << j << " is not kept by all, inside [" << fullLow << ", " << fullHigh << ")";
+  }
+  if (mask.strength == Strength::Tight)
+    checkTight(row, lastRow, *bounds);
+
+  bool hasBlocks = !kernel.getBlocks().empty();
+  for (int64_t j = 0; j < problem.keys; j += keyTile) {
+    int64_t lastKey = std::min(j + keyTile, problem.keys) - 1;
+    auto [some, all] = census(row, lastRow, j, lastKey);
+    bool visited = lastKey >= low && j < high, full = j >= fullLow && lastKey < fullHigh;
+    if (hasBlocks) {
+      auto block = RegionInterpreter(kernel.getBlocks(), problem).run({b, h, first, last, j, lastKey});
+      ASSERT_TRUE(block);
+      ASSERT_EQ(block->size(), 2u);
+      EXPECT_TRUE((*block)[0] || !some) << "something is kept of keys " << j << " to " << lastKey;
+      EXPECT_TRUE(!(*block)[1] || all) << "not everything is kept of keys " << j << " to " << lastKey;
+      visited &= (*block)[0] != 0;
+      full |= (*block)[1] != 0;
+    }
+    if (mask.strength == Strength::Sound)
+      continue;
+    EXPECT_EQ(visited, some) << "keys " << j << " to " << lastKey;
+    EXPECT_EQ(visited && full, all) << "keys " << j << " to " << lastKey;
+  }
+}
+
+/// The hull of what is kept, and the stretch that is kept by all, are what `bounds` says, as far as there are keys.
+void Comparison::checkTight(int64_t row, int64_t lastRow, const std::vector<int64_t> &bounds) {
+  int64_t first = problem.keys, end = 0, fullFirst = problem.keys, fullEnd = 0;
+  for (int64_t j = 0; j < problem.keys; ++j) {
+    auto [some, all] = census(row, lastRow, j, j);
+    if (some)
+      first = std::min(first, j), end = j + 1;
+    if (all)
+      fullFirst = std::min(fullFirst, j), fullEnd = j + 1;
+  }
+  auto expectSame = [&](int64_t low, int64_t high, int64_t wantedLow, int64_t wantedHigh, const char *what) {
+    high = std::min(high, problem.keys);
+    if (wantedLow >= wantedHigh)
+      EXPECT_GE(low, high) << what << " is empty";
+    else
+      EXPECT_EQ(std::pair(low, high), std::pair(wantedLow, wantedHigh)) << what;
+  };
+  expectSame(bounds[0], bounds[3], first, end, "what is kept");
+  expectSame(bounds[1], bounds[2], fullFirst, fullEnd, "what all keep");
+  EXPECT_TRUE(kernel.getBlocks().empty()) << "blocks say nothing that bounds do not";
+}
+
+/// More keys than queries, as many, and fewer: positions below 0.
+static void compare(const MaskCase &mask) {
+  for (Passes passes : {Passes::Simplified, Passes::Bare}) {
+    SCOPED_TRACE(passes == Passes::Bare ? "as written" : "simplified");
+    SCOPED_TRACE(mask.text);
+    MaskModule module(mask.text, passes);
+    attn::KernelOpInterface kernel = module.getKernel();
+    ASSERT_TRUE(kernel);
+    if (kernel.getMask().empty())
+      continue; // simplified away: everything is kept
+    ASSERT_FALSE(kernel.getBounds().empty());
+    for (auto [queries, keys] : {std::pair<int64_t, int64_t>(20, 45), {40, 40}, {45, 20}}) {
+      Problem problem(queries, keys);
+      for (auto [b, h] : places)
+        for (TileSize size : tileSizes)
+          Comparison(mask, kernel, problem, b, h).run(size);
+      if (testing::Test::HasFailure())
+        return;
+    }
+  }
+}
+
+namespace {
+class WrittenMask : public testing::TestWithParam<MaskCase> {};
+/// Random masks come in groups of 20, so that a test is not over before it has started.
+class RandomMasks : public testing::TestWithParam<uint64_t> {};
+} // namespace
+
+TEST_P(WrittenMask, BoundsAgreeWithBruteForce) { compare(GetParam()); }
+
+TEST_P(RandomMasks, BoundsAgreeWithBruteForce) {
+  for (uint64_t seed = GetParam(); seed < GetParam() + 20 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    compare(generateMask(seed));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(InferBounds, WrittenMask, testing::ValuesIn(writtenMasks()),
+                         [](const testing::TestParamInfo<MaskCase> &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(InferBounds, RandomMasks, testing::Range<uint64_t>(0, 400, 20));
+
+/// The generator is worth its name: some of its masks keep everything or nothing, most do neither.
+TEST(MaskGenerator, MakesMasksOfAllKinds) {
+  Problem problem(20, 45);
+  int mixed = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    MaskCase mask = generateMask(seed);
+    int64_t kept = 0;
+    for (int64_t row = 0; row < problem.queries; ++row)
+      for (int64_t j = 0; j < problem.keys; ++j)
+        kept += mask.keeps(Point{1, 1, row + problem.shift, j, row}, problem);
+    mixed += kept != 0 && kept != problem.queries * problem.keys;
+  }
+  EXPECT_GT(mixed, 150);
+}

@@ -1,0 +1,67 @@
+//===- MaskModule.cpp - A mask in a kernel, with its bounds -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "MaskModule.h"
+#include "dialect/attn/AttnOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/attn/Passes.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::test;
+
+StringRef attnc::test::captureName(unsigned number) {
+  static constexpr StringLiteral names[] = {"q", "k", "v", "qs", "ks", "bits", "table", "len", "w"};
+  return names[number];
+}
+
+SmallVector<int64_t> attnc::test::captureShape(StringRef name, const Problem &problem) {
+  if (name == "qs")
+    return {Problem::batch, problem.queries};
+  if (name == "ks")
+    return {Problem::batch, problem.keys};
+  if (name == "bits")
+    return {Problem::batch, 1, problem.queries, problem.keys};
+  return {name == "table" ? Problem::tableSize : Problem::batch};
+}
+
+MaskModule::MaskModule(const std::string &maskText, Passes passes) {
+  context.loadDialect<attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+  std::string text = "func.func @kernel(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x4x8xf32>, "
+                     "%qs: tensor<?x?xi32>, %ks: tensor<?x?xi32>, %bits: tensor<?x1x?x?xi1>, %table: tensor<24xi32>, "
+                     "%len: tensor<?xi32>, %w: index) -> tensor<?x?x4x8xf32> {\n"
+                     "%o = attn.forward %q, %k, %v mask (%b, %h, %i, %j) {\n" +
+                     maskText +
+                     "attn.yield %keep : i1\n}\n"
+                     ": (tensor<?x?x4x8xf32>, tensor<?x?x4x8xf32>, tensor<?x?x4x8xf32>) -> tensor<?x?x4x8xf32>\n"
+                     "return %o : tensor<?x?x4x8xf32>\n}\n";
+  module = parseSourceString<ModuleOp>(text, &context);
+  if (!module) {
+    ADD_FAILURE() << "cannot read\n" << text;
+    return;
+  }
+  PassManager pm(&context);
+  bool simplified = passes == Passes::Simplified;
+  if (simplified)
+    pm.addPass(createCanonicalizerPass());
+  pm.addPass(attn::createAttnExpand());
+  if (simplified) {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  }
+  pm.addPass(attn::createAttnInferBounds());
+  if (simplified) {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  }
+  if (failed(pm.run(*module))) {
+    ADD_FAILURE() << "the passes failed on\n" << text;
+    return;
+  }
+  module->walk([this](attn::KernelOpInterface op) { kernel = op; });
+}

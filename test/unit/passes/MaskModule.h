@@ -1,0 +1,39 @@
+//===- MaskModule.h - A mask in a kernel, with its bounds -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TEST_UNIT_PASSES_MASKMODULE_H
+#define ATTNC_TEST_UNIT_PASSES_MASKMODULE_H
+
+#include "MaskCases.h"
+#include "dialect/attn/AttnInterfaces.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace attnc::test {
+
+/// Which passes run around attn-infer-bounds.
+enum class Passes { Bare, Simplified };
+
+/// A kernel with a mask, after attn-infer-bounds.
+class MaskModule {
+public:
+  MaskModule(const std::string &maskText, Passes passes);
+
+  /// Null where the text is not a kernel; then the test has failed.
+  attn::KernelOpInterface getKernel() const { return kernel; }
+
+private:
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  attn::KernelOpInterface kernel;
+};
+
+/// Name of the captured tensor that is argument `number` of the kernel function.
+llvm::StringRef captureName(unsigned number);
+/// Its sizes.
+llvm::SmallVector<int64_t> captureShape(llvm::StringRef name, const Problem &problem);
+
+} // namespace attnc::test
+
+#endif // ATTNC_TEST_UNIT_PASSES_MASKMODULE_H

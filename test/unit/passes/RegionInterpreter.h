@@ -1,0 +1,40 @@
+//===- RegionInterpreter.h - Bounds and blocks as numbers -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TEST_UNIT_PASSES_REGIONINTERPRETER_H
+#define ATTNC_TEST_UNIT_PASSES_REGIONINTERPRETER_H
+
+#include "MaskCases.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace attnc::test {
+
+/// Interprets a region of a kernel. Arithmetic is MLIR's own constant folding; loads read the problem's tensors.
+class RegionInterpreter {
+public:
+  RegionInterpreter(mlir::Region &region, const Problem &problem) : region(region), problem(problem) {}
+
+  /// What the region yields for `coordinates`, one for each argument of the region; conditions are 0 or 1. Nothing, and a
+  /// failure of the test, where an operation is not understood.
+  std::optional<std::vector<int64_t>> run(const std::vector<int64_t> &coordinates);
+
+private:
+  bool step(mlir::Operation &op);
+  bool load(mlir::Operation &op);
+  /// Where `index` addresses a dimension of `size` elements: a bare coordinate its row, a computed one clamped (S4).
+  std::optional<int64_t> address(mlir::Value index, int64_t size);
+  int64_t element(llvm::StringRef tensor, llvm::ArrayRef<int64_t> at) const;
+  std::optional<int64_t> integer(mlir::Value value);
+  void set(mlir::Value value, int64_t number);
+
+  mlir::Region &region;
+  const Problem &problem;
+  llvm::DenseMap<mlir::Value, mlir::Attribute> values;
+};
+
+} // namespace attnc::test
+
+#endif // ATTNC_TEST_UNIT_PASSES_REGIONINTERPRETER_H
