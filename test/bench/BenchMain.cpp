@@ -8,9 +8,9 @@
 #include "test/bench/AttncKernel.h"
 #include "test/bench/PlainAttention.h"
 #include "test/bench/Report.h"
+#include "llvm/ADT/StringRef.h"
 #include <benchmark/benchmark.h>
 #include <cstdio>
-#include <cstring>
 
 using namespace attnc;
 using namespace attnc::bench;
@@ -56,7 +56,7 @@ static void measure(benchmark::State &state, const Workload &workload, Collectio
   state.counters["GFLOP/s"] = row.gflops();
   state.counters["peak%"] = 100 * row.gflops() * 1e9 / collection.environment.fmaPeak;
   state.counters["compile_ms"] = kernel->compileSeconds * 1e3;
-  // The benchmark is entered several times until it is long enough; the last time counts.
+  // Of repetitions the last counts.
   if (!collection.rows.empty() && collection.rows.back().workload.name() == workload.name())
     collection.rows.pop_back();
   collection.rows.push_back(std::move(row));
@@ -101,7 +101,9 @@ int main(int argc, char **argv) {
         [workload, &collection](benchmark::State &state) { measure(state, workload, collection); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
-        ->Iterations(workload.sequence > 8192 ? 3 : 9);
+        ->Iterations(workload.sequence > 8192   ? 5
+                     : workload.sequence > 1024 ? 9
+                                                : 25);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 

@@ -58,10 +58,8 @@ static LogicalResult buildWithoutPass(PassManager &pm, StringRef pass) {
   if (place == std::string::npos)
     return failure();
   text.erase(place, needle.size());
-  StringRef inner(text);
-  inner.consume_front("builtin.module(");
-  inner.consume_back(")");
-  return parsePassPipeline(inner, pm);
+  // "any(...)": what is parsed is added to a manager that has its anchor already.
+  return parsePassPipeline(StringRef(text).split('(').second.rsplit(')').first, pm);
 }
 
 Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std::string &text, StringRef pass) {

@@ -91,7 +91,7 @@ static void addUserMasks(std::vector<Case> &cases, Extent extent) {
 }
 
 static void addTensorMasks(std::vector<Case> &cases, Extent extent) {
-  for (auto [name, type] : {std::pair("B_1_Sq_Sk", "tensor<?x1x?x?xi1>"), std::pair("1_H_Sq_Sk", "tensor<1x?x?x?xi1>"),
+  for (auto [name, type] : {std::pair("B_1_Sq_Sk", "tensor<?x1x?x?xi1>"), std::pair("1_H_Sq_Sk", "tensor<1x$Hx?x?xi1>"),
                             std::pair("B_1_1_Sk", "tensor<?x1x1x?xi1>")})
     cases.push_back({std::string("S3_mask_tensor_") + name,
                      masked("%keep = attn.load %m[%b, %h, %i, %j] : " + std::string(type), {"m: " + std::string(type)}),

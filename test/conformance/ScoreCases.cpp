@@ -58,11 +58,11 @@ static void addScales(Adder &add) {
 }
 
 static void addRegions(Adder &add) {
-  const std::string bias = "bias: tensor<?x?x?x?xf32>";
-  add("S2_bias_then_cap", scored({bias}, "%y = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x?x?x?xf32>\n"
+  const std::string bias = "bias: tensor<?x$Hx?x?xf32>";
+  add("S2_bias_then_cap", scored({bias}, "%y = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xf32>\n"
                                          "      %x = attn.softcap %y, 2.0"));
   add("S2_cap_then_bias", scored({bias}, "%y = attn.softcap %s, 2.0\n"
-                                         "      %x = attn.bias %y, %bias[%b, %h, %i, %j] : tensor<?x?x?x?xf32>"));
+                                         "      %x = attn.bias %y, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xf32>"));
   add("S2_user_sqrt_distance", scored({}, R"(%d = arith.subi %i, %j : index
       %n = math.absi %d : index
       %m = arith.index_cast %n : index to i32
@@ -89,14 +89,15 @@ static void addBiases(Adder &add) {
   add("S4_alibi_causal", scored({"m: tensor<$Hx$T>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hx$T>", causal));
 
   const std::pair<const char *, const char *> biases[] = {
-      {"1_1_Sq_Sk", "tensor<1x1x?x?x$T>"},   {"B_H_1_Sk", "tensor<?x?x1x?x$T>"},  {"B_1_Sq_Sk", "tensor<?x1x?x?x$T>"},
+      {"1_1_Sq_Sk", "tensor<1x1x?x?x$T>"},   {"B_H_1_Sk", "tensor<?x$Hx1x?x$T>"}, {"B_1_Sq_Sk", "tensor<?x1x?x?x$T>"},
       {"1_H_Sq_Sk", "tensor<1x$Hx?x?xf32>"}, {"B_H_Sq_1", "tensor<?x$Hx?x1x$T>"}, {"B_H_Sq_Sk", "tensor<?x$Hx?x?x$T>"}};
   for (auto [name, type] : biases)
     add(std::string("S4_bias_") + name,
         scored({std::string("bias: ") + type}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : " + std::string(type)));
   add("S4_bias_launch_broadcast",
       scored({"bias: tensor<?x?x?x?x$T>"}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x?x?x?x$T>"));
-  const std::vector<std::string> broadcasts[] = {{"bias.0=1"}, {"bias.0=1", "bias.1=1"}, {"bias.2=1"}, {"bias.3=1"}};
+  const std::vector<std::string> broadcasts[] = {
+      {"bias.0=1", "bias.1=2"}, {"bias.0=1", "bias.1=1"}, {"bias.1=2", "bias.2=1"}, {"bias.1=1", "bias.3=1"}};
   for (size_t n = 0; n < add.last().trials.size(); ++n)
     add.last().trials[n].dims = broadcasts[n % 4];
   add("S4_bias_keys_only", scored({"bias: tensor<?x$T>"}, "%x = attn.bias %s, %bias[%j] : tensor<?x$T>", causal));
@@ -111,8 +112,8 @@ static void addSinks(Adder &add) {
   add("S6_sinks_heads", claused("sinks(%n : tensor<$Hx1xf32>)", {"n: tensor<$Hx1xf32>"}));
   add("S6_sinks_heads_3", claused("sinks(%n : tensor<$Hx3x$T>)", {"n: tensor<$Hx3x$T>"}, causal));
   add("S6_sinks_shared", claused("sinks(%n : tensor<4xf32>)", {"n: tensor<4xf32>"}));
-  Spec capped = claused("sinks(%n : tensor<$Hx1xf32>) scale(4.0)", {"n: tensor<$Hx1xf32>"}, causal);
-  capped.score = "%x = attn.softcap %s, 1.0";
+  Spec capped = claused("sinks(%n : tensor<$Hx1xf32>) scale(0.4)", {"n: tensor<$Hx1xf32>"}, causal);
+  capped.score = "%x = attn.softcap %s, 2.0";
   add("S6_sinks_neither_scaled_nor_capped", capped, {{"n", {3}}});
   add("S6_sinks_alone",
       claused("sinks(%n : tensor<$Hx1xf32>)", {"n: tensor<$Hx1xf32>"}, R"(%c = arith.constant 0 : index

@@ -30,6 +30,9 @@ struct MaskKind {
   std::map<std::string, std::vector<double>> contents;
 };
 
+/// For messages.
+[[maybe_unused]] void PrintTo(const MaskKind &kind, std::ostream *os) { *os << kind.mask; }
+
 /// Ids of documents of 150 rows.
 std::vector<double> documentIds() {
   std::vector<double> ids;
