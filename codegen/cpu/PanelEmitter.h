@@ -58,6 +58,7 @@ private:
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
   ColumnBlock sumProducts(tile::MmaOp op, mlir::Value column, mlir::Value low, mlir::Value high);
+  void prefetchNext(tile::MmaOp op, mlir::Value column);
   ColumnBlock evaluateMma(tile::MmaOp op, mlir::Value column);
   std::vector<ColumnBlock> evaluateElementwise(mlir::Operation *op, mlir::Value column);
   llvm::SmallVector<mlir::Value> bufferIndices(mlir::Value buffer, mlir::Value column);

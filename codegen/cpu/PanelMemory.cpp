@@ -157,7 +157,6 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
     a = values.states.lookup(op.getA());
   Value staged = values.staged.lookup(op.getB());
   assert(a && staged && "factors are stored before they are multiplied");
-
   // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.
   constexpr int64_t unroll = 4;
   Value zero = context.splat(context.constant(b.getF32Type(), 0));
@@ -194,6 +193,47 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
   return block;
 }
 
+/// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of it
+/// has come from memory. Blocks of columns take turns with its rows, or parts of rows.
+void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
+  auto load = op.getB().getDefiningOp<tile::LoadOp>();
+  if (!load || !load->getParentOfType<scf::ForOp>())
+    return;
+  OpBuilder &b = context.builder;
+  auto type = cast<VectorType>(load.getResult().getType());
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  int64_t lineElements = 64 * 8 / type.getElementTypeBitWidth();
+  int64_t lines = llvm::divideCeil(columns, lineElements);
+  int64_t blocks = columnsOf(op.getResult()) / context.columns, turns = context.panels * blocks;
+  // More turns than rows: a row is shared out. Fewer: a turn takes several rows.
+  int64_t parts = 1;
+  while (2 * parts * rows <= turns && lines % (2 * parts) == 0)
+    parts *= 2;
+  int64_t rowsPerTurn = llvm::divideCeil(rows * parts, turns);
+
+  Value turn = context.add(context.mul(panel, context.index(blocks)),
+                           arith::DivUIOp::create(b, context.loc, column, context.index(context.columns)));
+  Value row = arith::DivUIOp::create(b, context.loc, turn, context.index(parts));
+  Value part = arith::RemUIOp::create(b, context.loc, turn, context.index(parts));
+  SmallVector<Value> base;
+  for (Value index : load.getIndices())
+    base.push_back(values.scalar(index));
+  int64_t rowAxis = load.getAxes()[0], columnAxis = load.getAxes()[1];
+  for (int64_t extra = 0; extra < rowsPerTurn; ++extra) {
+    SmallVector<Value> at = base;
+    Value next = context.add(context.mul(row, context.index(rowsPerTurn)), context.index(rows + extra));
+    at[rowAxis] = context.add(at[rowAxis], next);
+    at[columnAxis] = context.add(at[columnAxis], context.mul(part, context.index(columns / parts)));
+    for (int64_t line = 0; line < lines / parts; ++line) {
+      SmallVector<Value> address = at;
+      address[columnAxis] = context.add(address[columnAxis], context.index(line * lineElements));
+      // Level 2: the first-level cache is full of this tile.
+      memref::PrefetchOp::create(b, context.loc, values.scalar(load.getView()), address, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+    }
+  }
+}
+
 /// Adds two blocks of columns.
 static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const ColumnBlock &b) {
   ColumnBlock sum = a;
@@ -211,6 +251,7 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   int64_t depth = columnsOf(op.getA());
   constexpr int64_t piece = 32;
   bool isExact = cast<VectorType>(op.getA().getType()).getElementType().isF32();
+  prefetchNext(op, column);
   ColumnBlock product;
   if (!isExact || depth <= piece || depth % piece != 0) {
     product = sumProducts(op, column, context.index(0), context.index(depth));

@@ -26,7 +26,7 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
         return;
       }
       if (!kernel.getScheduleAttr())
-        return kernel.setScheduleAttr(select(target));
+        return kernel.setScheduleAttr(select(kernel, target));
       failed |= mlir::failed(check(kernel, target));
     });
     if (failed)
@@ -37,11 +37,18 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
   static int64_t lanes(CpuTargetAttr target) { return target.getVectorBits() / 32; }
 
   /// Three registers of query rows beside four keys (eight with 32 registers) fill the register file with accumulators
-  /// and leave one for each operand (docs/rationale/cpu-kernel.md); four panels of queries share a staged key tile.
-  static ScheduleAttr select(CpuTargetAttr target) {
+  /// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache to
+  /// the keys and values, but not so many that a causal mask's diagonal costs more than staging does
+  /// (docs/rationale/cpu-kernel.md).
+  static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target) {
+    constexpr int64_t mostRows = 192, keyTile = 64;
     int64_t panel = 3 * lanes(target);
-    int64_t queryTile = panel * std::max<int64_t>(1, 96 / panel);
-    return ScheduleAttr::get(target.getContext(), queryTile, /*key_tile=*/64, panel);
+    int64_t dims = kernel.getHeadDim();
+    if (Value value = kernel.getValueOrNull())
+      dims += cast<RankedTensorType>(value.getType()).getShape().back();
+    int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
+    int64_t queryTile = panel * std::max<int64_t>(1, rows / panel);
+    return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel);
   }
 
   /// A spec's own schedule must suit the registers.
