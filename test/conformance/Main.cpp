@@ -33,7 +33,7 @@ public:
     std::string text = subject.spec.toString(dtype);
     auto spec = CompiledSpec::compile(text, request.target);
     ASSERT_TRUE(static_cast<bool>(spec)) << spec.message() << "\n" << text;
-    double budget = request.extent == Extent::Full ? 1e8 : 2e7;
+    double budget = request.extent == Extent::Full ? 4e8 : 2e7;
     for (const Trial &trial : subject.trials) {
       Outcome outcome = runTrial(**spec, trial, budget);
       std::printf("  %s\n", outcome.line.c_str());

@@ -94,10 +94,10 @@ static void addBiases(Adder &add) {
   for (auto [name, type] : biases)
     add(std::string("S4_bias_") + name,
         scored({std::string("bias: ") + type}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : " + std::string(type)));
+  // Which dimensions broadcast is the launch's choice.
   add("S4_bias_launch_broadcast",
-      scored({"bias: tensor<?x?x?x?x$T>"}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x?x?x?x$T>"));
-  const std::vector<std::string> broadcasts[] = {
-      {"bias.0=1", "bias.1=2"}, {"bias.0=1", "bias.1=1"}, {"bias.1=2", "bias.2=1"}, {"bias.1=1", "bias.3=1"}};
+      scored({"bias: tensor<?x$Hx?x?x$T>"}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?x$T>"));
+  const std::vector<std::string> broadcasts[] = {{"bias.0=1"}, {"bias.0=1", "bias.2=1"}, {"bias.2=1"}, {"bias.3=1"}};
   for (size_t n = 0; n < add.last().trials.size(); ++n)
     add.last().trials[n].dims = broadcasts[n % 4];
   add("S4_bias_keys_only", scored({"bias: tensor<?x$T>"}, "%x = attn.bias %s, %bias[%j] : tensor<?x$T>", causal));
