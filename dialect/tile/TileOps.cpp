@@ -36,6 +36,27 @@ LogicalResult StoreOp::verify() {
                       getAxes());
 }
 
+LogicalResult ExtentOp::verify() {
+  MemRefType view = getView().getType();
+  for (ValueRange indices : {getFirst(), getLast()})
+    if (static_cast<int64_t>(indices.size()) != view.getRank())
+      return emitOpError() << "expected " << view.getRank() << " indices, got " << indices.size();
+  if (!isa<IntegerType>(view.getElementType()))
+    return emitOpError() << "expected a view of integers, got " << view;
+  for (Type type : getResultTypes())
+    if (type != view.getElementType())
+      return emitOpError() << "expected results of type " << view.getElementType() << ", got " << type;
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  auto source = cast<VectorType>(getSource().getType()), acc = cast<VectorType>(getAcc().getType());
+  if (acc.getDimSize(0) != source.getDimSize(0))
+    return emitOpError() << "expected an accumulator of " << source.getDimSize(0) << " elements, one a row of " << source
+                         << ", got " << acc;
+  return success();
+}
+
 LogicalResult MmaOp::verify() {
   auto a = cast<VectorType>(getA().getType()), b = cast<VectorType>(getB().getType());
   auto acc = cast<VectorType>(getAcc().getType());

@@ -119,8 +119,9 @@ def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperan
   let arguments = (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$first, Variadic<Index>:$last);
   let results = (outs AnyType:$least, AnyType:$greatest);
   let assemblyFormat = [{
-    $view `[` $first `]` `to` `[` $last `]` attr-dict `:` type($view) `->` type($least) `,` type($greatest)
+    $view `[` $first `]` `to` ` ` `[` $last `]` attr-dict `:` type($view) `->` type($least) `,` type($greatest)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,6 +198,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> 
   let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, VectorOfRankAndType<[1], [F32]>:$acc);
   let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
   let assemblyFormat = "$kind $source `,` $acc attr-dict `:` type($source) `,` type($acc)";
+  let hasVerifier = 1;
 }
 
 #endif // ATTNC_DIALECT_TILE_OPS

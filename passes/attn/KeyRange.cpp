@@ -14,7 +14,12 @@ using Predicate = arith::CmpIPredicate;
 static constexpr int64_t beyond = int64_t(1) << 40;
 
 KeySolver::KeySolver(OpBuilder &builder, Region &mask, BoxEvaluator &evaluator)
-    : builder(builder), mask(mask), evaluator(evaluator), loc(mask.getLoc()) {}
+    : builder(builder), mask(mask), evaluator(evaluator), loc(mask.getLoc()) {
+  keyDependent.insert(mask.getArguments().back());
+  for (Operation &op : mask.front())
+    if (llvm::any_of(op.getOperands(), [this](Value operand) { return keyDependent.contains(operand); }))
+      keyDependent.insert(op.result_begin(), op.result_end());
+}
 
 Value KeySolver::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 Value KeySolver::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
@@ -76,17 +81,17 @@ KeyRange KeySolver::disjunction(const KeyRange &a, const KeyRange &b) {
   return {hull, full, exact};
 }
 
-/// Whether a value of the mask region depends on the key position.
-static bool dependsOnKey(Value value, Region &mask) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument == mask.getArguments().back();
-  Operation *op = value.getDefiningOp();
-  return mask.isAncestor(op->getParentRegion()) &&
-         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnKey(operand, mask); });
+KeyRange KeySolver::solve(Value condition, bool negated) {
+  auto it = solved[negated].find(condition);
+  if (it != solved[negated].end())
+    return it->second;
+  KeyRange range = solveOp(condition, negated);
+  solved[negated].try_emplace(condition, range);
+  return range;
 }
 
-KeyRange KeySolver::solve(Value condition, bool negated) {
-  if (!dependsOnKey(condition, mask))
+KeyRange KeySolver::solveOp(Value condition, bool negated) {
+  if (!keyDependent.contains(condition))
     return uniform(evaluator.evaluateCondition(condition), negated);
   Operation *op = condition.getDefiningOp();
   if (!op)
@@ -98,12 +103,25 @@ KeyRange KeySolver::solve(Value condition, bool negated) {
   }
   if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
     return solve(op->getOperand(0), !negated);
+  if (isa<arith::SelectOp>(op)) {
+    KeyRange chosen = conjunction(solve(op->getOperand(0)), solve(op->getOperand(1), negated));
+    return disjunction(chosen, conjunction(solve(op->getOperand(0), true), solve(op->getOperand(2), negated)));
+  }
   if (isa<arith::CmpIOp>(op))
     return solveCompare(op, negated);
   return unknown();
 }
 
 std::optional<KeySolver::Linear> KeySolver::decompose(Value value) {
+  auto it = decomposed.find(value);
+  if (it != decomposed.end())
+    return it->second;
+  std::optional<Linear> linear = decomposeOp(value);
+  decomposed.try_emplace(value, linear);
+  return linear;
+}
+
+std::optional<KeySolver::Linear> KeySolver::decomposeOp(Value value) {
   if (!value.getType().isIndex())
     return std::nullopt;
   if (value == mask.getArguments().back())

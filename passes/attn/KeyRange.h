@@ -9,6 +9,7 @@
 #define ATTNC_PASSES_ATTN_KEYRANGE_H
 
 #include "passes/attn/BoxEvaluator.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace attnc::attn {
 
@@ -40,6 +41,8 @@ private:
     Interval rest;
   };
   std::optional<Linear> decompose(mlir::Value value);
+  std::optional<Linear> decomposeOp(mlir::Value value);
+  KeyRange solveOp(mlir::Value condition, bool negated);
   KeyRange solveCompare(mlir::Operation *op, bool negated);
   std::optional<KeyRange> solveQuotient(mlir::arith::CmpIPredicate predicate, mlir::Value lhs, mlir::Value rhs);
   KeyRange solveLinear(mlir::arith::CmpIPredicate predicate, int64_t factor, Interval rest);
@@ -59,6 +62,10 @@ private:
   mlir::Region &mask;
   BoxEvaluator &evaluator;
   mlir::Location loc;
+  llvm::DenseSet<mlir::Value> keyDependent; ///< values of the region that depend on j
+  /// What is solved already: values that are used twice must not cost twice.
+  llvm::DenseMap<mlir::Value, KeyRange> solved[2]; ///< second: negated
+  llvm::DenseMap<mlir::Value, std::optional<Linear>> decomposed;
 };
 
 } // namespace attnc::attn

@@ -13,15 +13,16 @@ using namespace attnc::attn;
 
 /// Whether a value of a region depends on the positions of query or key, or on the logit.
 static bool dependsOnElement(Value value, Region &region) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (argument.getOwner()->getParent() != &region)
-      return false;
+  llvm::SmallDenseSet<Value> dependent;
+  for (BlockArgument argument : region.getArguments()) {
     std::optional<Coordinate> coordinate = getCoordinate(argument);
-    return !coordinate || *coordinate == Coordinate::Query || *coordinate == Coordinate::Key;
+    if (!coordinate || *coordinate == Coordinate::Query || *coordinate == Coordinate::Key)
+      dependent.insert(argument);
   }
-  Operation *op = value.getDefiningOp();
-  return region.isAncestor(op->getParentRegion()) &&
-         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnElement(operand, region); });
+  for (Operation &op : region.front())
+    if (llvm::any_of(op.getOperands(), [&](Value operand) { return dependent.contains(operand); }))
+      dependent.insert(op.result_begin(), op.result_end());
+  return dependent.contains(value);
 }
 
 /// A load by bare coordinates goes with the tile: as a tile, or as a vector along its rows or columns.

@@ -42,6 +42,20 @@ static bool sameSegment(const Point &p, const Problem &problem) {
   return id >= 0 && id == problem.keyId(p.b, p.j);
 }
 
+/// Every value is used twice by the next: whoever follows each use separately never ends.
+static std::string usedTwice() {
+  std::string text = "%x0 = arith.addi %j, %j : index\n%k0 = arith.cmpi sle, %j, %i : index\n";
+  for (int n = 0; n < 20; ++n) {
+    std::string a = std::to_string(n), b = std::to_string(n + 1);
+    text += "%y" + a + " = arith.addi %x" + a + ", %x" + a + " : index\n";
+    text += "%x" + b + " = arith.subi %y" + a + ", %x" + a + " : index\n";
+    text += "%t" + a + " = arith.cmpi slt, %x" + b + ", %w : index\n";
+    text += "%u" + a + " = arith.andi %k" + a + ", %t" + a + " : i1\n";
+    text += "%k" + b + " = arith.ori %k" + a + ", %u" + a + " : i1\n";
+  }
+  return text + "%keep = arith.andi %k20, %k20 : i1\n";
+}
+
 std::vector<MaskCase> attnc::test::writtenMasks() {
   constexpr Strength Tight = Strength::Tight, Decided = Strength::Decided, Sound = Strength::Sound;
   std::string causal = "%causal = attn.causal %i, %j\n";
@@ -154,6 +168,7 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
       {"conditions_compared",
        "%p = arith.cmpi slt, %i, %w : index\n%r = arith.cmpi slt, %j, %w : index\n%keep = arith.cmpi eq, %p, %r : i1\n",
        [](const Point &p, const Problem &problem) { return (p.i < problem.width()) == (p.j < problem.width()); }, Sound},
+      {"values_used_twice", usedTwice(), [](const Point &p, const Problem &) { return p.j <= p.i; }, Sound},
       {"narrowed_product",
        constant("%f", 123456789) + "%d = arith.muli %j, %f : index\n%n = arith.index_cast %d : index to i32\n"
                                    "%z = arith.constant 0 : i32\n%keep = arith.cmpi sge, %n, %z : i32\n",
