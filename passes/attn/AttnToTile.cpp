@@ -102,8 +102,11 @@ std::pair<Value, Value> ProgramWriter::sinkState() {
   Value max = b.f32(-infinity), sum = b.f32(0);
   for (int64_t n = 0; n < count; ++n)
     max = arith::MaximumFOp::create(builder, loc, max, load(n));
+  // Sinks of -inf take nothing away; their differences from a maximum of -inf would be NaN (S7).
+  Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, max, b.f32(-infinity));
+  Value finite = arith::SelectOp::create(builder, loc, none, b.f32(0), max);
   for (int64_t n = 0; n < count; ++n) {
-    Value distance = arith::SubFOp::create(builder, loc, load(n), max);
+    Value distance = arith::SubFOp::create(builder, loc, load(n), finite);
     Value exponent = arith::MulFOp::create(builder, loc, distance, b.f32(unit.perNatural()));
     sum = arith::AddFOp::create(builder, loc, sum, unit.power(builder, loc, exponent));
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/CpuCodegen.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Conversion/Passes.h"
@@ -33,6 +34,7 @@ void attnc::tools::registerAllDialects(DialectRegistry &registry) {
 
 void attnc::tools::registerAllPasses() {
   registerPipelines();
+  cpu::registerCpuPasses();
   registerTransformsPasses();
   arith::registerArithIntRangeOptsPass();
   registerSCFPasses();

@@ -661,15 +661,42 @@ func.func @distance(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // -----
 
-// A choice between masks: all is kept where all is kept of the one that is chosen, or of both.
+// A choice between masks, by the head: the keys of the one that is chosen, joined.
 
 // CHECK-LABEL: func.func @heads_of_two_kinds(
-// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[CMINUS255:.*]] = arith.constant -255 : index
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C255:.*]] = arith.constant 255 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
-// CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
-// CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
+// CHECK: } bounds (%{{[a-z0-9_]+}}, %[[H:[a-z0-9_]+]], %[[I0:[a-z0-9_]+]], %[[I1:[a-z0-9_]+]]) {
+// CHECK-NEXT: %[[V1:.*]] = arith.cmpi slt, %[[H]], %[[C2]] : index
+// CHECK-NEXT: %[[V2:.*]] = arith.select %[[V1]], %[[C0]], %[[CBEYOND]] : index
+// CHECK-NEXT: %[[V3:.*]] = arith.select %[[V1]], %[[CBEYOND]], %[[C0]] : index
+// CHECK-NEXT: %[[V4:.*]] = arith.addi %[[I1]], %[[C1]] : index
+// CHECK-NEXT: %[[V5:.*]] = arith.addi %[[I0]], %[[C1]] : index
+// CHECK-NEXT: %[[V6:.*]] = arith.minsi %[[V3]], %[[V4]] : index
+// CHECK-NEXT: %[[V7:.*]] = arith.minsi %[[V3]], %[[V5]] : index
+// CHECK-NEXT: %[[V8:.*]] = arith.cmpi sge, %[[H]], %[[C2]] : index
+// CHECK-NEXT: %[[V9:.*]] = arith.select %[[V8]], %[[C0]], %[[CBEYOND]] : index
+// CHECK-NEXT: %[[V10:.*]] = arith.select %[[V8]], %[[CBEYOND]], %[[C0]] : index
+// CHECK-NEXT: %[[V11:.*]] = arith.addi %[[I0]], %[[CMINUS255]] : index
+// CHECK-NEXT: %[[V12:.*]] = arith.addi %[[I1]], %[[CMINUS255]] : index
+// CHECK-NEXT: %[[V13:.*]] = arith.maxsi %[[V9]], %[[V11]] : index
+// CHECK-NEXT: %[[V14:.*]] = arith.minsi %[[V10]], %[[V4]] : index
+// CHECK-NEXT: %[[V15:.*]] = arith.maxsi %[[V9]], %[[V12]] : index
+// CHECK-NEXT: %[[V16:.*]] = arith.minsi %[[V10]], %[[V5]] : index
+// CHECK-NEXT: %[[V17:.*]] = arith.minsi %[[V2]], %[[V13]] : index
+// CHECK-NEXT: %[[V18:.*]] = arith.maxsi %[[V6]], %[[V14]] : index
+// CHECK-NEXT: %[[V19:.*]] = arith.subi %[[V7]], %[[V2]] : index
+// CHECK-NEXT: %[[V20:.*]] = arith.subi %[[V16]], %[[V15]] : index
+// CHECK-NEXT: %[[V21:.*]] = arith.cmpi sge, %[[V19]], %[[V20]] : index
+// CHECK-NEXT: %[[V22:.*]] = arith.select %[[V21]], %[[V2]], %[[V15]] : index
+// CHECK-NEXT: %[[V23:.*]] = arith.select %[[V21]], %[[V7]], %[[V16]] : index
+// CHECK-NEXT: %[[V24:.*]] = arith.maxsi %[[V17]], %[[C0]] : index
+// CHECK-NEXT: %[[V25:.*]] = arith.maxsi %[[V22]], %[[C0]] : index
+// CHECK-NEXT: attn.yield %[[V24]], %[[V25]], %[[V23]], %[[V18]] : index, index, index, index
 // CHECK-NEXT: } blocks (%{{[a-z0-9_]+}}, %[[KH:[a-z0-9_]+]], %[[KI0:[a-z0-9_]+]], %[[KI1:[a-z0-9_]+]], %[[KJ0:[a-z0-9_]+]], %[[KJ1:[a-z0-9_]+]]) {
 // CHECK-NEXT: %[[KV1:.*]] = arith.cmpi slt, %[[KH]], %[[C2]] : index
 // CHECK-NEXT: %[[KV2:.*]] = arith.cmpi sle, %[[KJ1]], %[[KI0]] : index
