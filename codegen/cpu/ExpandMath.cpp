@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <limits>
 
 namespace attnc::cpu {
 #define GEN_PASS_DEF_CPUEXPANDMATH
@@ -81,7 +82,7 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
 
 /// e^x of f32 vectors: x = n ln 2 + f with n whole and |f| <= ln(2)/2, ln 2 in two parts so that f is exact (Cody and
 /// Waite 1980); e^f by a polynomial of degree 6, interpolated as above (relative error 1e-8 before rounding). Below -87.3
-/// the result is 0, from 88.8 on infinity.
+/// the result is 0, past 88.72283 infinity.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &b) const override {
@@ -89,13 +90,17 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     if (!type || !type.getElementType().isF32())
       return failure();
     ExponentialBuilder e(b, op.getLoc(), type);
-    Value x = op.getOperand(), capped = e.capped(x, 88.8f);
-    Value shifted = e.fma(capped, e.number(1.44269504088896340736f), e.number(shifter));
+    Value x = op.getOperand();
+    Value shifted = e.fma(x, e.number(1.44269504088896340736f), e.number(shifter));
     Value whole = e.sub(shifted, e.number(shifter));
-    Value fraction = e.fma(whole, e.number(-0.693145751953125f), capped);
+    Value fraction = e.fma(whole, e.number(-0.693145751953125f), x);
     fraction = e.fma(whole, e.number(-1.428606820309417e-6f), fraction);
     static constexpr float coefficients[] = {1.0f, 0.5f, 0.16666504740715027f, 0.04166646674275398f, 0.008369149640202522f, 0.0013933642767369747f};
-    b.replaceOp(op, e.scaled(e.polynomial(fraction, coefficients), shifted, x, -87.3f));
+    Value scaled = e.scaled(e.polynomial(fraction, coefficients), shifted, x, -87.3f);
+    // Past the greatest exponent the bits would be those of a NaN.
+    Value huge = arith::CmpFOp::create(b, e.loc, arith::CmpFPredicate::OGT, x, e.number(88.7228317f));
+    Value infinity = e.number(std::numeric_limits<float>::infinity());
+    b.replaceOp(op, arith::SelectOp::create(b, e.loc, huge, infinity, scaled).getResult());
     return success();
   }
 };

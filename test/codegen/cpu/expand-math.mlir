@@ -1,0 +1,49 @@
+// RUN: attnc-opt %s --cpu-expand-math --cse -o %t
+// RUN: FileCheck %s --input-file %t
+// RUN: %python %S/Inputs/check_exponentials.py %t
+
+// Exponentials of f32 vectors are fused polynomials; the script evaluates them in f32 and holds them against the truth.
+
+// CHECK-LABEL: func.func @exp2(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: vector<8xf32>
+// CHECK-DAG: %[[SHIFTER:.*]] = arith.constant dense<0x4B400000> : vector<8xf32>
+// CHECK-DAG: %[[TOP:.*]] = arith.constant dense<1.280000e+02> : vector<8xf32>
+// CHECK: %[[BIG:.*]] = arith.cmpf ogt, %[[X]], %[[TOP]]
+// CHECK: %[[CAPPED:.*]] = arith.select %[[BIG]], %[[TOP]], %[[X]]
+// CHECK: %[[N:.*]] = arith.addf %[[CAPPED]], %[[SHIFTER]]
+// CHECK: %[[WHOLE:.*]] = arith.subf %[[N]], %[[SHIFTER]]
+// CHECK: %[[F:.*]] = arith.subf %[[CAPPED]], %[[WHOLE]]
+// CHECK-COUNT-6: math.fma
+// CHECK-NOT: math.fma
+// CHECK: arith.bitcast %[[N]] : vector<8xf32> to vector<8xi32>
+// CHECK: arith.shli
+// CHECK: arith.addi
+// CHECK: arith.select
+// CHECK-NEXT: return
+func.func @exp2(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp2 %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// Three more: one to round to a multiple of ln 2, two to take it off.
+
+// CHECK-LABEL: func.func @exp(
+// CHECK-COUNT-9: math.fma
+// CHECK-NOT: math.
+// CHECK: return
+func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// Logarithm and hyperbolic tangent: MLIR's own approximations.
+
+// CHECK-LABEL: func.func @others(
+// CHECK-NOT: math.log
+// CHECK-NOT: math.tanh
+// CHECK: return
+func.func @others(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.log %x : vector<8xf32>
+  %z = math.tanh %y : vector<8xf32>
+  return %z : vector<8xf32>
+}
