@@ -1,0 +1,421 @@
+// RUN: attnc-opt %s -split-input-file -verify-diagnostics
+
+// One fault a chunk.
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{op expected the number of the tile, an index, as the last argument}}
+tile.program @no_tile() attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected the number of the tile, an index, as the last argument}}
+tile.program @tile_is_no_index(%tile: i64)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected no results}}
+tile.program @result(%tile: index) -> index
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol}}
+tile.program @grid_of_two(%tile: index)
+    attributes {grid = affine_map<() -> (1, 2)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol}}
+tile.program @grid_with_dimension(%tile: index)
+    attributes {grid = affine_map<(d0) -> (d0)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol}}
+tile.program @half_a_pair(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (2, 0)}}
+tile.program @no_such_argument(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 2, 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (-1, 0)}}
+tile.program @negative_argument(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: -1, 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (1, 0)}}
+tile.program @argument_without_sizes(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 1, 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (0, 1)}}
+tile.program @no_such_dimension(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 1>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected panel to divide rows, got 8 and 12}}
+tile.program @uneven_panels(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 12, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected panel to divide rows, got 0 and 8}}
+tile.program @no_panel(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 0} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected panel to divide rows, got 8 and 0}}
+tile.program @no_rows(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 0, panel = 8} {
+  tile.return
+}
+
+// -----
+
+func.func @live_rows_outside(%n: index) {
+  // expected-error@+1 {{op expects parent op 'tile.program'}}
+  tile.live_rows %n
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @load_indices(%v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected 3 indices, got 2}}
+  %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @load_axes(%v: memref<?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected one axis and one limit for each of the 2 dimensions of the tile, got 1 and 2}}
+  %t = tile.load %v[%n, %n] axes [0] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @load_limits(%v: memref<?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected one axis and one limit for each of the 1 dimensions of the tile, got 1 and 2}}
+  %t = tile.load %v[%n, %n] axes [0] below(%n, %n) : memref<?x?xf32> -> vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @load_axis_outside(%v: memref<?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected axes of the view, got 2}}
+  %t = tile.load %v[%n, %n] axes [0, 2] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @load_axis_negative(%v: memref<?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected axes of the view, got -1}}
+  %t = tile.load %v[%n, %n] axes [-1, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @load_element(%v: memref<?x?xbf16>, %n: index) {
+  // expected-error@+1 {{op expected a tile of 'bf16', got 'f32'}}
+  %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @store_indices(%t: vector<8xf32>, %v: memref<?xf32>, %n: index) {
+  // expected-error@+1 {{op expected 1 indices, got 2}}
+  tile.store %t, %v[%n, %n] axes [0] below(%n) : vector<8xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @store_axis(%t: vector<8xf32>, %v: memref<?xf32>, %n: index) {
+  // expected-error@+1 {{op expected axes of the view, got 1}}
+  tile.store %t, %v[%n] axes [1] below(%n) : vector<8xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @store_element(%t: vector<8xf32>, %v: memref<?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a tile of 'f16', got 'f32'}}
+  tile.store %t, %v[%n] axes [0] below(%n) : vector<8xf32>, memref<?xf16>
+  return
+}
+
+// -----
+
+func.func @view_of_doubles(%v: memref<?xf64>, %n: index) {
+  // expected-error@+1 {{operand #0 must be strided memref of}}
+  %t = tile.load %v[%n] axes [0] below(%n) : memref<?xf64> -> vector<8xf64>
+  return
+}
+
+// -----
+
+func.func @extent_first(%v: memref<?x?xi32>, %n: index) {
+  // expected-error@+1 {{op expected 2 indices, got 1}}
+  %lo, %hi = tile.extent %v[%n] to [%n, %n] : memref<?x?xi32> -> i32, i32
+  return
+}
+
+// -----
+
+func.func @extent_last(%v: memref<?xi32>, %n: index) {
+  // expected-error@+1 {{op expected 1 indices, got 2}}
+  %lo, %hi = tile.extent %v[%n] to [%n, %n] : memref<?xi32> -> i32, i32
+  return
+}
+
+// -----
+
+func.func @extent_of_floats(%v: memref<?xf32>, %n: index) {
+  // expected-error@+1 {{op expected a view of integers, got 'memref<?xf32>'}}
+  %lo, %hi = tile.extent %v[%n] to [%n] : memref<?xf32> -> f32, f32
+  return
+}
+
+// -----
+
+func.func @extent_results(%v: memref<?xi32>, %n: index) {
+  // expected-error@+1 {{op expected results of type 'i32', got 'i64'}}
+  %lo, %hi = tile.extent %v[%n] to [%n] : memref<?xi32> -> i32, i64
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Products and reductions
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @mma_depth(%a: vector<8x16xf32>, %b: vector<4x24xf32>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf32>' and 'vector<4x24xf32>' into 'vector<8x4xf32>'}}
+  %s = tile.mma %a, %b, %c transposed : vector<8x16xf32>, vector<4x24xf32>, vector<8x4xf32>
+  return
+}
+
+// -----
+
+// Without `transposed`, b's rows are summed over.
+func.func @mma_transposed(%a: vector<8x16xf32>, %b: vector<4x16xf32>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf32>' and 'vector<4x16xf32>' into 'vector<8x4xf32>'}}
+  %s = tile.mma %a, %b, %c : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @mma_rows(%a: vector<8x16xf32>, %b: vector<16x4xf32>, %c: vector<16x4xf32>) {
+  // expected-error@+1 {{op expected shapes of a product}}
+  %s = tile.mma %a, %b, %c : vector<8x16xf32>, vector<16x4xf32>, vector<16x4xf32>
+  return
+}
+
+// -----
+
+func.func @mma_accumulator(%a: vector<8x16xbf16>, %b: vector<16x4xbf16>, %c: vector<8x4xbf16>) {
+  // expected-error@+1 {{operand #2 must be vector of 32-bit float values of ranks 2}}
+  %s = tile.mma %a, %b, %c : vector<8x16xbf16>, vector<16x4xbf16>, vector<8x4xbf16>
+  return
+}
+
+// -----
+
+func.func @reduce_rows(%s: vector<8x4xf32>, %acc: vector<4xf32>) {
+  // expected-error@+1 {{op expected an accumulator of 8 elements, one a row of 'vector<8x4xf32>', got 'vector<4xf32>'}}
+  %m = tile.reduce <max> %s, %acc : vector<8x4xf32>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_kind(%s: vector<8x4xf32>, %acc: vector<8xf32>) {
+  // expected-error@+2 {{expected ::attnc::tile::ReduceKind to be one of: max, add}}
+  // expected-error@+1 {{failed to parse}}
+  %m = tile.reduce <min> %s, %acc : vector<8x4xf32>, vector<8xf32>
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Maps and masks
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @map_no_result(%n: index) {
+  // expected-error@+1 {{op expected a result}}
+  "tile.map"(%n, %n) <{operandSegmentSizes = array<i32: 0, 0, 0, 1, 1>}> ({
+  ^bb0(%i: index, %j: index):
+    tile.yield
+  }) : (index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @map_results(%s: vector<8x4xf32>, %n: index) {
+  // expected-error@+1 {{op expected results of one shape, got 'vector<8x8xf32>' beside 'vector<8x4xf32>'}}
+  %m:2 = tile.map tiles(%s : vector<8x4xf32>) rows() cols() at(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    tile.yield %x, %x : f32, f32
+  } -> (vector<8x4xf32>, vector<8x8xf32>)
+  return
+}
+
+// -----
+
+func.func @map_tiles(%s: vector<8x4xf32>, %t: vector<8x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected tiles of one shape, got 'vector<8x8xf32>' beside 'vector<8x4xf32>'}}
+  %m = tile.map tiles(%s, %t : vector<8x4xf32>, vector<8x8xf32>) rows() cols() at(%n, %n) {
+  ^bb0(%x: f32, %y: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @map_rows(%s: vector<8x4xf32>, %r: vector<4xf32>, %n: index) {
+  // expected-error@+1 {{op expected vectors of 8 elements beside 'vector<8x4xf32>', got 'vector<4xf32>'}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows(%r : vector<4xf32>) cols() at(%n, %n) {
+  ^bb0(%x: f32, %y: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @map_cols(%s: vector<8x4xf32>, %c: vector<8xf32>, %n: index) {
+  // expected-error@+1 {{op expected vectors of 4 elements beside 'vector<8x4xf32>', got 'vector<8xf32>'}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows() cols(%c : vector<8xf32>) at(%n, %n) {
+  ^bb0(%x: f32, %y: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @map_region(%s: vector<8x4xbf16>, %n: index) {
+  // expected-error@+1 {{op expected a region of ('bf16', 'index', 'index'), got ('f32', 'index', 'index')}}
+  %m = tile.map tiles(%s : vector<8x4xbf16>) rows() cols() at(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @map_yield(%s: vector<8x4xf32>, %n: index) {
+  // expected-error@+1 {{op expected the region to yield ('bf16')}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows() cols() at(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } -> vector<8x4xbf16>
+  return
+}
+
+// -----
+
+func.func @mask_nothing(%n: index) {
+  // expected-error@+1 {{op expected the masked tile, of the result's type, as the first of tiles}}
+  %m = tile.mask tiles() rows() cols() at(%n, %n) full(%n, %n) {
+  ^bb0(%i: index, %j: index):
+    %keep = arith.cmpi sle, %j, %i : index
+    tile.yield %keep : i1
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @mask_type(%s: vector<8x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected the masked tile, of the result's type, as the first of tiles}}
+  %m = tile.mask tiles(%s : vector<8x8xf32>) rows() cols() at(%n, %n) full(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    %keep = arith.cmpi sle, %j, %i : index
+    tile.yield %keep : i1
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @mask_yield(%s: vector<8x4xf32>, %n: index) {
+  // expected-error@+1 {{op expected the region to yield ('i1')}}
+  %m = tile.mask tiles(%s : vector<8x4xf32>) rows() cols() at(%n, %n) full(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @mask_without_full(%s: vector<8x4xf32>, %n: index) {
+  // expected-error@+1 {{expected 'full'}}
+  %m = tile.mask tiles(%s : vector<8x4xf32>) rows() cols() at(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    %keep = arith.cmpi sle, %j, %i : index
+    tile.yield %keep : i1
+  } -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @yield_outside(%x: f32) {
+  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask'}}
+  tile.yield %x : f32
+}

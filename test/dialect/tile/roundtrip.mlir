@@ -1,0 +1,108 @@
+// RUN: attnc-opt %s | attnc-opt | FileCheck %s
+// RUN: attnc-opt %s --mlir-print-op-generic | attnc-opt | FileCheck %s
+// RUN: attnc-opt %s > %t.text
+// RUN: attnc-opt %s --emit-bytecode -o %t.bc
+// RUN: attnc-opt %t.bc > %t.back
+// RUN: diff %t.text %t.back
+
+// Every operation, as the custom syntax prints it after one more reading; then the same through bytecode.
+
+// CHECK-DAG: #[[$ONE:.*]] = affine_map<() -> (1)>
+// CHECK-DAG: #[[$TILES:.*]] = affine_map<()[s0, s1] -> ((s0 ceildiv 16) * s1)>
+
+// CHECK-LABEL: tile.program @smallest(%arg0: index)
+// CHECK-SAME: attributes {grid = #[[$ONE]], grid_sizes = array<i64>, panel = 8 : i64, rows = 8 : i64} {
+// CHECK-NEXT: tile.return
+// CHECK-NEXT: }
+tile.program @smallest(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// Two sizes of arguments name the grid; arguments keep their attributes.
+
+// CHECK-LABEL: tile.program @grid(
+// CHECK-SAME: %arg0: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> {attn.name = "q"}, %arg1: f32, %arg2: index)
+// CHECK-SAME: grid = #[[$TILES]]
+// CHECK-SAME: grid_sizes = array<i64: 0, 1, 0, 0>
+// CHECK-SAME: panel = 8 : i64, rows = 16 : i64
+tile.program @grid(%q: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> {attn.name = "q"}, %scale: f32, %tile: index)
+    attributes {grid = affine_map<()[s0, s1] -> (s0 ceildiv 16 * s1)>, grid_sizes = array<i64: 0, 1, 0, 0>, rows = 16,
+                panel = 8} {
+  tile.return
+}
+
+// CHECK-LABEL: tile.program @memory(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>, %[[LSE:[a-z0-9]+]]: memref<?x4x?xf32>, %[[IDS:[a-z0-9]+]]: memref<?x?xi32>, %[[BITS:[a-z0-9]+]]: memref<?x?xi1>, %[[N:[a-z0-9]+]]: index
+tile.program @memory(%q: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>, %lse: memref<?x4x?xf32>, %ids: memref<?x?xi32>,
+                     %bits: memref<?x?xi1>, %n: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 1, 2>, rows = 8, panel = 8} {
+  // CHECK: tile.live_rows %[[N]]
+  tile.live_rows %n
+  // CHECK: %[[TILE:.*]] = tile.load %[[Q]][%[[N]], %[[N]], %[[N]], %[[N]]] axes [1, 3] below(%[[N]], %[[N]]) : memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> -> vector<8x16xbf16>
+  %t = tile.load %q[%n, %n, %n, %n] axes [1, 3] below(%n, %n)
+    : memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> -> vector<8x16xbf16>
+  // CHECK: %[[ROW:.*]] = tile.load %[[LSE]][%[[N]], %[[N]], %[[N]]] axes [2] below(%[[N]]) : memref<?x4x?xf32> -> vector<8xf32>
+  %r = tile.load %lse[%n, %n, %n] axes [2] below(%n) : memref<?x4x?xf32> -> vector<8xf32>
+  // CHECK: tile.store %[[TILE]], %[[Q]][%[[N]], %[[N]], %[[N]], %[[N]]] axes [1, 3] below(%[[N]], %[[N]]) : vector<8x16xbf16>, memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>
+  tile.store %t, %q[%n, %n, %n, %n] axes [1, 3] below(%n, %n)
+    : vector<8x16xbf16>, memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>
+  // CHECK: tile.store %[[ROW]], %[[LSE]][%[[N]], %[[N]], %[[N]]] axes [2] below(%[[N]]) {note = "kept"} : vector<8xf32>, memref<?x4x?xf32>
+  tile.store %r, %lse[%n, %n, %n] axes [2] below(%n) {note = "kept"} : vector<8xf32>, memref<?x4x?xf32>
+  // CHECK: tile.extent %[[IDS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi32> -> i32, i32
+  %lo, %hi = tile.extent %ids[%n, %n] to [%n, %n] : memref<?x?xi32> -> i32, i32
+  // CHECK: tile.extent %[[BITS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi1> -> i1, i1
+  %all, %some = tile.extent %bits[%n, %n] to [%n, %n] : memref<?x?xi1> -> i1, i1
+  tile.return
+}
+
+// CHECK-LABEL: tile.program @values(
+// CHECK-SAME: %[[F:[a-z0-9]+]]: memref<?x?xf32>, %[[N:[a-z0-9]+]]: index
+tile.program @values(%f: memref<?x?xf32>, %n: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %a = tile.load %f[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+  %b = tile.load %f[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<4x16xf32>
+  %c = tile.load %f[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x24xf32>
+  %row = tile.load %f[%n, %n] axes [0] below(%n) : memref<?x?xf32> -> vector<8xf32>
+  %col = tile.load %f[%n, %n] axes [1] below(%n) : memref<?x?xf32> -> vector<4xf32>
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %acc = arith.constant dense<0.0> : vector<8x24xf32>
+  // CHECK: %[[S:.*]] = tile.mma %{{.*}}, %{{.*}}, %{{.*}} transposed : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
+  %s = tile.mma %a, %b, %zero transposed : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
+  // CHECK: tile.mma %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} : vector<8x16xf32>, vector<16x24xf32>, vector<8x24xf32>
+  %o = tile.mma %a, %c, %acc : vector<8x16xf32>, vector<16x24xf32>, vector<8x24xf32>
+  // CHECK: %[[M:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[ROW:.*]] : vector<8xf32>) cols(%[[COL:.*]] : vector<4xf32>) at(%[[N]], %[[N]]) {
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[R:.*]]: f32, %[[C:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
+  // CHECK-NEXT: %[[Y:.*]] = arith.addf %[[X]], %[[R]] : f32
+  // CHECK-NEXT: %[[Z:.*]] = arith.truncf %[[Y]] : f32 to bf16
+  // CHECK-NEXT: tile.yield %[[Y]], %[[Z]] : f32, bf16
+  // CHECK-NEXT: } -> (vector<8x4xf32>, vector<8x4xbf16>)
+  %m:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%row : vector<8xf32>) cols(%col : vector<4xf32>) at(%n, %n) {
+  ^bb0(%x: f32, %r: f32, %k: f32, %i: index, %j: index):
+    %y = arith.addf %x, %r : f32
+    %z = arith.truncf %y : f32 to bf16
+    tile.yield %y, %z : f32, bf16
+  } -> (vector<8x4xf32>, vector<8x4xbf16>)
+  // Empty groups are printed too.
+  // CHECK: tile.map tiles() rows() cols() at(%[[N]], %[[N]]) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index):
+  // CHECK: } {note = "kept"} -> vector<8x4xi1>
+  %e = tile.map tiles() rows() cols() at(%n, %n) {
+  ^bb0(%i: index, %j: index):
+    %lt = arith.cmpi slt, %i, %j : index
+    tile.yield %lt : i1
+  } {note = "kept"} -> vector<8x4xi1>
+  // CHECK: %[[K:.*]] = tile.mask tiles(%[[M]]#0, %{{.*}} : vector<8x4xf32>, vector<8x4xi1>) rows() cols() at(%[[N]], %[[N]]) full(%[[N]], %[[N]]) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %[[KEEP:.*]]: i1, %{{.*}}: index, %{{.*}}: index):
+  // CHECK-NEXT: tile.yield %[[KEEP]] : i1
+  // CHECK-NEXT: } -> vector<8x4xf32>
+  %k = tile.mask tiles(%m#0, %e : vector<8x4xf32>, vector<8x4xi1>) rows() cols() at(%n, %n) full(%n, %n) {
+  ^bb0(%x: f32, %keep: i1, %i: index, %j: index):
+    tile.yield %keep : i1
+  } -> vector<8x4xf32>
+  // CHECK: %[[MAX:.*]] = tile.reduce <max> %[[K]], %[[ROW]] : vector<8x4xf32>, vector<8xf32>
+  %max = tile.reduce <max> %k, %row : vector<8x4xf32>, vector<8xf32>
+  // CHECK: tile.reduce <add> %[[K]], %[[MAX]] : vector<8x4xf32>, vector<8xf32>
+  %sum = tile.reduce <add> %k, %max : vector<8x4xf32>, vector<8xf32>
+  tile.return
+}
