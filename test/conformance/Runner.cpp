@@ -133,14 +133,15 @@ static double greatestMagnitude(const Tensor &tensor) {
 }
 
 /// Whether `judgement` of `got` fails by its mean alone, and by no more than chance allows. Errors within a row share
-/// its maximum and sum, so rows are what is drawn: the mean over n of them is known to about 1/sqrt(n), and where the
-/// baseline happens to be exact, to a fraction of an ulp.
+/// its maximum and sum, so rows are what is drawn: a mean over n of them is known to about 1/sqrt(n), and where the
+/// baseline happens to be exact, to a fraction of an ulp. Over a handful it says nothing.
 static bool failsByChance(const jit::Judgement &judgement, const Tensor &got) {
-  if (!(judgement.error <= judgement.limit) || got.shape().back() == 0)
+  if (!(judgement.error <= judgement.limit) || judgement.elements == 0)
     return false;
+  constexpr double handful = 16;
   double rows = static_cast<double>(judgement.elements) / static_cast<double>(got.shape().back());
   double unit = judgement.meanBaseline + 0.05 * runtime::ulp(got.dtype(), greatestMagnitude(got));
-  return judgement.meanError <= judgement.meanLimit + 4 / std::sqrt(rows) * unit;
+  return rows < handful || judgement.meanError <= judgement.meanLimit + 4 / std::sqrt(rows) * unit;
 }
 
 Outcome conformance::runTrial(CompiledSpec &spec, const Trial &trial, double budget) {
