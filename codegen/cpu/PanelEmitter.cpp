@@ -18,7 +18,8 @@ using namespace attnc::cpu;
 
 PanelEmitter::PanelEmitter(EmitContext &context, ProgramValues &values, ArrayRef<Operation *> run,
                            const llvm::DenseMap<Value, Value> &targets)
-    : context(context), values(values), run(run), targets(targets), inRun(run.begin(), run.end()) {}
+    : context(context), values(values), run(run), targets(targets), inRun(run.begin(), run.end()),
+      width(context.columns) {}
 
 bool PanelEmitter::isRowValue(Value value) {
   if (!isa<VectorType>(value.getType()))
@@ -152,6 +153,17 @@ Lanes PanelEmitter::combine(tile::ReduceKind kind, const Lanes &acc, const Colum
   return result;
 }
 
+/// Whether computing a tile now means computing a product.
+bool PanelEmitter::multiplies(Operation *op) const {
+  if (isa<tile::MmaOp>(op))
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    Operation *source = operand.getDefiningOp();
+    return source && inRun.contains(source) && isTile(operand) && !buffers.contains(operand) &&
+           isa<tile::MmaOp, tile::MapOp, tile::MaskOp>(source) && multiplies(source);
+  });
+}
+
 /// Computes all columns of an operation's results: stores those that are stored, and reduces those that are reduced.
 void PanelEmitter::materialize(Operation *op) {
   OpBuilder &b = context.builder;
@@ -168,10 +180,12 @@ void PanelEmitter::materialize(Operation *op) {
   for (tile::ReduceOp reduce : reductions)
     llvm::append_range(init, rowVector(reduce.getAcc()));
 
+  // Products want whole register blocks; elementwise work alone does better with little at a time, since its constants
+  // then stay in registers.
+  width = multiplies(op) ? context.columns : 2;
   int64_t columns = columnsOf(op->getResult(0));
-  assert(columns % context.columns == 0 && "tiles have whole blocks of columns");
-  auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columns),
-                                 context.index(context.columns), init);
+  assert(columns % width == 0 && "tiles have whole blocks of columns");
+  auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columns), context.index(width), init);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -194,6 +208,7 @@ void PanelEmitter::materialize(Operation *op) {
       scf::YieldOp::create(b, context.loc, next);
     }
   }
+  width = context.columns;
   for (auto [result, buffer] : stores)
     buffers[result] = buffer;
   ValueRange reduced = loop.getResults();
@@ -218,7 +233,7 @@ ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
   if (buffer) {
     ColumnBlock block;
     bool isCondition = cast<VectorType>(tile.getType()).getElementType().isInteger(1);
-    for (int64_t offset = 0; offset < context.columns; ++offset) {
+    for (int64_t offset = 0; offset < width; ++offset) {
       SmallVector<Value> indices = bufferIndices(buffer, context.add(column, context.index(offset)));
       Lanes &lanes = block.emplace_back();
       for (int64_t number = 0; number < context.vectors; ++number) {
@@ -235,7 +250,7 @@ ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
   if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat()) {
     Value vector = context.splat(context.constant(context.builder.getF32Type(),
                                                   constant.getSplatValue<APFloat>().convertToDouble()));
-    return ColumnBlock(context.columns, Lanes(context.vectors, vector));
+    return ColumnBlock(width, Lanes(context.vectors, vector));
   }
   return evaluateOp(tile.getDefiningOp(), column)[cast<OpResult>(tile).getResultNumber()];
 }
@@ -277,7 +292,7 @@ std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value 
   }
 
   std::vector<ColumnBlock> results(op->getNumResults());
-  for (int64_t offset = 0; offset < context.columns; ++offset) {
+  for (int64_t offset = 0; offset < width; ++offset) {
     Value at = context.add(column, context.index(offset));
     Value j = context.add(j0, at);
     SmallVector<Value> colElements;

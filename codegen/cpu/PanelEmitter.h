@@ -54,6 +54,7 @@ private:
   llvm::SmallVector<tile::ReduceOp> fusedReductions(mlir::Value tile);
 
   // Tiles.
+  bool multiplies(mlir::Operation *op) const;
   void materialize(mlir::Operation *op);
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
@@ -83,6 +84,7 @@ private:
   const llvm::DenseMap<mlir::Value, mlir::Value> &targets;
   llvm::DenseSet<mlir::Operation *> inRun;
   mlir::Value panel;                                   ///< number of the panel
+  int64_t width;                                       ///< columns computed together now
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;    ///< stored tiles: a panel's own, or a state
   llvm::DenseMap<mlir::Value, Lanes> rows;             ///< row vectors
   llvm::DenseSet<mlir::Operation *> done;              ///< reductions that were fused

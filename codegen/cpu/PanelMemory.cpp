@@ -249,11 +249,12 @@ static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const C
 ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   OpBuilder &b = context.builder;
   int64_t depth = columnsOf(op.getA());
-  constexpr int64_t piece = 32;
+  // Halves of all but the longest sums; head dims are multiples of 8.
+  int64_t piece = depth > 128 && depth % 64 == 0 ? 64 : depth / 2;
   bool isExact = cast<VectorType>(op.getA().getType()).getElementType().isF32();
   prefetchNext(op, column);
   ColumnBlock product;
-  if (!isExact || depth <= piece || depth % piece != 0) {
+  if (!isExact || depth <= 32) {
     product = sumProducts(op, column, context.index(0), context.index(depth));
   } else {
     SmallVector<Value> init;

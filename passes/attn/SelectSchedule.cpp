@@ -41,7 +41,7 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
   /// the keys and values, but not so many that a causal mask's diagonal costs more than staging does
   /// (docs/rationale/cpu-kernel.md).
   static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target) {
-    constexpr int64_t mostRows = 192, keyTile = 64;
+    constexpr int64_t mostRows = 240, keyTile = 64;
     int64_t panel = 3 * lanes(target);
     int64_t dims = kernel.getHeadDim();
     if (Value value = kernel.getValueOrNull())
