@@ -29,9 +29,7 @@ std::string numberString(double value) {
 }
 
 /// The type of `arg` as its spec wrote it.
-std::string typeString(const ArgSpec &arg) {
-  return arg.isIndex ? "index" : std::string(name(arg.dtype));
-}
+std::string typeString(const ArgSpec &arg) { return arg.isIndex ? "index" : std::string(name(arg.dtype)); }
 
 /// Whether `value` can be stored in the integer type `dtype`.
 bool fits(DType dtype, int64_t value) {
@@ -53,12 +51,10 @@ Status checkRange(const ArgSpec &arg, double value, const std::string &text) {
   const bool tooLarge = arg.max && !(value <= *arg.max);
   if (tooSmall || tooLarge) {
     if (arg.min && arg.max)
-      return argumentError(
-          arg, "a value from " + numberString(*arg.min) + " to " + numberString(*arg.max), text);
-    return argumentError(arg,
-                         arg.min ? "a value of at least " + numberString(*arg.min)
-                                 : "a value of at most " + numberString(*arg.max),
-                         text);
+      return argumentError(arg, "a value from " + numberString(*arg.min) + " to " + numberString(*arg.max), text);
+    return argumentError(
+        arg, arg.min ? "a value of at least " + numberString(*arg.min) : "a value of at most " + numberString(*arg.max),
+        text);
   }
   if (arg.notNaN && std::isnan(value))
     return argumentError(arg, "a number", text);
@@ -93,24 +89,20 @@ Result<int64_t> encodeScalar(const ArgSpec &arg, const ArgValue &value) {
   return slot;
 }
 
-Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol,
-                    int64_t size) {
+Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol, int64_t size) {
   if (arg.content == ContentRule::None)
     return {};
   const int64_t count = tensor.dim(0);
   const auto element = [&](int64_t i) {
-    return loadInteger(tensor.dtype(), static_cast<const char *>(tensor.data()) +
-                                           i * tensor.stride(0) * byteSize(tensor.dtype()));
+    return loadInteger(tensor.dtype(),
+                       static_cast<const char *>(tensor.data()) + i * tensor.stride(0) * byteSize(tensor.dtype()));
   };
-  const auto at = [&](int64_t i) {
-    return std::to_string(element(i)) + " at index " + std::to_string(i);
-  };
+  const auto at = [&](int64_t i) { return std::to_string(element(i)) + " at index " + std::to_string(i); };
 
   if (arg.content == ContentRule::Lengths) {
     for (int64_t i = 0; i < count; ++i)
       if (element(i) < 0 || element(i) > size)
-        return argumentError(arg, "lengths from 0 to " + std::to_string(size) + " (" + symbol + ")",
-                             at(i));
+        return argumentError(arg, "lengths from 0 to " + std::to_string(size) + " (" + symbol + ")", at(i));
     return {};
   }
 
@@ -122,9 +114,8 @@ Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string 
     if (element(i) < element(i - 1))
       return argumentError(arg, "non-decreasing cumulative lengths", at(i) + " after " + at(i - 1));
   if (element(count - 1) != size)
-    return argumentError(
-        arg, "cumulative lengths that end with " + std::to_string(size) + " (" + symbol + ")",
-        at(count - 1));
+    return argumentError(arg, "cumulative lengths that end with " + std::to_string(size) + " (" + symbol + ")",
+                         at(count - 1));
   return {};
 }
 

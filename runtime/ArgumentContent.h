@@ -23,8 +23,7 @@ Result<int64_t> encodeScalar(const ArgSpec &arg, const ArgValue &value);
 /// Checks the elements of `tensor`, whose form is checked, against the content
 /// rule of `arg`. `symbol` and `size` are the name and size of its content
 /// symbol.
-Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol,
-                    int64_t size);
+Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol, int64_t size);
 
 } // namespace attnc::runtime
 

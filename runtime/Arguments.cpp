@@ -70,11 +70,9 @@ Status Binder::checkForm(size_t i) const {
     return argumentError(arg, "a tensor", "a scalar");
   const Tensor &value = tensor(i);
   if (value.dtype() != arg.dtype)
-    return argumentError(arg, "element type " + std::string(name(arg.dtype)),
-                         std::string(name(value.dtype())));
+    return argumentError(arg, "element type " + std::string(name(arg.dtype)), std::string(name(value.dtype())));
   if (static_cast<size_t>(value.rank()) != arg.dims.size())
-    return argumentError(arg, "rank " + std::to_string(arg.dims.size()),
-                         std::to_string(value.rank()));
+    return argumentError(arg, "rank " + std::to_string(arg.dims.size()), std::to_string(value.rank()));
   for (size_t d = 0; d < arg.dims.size(); ++d) {
     const DimSpec &dim = arg.dims[d];
     const int64_t size = value.dim(d);
@@ -82,10 +80,8 @@ Status Binder::checkForm(size_t i) const {
     if (size < 0)
       return argumentError(arg, dimString(arg, d) + " to be non-negative", got);
     if (dim.size >= 0 && size != dim.size && !(dim.broadcast && size == 1))
-      return argumentError(arg,
-                           dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") +
-                               std::to_string(dim.size),
-                           got);
+      return argumentError(
+          arg, dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") + std::to_string(dim.size), got);
     if (size < dim.minSize || size > dim.maxSize)
       return argumentError(arg,
                            dimString(arg, d) + " to be " +
@@ -112,9 +108,8 @@ Status Binder::bindSymbols(size_t i, bool broadcast) {
     }
     if (known != size)
       return argumentError(arg,
-                           dimString(arg, d) + " to be " + (broadcast ? "1 or " : "") +
-                               std::to_string(known) + " as in argument '" +
-                               definers[dim.symbol]->name + "'",
+                           dimString(arg, d) + " to be " + (broadcast ? "1 or " : "") + std::to_string(known) +
+                               " as in argument '" + definers[dim.symbol]->name + "'",
                            std::to_string(size));
   }
   return {};
@@ -129,13 +124,11 @@ Status Binder::checkMemory(size_t i) const {
     return {};
   // A stride is used only where there is a second position.
   if (arg.unitInnerStride && value.dim(rank - 1) > 1 && value.stride(rank - 1) != 1)
-    return argumentError(arg, "stride 1 in the last dimension",
-                         std::to_string(value.stride(rank - 1)));
+    return argumentError(arg, "stride 1 in the last dimension", std::to_string(value.stride(rank - 1)));
   if (!value.data())
     return argumentError(arg, "data", "a null pointer");
   if (reinterpret_cast<uintptr_t>(value.data()) % elementBytes != 0)
-    return argumentError(arg, "data aligned to " + std::to_string(elementBytes) + " bytes",
-                         "an unaligned address");
+    return argumentError(arg, "data aligned to " + std::to_string(elementBytes) + " bytes", "an unaligned address");
 
   __extension__ using Wide = __int128;
   Wide extent = 0;
@@ -144,12 +137,10 @@ Status Binder::checkMemory(size_t i) const {
     extent += (stride < 0 ? -stride : stride) * (value.dim(d) - 1);
     if (extent > INT64_MAX / elementBytes)
       return argumentError(arg, "elements within 2^63 bytes",
-                           "stride " + std::to_string(value.stride(d)) + " in " +
-                               dimString(arg, d));
+                           "stride " + std::to_string(value.stride(d)) + " in " + dimString(arg, d));
     // Tiles would write the same element, in no order.
     if (arg.role == ArgRole::Output && stride == 0 && value.dim(d) > 1)
-      return argumentError(arg, "an output with distinct elements",
-                           "stride 0 in " + dimString(arg, d));
+      return argumentError(arg, "an output with distinct elements", "stride 0 in " + dimString(arg, d));
   }
   return {};
 }
@@ -176,8 +167,8 @@ Status Binder::appendSlots(size_t i) {
 
 Result<BoundArguments> Binder::bind() {
   if (values.size() != image.args.size())
-    return Error{"kernel '" + image.name + "': expected " + std::to_string(image.args.size()) +
-                 " arguments, got " + std::to_string(values.size())};
+    return Error{"kernel '" + image.name + "': expected " + std::to_string(image.args.size()) + " arguments, got " +
+                 std::to_string(values.size())};
   for (size_t i = 0; i < values.size(); ++i)
     if (Status status = checkForm(i); !status)
       return status.takeError();
@@ -194,8 +185,7 @@ Result<BoundArguments> Binder::bind() {
     const ArgSpec &arg = image.args[i];
     Status status = arg.kind == ArgKind::Tensor ? checkMemory(i) : Status();
     if (status && arg.content != ContentRule::None)
-      status = checkContent(arg, tensor(i), image.symbols[arg.contentSymbol],
-                            bound.symbolSizes[arg.contentSymbol]);
+      status = checkContent(arg, tensor(i), image.symbols[arg.contentSymbol], bound.symbolSizes[arg.contentSymbol]);
     if (status)
       status = appendSlots(i);
     if (!status)

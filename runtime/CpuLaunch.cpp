@@ -11,8 +11,8 @@
 
 namespace attnc::runtime {
 
-Status runCpu(const KernelImage &image, Span<const CpuEntry> entries,
-              const BoundArguments &arguments, ThreadPool &pool) {
+Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const BoundArguments &arguments,
+              ThreadPool &pool) {
   assert(entries.size() == image.entries.size() && "one address for each entry");
   std::vector<int64_t> tiles;
   int64_t scratchBytes = 0;
@@ -27,10 +27,8 @@ Status runCpu(const KernelImage &image, Span<const CpuEntry> entries,
   // reserves all and a later one cannot fail half-way through the kernel.
   const int64_t *slots = arguments.slots.data();
   for (size_t i = 0; i < entries.size(); ++i) {
-    Status status =
-        pool.parallelFor(tiles[i], scratchBytes, [&](int64_t tile, unsigned, void *scratch) {
-          entries[i](slots, tile, scratch);
-        });
+    Status status = pool.parallelFor(tiles[i], scratchBytes,
+                                     [&](int64_t tile, unsigned, void *scratch) { entries[i](slots, tile, scratch); });
     if (!status)
       return Error{"kernel '" + image.name + "': " + status.message()};
   }

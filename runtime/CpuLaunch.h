@@ -24,8 +24,8 @@ using CpuEntry = void (*)(const int64_t *arguments, int64_t tile, void *scratch)
 /// the arguments is the largest `scratchBytes` for each worker, and stays with
 /// the pool (`ThreadPool::peakScratchBytes`). Fails, with nothing run, when a
 /// grid cannot be computed or the scratch memory is not to be had.
-Status runCpu(const KernelImage &image, Span<const CpuEntry> entries,
-              const BoundArguments &arguments, ThreadPool &pool);
+Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const BoundArguments &arguments,
+              ThreadPool &pool);
 
 } // namespace attnc::runtime
 

@@ -29,10 +29,9 @@ struct DTypeInfo {
 };
 
 constexpr DTypeInfo infos[numDTypes] = {
-    {"f32", "F32", 4, 23, -126, 127},  {"f16", "F16", 2, 10, -14, 15},
-    {"bf16", "BF16", 2, 7, -126, 127}, {"f64", "F64", 8, 52, -1022, 1023},
-    {"i1", "BOOL", 1, 0, 0, 0},        {"i8", "I8", 1, 0, 0, 0},
-    {"i32", "I32", 4, 0, 0, 0},        {"i64", "I64", 8, 0, 0, 0},
+    {"f32", "F32", 4, 23, -126, 127},   {"f16", "F16", 2, 10, -14, 15}, {"bf16", "BF16", 2, 7, -126, 127},
+    {"f64", "F64", 8, 52, -1022, 1023}, {"i1", "BOOL", 1, 0, 0, 0},     {"i8", "I8", 1, 0, 0, 0},
+    {"i32", "I32", 4, 0, 0, 0},         {"i64", "I64", 8, 0, 0, 0},
 };
 
 const DTypeInfo &info(DType dtype) {
@@ -92,8 +91,7 @@ uint16_t encode16(DType dtype, double value) {
     ++kept;
   // `kept` holds the leading bit, which counts as one more in the exponent; a
   // carry out of the mantissa moves to the next binade by itself.
-  const uint64_t encoded =
-      subnormal ? kept : (static_cast<uint64_t>(exponent + bias - 1) << mantissaBits) + kept;
+  const uint64_t encoded = subnormal ? kept : (static_cast<uint64_t>(exponent + bias - 1) << mantissaBits) + kept;
   return static_cast<uint16_t>(sign | std::min<uint64_t>(encoded, infinity));
 }
 
@@ -153,8 +151,7 @@ double decodeF16(uint16_t bits) {
   if (exponent == 0x1F) {
     if (mantissa == 0)
       return sign * std::numeric_limits<double>::infinity();
-    return bitCast<double>((uint64_t{bits} & 0x8000) << 48 | uint64_t{0x7FF8} << 48 |
-                           uint64_t(mantissa) << 42);
+    return bitCast<double>((uint64_t{bits} & 0x8000) << 48 | uint64_t{0x7FF8} << 48 | uint64_t(mantissa) << 42);
   }
   if (exponent == 0)
     return sign * std::ldexp(mantissa, -24);

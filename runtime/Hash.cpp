@@ -28,13 +28,9 @@ uint64_t read(const uint8_t *bytes) {
   return word;
 }
 
-uint64_t round(uint64_t accumulator, uint64_t lane) {
-  return rotateLeft(accumulator + lane * prime2, 31) * prime1;
-}
+uint64_t round(uint64_t accumulator, uint64_t lane) { return rotateLeft(accumulator + lane * prime2, 31) * prime1; }
 
-uint64_t mergeRound(uint64_t hash, uint64_t accumulator) {
-  return (hash ^ round(0, accumulator)) * prime1 + prime4;
-}
+uint64_t mergeRound(uint64_t hash, uint64_t accumulator) { return (hash ^ round(0, accumulator)) * prime1 + prime4; }
 
 } // namespace
 
@@ -49,8 +45,7 @@ uint64_t hash64(Span<const uint8_t> bytes) {
         lane = round(lane, read<uint64_t>(cursor));
         cursor += 8;
       }
-    hash = rotateLeft(lanes[0], 1) + rotateLeft(lanes[1], 7) + rotateLeft(lanes[2], 12) +
-           rotateLeft(lanes[3], 18);
+    hash = rotateLeft(lanes[0], 1) + rotateLeft(lanes[1], 7) + rotateLeft(lanes[2], 12) + rotateLeft(lanes[3], 18);
     for (uint64_t lane : lanes)
       hash = mergeRound(hash, lane);
   }

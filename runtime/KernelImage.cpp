@@ -90,8 +90,7 @@ Status GridRule::verify(size_t numSymbols) const {
       return Error{"grid rule has an unknown operation"};
     if (step.op == Op::Const && step.value < 0)
       return Error{"grid rule has the negative constant " + std::to_string(step.value)};
-    if (step.op == Op::Symbol &&
-        (step.value < 0 || static_cast<uint64_t>(step.value) >= numSymbols))
+    if (step.op == Op::Symbol && (step.value < 0 || static_cast<uint64_t>(step.value) >= numSymbols))
       return Error{"grid rule has the unknown symbol " + std::to_string(step.value)};
     if (isLeaf(step.op)) {
       ++depth;
@@ -134,13 +133,10 @@ std::string GridRule::toString(Span<const std::string> symbols) const {
     bool isSum;
   };
   std::vector<Formula> stack;
-  const auto factor = [](const Formula &formula) {
-    return formula.isSum ? "(" + formula.text + ")" : formula.text;
-  };
+  const auto factor = [](const Formula &formula) { return formula.isSum ? "(" + formula.text + ")" : formula.text; };
   for (const Step &step : steps) {
     if (isLeaf(step.op)) {
-      stack.push_back(
-          {step.op == Op::Const ? std::to_string(step.value) : symbols[step.value], false});
+      stack.push_back({step.op == Op::Const ? std::to_string(step.value) : symbols[step.value], false});
       continue;
     }
     const Formula upper = std::move(stack.back());
@@ -160,12 +156,10 @@ std::string GridRule::toString(Span<const std::string> symbols) const {
 
 Status verify(const KernelImage &image) {
   for (const ArgSpec &arg : image.args) {
-    const std::string prefix =
-        "image '" + image.name + "', argument '" + arg.name + "': unexpected ";
+    const std::string prefix = "image '" + image.name + "', argument '" + arg.name + "': unexpected ";
     if (arg.isIndex && arg.dtype != DType::I64)
       return Error{prefix + "index of dtype " + std::string(name(arg.dtype))};
-    Status status =
-        arg.kind == ArgKind::Tensor ? verifyTensor(image, arg, prefix) : verifyScalar(arg, prefix);
+    Status status = arg.kind == ArgKind::Tensor ? verifyTensor(image, arg, prefix) : verifyScalar(arg, prefix);
     if (!status)
       return status;
   }

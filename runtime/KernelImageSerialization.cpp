@@ -36,8 +36,7 @@ struct Preamble {
   uint64_t hash;
 };
 static_assert(sizeof(Preamble) == 32, "the preamble has no padding");
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-              "the runtime supports little-endian hosts only");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the runtime supports little-endian hosts only");
 
 /// Writes a payload. It has the same functions as `Reader`, one for each shape of
 /// field, so that one list of fields serves both.
@@ -238,8 +237,8 @@ std::vector<uint8_t> serialize(const KernelImage &image) {
 Result<KernelImage> deserialize(Span<const uint8_t> bytes) {
   Preamble preamble;
   if (bytes.size() < sizeof(preamble))
-    return Error{"not a kernel image: expected at least " + std::to_string(sizeof(preamble)) +
-                 " bytes, got " + std::to_string(bytes.size())};
+    return Error{"not a kernel image: expected at least " + std::to_string(sizeof(preamble)) + " bytes, got " +
+                 std::to_string(bytes.size())};
   std::memcpy(&preamble, bytes.data(), sizeof(preamble));
   if (std::memcmp(preamble.magic, magic, sizeof(magic)) != 0)
     return Error{"not a kernel image: wrong magic number"};
@@ -248,8 +247,8 @@ Result<KernelImage> deserialize(Span<const uint8_t> bytes) {
                  std::to_string(version)};
   const size_t length = bytes.size() - sizeof(preamble);
   if (preamble.length != length)
-    return Error{"truncated kernel image: expected " + std::to_string(preamble.length) +
-                 " bytes of content, got " + std::to_string(length)};
+    return Error{"truncated kernel image: expected " + std::to_string(preamble.length) + " bytes of content, got " +
+                 std::to_string(length)};
   const Span<const uint8_t> payload = bytes.slice(sizeof(preamble), length);
   if (hash64(payload) != preamble.hash)
     return Error{"damaged kernel image: content does not match its hash"};

@@ -24,9 +24,7 @@ std::array<uint32_t, 4> words(uint64_t seed, uint64_t stream, uint64_t index) {
 }
 
 /// The upper 53 bits of two words as an integer.
-double bits53(uint32_t upper, uint32_t lower) {
-  return static_cast<double>((uint64_t{upper} << 32 | lower) >> 11);
-}
+double bits53(uint32_t upper, uint32_t lower) { return static_cast<double>((uint64_t{upper} << 32 | lower) >> 11); }
 
 } // namespace
 
@@ -34,8 +32,8 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<u
   for (int round = 0; round < 10; ++round) {
     const uint64_t product0 = uint64_t{0xD2511F53} * counter[0];
     const uint64_t product1 = uint64_t{0xCD9E8D57} * counter[2];
-    counter = {high(product1) ^ counter[1] ^ key[0], low(product1),
-               high(product0) ^ counter[3] ^ key[1], low(product0)};
+    counter = {high(product1) ^ counter[1] ^ key[0], low(product1), high(product0) ^ counter[3] ^ key[1],
+               low(product0)};
     key[0] += 0x9E3779B9; // the golden ratio
     key[1] += 0xBB67AE85; // sqrt(3) - 1
   }
@@ -69,8 +67,7 @@ void fillUniform(const Tensor &tensor, uint64_t seed, uint64_t stream, double lo
   });
 }
 
-void fillNormal(const Tensor &tensor, uint64_t seed, uint64_t stream, double mean,
-                double deviation) {
+void fillNormal(const Tensor &tensor, uint64_t seed, uint64_t stream, double mean, double deviation) {
   tensor.forEach([&](int64_t linear, void *element) {
     const double z = normalAt(seed, stream, linear);
     storeScalar(tensor.dtype(), element, mean + deviation * z);

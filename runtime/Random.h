@@ -34,12 +34,10 @@ double normalAt(uint64_t seed, uint64_t stream, uint64_t index);
 
 /// Fills `tensor` with uniform numbers from `low` to `high`; the element that
 /// is n-th in row-major order of the indices gets number n of `stream`.
-void fillUniform(const Tensor &tensor, uint64_t seed, uint64_t stream, double low = 0,
-                 double high = 1);
+void fillUniform(const Tensor &tensor, uint64_t seed, uint64_t stream, double low = 0, double high = 1);
 
 /// Fills `tensor` with normal numbers, in the same way.
-void fillNormal(const Tensor &tensor, uint64_t seed, uint64_t stream, double mean = 0,
-                double deviation = 1);
+void fillNormal(const Tensor &tensor, uint64_t seed, uint64_t stream, double mean = 0, double deviation = 1);
 
 } // namespace attnc::runtime
 

@@ -27,8 +27,7 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   const size_t size = regular ? info.st_size : 0;
   // Private and writable, so that a kernel which writes to a view changes its
   // own copy of the page instead of faulting.
-  void *memory =
-      size ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0) : nullptr;
+  void *memory = size ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0) : nullptr;
   const int mapError = errno;
   close(descriptor);
   if (!regular)
@@ -62,8 +61,7 @@ Result<Tensor> SafetensorsFile::tensor(std::string_view name) const {
   auto *data = static_cast<uint8_t *>(mapping.get()) + header.dataOffset + entry->begin;
   const uint64_t bytes = entry->end - entry->begin;
   // Generated code takes a truth value's byte for its lowest bit.
-  if (entry->dtype == DType::I1 &&
-      std::any_of(data, data + bytes, [](uint8_t byte) { return byte > 1; }))
+  if (entry->dtype == DType::I1 && std::any_of(data, data + bytes, [](uint8_t byte) { return byte > 1; }))
     return Error{path + ": tensor " + quoted(name) + ": expected BOOL bytes of 0 or 1"};
   if (reinterpret_cast<uintptr_t>(data) % byteSize(entry->dtype) == 0)
     return Tensor::view(data, entry->dtype, entry->shape, mapping);

@@ -52,8 +52,7 @@ inline constexpr size_t maxSafetensorsRank = 64;
 /// allows; a repeated name; an element type not in `DType`; a negative or
 /// overflowing size; offsets that leave the data, overlap, leave gaps, or do
 /// not fit the shape.
-Result<SafetensorsHeader> parseSafetensorsHeader(Span<const uint8_t> file,
-                                                 std::string_view fileName);
+Result<SafetensorsHeader> parseSafetensorsHeader(Span<const uint8_t> file, std::string_view fileName);
 
 /// An open file: its bytes mapped, its header checked.
 class SafetensorsFile {

@@ -112,8 +112,7 @@ bool HeaderParser::parseTensor(SafetensorsEntry &entry) {
         return fail(name, "unknown dtype " + quoted(dtypeName));
       entry.dtype = dtype.value_or(DType::F32);
     } else if (read && key == "shape") {
-      read =
-          json.readIntegers(maxSafetensorsRank, [&](int64_t size) { entry.shape.push_back(size); });
+      read = json.readIntegers(maxSafetensorsRank, [&](int64_t size) { entry.shape.push_back(size); });
     } else if (read && key == "data_offsets") {
       std::vector<int64_t> offsets;
       read = json.readIntegers(2, [&](int64_t offset) { offsets.push_back(offset); });
@@ -136,46 +135,40 @@ bool HeaderParser::parseTensor(SafetensorsEntry &entry) {
 }
 
 bool HeaderParser::checkTensor(const SafetensorsEntry &entry) {
-  const std::string offsets =
-      "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
+  const std::string offsets = "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
   if (entry.begin > entry.end || entry.end > dataBytes)
-    return fail(entry.name, "data_offsets " + offsets + " do not lie in the file's " +
-                                std::to_string(dataBytes) + " bytes of data");
+    return fail(entry.name, "data_offsets " + offsets + " do not lie in the file's " + std::to_string(dataBytes) +
+                                " bytes of data");
   const std::optional<int64_t> count = countElements(entry.shape);
   int64_t bytes = 0;
   if (!count || __builtin_mul_overflow(*count, byteSize(entry.dtype), &bytes))
     return fail(entry.name, "shape " + shapeString(entry.shape) + " has more than 2^63 - 1 bytes");
   if (static_cast<uint64_t>(bytes) != entry.end - entry.begin)
-    return fail(entry.name, "shape " + shapeString(entry.shape) + " of " +
-                                std::string(safetensorsName(entry.dtype)) + " takes " +
-                                std::to_string(bytes) + " bytes, data_offsets " + offsets +
-                                " hold " + std::to_string(entry.end - entry.begin));
+    return fail(entry.name, "shape " + shapeString(entry.shape) + " of " + std::string(safetensorsName(entry.dtype)) +
+                                " takes " + std::to_string(bytes) + " bytes, data_offsets " + offsets + " hold " +
+                                std::to_string(entry.end - entry.begin));
   return true;
 }
 
 bool HeaderParser::checkCover(std::vector<SafetensorsEntry> &entries) {
-  std::sort(entries.begin(), entries.end(),
-            [](const SafetensorsEntry &a, const SafetensorsEntry &b) {
-              return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
-            });
+  std::sort(entries.begin(), entries.end(), [](const SafetensorsEntry &a, const SafetensorsEntry &b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+  });
   uint64_t covered = 0;
   for (const SafetensorsEntry &entry : entries) {
     if (entry.begin != covered)
-      return fail(entry.name,
-                  "data starts at byte " + std::to_string(entry.begin) +
-                      (entry.begin < covered ? ", inside the tensor before it" : ", after a gap") +
-                      "; expected " + std::to_string(covered));
+      return fail(entry.name, "data starts at byte " + std::to_string(entry.begin) +
+                                  (entry.begin < covered ? ", inside the tensor before it" : ", after a gap") +
+                                  "; expected " + std::to_string(covered));
     covered = entry.end;
   }
-  return covered == dataBytes ||
-         fail("the tensors take " + std::to_string(covered) + " bytes of data, the file holds " +
-              std::to_string(dataBytes));
+  return covered == dataBytes || fail("the tensors take " + std::to_string(covered) +
+                                      " bytes of data, the file holds " + std::to_string(dataBytes));
 }
 
 } // namespace
 
-Result<SafetensorsHeader> parseSafetensorsHeader(Span<const uint8_t> file,
-                                                 std::string_view fileName) {
+Result<SafetensorsHeader> parseSafetensorsHeader(Span<const uint8_t> file, std::string_view fileName) {
   uint64_t length = 0;
   const std::string prefix = std::string(fileName) + ": ";
   if (file.size() < sizeof(length))
@@ -192,8 +185,7 @@ Result<SafetensorsHeader> parseSafetensorsHeader(Span<const uint8_t> file,
   SafetensorsHeader header;
   header.dataOffset = sizeof(length) + length;
   const auto *text = reinterpret_cast<const char *>(file.data());
-  HeaderParser parser(std::string_view(text + sizeof(length), length),
-                      file.size() - header.dataOffset, fileName);
+  HeaderParser parser(std::string_view(text + sizeof(length), length), file.size() - header.dataOffset, fileName);
   if (!parser.parse(header))
     return Error{std::move(parser.error)};
   return header;

@@ -108,8 +108,7 @@ void appendNumbers(std::string &text, const char *key, const Values &values) {
 }
 
 /// The header of `tensors`, whose data will follow in this order; padded.
-std::string makeHeader(const std::vector<NamedTensor> &tensors,
-                       const std::map<std::string, std::string> &metadata) {
+std::string makeHeader(const std::vector<NamedTensor> &tensors, const std::map<std::string, std::string> &metadata) {
   std::string text = "{";
   if (!metadata.empty()) {
     text += "\"__metadata__\":{";
@@ -149,8 +148,7 @@ Status checkNames(const std::string &path, const std::vector<NamedTensor> &tenso
       return Error{path + ": no tensor can be called " + quoted(named.name)};
     if (named.tensor.shape().size() > maxSafetensorsRank)
       return Error{path + ": tensor " + quoted(named.name) + ": expected a rank of at most " +
-                   std::to_string(maxSafetensorsRank) + ", got " +
-                   std::to_string(named.tensor.rank())};
+                   std::to_string(maxSafetensorsRank) + ", got " + std::to_string(named.tensor.rank())};
     names.push_back(named.name);
   }
   std::sort(names.begin(), names.end());
@@ -170,16 +168,15 @@ Status writeSafetensors(const std::string &path, Span<const NamedTensor> tensors
   // Wide elements first: then every tensor is aligned to its element size.
   std::vector<NamedTensor> ordered = tensors.toVector();
   std::sort(ordered.begin(), ordered.end(), [](const NamedTensor &a, const NamedTensor &b) {
-    return std::pair(-byteSize(a.tensor.dtype()), a.name) <
-           std::pair(-byteSize(b.tensor.dtype()), b.name);
+    return std::pair(-byteSize(a.tensor.dtype()), a.name) < std::pair(-byteSize(b.tensor.dtype()), b.name);
   });
   if (Status status = checkNames(path, ordered, metadata); !status)
     return status;
   const std::string header = makeHeader(ordered, metadata);
   const uint64_t headerBytes = header.size();
   if (headerBytes > maxSafetensorsHeaderBytes)
-    return Error{path + ": header of " + std::to_string(headerBytes) +
-                 " bytes exceeds the limit of " + std::to_string(maxSafetensorsHeaderBytes)};
+    return Error{path + ": header of " + std::to_string(headerBytes) + " bytes exceeds the limit of " +
+                 std::to_string(maxSafetensorsHeaderBytes)};
 
   PendingFile file(path);
   file.write(&headerBytes, sizeof(headerBytes));

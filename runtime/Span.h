@@ -39,16 +39,15 @@ public:
 
   /// A view of a whole container that has `data()` and `size()`: a vector, an
   /// array, or a span of the same values that may be written.
-  template <typename Container, typename = std::enable_if_t<std::is_convertible_v<
-                                    decltype(std::declval<Container &>().data()), T *>>>
+  template <typename Container,
+            typename = std::enable_if_t<std::is_convertible_v<decltype(std::declval<Container &>().data()), T *>>>
   Span(Container &container) : first(container.data()), count(container.size()) {}
 
   /// A read-only view of a temporary container, alive until the full expression
   /// that made it ends.
-  template <
-      typename Container, typename C = const Container,
-      typename = std::enable_if_t<std::is_convertible_v<decltype(std::declval<C &>().data()), T *>>,
-      typename = void>
+  template <typename Container, typename C = const Container,
+            typename = std::enable_if_t<std::is_convertible_v<decltype(std::declval<C &>().data()), T *>>,
+            typename = void>
   Span(const Container &container) : first(container.data()), count(container.size()) {}
 
   /// A read-only view of a braced list, alive until the full expression ends.
@@ -97,19 +96,15 @@ template <typename Return, typename... Params>
 class FunctionRef<Return(Params...)> {
 public:
   /// Refers to `callable`, which stays the caller's.
-  template <typename Callable,
-            typename = std::enable_if_t<!std::is_same_v<std::decay_t<Callable>, FunctionRef>>>
+  template <typename Callable, typename = std::enable_if_t<!std::is_same_v<std::decay_t<Callable>, FunctionRef>>>
   FunctionRef(Callable &&callable)
       : object(const_cast<void *>(static_cast<const void *>(std::addressof(callable)))),
         trampoline([](void *object, Params... params) -> Return {
-          return (*static_cast<std::remove_reference_t<Callable> *>(object))(
-              std::forward<Params>(params)...);
+          return (*static_cast<std::remove_reference_t<Callable> *>(object))(std::forward<Params>(params)...);
         }) {}
 
   /// Calls the callable.
-  Return operator()(Params... params) const {
-    return trampoline(object, std::forward<Params>(params)...);
-  }
+  Return operator()(Params... params) const { return trampoline(object, std::forward<Params>(params)...); }
 
 private:
   void *object;

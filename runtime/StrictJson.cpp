@@ -61,9 +61,7 @@ bool JsonReader::consume(char token) {
   return true;
 }
 
-bool JsonReader::expect(char token) {
-  return consume(token) || fail(std::string("'") + token + "'");
-}
+bool JsonReader::expect(char token) { return consume(token) || fail(std::string("'") + token + "'"); }
 
 bool JsonReader::readInteger(int64_t &value) {
   if (!message.empty())
@@ -76,15 +74,13 @@ bool JsonReader::readInteger(int64_t &value) {
     const char digit = text[position];
     if (digit < '0' || digit > '9')
       break;
-    if (__builtin_mul_overflow(value, 10, &value) ||
-        __builtin_add_overflow(value, digit - '0', &value)) {
+    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit - '0', &value)) {
       position = start;
       return fail(expected);
     }
   }
   const bool leadingZero = first == '0' && position > start + 1;
-  const bool real =
-      position < text.size() && std::strchr(".eE", text[position]) && text[position] != '\0';
+  const bool real = position < text.size() && std::strchr(".eE", text[position]) && text[position] != '\0';
   if (position == start || leadingZero || real) {
     position = start;
     return fail(expected);
@@ -137,8 +133,7 @@ bool JsonReader::readHex4(uint32_t &unit) {
 bool JsonReader::readEscape(std::string &value) {
   constexpr std::string_view escapes = "\"\\/bfnrtu";
   constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-  const size_t kind =
-      position < text.size() ? escapes.find(text[position]) : std::string_view::npos;
+  const size_t kind = position < text.size() ? escapes.find(text[position]) : std::string_view::npos;
   if (kind == std::string_view::npos)
     return fail("an escape");
   ++position;

@@ -85,14 +85,14 @@ Result<Tensor> Tensor::allocate(DType dtype, Span<const int64_t> shape) {
     return Error{"no tensor can have shape " + shapeString(shape)};
   std::shared_ptr<void> storage = allocateMemory(bytes);
   if (!storage)
-    return Error{"out of memory: a tensor of shape " + shapeString(shape) + " and type " +
-                 std::string(name(dtype)) + " takes " + std::to_string(bytes) + " bytes"};
+    return Error{"out of memory: a tensor of shape " + shapeString(shape) + " and type " + std::string(name(dtype)) +
+                 " takes " + std::to_string(bytes) + " bytes"};
   void *data = storage.get();
   return view(data, dtype, shape, std::move(storage));
 }
 
-Tensor Tensor::stridedView(void *data, DType dtype, Span<const int64_t> shape,
-                           Span<const int64_t> strides, std::shared_ptr<void> owner) {
+Tensor Tensor::stridedView(void *data, DType dtype, Span<const int64_t> shape, Span<const int64_t> strides,
+                           std::shared_ptr<void> owner) {
   assert(shape.size() == strides.size() && "one stride for each size");
   Tensor tensor;
   tensor.type = dtype;
@@ -103,8 +103,7 @@ Tensor Tensor::stridedView(void *data, DType dtype, Span<const int64_t> shape,
   return tensor;
 }
 
-Tensor Tensor::view(void *data, DType dtype, Span<const int64_t> shape,
-                    std::shared_ptr<void> owner) {
+Tensor Tensor::view(void *data, DType dtype, Span<const int64_t> shape, std::shared_ptr<void> owner) {
   return stridedView(data, dtype, shape, rowMajorStrides(shape), std::move(owner));
 }
 
@@ -148,21 +147,15 @@ int64_t Tensor::offsetOfLinear(int64_t linear) const {
   return offset;
 }
 
-double Tensor::loadAsDouble(Span<const int64_t> index) const {
-  return loadScalar(type, at(offsetOf(index)));
-}
+double Tensor::loadAsDouble(Span<const int64_t> index) const { return loadScalar(type, at(offsetOf(index))); }
 
-double Tensor::loadLinear(int64_t linear) const {
-  return loadScalar(type, at(offsetOfLinear(linear)));
-}
+double Tensor::loadLinear(int64_t linear) const { return loadScalar(type, at(offsetOfLinear(linear))); }
 
 void Tensor::storeAsDouble(Span<const int64_t> index, double value) const {
   storeScalar(type, at(offsetOf(index)), value);
 }
 
-void Tensor::storeLinear(int64_t linear, double value) const {
-  storeScalar(type, at(offsetOfLinear(linear)), value);
-}
+void Tensor::storeLinear(int64_t linear, double value) const { storeScalar(type, at(offsetOfLinear(linear)), value); }
 
 void Tensor::forEach(FunctionRef<void(int64_t linear, void *element)> visit) const {
   if (numElements() == 0)
@@ -211,9 +204,7 @@ Result<Tensor> Tensor::converted(DType dtype) const {
   Result<Tensor> copy = allocate(dtype, sizes);
   if (!copy)
     return copy;
-  forEach([&](int64_t linear, void *element) {
-    storeScalar(dtype, copy->at(linear), loadScalar(type, element));
-  });
+  forEach([&](int64_t linear, void *element) { storeScalar(dtype, copy->at(linear), loadScalar(type, element)); });
   return copy;
 }
 

@@ -52,13 +52,12 @@ public:
   /// A tensor over memory that already exists, with `strides` in elements. Kept
   /// alive by `owner` if there is one, else by the caller. Shape and strides
   /// have equal ranks; nothing else is checked here.
-  static Tensor stridedView(void *data, DType dtype, Span<const int64_t> shape,
-                            Span<const int64_t> strides, std::shared_ptr<void> owner = nullptr);
+  static Tensor stridedView(void *data, DType dtype, Span<const int64_t> shape, Span<const int64_t> strides,
+                            std::shared_ptr<void> owner = nullptr);
 
   /// A row-major tensor over memory that already exists; the number of elements
   /// of `shape` must be countable.
-  static Tensor view(void *data, DType dtype, Span<const int64_t> shape,
-                     std::shared_ptr<void> owner = nullptr);
+  static Tensor view(void *data, DType dtype, Span<const int64_t> shape, std::shared_ptr<void> owner = nullptr);
 
   /// The element type.
   DType dtype() const { return type; }

@@ -51,8 +51,8 @@ private:
 
 /// The error of a call whose scratch memory is not to be had.
 Error outOfMemory(int64_t bytes, size_t workers) {
-  return Error{"out of memory: scratch of " + std::to_string(bytes) + " bytes for each of " +
-               std::to_string(workers) + " workers"};
+  return Error{"out of memory: scratch of " + std::to_string(bytes) + " bytes for each of " + std::to_string(workers) +
+               " workers"};
 }
 
 /// One call: its tasks and the counter that hands them out.
@@ -233,9 +233,7 @@ Status ThreadPool::parallelFor(int64_t tasks, int64_t scratchBytes, ScratchTask 
   std::lock_guard<std::mutex> turn(state->turn);
   if (!state->reserve(scratchBytes))
     return outOfMemory(scratchBytes, numWorkers());
-  state->run(tasks, [&](int64_t task, unsigned worker) {
-    body(task, worker, state->scratch[worker].data());
-  });
+  state->run(tasks, [&](int64_t task, unsigned worker) { body(task, worker, state->scratch[worker].data()); });
   return {};
 }
 

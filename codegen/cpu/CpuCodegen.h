@@ -16,8 +16,8 @@ namespace attnc::cpu {
 /// Tile programs to the LLVM dialect. The module carries `attn.target = #attn.cpu<...>`.
 void buildCpuPipeline(mlir::OpPassManager &pm);
 
-/// What the runtime must know of a kernel: arguments from the function of the spec, entries, grid rules and scratch sizes
-/// from the tile programs. Read before `buildCpuPipeline` runs on `tileModule`; `bytes` stays empty.
+/// What the runtime must know of a kernel: arguments from the function of the spec, entries, grid rules and scratch
+/// sizes from the tile programs. Read before `buildCpuPipeline` runs on `tileModule`; `bytes` stays empty.
 mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
 
 /// Enters in an image how much scratch memory its entries need; `llvmModule` has gone through `buildCpuPipeline`.

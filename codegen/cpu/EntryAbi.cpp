@@ -21,8 +21,7 @@ LLVM::LLVMFuncOp attnc::cpu::createEntry(OpBuilder &builder, tile::ProgramOp pro
   return function;
 }
 
-SmallVector<Value> attnc::cpu::buildArguments(OpBuilder &builder, tile::ProgramOp program,
-                                              LLVM::LLVMFuncOp function) {
+SmallVector<Value> attnc::cpu::buildArguments(OpBuilder &builder, tile::ProgramOp program, LLVM::LLVMFuncOp function) {
   Location loc = program.getLoc();
   LLVMTypeConverter converter(builder.getContext());
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();

@@ -33,7 +33,8 @@ struct ExponentialBuilder {
   /// x, or `top` where x is greater.
   Value capped(Value x, float top) {
     Value limit = number(top);
-    return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, limit), limit, x);
+    return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, limit), limit,
+                                   x);
   }
   /// 1 + f * (c0 + f * (c1 + ...)).
   Value polynomial(Value fraction, ArrayRef<float> coefficients) {
@@ -60,9 +61,9 @@ struct ExponentialBuilder {
 /// Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits.
 constexpr float shifter = 12582912.0f;
 
-/// 2^x of f32 vectors: x = n + f with n whole and |f| <= 1/2; 2^f by a polynomial of degree 6, interpolated at Chebyshev
-/// nodes with the constant term held at 1 (relative error 1e-8 before rounding); n is added to the exponent's bits.
-/// Below -126 the result is 0, from 128 on infinity.
+/// 2^x of f32 vectors: x = n + f with n whole and |f| <= 1/2; 2^f by a polynomial of degree 6, interpolated at
+/// Chebyshev nodes with the constant term held at 1 (relative error 1e-8 before rounding); n is added to the exponent's
+/// bits. Below -126 the result is 0, from 128 on infinity.
 struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::Exp2Op op, PatternRewriter &b) const override {
@@ -73,7 +74,7 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
     Value x = op.getOperand(), capped = e.capped(x, 128);
     Value shifted = arith::AddFOp::create(b, e.loc, capped, e.number(shifter));
     Value fraction = e.sub(capped, e.sub(shifted, e.number(shifter)));
-    static constexpr float coefficients[] = {0.6931471824645996f,   0.24022650718688965f,  0.055503569543361664f,
+    static constexpr float coefficients[] = {0.6931471824645996f,   0.24022650718688965f,   0.055503569543361664f,
                                              0.009618083015084267f, 0.0013390863314270973f, 0.00015453163359779865f};
     b.replaceOp(op, e.scaled(e.polynomial(fraction, coefficients), shifted, x, -126));
     return success();
@@ -81,8 +82,8 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
 };
 
 /// e^x of f32 vectors: x = n ln 2 + f with n whole and |f| <= ln(2)/2, ln 2 in two parts so that f is exact (Cody and
-/// Waite 1980); e^f by a polynomial of degree 6, interpolated as above (relative error 1e-8 before rounding). Below -87.3
-/// the result is 0, past 88.72283 infinity.
+/// Waite 1980); e^f by a polynomial of degree 6, interpolated as above (relative error 1e-8 before rounding). Below
+/// -87.3 the result is 0, past 88.72283 infinity.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &b) const override {
@@ -95,7 +96,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     Value whole = e.sub(shifted, e.number(shifter));
     Value fraction = e.fma(whole, e.number(-0.693145751953125f), x);
     fraction = e.fma(whole, e.number(-1.428606820309417e-6f), fraction);
-    static constexpr float coefficients[] = {1.0f, 0.5f, 0.16666504740715027f, 0.04166646674275398f, 0.008369149640202522f, 0.0013933642767369747f};
+    static constexpr float coefficients[] = {
+        1.0f, 0.5f, 0.16666504740715027f, 0.04166646674275398f, 0.008369149640202522f, 0.0013933642767369747f};
     Value scaled = e.scaled(e.polynomial(fraction, coefficients), shifted, x, -87.3f);
     // Past the greatest exponent the bits would be those of a NaN.
     Value huge = arith::CmpFOp::create(b, e.loc, arith::CmpFPredicate::OGT, x, e.number(88.7228317f));

@@ -14,7 +14,8 @@ using namespace attnc;
 using attn::ArgumentUse;
 using runtime::GridRule;
 
-/// Positions stay below 2^30, so that sums of two fit 32 bits (docs/spec.md): rows and the run-time offset take half each.
+/// Positions stay below 2^30, so that sums of two fit 32 bits (docs/spec.md): rows and the run-time offset take half
+/// each.
 static constexpr int64_t maxSize = int64_t(1) << 29, maxOffset = int64_t(1) << 29;
 
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {

@@ -26,10 +26,10 @@ using ColumnBlock = llvm::SmallVector<Lanes, 8>;
 struct EmitContext {
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  int64_t lanes;   ///< f32 elements of one SIMD register
-  int64_t vectors; ///< registers of a panel
-  int64_t panels;  ///< panels of a tile
-  int64_t columns; ///< columns computed together
+  int64_t lanes;            ///< f32 elements of one SIMD register
+  int64_t vectors;          ///< registers of a panel
+  int64_t panels;           ///< panels of a tile
+  int64_t columns;          ///< columns computed together
   mlir::Value scratch;      ///< memref<?xi8>: the worker's memory
   int64_t scratchBytes = 0; ///< handed out so far
 

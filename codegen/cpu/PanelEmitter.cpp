@@ -130,8 +130,8 @@ Lanes PanelEmitter::combine(tile::ReduceKind kind, const Lanes &acc, const Colum
   auto join = [&](Value x, Value y) -> Value {
     if (kind == tile::ReduceKind::Max)
       // As one instruction: logits are never NaN unless the inputs are.
-      return arith::SelectOp::create(
-          b, context.loc, arith::CmpFOp::create(b, context.loc, arith::CmpFPredicate::OGT, x, y), x, y);
+      return arith::SelectOp::create(b, context.loc,
+                                     arith::CmpFOp::create(b, context.loc, arith::CmpFPredicate::OGT, x, y), x, y);
     return arith::AddFOp::create(b, context.loc, x, y);
   };
   Lanes result = acc;
@@ -198,8 +198,8 @@ void PanelEmitter::materialize(Operation *op) {
     for (tile::ReduceOp reduce : reductions) {
       Lanes acc(carried.take_front(context.vectors));
       carried = carried.drop_front(context.vectors);
-      llvm::append_range(next, combine(reduce.getKind(), acc,
-                                       blocks[cast<OpResult>(reduce.getSource()).getResultNumber()]));
+      llvm::append_range(next,
+                         combine(reduce.getKind(), acc, blocks[cast<OpResult>(reduce.getSource()).getResultNumber()]));
     }
     if (!next.empty() || init.empty()) {
       if (loop.getBody()->mightHaveTerminator())
@@ -248,8 +248,8 @@ ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
   }
   DenseElementsAttr constant;
   if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat()) {
-    Value vector = context.splat(context.constant(context.builder.getF32Type(),
-                                                  constant.getSplatValue<APFloat>().convertToDouble()));
+    Value vector = context.splat(
+        context.constant(context.builder.getF32Type(), constant.getSplatValue<APFloat>().convertToDouble()));
     return ColumnBlock(width, Lanes(context.vectors, vector));
   }
   return evaluateOp(tile.getDefiningOp(), column)[cast<OpResult>(tile).getResultNumber()];
@@ -366,8 +366,8 @@ void PanelEmitter::emitRowVectorOp(Operation *op) {
   }
   if (isa<vector::StepOp>(op)) {
     for (int64_t number = 0; number < context.vectors; ++number) {
-      Value first = context.add(context.mul(panel, context.index(context.panelRows())),
-                                context.index(number * context.lanes));
+      Value first =
+          context.add(context.mul(panel, context.index(context.panelRows())), context.index(number * context.lanes));
       Value steps = vector::StepOp::create(b, context.loc, context.vectorType(b.getIndexType()));
       lanes.push_back(arith::AddIOp::create(b, context.loc, context.splat(first), steps));
     }

@@ -1,9 +1,9 @@
 //===- PanelEmitter.h - Tile operations on one panel of rows ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a run of tile operations for one panel. A tile of the panel is a buffer [columns][rows]. A tile that is used once
-// is not stored but computed where it is used, a block of columns at a time; reductions of a tile are computed in the
-// loop that computes it.
+// Writes a run of tile operations for one panel. A tile of the panel is a buffer [columns][rows]. A tile that is used
+// once is not stored but computed where it is used, a block of columns at a time; reductions of a tile are computed in
+// the loop that computes it.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_CPU_PANELEMITTER_H
@@ -83,11 +83,11 @@ private:
   llvm::ArrayRef<mlir::Operation *> run;
   const llvm::DenseMap<mlir::Value, mlir::Value> &targets;
   llvm::DenseSet<mlir::Operation *> inRun;
-  mlir::Value panel;                                   ///< number of the panel
-  int64_t width;                                       ///< columns computed together now
-  llvm::DenseMap<mlir::Value, mlir::Value> buffers;    ///< stored tiles: a panel's own, or a state
-  llvm::DenseMap<mlir::Value, Lanes> rows;             ///< row vectors
-  llvm::DenseSet<mlir::Operation *> done;              ///< reductions that were fused
+  mlir::Value panel;                                ///< number of the panel
+  int64_t width;                                    ///< columns computed together now
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers; ///< stored tiles: a panel's own, or a state
+  llvm::DenseMap<mlir::Value, Lanes> rows;          ///< row vectors
+  llvm::DenseSet<mlir::Operation *> done;           ///< reductions that were fused
 };
 
 } // namespace attnc::cpu

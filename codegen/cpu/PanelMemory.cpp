@@ -174,7 +174,8 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
         factor.push_back(context.loadVector(a, indices, number));
       for (int64_t offset = 0; offset < context.columns; ++offset) {
         Value c = context.add(column, context.index(offset));
-        Value element = memref::LoadOp::create(b, loc, staged, op.getTransposed() ? ValueRange{c, k} : ValueRange{k, c});
+        Value element =
+            memref::LoadOp::create(b, loc, staged, op.getTransposed() ? ValueRange{c, k} : ValueRange{k, c});
         Value everywhere = context.splat(element);
         for (int64_t number = 0; number < context.vectors; ++number) {
           Value &sum = sums[offset * context.vectors + number];
@@ -193,8 +194,8 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
   return block;
 }
 
-/// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of it
-/// has come from memory. Blocks of columns take turns with its rows, or parts of rows.
+/// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of
+/// it has come from memory. Blocks of columns take turns with its rows, or parts of rows.
 void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
   auto load = op.getB().getDefiningOp<tile::LoadOp>();
   if (!load || !load->getParentOfType<scf::ForOp>())
@@ -243,9 +244,9 @@ static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const C
   return sum;
 }
 
-/// A product is summed apart and then added, and long sums of f32 in pieces: rounding errors grow with the length of the
-/// longest chain of additions, and f32 inputs leave nothing to hide them behind. On narrower inputs the pieces would be
-/// wasted.
+/// A product is summed apart and then added, and long sums of f32 in pieces: rounding errors grow with the length of
+/// the longest chain of additions, and f32 inputs leave nothing to hide them behind. On narrower inputs the pieces
+/// would be wasted.
 ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   OpBuilder &b = context.builder;
   int64_t depth = columnsOf(op.getA());
@@ -260,8 +261,8 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
     SmallVector<Value> init;
     for (const Lanes &lanes : sumProducts(op, column, context.index(0), context.index(piece)))
       llvm::append_range(init, lanes);
-    auto loop = scf::ForOp::create(b, context.loc, context.index(piece), context.index(depth), context.index(piece),
-                                   init);
+    auto loop =
+        scf::ForOp::create(b, context.loc, context.index(piece), context.index(depth), context.index(piece), init);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Value low = loop.getInductionVar();

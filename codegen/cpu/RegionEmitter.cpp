@@ -27,8 +27,8 @@ void RegionEmitter::findNarrowIndices() {
     if (v.getType().isIndex() && range.smin().sge(INT32_MIN) && range.smax().sle(INT32_MAX))
       narrow.insert(v);
   };
-  ConstantIntRanges position = ConstantIntRanges::fromSigned(APInt(64, -(int64_t(1) << 30), true),
-                                                            APInt(64, (int64_t(1) << 30) - 1, true));
+  ConstantIntRanges position =
+      ConstantIntRanges::fromSigned(APInt(64, -(int64_t(1) << 30), true), APInt(64, (int64_t(1) << 30) - 1, true));
   for (BlockArgument argument : body.getArguments())
     if (argument.getType().isIndex())
       record(argument, position);

@@ -51,9 +51,8 @@ Value attnc::cpu::narrow(EmitContext &context, Value held, Type element) {
 }
 
 bool attnc::cpu::isStaged(tile::LoadOp load) {
-  return llvm::all_of(load->getUses(), [](OpOperand &use) {
-    return isa<tile::MmaOp>(use.getOwner()) && use.getOperandNumber() == 1;
-  });
+  return llvm::all_of(load->getUses(),
+                      [](OpOperand &use) { return isa<tile::MmaOp>(use.getOwner()) && use.getOperandNumber() == 1; });
 }
 
 bool attnc::cpu::isColumnVector(tile::LoadOp load) {
@@ -154,8 +153,8 @@ void attnc::cpu::emitExtent(EmitContext &context, ProgramValues &values, tile::E
       indices[dim] = first;
       return visit(dim + 1, low, high);
     }
-    auto loop = scf::ForOp::create(b, loc, first, context.add(last, context.index(1)), context.index(1),
-                                   ValueRange{low, high});
+    auto loop =
+        scf::ForOp::create(b, loc, first, context.add(last, context.index(1)), context.index(1), ValueRange{low, high});
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     indices[dim] = loop.getInductionVar();

@@ -85,7 +85,8 @@ bool LoopSplitter::run() {
     return false;
   Value low = loop.getLowerBound(), high = loop.getUpperBound();
   Value fullLow = masks.front().getFullLow(), fullHigh = masks.front().getFullHigh();
-  // Tiles start at low, low + step, …: the first full one starts at or after fullLow, the last ends at or before fullHigh.
+  // Tiles start at low, low + step, …: the first full one starts at or after fullLow, the last ends at or before
+  // fullHigh.
   Value first = low;
   if (!matchPattern(fullLow, m_Zero()) || !matchPattern(low, m_Zero())) {
     Value skipped = roundTo(arith::SubIOp::create(builder, loc, fullLow, low), /*up=*/true);
@@ -98,10 +99,10 @@ bool LoopSplitter::run() {
   ValueRange state = loop.getInitArgs();
   SmallVector<Value> values(state);
   if (first != low)
-    values = llvm::to_vector(llvm::map_range(cloneBetween(low, first, values, true).getResults(),
-                                             [](Value v) { return v; }));
-  values = llvm::to_vector(llvm::map_range(cloneBetween(first, last, values, false).getResults(),
-                                           [](Value v) { return v; }));
+    values = llvm::to_vector(
+        llvm::map_range(cloneBetween(low, first, values, true).getResults(), [](Value v) { return v; }));
+  values = llvm::to_vector(
+      llvm::map_range(cloneBetween(first, last, values, false).getResults(), [](Value v) { return v; }));
   scf::ForOp tail = cloneBetween(last, high, values, true);
   loop.replaceAllUsesWith(tail.getResults());
   loop.erase();

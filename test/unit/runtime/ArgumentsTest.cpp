@@ -94,12 +94,9 @@ TEST_F(Arguments, BuildsTheArgumentBlock) {
   EXPECT_EQ(offsets, (std::vector<int64_t>{0, 5, 12, 19, 22, 25, 26, 27, 28, 29, 36}));
   ASSERT_EQ(bound->slots.size(), 36u);
   const auto slots = [&](int i) {
-    return std::vector<int64_t>(bound->slots.begin() + offsets[i],
-                                bound->slots.begin() + offsets[i + 1]);
+    return std::vector<int64_t>(bound->slots.begin() + offsets[i], bound->slots.begin() + offsets[i + 1]);
   };
-  const auto address = [&](int i) {
-    return reinterpret_cast<int64_t>(std::get<Tensor>(values[i]).data());
-  };
+  const auto address = [&](int i) { return reinterpret_cast<int64_t>(std::get<Tensor>(values[i]).data()); };
   EXPECT_EQ(slots(Bias), (std::vector<int64_t>{address(Bias), 1, 3, 0, 1}));
   EXPECT_EQ(slots(Q), (std::vector<int64_t>{address(Q), 2, 5, 4, 20, 4, 1}));
   EXPECT_EQ(slots(Out), (std::vector<int64_t>{address(Out), 2, 5, 4, 40, 2, 10}));
@@ -132,20 +129,17 @@ TEST_F(Arguments, NamesKindTypeAndRank) {
   EXPECT_EQ(bindArguments(image, {}).message(), "kernel 'kernel': expected 10 arguments, got 0");
   EXPECT_EQ(errorWith(Q, 1.0), "argument 'q': expected a tensor, got a scalar");
   EXPECT_EQ(errorWith(P, Tensor()), "argument 'p': expected a scalar, got a tensor");
-  EXPECT_EQ(errorWith(Q, make(DType::BF16, {2, 5, 4})),
-            "argument 'q': expected element type f16, got bf16");
+  EXPECT_EQ(errorWith(Q, make(DType::BF16, {2, 5, 4})), "argument 'q': expected element type f16, got bf16");
   EXPECT_EQ(errorWith(Q, make(DType::F16, {5, 4})), "argument 'q': expected rank 3, got 2");
 }
 
 TEST_F(Arguments, NamesSizes) {
   EXPECT_EQ(errorWith(K, make(DType::F16, {3, 7, 4})),
             "argument 'k': expected dimension 0 (B) to be 2 as in argument 'q', got 3");
-  EXPECT_EQ(errorWith(Q, make(DType::F16, {2, 5, 5})),
-            "argument 'q': expected dimension 2 to be 4, got 5");
+  EXPECT_EQ(errorWith(Q, make(DType::F16, {2, 5, 5})), "argument 'q': expected dimension 2 to be 4, got 5");
   EXPECT_EQ(errorWith(Bias, make(DType::F32, {3, 3})),
             "argument 'bias': expected dimension 0 (B) to be 1 or 2 as in argument 'q', got 3");
-  EXPECT_EQ(errorWith(Bias, make(DType::F32, {2, 2})),
-            "argument 'bias': expected dimension 1 to be 1 or 3, got 2");
+  EXPECT_EQ(errorWith(Bias, make(DType::F32, {2, 2})), "argument 'bias': expected dimension 1 to be 1 or 3, got 2");
   EXPECT_EQ(errorWith(Bias, make(DType::F32, {2, 1})), "");
   float data[4];
   EXPECT_EQ(errorWith(Bias, Tensor::stridedView(data, DType::F32, {-1, 3}, {3, 1})),
@@ -174,18 +168,16 @@ TEST_F(Arguments, NamesMemory) {
   EXPECT_EQ(errorWith(Out, Tensor::stridedView(data, DType::F16, shape, {0, 4, 1})),
             "argument 'out': expected an output with distinct elements, got stride 0 in dimension "
             "0 (B)");
-  EXPECT_EQ(errorWith(Q, Tensor::view(nullptr, DType::F16, shape)),
-            "argument 'q': expected data, got a null pointer");
+  EXPECT_EQ(errorWith(Q, Tensor::view(nullptr, DType::F16, shape)), "argument 'q': expected data, got a null pointer");
   EXPECT_EQ(errorWith(Q, Tensor::view(reinterpret_cast<char *>(data) + 1, DType::F16, shape)),
             "argument 'q': expected data aligned to 2 bytes, got an unaligned address");
   for (int64_t stride : {INT64_MAX, INT64_MIN})
     EXPECT_EQ(errorWith(Q, Tensor::stridedView(data, DType::F16, shape, {stride, 4, 1})),
-              "argument 'q': expected elements within 2^63 bytes, got stride " +
-                  std::to_string(stride) + " in dimension 0 (B)");
+              "argument 'q': expected elements within 2^63 bytes, got stride " + std::to_string(stride) +
+                  " in dimension 0 (B)");
   const int64_t huge = int64_t{1} << 62;
   EXPECT_EQ(errorWith(Q, Tensor::stridedView(data, DType::F16, {huge, huge, 4}, {0, 0, 1})),
-            "argument 'q': expected fewer than 2^63 elements, got shape " +
-                shapeString({huge, huge, 4}));
+            "argument 'q': expected fewer than 2^63 elements, got shape " + shapeString({huge, huge, 4}));
   // Empty tensors have no data to point to, and their strides do not matter.
   values[Q] = Tensor::stridedView(nullptr, DType::F16, {2, 0, 4}, {1, 1, 9});
   values[Out] = values[Q];
@@ -200,8 +192,7 @@ TEST_F(Arguments, NamesScalars) {
   EXPECT_EQ(errorWith(P, int64_t{1}), "");
   EXPECT_EQ(errorWith(N, int64_t{-1}), "argument 'n': expected a value of at least 0, got -1");
   EXPECT_EQ(errorWith(N, 1.0), "argument 'n': expected an integer (i32), got 1");
-  EXPECT_EQ(errorWith(N, int64_t{1} << 31),
-            "argument 'n': expected a value that i32 can hold, got 2147483648");
+  EXPECT_EQ(errorWith(N, int64_t{1} << 31), "argument 'n': expected a value that i32 can hold, got 2147483648");
   EXPECT_EQ(errorWith(Seed, 0.5), "argument 'seed': expected an integer (index), got 0.5");
   EXPECT_EQ(errorWith(Cap, std::nan("")), "argument 'cap': expected a number, got nan");
   EXPECT_EQ(errorWith(Cap, 1e5), "argument 'cap': expected a value that f16 can hold, got 1e+05");
@@ -218,8 +209,7 @@ TEST_F(Arguments, NamesContent) {
             "argument 'cu': expected cumulative lengths that end with 7 (Sk), got 6 at index 1");
   EXPECT_EQ(errorWith(Cu, vector({0})),
             "argument 'cu': expected cumulative lengths that end with 7 (Sk), got 0 at index 0");
-  EXPECT_EQ(errorWith(Cu, make(DType::I32, {0})),
-            "argument 'cu': expected at least 1 cumulative length, got 0");
+  EXPECT_EQ(errorWith(Cu, make(DType::I32, {0})), "argument 'cu': expected at least 1 cumulative length, got 0");
   EXPECT_EQ(errorWith(Lengths, vector({5, 6})),
             "argument 'lengths': expected lengths from 0 to 5 (Sq), got 6 at index 1");
   EXPECT_EQ(errorWith(Lengths, vector({-1})),

@@ -51,9 +51,7 @@ KernelImage makeImage() {
   z.dims = {{1, -1, false}};
   image.args = {x, y, z};
   image.entries = {
-      {"square",
-       GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(0), GridRule::constant(tile)),
-       scratchBytes},
+      {"square", GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(0), GridRule::constant(tile)), scratchBytes},
       {"sum", GridRule::constant(1), 0}};
   return image;
 }
@@ -84,8 +82,7 @@ TEST(CpuLaunch, RunsEntriesInOrderOverAllTiles) {
 
 TEST(CpuLaunch, RunsNothingWhenAGridHasNoValue) {
   KernelImage image = makeImage();
-  image.entries[1].grid =
-      GridRule::combine(GridRule::Op::Mul, GridRule::symbol(0), GridRule::constant(INT64_MAX));
+  image.entries[1].grid = GridRule::combine(GridRule::Op::Mul, GridRule::symbol(0), GridRule::constant(INT64_MAX));
   Tensor x = *Tensor::allocate(DType::F32, {2}), y = *Tensor::allocate(DType::F32, {2});
   y.fill(-1);
   ThreadPool pool(2);

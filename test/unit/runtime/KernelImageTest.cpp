@@ -16,9 +16,8 @@ using Op = GridRule::Op;
 
 /// ceildiv(Sq, 96) * B over the symbols B, Sq.
 GridRule tiles() {
-  return GridRule::combine(
-      Op::Mul, GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::constant(96)),
-      GridRule::symbol(0));
+  return GridRule::combine(Op::Mul, GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::constant(96)),
+                           GridRule::symbol(0));
 }
 
 /// An image that uses every field.

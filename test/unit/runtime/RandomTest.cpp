@@ -15,10 +15,8 @@ using Words = std::array<uint32_t, 4>;
 
 // The known answers that Random123 publishes for philox4x32, 10 rounds.
 TEST(Random, PhiloxKnownAnswers) {
-  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
-            (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
-            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}), (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
@@ -29,8 +27,7 @@ TEST(Random, DropoutFollowsRuleS9) {
             static_cast<float>(0xd16cfe) * 0x1p-24f);
   std::set<float> seen;
   for (uint32_t which = 0; which < 5; ++which)
-    seen.insert(dropoutUniform(which == 4 ? uint64_t{1} << 32 : 0, which == 0, which == 1,
-                               which == 2, which == 3));
+    seen.insert(dropoutUniform(which == 4 ? uint64_t{1} << 32 : 0, which == 0, which == 1, which == 2, which == 3));
   EXPECT_EQ(seen.size(), 5u) << "every coordinate and both halves of the seed count";
   double mean = 0;
   for (uint32_t i = 0; i < 20000; ++i) {
@@ -66,13 +63,8 @@ TEST(Random, DependsOnSeedStreamAndIndexOnly) {
   EXPECT_EQ(normalAt(1, 2, 3), normalAt(1, 2, 3));
   std::set<double> numbers;
   const uint64_t high = uint64_t{1} << 32;
-  for (auto [seed, stream, index] : {std::array<uint64_t, 3>{0, 0, 0},
-                                     {1, 0, 0},
-                                     {high, 0, 0},
-                                     {0, 1, 0},
-                                     {0, high, 0},
-                                     {0, 0, 1},
-                                     {0, 0, high}})
+  for (auto [seed, stream, index] :
+       {std::array<uint64_t, 3>{0, 0, 0}, {1, 0, 0}, {high, 0, 0}, {0, 1, 0}, {0, high, 0}, {0, 0, 1}, {0, 0, high}})
     numbers.insert(uniformAt(seed, stream, index));
   EXPECT_EQ(numbers.size(), 7u);
 }

@@ -27,8 +27,7 @@ std::string errorOf(const std::string &header, size_t dataBytes) {
 
 /// A header of one tensor 'a'.
 std::string one(const std::string &dtype, const std::string &shape, const std::string &offsets) {
-  return "{\"a\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets +
-         "}}";
+  return "{\"a\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}}";
 }
 
 TEST(SafetensorsHeader, ReadsHonestHeaders) {
@@ -61,8 +60,7 @@ TEST(SafetensorsHeader, RefusesWrongLengths) {
   EXPECT_FALSE(parseSafetensorsHeader({}, "f"));
   file = makeFile("{}", 0);
   file[0] = 3;
-  EXPECT_EQ(parseSafetensorsHeader(file, "f").message(),
-            "f: header of 3 bytes exceeds the file's 10");
+  EXPECT_EQ(parseSafetensorsHeader(file, "f").message(), "f: header of 3 bytes exceeds the file's 10");
   std::memset(file.data(), 0xFF, 8);
   EXPECT_EQ(parseSafetensorsHeader(file, "f").message(),
             "f: header of 18446744073709551615 bytes exceeds the limit of 100000000");
@@ -125,8 +123,8 @@ TEST(SafetensorsHeader, RefusesBadTensors) {
   EXPECT_EQ(errorOf(one("F8_E4M3", "[1]", "[0,1]"), 1), "f: tensor 'a': unknown dtype 'F8_E4M3'");
   EXPECT_EQ(errorOf(one("F32", "[-1]", "[0,4]"), 4),
             "f: tensor 'a': expected an integer from 0 to 2^63 - 1 at byte 29");
-  for (const char *shape : {"[1.0]", "[1e0]", "[01]", "[+1]", "[1,]", "[,1]", "1", "[\"1\"]",
-                            "[9223372036854775808]", "[99999999999999999999]", "[[1]]"})
+  for (const char *shape : {"[1.0]", "[1e0]", "[01]", "[+1]", "[1,]", "[,1]", "1", "[\"1\"]", "[9223372036854775808]",
+                            "[99999999999999999999]", "[[1]]"})
     EXPECT_NE(errorOf(one("F32", shape, "[0,4]"), 4), "") << shape;
   EXPECT_EQ(errorOf(one("F32", "[4294967296,4294967296]", "[0,4]"), 4),
             "f: tensor 'a': shape 4294967296x4294967296 has more than 2^63 - 1 bytes");
@@ -155,33 +153,29 @@ std::string many(std::initializer_list<std::array<std::string, 3>> tensors) {
   std::string text = "{";
   for (const auto &[name, begin, end] : tensors) {
     const int bytes = std::stoi(end) - std::stoi(begin);
-    text += (text.size() > 1 ? ",\"" : "\"") + name + "\":{\"dtype\":\"F32\",\"shape\":[" +
-            std::to_string(bytes / 4) + "],\"data_offsets\":[" + begin + "," + end + "]}";
+    text += (text.size() > 1 ? ",\"" : "\"") + name + "\":{\"dtype\":\"F32\",\"shape\":[" + std::to_string(bytes / 4) +
+            "],\"data_offsets\":[" + begin + "," + end + "]}";
   }
   return text + "}";
 }
 
 TEST(SafetensorsHeader, RefusesOverlapsAndGaps) {
   EXPECT_EQ(errorOf(many({{"b", "4", "8"}, {"a", "0", "4"}}), 8), "");
-  EXPECT_EQ(errorOf(many({{"a", "0", "4"}, {"a", "4", "8"}}), 8),
-            "f: tensor 'a': the name is used twice");
-  EXPECT_EQ(errorOf(many({{"a", "0", "4"}, {"\\u0061", "4", "8"}}), 8),
-            "f: tensor 'a': the name is used twice");
+  EXPECT_EQ(errorOf(many({{"a", "0", "4"}, {"a", "4", "8"}}), 8), "f: tensor 'a': the name is used twice");
+  EXPECT_EQ(errorOf(many({{"a", "0", "4"}, {"\\u0061", "4", "8"}}), 8), "f: tensor 'a': the name is used twice");
   EXPECT_EQ(errorOf(many({{"a", "0", "8"}, {"b", "4", "12"}}), 12),
             "f: tensor 'b': data starts at byte 4, inside the tensor before it; expected 8");
   EXPECT_EQ(errorOf(many({{"a", "0", "4"}, {"b", "8", "12"}}), 12),
             "f: tensor 'b': data starts at byte 8, after a gap; expected 4");
   EXPECT_NE(errorOf(many({{"a", "0", "8"}, {"b", "0", "8"}}), 8), "");
   EXPECT_NE(errorOf(many({{"a", "0", "8"}, {"b", "4", "4"}}), 8), "");
-  EXPECT_EQ(errorOf(many({{"a", "0", "4"}}), 6),
-            "f: the tensors take 4 bytes of data, the file holds 6");
+  EXPECT_EQ(errorOf(many({{"a", "0", "4"}}), 6), "f: the tensors take 4 bytes of data, the file holds 6");
   EXPECT_NE(errorOf("{}", 1), "");
 }
 
 TEST(SafetensorsHeader, MessagesStayOnOneLine) {
   const std::string long_(10000, 'x');
-  const std::string error =
-      errorOf("{\"\\n\\u001b[31m" + long_ + "\":{\"dtype\":\"\\r" + long_ + "\"}}", 0);
+  const std::string error = errorOf("{\"\\n\\u001b[31m" + long_ + "\":{\"dtype\":\"\\r" + long_ + "\"}}", 0);
   EXPECT_LT(error.size(), 300u);
   for (char c : error)
     EXPECT_GE(static_cast<unsigned char>(c), 0x20);
@@ -199,11 +193,11 @@ TEST(StrictJson, StringsRoundTrip) {
 }
 
 TEST(StrictJson, Utf8) {
-  for (const char *good : {"", "a", "\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF",
-                           "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"})
+  for (const char *good : {"", "a", "\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEF\xBF\xBF",
+                           "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"})
     EXPECT_TRUE(isUtf8(good)) << good;
-  for (const char *bad : {"\x80", "\xC1\xBF", "\xC2", "\xC2\x41", "\xE0\x9F\xBF", "\xED\xA0\x80",
-                          "\xE1\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"})
+  for (const char *bad : {"\x80", "\xC1\xBF", "\xC2", "\xC2\x41", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE1\x80",
+                          "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"})
     EXPECT_FALSE(isUtf8(bad)) << bad;
 }
 

@@ -145,8 +145,7 @@ TEST_F(Safetensors, RefusesBadFiles) {
 TEST_F(Safetensors, RefusesToWriteWhatCannotBeRead) {
   Tensor tensor = *Tensor::allocate(DType::F32, {1});
   tensor.fill(0);
-  EXPECT_NE(writeSafetensors(path(), {{"a", tensor}, {"a", tensor}}).message().find("twice"),
-            std::string::npos);
+  EXPECT_NE(writeSafetensors(path(), {{"a", tensor}, {"a", tensor}}).message().find("twice"), std::string::npos);
   EXPECT_FALSE(writeSafetensors(path(), {{"__metadata__", tensor}}));
   EXPECT_FALSE(writeSafetensors(path(), {{"\xFF", tensor}}));
   EXPECT_FALSE(writeSafetensors(path(), {{"a", tensor}}, {{"key", "\xFF"}}));

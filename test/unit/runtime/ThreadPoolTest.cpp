@@ -148,8 +148,7 @@ TEST(ThreadPool, NestedScratchIsApart) {
   ThreadPool pool(2);
   EXPECT_TRUE(pool.parallelFor(8, 256, [&](int64_t, unsigned, void *outer) {
     std::memset(outer, 1, 256);
-    EXPECT_TRUE(pool.parallelFor(
-        2, 256, [&](int64_t, unsigned, void *inner) { std::memset(inner, 2, 256); }));
+    EXPECT_TRUE(pool.parallelFor(2, 256, [&](int64_t, unsigned, void *inner) { std::memset(inner, 2, 256); }));
     for (int i = 0; i < 256; ++i)
       EXPECT_EQ(static_cast<char *>(outer)[i], 1);
   }));
@@ -160,8 +159,7 @@ TEST(ThreadPool, ScratchMayBeRefused) {
   const auto never = [](int64_t, unsigned, void *) { ADD_FAILURE() << "ran without memory"; };
   for (int64_t bytes : {INT64_MAX, INT64_MAX / 4}) {
     Status status = pool.parallelFor(2, bytes, never);
-    EXPECT_EQ(status.message(), "out of memory: scratch of " + std::to_string(bytes) +
-                                    " bytes for each of 2 workers");
+    EXPECT_EQ(status.message(), "out of memory: scratch of " + std::to_string(bytes) + " bytes for each of 2 workers");
   }
 }
 
