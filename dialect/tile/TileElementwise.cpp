@@ -56,7 +56,8 @@ static void printGroup(OpAsmPrinter &p, StringRef name, ValueRange values) {
   p << ")";
 }
 
-template <typename Op> static void printElementwise(OpAsmPrinter &p, Op op) {
+template <typename Op>
+static void printElementwise(OpAsmPrinter &p, Op op) {
   printGroup(p, "tiles", op.getTiles());
   printGroup(p, "rows", op.getRows());
   printGroup(p, "cols", op.getCols());
@@ -70,7 +71,8 @@ template <typename Op> static void printElementwise(OpAsmPrinter &p, Op op) {
 }
 
 /// Shapes agree, and the region takes one element of each operand and two coordinates, and yields `yields`.
-template <typename Op> static LogicalResult verifyElementwise(Op op, VectorType shape, ArrayRef<Type> yields) {
+template <typename Op>
+static LogicalResult verifyElementwise(Op op, VectorType shape, ArrayRef<Type> yields) {
   SmallVector<Type> arguments;
   for (Value tile : op.getTiles()) {
     auto type = cast<VectorType>(tile.getType());
@@ -78,8 +80,8 @@ template <typename Op> static LogicalResult verifyElementwise(Op op, VectorType 
       return op.emitOpError() << "expected tiles of one shape, got " << type << " beside " << shape;
     arguments.push_back(type.getElementType());
   }
-  for (auto [values, size] : {std::pair<ValueRange, int64_t>(op.getRows(), shape.getDimSize(0)),
-                              {op.getCols(), shape.getDimSize(1)}})
+  for (auto [values, size] :
+       {std::pair<ValueRange, int64_t>(op.getRows(), shape.getDimSize(0)), {op.getCols(), shape.getDimSize(1)}})
     for (Value value : values) {
       auto type = cast<VectorType>(value.getType());
       if (type.getDimSize(0) != size)

@@ -18,9 +18,12 @@ static LogicalResult verifyAccess(Operation *op, VectorType tile, MemRefType vie
   if (axes.size() != static_cast<size_t>(tile.getRank()) || limits.size() != axes.size())
     return op->emitOpError() << "expected one axis and one limit for each of the " << tile.getRank()
                              << " dimensions of the tile, got " << axes.size() << " and " << limits.size();
-  for (int64_t axis : axes)
+  for (auto [number, axis] : llvm::enumerate(axes)) {
     if (axis < 0 || axis >= view.getRank())
       return op->emitOpError() << "expected axes of the view, got " << axis;
+    if (llvm::is_contained(axes.take_front(number), axis))
+      return op->emitOpError() << "expected each axis once, got " << axis << " twice";
+  }
   if (tile.getElementType() != view.getElementType())
     return op->emitOpError() << "expected a tile of " << view.getElementType() << ", got " << tile.getElementType();
   return success();
@@ -52,8 +55,8 @@ LogicalResult ExtentOp::verify() {
 LogicalResult ReduceOp::verify() {
   auto source = cast<VectorType>(getSource().getType()), acc = cast<VectorType>(getAcc().getType());
   if (acc.getDimSize(0) != source.getDimSize(0))
-    return emitOpError() << "expected an accumulator of " << source.getDimSize(0) << " elements, one a row of " << source
-                         << ", got " << acc;
+    return emitOpError() << "expected an accumulator of " << source.getDimSize(0) << " elements, one a row of "
+                         << source << ", got " << acc;
   return success();
 }
 

@@ -10,9 +10,8 @@ using namespace attnc::tile;
 
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
-                      function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(arguments, results);
-  };
+                      function_interface_impl::VariadicFlag,
+                      std::string &) { return builder.getFunctionType(arguments, results); };
   return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
                                                   getFunctionTypeAttrName(result.name), buildType,
                                                   getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
@@ -34,8 +33,8 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol");
   for (size_t pair = 0; pair < getGridSizes().size(); pair += 2) {
     int64_t argument = getGridSizes()[pair], dim = getGridSizes()[pair + 1];
-    if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) ||
-        !isa<MemRefType>(arguments[argument]) || dim < 0 || dim >= cast<MemRefType>(arguments[argument]).getRank())
+    if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) || !isa<MemRefType>(arguments[argument]) ||
+        dim < 0 || dim >= cast<MemRefType>(arguments[argument]).getRank())
       return emitOpError() << "expected grid_sizes to name dimensions of arguments, got (" << argument << ", " << dim
                            << ")";
   }

@@ -74,8 +74,8 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
        [](const Point &p, const Problem &) { return p.j <= p.i; }, Tight},
       {"anticausal", "%keep = arith.cmpi slt, %i, %j : index\n",
        [](const Point &p, const Problem &) { return p.j > p.i; }, Tight},
-      {"diagonal", "%keep = arith.cmpi eq, %i, %j : index\n", [](const Point &p, const Problem &) { return p.j == p.i; },
-       Tight},
+      {"diagonal", "%keep = arith.cmpi eq, %i, %j : index\n",
+       [](const Point &p, const Problem &) { return p.j == p.i; }, Tight},
       {"off_diagonal", "%keep = arith.cmpi ne, %i, %j : index\n",
        [](const Point &p, const Problem &) { return p.j != p.i; }, Decided},
       {"window_left", "%keep = attn.window %i, %j left(5)\n",
@@ -84,12 +84,17 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
        [](const Point &p, const Problem &) { return p.j <= p.i + 3; }, Tight},
       {"window", "%keep = attn.window %i, %j left(12) right(10)\n",
        [](const Point &p, const Problem &) { return p.j >= p.i - 12 && p.j <= p.i + 10; }, Tight},
+      {"window_beyond", "%keep = attn.window %i, %j left(9223372036854775807) right(9223372036854775807)\n",
+       [](const Point &, const Problem &) { return true; }, Tight},
+      {"window_beyond_on_the_right", "%keep = attn.window %i, %j left(2) right(9223372036854775807)\n",
+       [](const Point &p, const Problem &) { return p.j >= p.i - 2; }, Tight},
       {"window_of_itself", "%keep = attn.window %i, %j left(0) right(0)\n",
        [](const Point &p, const Problem &) { return p.j == p.i; }, Tight},
       {"window_of_values", "%keep = attn.window %i, %j left(%w) right(%w)\n",
        [](const Point &p, const Problem &problem) { return std::abs(p.i - p.j) <= problem.width(); }, Tight},
       {"outside_a_window",
-       "%true = arith.constant true\n%near = attn.window %i, %j left(9) right(9)\n%keep = arith.xori %near, %true : i1\n",
+       "%true = arith.constant true\n%near = attn.window %i, %j left(9) right(9)\n%keep = arith.xori %near, %true : "
+       "i1\n",
        [](const Point &p, const Problem &) { return std::abs(p.i - p.j) > 9; }, Decided},
       {"prefix", "%keep = attn.prefix %j, %len[%b] : tensor<?xi32>\n",
        [](const Point &p, const Problem &problem) { return p.j < problem.length(p.b); }, Tight},
@@ -146,8 +151,7 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
       {"some_queries", constant("%c8", 8) + "%keep = arith.cmpi slt, %i, %c8 : index\n",
        [](const Point &p, const Problem &) { return p.i < 8; }, Tight},
       {"segments", segments + "%keep = arith.andi %same, %same : i1\n", sameSegment, Sound},
-      {"documents",
-       segments + causal + "%keep = arith.andi %same, %causal : i1\n",
+      {"documents", segments + causal + "%keep = arith.andi %same, %causal : i1\n",
        [](const Point &p, const Problem &problem) { return p.j <= p.i && sameSegment(p, problem); }, Sound},
       {"bits", "%keep = attn.load %bits[%b, %h, %i, %j] : tensor<?x1x?x?xi1>\n",
        [](const Point &p, const Problem &problem) { return problem.bit(p.b, p.row, p.j); }, Decided},
@@ -158,8 +162,27 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
        "%d = arith.subi %i, %j : index\n%t = attn.load %table[%d] : tensor<24xi32>\n"
        "%n = arith.index_cast %t : i32 to index\n%keep = arith.cmpi slt, %d, %n : index\n",
        [](const Point &p, const Problem &problem) { return p.i - p.j < problem.entry(p.i - p.j); }, Sound},
-      {"unsigned_distance",
-       "%d = arith.subi %i, %j : index\n%keep = arith.cmpi ult, %d, %w : index\n",
+      // What the canonicalizer makes of these indices are bare coordinates, but they remain positions.
+      {"bits_by_position",
+       constant("%c0", 0) + "%at = arith.addi %i, %c0 : index\n"
+                            "%keep = attn.load %bits[%b, %h, %at, %j] : tensor<?x1x?x?xi1>\n",
+       [](const Point &p, const Problem &problem) {
+         return problem.bit(p.b, std::clamp<int64_t>(p.i, 0, problem.queries - 1), p.j);
+       },
+       Decided},
+      {"segments_by_position",
+       constant("%c0", 0) + "%at = arith.addi %i, %c0 : index\n"
+                            "%keep = attn.same_segment %qs[%b, %at], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>\n",
+       [](const Point &p, const Problem &problem) {
+         int64_t id = problem.queryId(p.b, std::clamp<int64_t>(p.i, 0, problem.queries - 1));
+         return id >= 0 && id == problem.keyId(p.b, p.j);
+       },
+       Sound},
+      {"table_by_position",
+       constant("%c0", 0) + "%at = arith.addi %i, %c0 : index\n%t = attn.load %table[%at] : tensor<24xi32>\n"
+                            "%n = arith.index_cast %t : i32 to index\n%keep = arith.cmpi slt, %j, %n : index\n",
+       [](const Point &p, const Problem &problem) { return p.j < problem.entry(p.i); }, Sound},
+      {"unsigned_distance", "%d = arith.subi %i, %j : index\n%keep = arith.cmpi ult, %d, %w : index\n",
        [](const Point &p, const Problem &problem) { return p.i >= p.j && p.i - p.j < problem.width(); }, Sound},
       {"float_distance",
        "%f = arith.constant 6.5 : f32\n%d = arith.subi %i, %j : index\n%d32 = arith.index_cast %d : index to i32\n"
@@ -167,7 +190,8 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
        [](const Point &p, const Problem &) { return p.i - p.j <= 6; }, Sound},
       {"conditions_compared",
        "%p = arith.cmpi slt, %i, %w : index\n%r = arith.cmpi slt, %j, %w : index\n%keep = arith.cmpi eq, %p, %r : i1\n",
-       [](const Point &p, const Problem &problem) { return (p.i < problem.width()) == (p.j < problem.width()); }, Sound},
+       [](const Point &p, const Problem &problem) { return (p.i < problem.width()) == (p.j < problem.width()); },
+       Sound},
       {"values_used_twice", usedTwice(), [](const Point &p, const Problem &) { return p.j <= p.i; }, Sound},
       {"narrowed_product",
        constant("%f", 123456789) + "%d = arith.muli %j, %f : index\n%n = arith.index_cast %d : index to i32\n"

@@ -47,7 +47,8 @@ enum class Strength {
   Decided ///< `bounds` and `blocks` together visit the tiles that keep something, and mask those that are partial
 };
 
-/// A mask region. Its text may use %b, %h, %i, %j and the captured %qs, %ks, %bits, %table, %len and %w; it defines %keep.
+/// A mask region. Its text may use %b, %h, %i, %j and the captured %qs, %ks, %bits, %table, %len and %w; it defines
+/// %keep.
 struct MaskCase {
   std::string name, text;
   std::function<bool(const Point &, const Problem &)> keeps;
@@ -55,6 +56,7 @@ struct MaskCase {
 };
 
 /// How a failed test names its mask.
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name.
 inline void PrintTo(const MaskCase &mask, std::ostream *os) { *os << mask.name; }
 
 /// Masks that people use, and those that are easy to get wrong.

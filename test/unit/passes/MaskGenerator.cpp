@@ -43,7 +43,8 @@ private:
     return {define("arith.constant " + std::to_string(value) + " : index"),
             [value](const Point &, const Problem &) { return value; }};
   }
-  template <typename F> Term binary(const std::string &op, const std::string &type, Term a, Term b, F function) {
+  template <typename F>
+  Term binary(const std::string &op, const std::string &type, Term a, Term b, F function) {
     return {define(op + " " + a.name + ", " + b.name + " : " + type),
             [a, b, function](const Point &p, const Problem &problem) -> int64_t {
               return function(a.value(p, problem), b.value(p, problem));
@@ -112,10 +113,12 @@ Term Generator::index(int depth) {
   switch (pick(0, 11)) {
   case 0:
   case 1:
-    return binary("arith.addi", "index", index(depth - 1), index(depth - 1), [](int64_t x, int64_t y) { return x + y; });
+    return binary("arith.addi", "index", index(depth - 1), index(depth - 1),
+                  [](int64_t x, int64_t y) { return x + y; });
   case 2:
   case 3:
-    return binary("arith.subi", "index", index(depth - 1), index(depth - 1), [](int64_t x, int64_t y) { return x - y; });
+    return binary("arith.subi", "index", index(depth - 1), index(depth - 1),
+                  [](int64_t x, int64_t y) { return x - y; });
   case 4:
     return binary("arith.muli", "index", index(depth - 1), constant(pick(-3, 4)),
                   [](int64_t x, int64_t y) { return x * y; });
@@ -141,9 +144,8 @@ Term Generator::index(int depth) {
   }
   case 10: {
     // An index that is computed for certain: nothing folds it to a bare coordinate.
-    Term at = binary("arith.subi", "index", index(depth - 1), {"%w", [](const Point &, const Problem &problem) {
-                                                                return problem.width();
-                                                              }},
+    Term at = binary("arith.subi", "index", index(depth - 1),
+                     {"%w", [](const Point &, const Problem &problem) { return problem.width(); }},
                      [](int64_t x, int64_t y) { return x - y; });
     std::string entry = define("attn.load %table[" + at.name + "] : tensor<24xi32>");
     return {define("arith.index_cast " + entry + " : i32 to index"),

@@ -30,9 +30,10 @@ std::optional<int64_t> RegionInterpreter::integer(Value value) {
   return number ? std::optional(number.getValue().getSExtValue()) : std::nullopt;
 }
 
-std::optional<int64_t> RegionInterpreter::address(Value index, int64_t size) {
+std::optional<int64_t> RegionInterpreter::address(attn::IndexedOpInterface op, unsigned dim, Value index,
+                                                  int64_t size) {
   std::optional<int64_t> position = integer(index);
-  if (position && attn::getCoordinate(index) == attn::Coordinate::Query)
+  if (position && attn::getIndexCoordinate(op, dim) == attn::Coordinate::Query)
     *position -= problem.shift;
   return position ? std::optional(std::clamp<int64_t>(*position, 0, size - 1)) : std::nullopt;
 }
@@ -50,13 +51,14 @@ int64_t RegionInterpreter::element(StringRef tensor, ArrayRef<int64_t> at) const
 bool RegionInterpreter::load(Operation &op) {
   auto single = dyn_cast<attn::LoadOp>(op);
   auto range = dyn_cast<attn::LoadRangeOp>(op);
+  auto indexed = cast<attn::IndexedOpInterface>(op);
   auto tensor = cast<BlockArgument>(op.getOperand(0));
   StringRef name = captureName(tensor.getArgNumber());
   SmallVector<int64_t> sizes = captureShape(name, problem);
   SmallVector<int64_t> first, last;
   for (auto [dim, size] : llvm::enumerate(sizes)) {
-    std::optional<int64_t> low = address(single ? single.getIndices()[dim] : range.getFirst()[dim], size);
-    std::optional<int64_t> high = address(single ? single.getIndices()[dim] : range.getLast()[dim], size);
+    std::optional<int64_t> low = address(indexed, dim, single ? single.getIndices()[dim] : range.getFirst()[dim], size);
+    std::optional<int64_t> high = address(indexed, dim, single ? single.getIndices()[dim] : range.getLast()[dim], size);
     if (!low || !high)
       return false;
     first.push_back(*low);

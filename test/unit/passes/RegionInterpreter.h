@@ -6,6 +6,7 @@
 #define ATTNC_TEST_UNIT_PASSES_REGIONINTERPRETER_H
 
 #include "MaskCases.h"
+#include "dialect/attn/AttnInterfaces.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
@@ -17,15 +18,16 @@ class RegionInterpreter {
 public:
   RegionInterpreter(mlir::Region &region, const Problem &problem) : region(region), problem(problem) {}
 
-  /// What the region yields for `coordinates`, one for each argument of the region; conditions are 0 or 1. Nothing, and a
-  /// failure of the test, where an operation is not understood.
+  /// What the region yields for `coordinates`, one for each argument of the region; conditions are 0 or 1. Nothing, and
+  /// a failure of the test, where an operation is not understood.
   std::optional<std::vector<int64_t>> run(const std::vector<int64_t> &coordinates);
 
 private:
   bool step(mlir::Operation &op);
   bool load(mlir::Operation &op);
-  /// Where `index` addresses a dimension of `size` elements: a bare coordinate its row, a computed one clamped (S4).
-  std::optional<int64_t> address(mlir::Value index, int64_t size);
+  /// Where `index`, which stands for dimension `dim` in a load, addresses `size` elements: a coordinate its row, a
+  /// computed one clamped (S4).
+  std::optional<int64_t> address(attn::IndexedOpInterface op, unsigned dim, mlir::Value index, int64_t size);
   int64_t element(llvm::StringRef tensor, llvm::ArrayRef<int64_t> at) const;
   std::optional<int64_t> integer(mlir::Value value);
   void set(mlir::Value value, int64_t number);

@@ -174,8 +174,8 @@ TEST(SafetensorsHeader, RefusesOverlapsAndGaps) {
 }
 
 TEST(SafetensorsHeader, MessagesStayOnOneLine) {
-  const std::string long_(10000, 'x');
-  const std::string error = errorOf("{\"\\n\\u001b[31m" + long_ + "\":{\"dtype\":\"\\r" + long_ + "\"}}", 0);
+  const std::string filler(10000, 'x');
+  const std::string error = errorOf("{\"\\n\\u001b[31m" + filler + "\":{\"dtype\":\"\\r" + filler + "\"}}", 0);
   EXPECT_LT(error.size(), 300u);
   for (char c : error)
     EXPECT_GE(static_cast<unsigned char>(c), 0x20);

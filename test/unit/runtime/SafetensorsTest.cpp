@@ -40,7 +40,7 @@ protected:
     DIR *directory = opendir(folder.c_str());
     while (const dirent *entry = readdir(directory))
       if (entry->d_name[0] != '.')
-        names.push_back(entry->d_name);
+        names.emplace_back(entry->d_name);
     closedir(directory);
     return names;
   }

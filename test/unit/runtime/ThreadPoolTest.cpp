@@ -93,6 +93,7 @@ TEST(ThreadPool, NestedCallsRunOnTheirThread) {
 TEST(ThreadPool, ServesSeveralCallers) {
   ThreadPool pool(3);
   std::vector<std::thread> callers;
+  callers.reserve(4);
   std::vector<int64_t> sums(4);
   for (int caller = 0; caller < 4; ++caller)
     callers.emplace_back([&, caller] {
