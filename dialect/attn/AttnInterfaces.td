@@ -19,6 +19,23 @@ def Attn_SugarOpInterface : OpInterface<"SugarOpInterface"> {
   ];
 }
 
+def Attn_IndexedOpInterface : OpInterface<"IndexedOpInterface"> {
+  let cppNamespace = "::attnc::attn";
+  let description = [{
+    An operation that reads captured tensors by indices. Which of its indices are coordinates is said once, when the
+    region is read, so that no rewrite of an index changes what it means (see `getIndexCoordinate`).
+  }];
+  let methods = [
+    InterfaceMethod<[{Indices of the captured tensors, in order; of a range the first ones. The operands need not be
+                      verified: there are no indices where their number makes no sense.}],
+                    "::llvm::SmallVector<::mlir::Value>", "getIndexOperands">,
+    InterfaceMethod<"Which indices are coordinates; null where that goes by the operands.",
+                    "::mlir::DenseBoolArrayAttr", "getCoordinatesAttr">,
+    InterfaceMethod<"Says which indices are coordinates.", "void", "setCoordinatesAttr",
+                    (ins "::mlir::DenseBoolArrayAttr":$coordinates)>,
+  ];
+}
+
 def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::attnc::attn";
   let description = [{

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
 #include "dialect/attn/LiteralSyntax.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -123,7 +124,10 @@ ParseResult ClauseParser::parseRegion(unsigned index, ArrayRef<Type> types) {
                                  << "', got " << arguments.size();
   for (auto [argument, type] : llvm::zip_equal(arguments, types))
     argument.type = type;
-  return parser.parseRegion(*regions[index], arguments);
+  if (parser.parseRegion(*regions[index], arguments))
+    return failure();
+  settleCoordinates(*regions[index], index);
+  return success();
 }
 
 ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
@@ -224,7 +228,8 @@ static void printQueryAndKey(OpAsmPrinter &p, StringRef name, Value query, Value
 /// Prints a literal so that it parses back to the same bits.
 static void printFloat(OpAsmPrinter &p, FloatAttr attr) { p.printAttributeWithoutType(attr); }
 
-template <typename Op> static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
+template <typename Op>
+static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
   p << " ";
   llvm::interleaveComma(tensors, p);
   if (FloatAttr scale = op.getStaticScaleAttr()) {

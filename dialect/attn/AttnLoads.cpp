@@ -8,31 +8,58 @@
 using namespace mlir;
 using namespace attnc::attn;
 
-LogicalResult attnc::attn::verifyIndices(Operation *op, RankedTensorType tensor, ValueRange indices) {
-  if (static_cast<int64_t>(indices.size()) != tensor.getRank())
-    return op->emitOpError() << "expected " << tensor.getRank() << " indices for " << tensor << ", got "
-                             << indices.size() << " [S4]";
-  auto kernel = dyn_cast_or_null<KernelOpInterface>(op->getParentOp());
-  if (!kernel)
-    return success();
-  for (auto [dim, index] : llvm::enumerate(indices)) {
-    std::optional<Coordinate> coordinate = getCoordinate(index);
-    if (!coordinate)
-      continue;
-    int64_t size = tensor.getDimSize(dim), axis = getAxisSize(kernel, *coordinate);
-    if (size == 1 || ShapedType::isDynamic(size) || ShapedType::isDynamic(axis) || size == axis)
-      continue;
-    return op->emitOpError() << "expected dimension " << dim << " of the tensor to be " << axis << " or 1, as "
-                             << getCoordinateName(*coordinate) << " indexes it, got " << size << " [S4]";
-  }
-  return success();
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+/// Operands of `op` behind the first `count`; none where there are fewer.
+static SmallVector<Value> operandsBehind(Operation *op, unsigned count) {
+  return op->getNumOperands() < count ? SmallVector<Value>() : SmallVector<Value>(op->getOperands().drop_front(count));
 }
+
+/// Whether groups of operands are what their sizes say.
+static bool fitsSegments(Operation *op, ArrayRef<int32_t> sizes) {
+  int64_t sum = 0;
+  for (int32_t size : sizes)
+    sum += size;
+  return llvm::all_of(sizes, [](int32_t size) { return size >= 0; }) && sum == op->getNumOperands();
+}
+
+SmallVector<Value> LoadOp::getIndexOperands() { return operandsBehind(*this, 1); }
+
+SmallVector<Value> LoadRangeOp::getIndexOperands() {
+  if (!fitsSegments(*this, getProperties().operandSegmentSizes) || getFirst().size() != getLast().size())
+    return {};
+  return SmallVector<Value>(getFirst());
+}
+
+SmallVector<Value> AlibiOp::getIndexOperands() {
+  return getNumOperands() == 5 ? SmallVector<Value>{getHead()} : SmallVector<Value>();
+}
+
+SmallVector<Value> BiasOp::getIndexOperands() { return operandsBehind(*this, 2); }
+
+SmallVector<Value> SameSegmentOp::getIndexOperands() {
+  if (!fitsSegments(*this, getProperties().operandSegmentSizes))
+    return {};
+  SmallVector<Value> indices(getQueryIndices());
+  llvm::append_range(indices, getKeyIndices());
+  return indices;
+}
+
+SmallVector<Value> PrefixOp::getIndexOperands() { return operandsBehind(*this, 2); }
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
 
 LogicalResult LoadOp::verify() { return verifyIndices(*this, getTensor().getType(), getIndices()); }
 
 LogicalResult LoadRangeOp::verify() {
-  if (failed(verifyIndices(*this, getTensor().getType(), getFirst())) ||
-      failed(verifyIndices(*this, getTensor().getType(), getLast())))
+  if (getFirst().size() != getLast().size())
+    return emitOpError() << "expected as many last indices as first ones, got " << getLast().size() << " and "
+                         << getFirst().size() << " [S4]";
+  if (failed(verifyIndices(*this, getTensor().getType(), getFirst())))
     return failure();
   Type element = getTensor().getType().getElementType();
   if (getLeast().getType() != element || getGreatest().getType() != element)
@@ -55,10 +82,9 @@ ParseResult LoadRangeOp::parse(OpAsmParser &parser, OperationState &result) {
   };
   Type index = parser.getBuilder().getIndexType();
   if (parser.parseOperand(tensor) || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseRange) ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
-      parser.getCurrentLocation(&typeLoc) || parser.parseType(type) ||
-      parser.resolveOperand(tensor, type, result.operands) || parser.resolveOperands(first, index, result.operands) ||
-      parser.resolveOperands(last, index, result.operands))
+      parseIndexedAttrs(parser, result.attributes) || parser.parseColon() || parser.getCurrentLocation(&typeLoc) ||
+      parser.parseType(type) || parser.resolveOperand(tensor, type, result.operands) ||
+      parser.resolveOperands(first, index, result.operands) || parser.resolveOperands(last, index, result.operands))
     return failure();
   int32_t rank = static_cast<int32_t>(first.size());
   result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr({1, rank, rank}));
@@ -75,6 +101,6 @@ void LoadRangeOp::print(OpAsmPrinter &p) {
       p << " to " << last;
   });
   p << "]";
-  p.printOptionalAttrDict((*this)->getAttrs(), {"operandSegmentSizes"});
+  printIndexedAttrs(p, *this, (*this)->getAttrDictionary());
   p << " : " << getTensor().getType();
 }

@@ -125,7 +125,7 @@ def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator,
 
 def Attn_CapturedTensor : RankedTensorOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 
-def Attn_LoadOp : Attn_Op<"load", [Pure,
+def Attn_LoadOp : Attn_Op<"load", [Pure, DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>,
     TypesMatchWith<"result type matches the element type", "tensor", "result",
                    "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()">]> {
   let summary = "One element of a captured tensor";
@@ -135,24 +135,32 @@ def Attn_LoadOp : Attn_Op<"load", [Pure,
     row). That dimension has the axis's size, or 1, which broadcasts (S4). An index that is computed is taken as it is,
     and clamped to the tensor.
 
+    Which is which is settled when the region is read. Rewriting a computed index into a bare `%i` leaves it a computed
+    one: `coordinates` says so, with one entry for each index, true for a coordinate. It is printed where it differs
+    from what the operands look like; without it, they decide.
+
     Example: `%x = attn.load %bias[%b, %h, %i, %j] : tensor<1x16x?x?xbf16>`
   }];
-  let arguments = (ins Attn_CapturedTensor:$tensor, Variadic<Index>:$indices);
+  let arguments = (ins Attn_CapturedTensor:$tensor, Variadic<Index>:$indices,
+                       OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$tensor `[` $indices `]` attr-dict `:` type($tensor)";
+  let assemblyFormat = "$tensor `[` $indices `]` `` custom<IndexedAttrs>(attr-dict) `:` type($tensor)";
   let hasVerifier = 1;
 }
 
-def Attn_LoadRangeOp : Attn_Op<"load_range", [Pure, AttrSizedOperandSegments]> {
+def Attn_LoadRangeOp : Attn_Op<"load_range", [Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>]> {
   let summary = "Least and greatest element of a box of a captured tensor";
   let description = [{
     What `attn-infer-bounds` makes of an `attn.load` when coordinates become ranges: for each dimension the first and the
-    last index, both inside; indices follow the rules of `attn.load`. Results have the element type; for i1 they mean "all
+    last index, both inside; indices follow the rules of `attn.load`, and a dimension is addressed by a coordinate where
+    both ends are that coordinate. Results have the element type; for i1 they mean "all
     are set" and "some is set". An empty box gives an inverted range.
 
     Example: `%lo, %hi = attn.load_range %ids[%b, %i0 to %i1] : tensor<?x?xi32>`
   }];
-  let arguments = (ins Attn_CapturedTensor:$tensor, Variadic<Index>:$first, Variadic<Index>:$last);
+  let arguments = (ins Attn_CapturedTensor:$tensor, Variadic<Index>:$first, Variadic<Index>:$last,
+                       OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs AnyType:$least, AnyType:$greatest);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -179,29 +187,35 @@ def Attn_SoftcapOp : Attn_SugarOp<"softcap", [AllTypesMatch<["logit", "result"]>
   let hasVerifier = 1;
 }
 
-def Attn_AlibiOp : Attn_SugarOp<"alibi", [AllTypesMatch<["logit", "result"]>]> {
+def Attn_AlibiOp : Attn_SugarOp<"alibi", [AllTypesMatch<["logit", "result"]>,
+    DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>]> {
   let summary = "logit - slope[h] * |i - j| (S4)";
   let description = [{
-    Slopes are a tensor [Hq].
+    Slopes are a tensor [Hq]; the head follows the rules of `attn.load`.
 
     Example: `%a = attn.alibi %s, %slopes[%h], %i, %j : tensor<16xf32>`
   }];
-  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$slopes, Index:$head, Index:$i, Index:$j);
+  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$slopes, Index:$head, Index:$i, Index:$j,
+                       OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs F32:$result);
-  let assemblyFormat = "$logit `,` $slopes `[` $head `]` `,` $i `,` $j attr-dict `:` type($slopes)";
+  let assemblyFormat = [{
+    $logit `,` $slopes `[` $head `]` `,` $i `,` $j `` custom<IndexedAttrs>(attr-dict) `:` type($slopes)
+  }];
   let hasVerifier = 1;
 }
 
-def Attn_BiasOp : Attn_SugarOp<"bias", [AllTypesMatch<["logit", "result"]>]> {
+def Attn_BiasOp : Attn_SugarOp<"bias", [AllTypesMatch<["logit", "result"]>,
+    DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>]> {
   let summary = "logit + tensor[indices] (S4)";
   let description = [{
     Indices follow the rules of `attn.load`.
 
     Example: `%x = attn.bias %s, %bias[%h, %i, %j] : tensor<16x?x?xbf16>`
   }];
-  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$tensor, Variadic<Index>:$indices);
+  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$tensor, Variadic<Index>:$indices,
+                       OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs F32:$result);
-  let assemblyFormat = "$logit `,` $tensor `[` $indices `]` attr-dict `:` type($tensor)";
+  let assemblyFormat = "$logit `,` $tensor `[` $indices `]` `` custom<IndexedAttrs>(attr-dict) `:` type($tensor)";
   let hasVerifier = 1;
 }
 
@@ -223,7 +237,7 @@ def Attn_WindowOp : Attn_SugarOp<"window", [AttrSizedOperandSegments]> {
   let summary = "keep where i - left <= j <= i + right (S5)";
   let description = [{
     Each side is a literal or an index value, and unbounded where absent; 0 keeps only i itself on that side; a negative
-    one is an error.
+    one is an error. One of 2^31 or more reaches every position.
 
     Example: `%w = attn.window %i, %j left(4095) right(0)`, `%w = attn.window %i, %j left(%w)`,
     or with attributes: `%w = attn.window %i, %j {left = 4095, right = 0}`
@@ -239,31 +253,37 @@ def Attn_WindowOp : Attn_SugarOp<"window", [AttrSizedOperandSegments]> {
   let hasCanonicalizer = 1;
 }
 
-def Attn_SameSegmentOp : Attn_SugarOp<"same_segment", [AttrSizedOperandSegments]> {
+def Attn_SameSegmentOp : Attn_SugarOp<"same_segment", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>]> {
   let summary = "keep where the ids of query and key are equal and not negative (S12)";
   let description = [{
+    Indices follow the rules of `attn.load`; entries of `coordinates` for the query's come before those for the key's.
+
     Example: `%m = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>`
   }];
   let arguments = (ins RankedTensorOf<[I32]>:$query_ids, Variadic<Index>:$query_indices,
-                       RankedTensorOf<[I32]>:$key_ids, Variadic<Index>:$key_indices);
+                       RankedTensorOf<[I32]>:$key_ids, Variadic<Index>:$key_indices,
+                       OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs I1:$keep);
   let assemblyFormat = [{
-    $query_ids `[` $query_indices `]` `,` $key_ids `[` $key_indices `]` attr-dict `:` type($query_ids) `,`
-    type($key_ids)
+    $query_ids `[` $query_indices `]` `,` $key_ids `[` $key_indices `]` `` custom<IndexedAttrs>(attr-dict) `:`
+    type($query_ids) `,` type($key_ids)
   }];
   let hasVerifier = 1;
 }
 
-def Attn_PrefixOp : Attn_SugarOp<"prefix"> {
+def Attn_PrefixOp : Attn_SugarOp<"prefix", [DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>]> {
   let summary = "keep where j < length[indices]";
   let description = [{
-    The bidirectional prefix of a prefix language model; join it with `attn.causal` by `arith.ori`.
+    The bidirectional prefix of a prefix language model; join it with `attn.causal` by `arith.ori`. Indices follow the
+    rules of `attn.load`.
 
     Example: `%p = attn.prefix %j, %length[%b] : tensor<?xi32>`
   }];
-  let arguments = (ins Index:$j, RankedTensorOf<[I32]>:$lengths, Variadic<Index>:$indices);
+  let arguments = (ins Index:$j, RankedTensorOf<[I32]>:$lengths, Variadic<Index>:$indices,
+                       OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs I1:$keep);
-  let assemblyFormat = "$j `,` $lengths `[` $indices `]` attr-dict `:` type($lengths)";
+  let assemblyFormat = "$j `,` $lengths `[` $indices `]` `` custom<IndexedAttrs>(attr-dict) `:` type($lengths)";
   let hasVerifier = 1;
 }
 

@@ -8,6 +8,7 @@
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Coordinates.h"
 #include "mlir/IR/Matchers.h"
+#include <limits>
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -17,13 +18,17 @@ static Value materialize(OpBuilder &b, Location loc, Value value, FloatAttr lite
   return value ? value : arith::ConstantOp::create(b, loc, literal).getResult();
 }
 
-static Value materialize(OpBuilder &b, Location loc, Value value, std::optional<int64_t> literal) {
-  return value ? value : arith::ConstantIndexOp::create(b, loc, *literal).getResult();
+/// Loads the element at indices of a sugar operation, which start at its index `first` and mean what they mean there.
+static Value loadElement(OpBuilder &b, IndexedOpInterface op, Value tensor, ValueRange indices, unsigned first = 0) {
+  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  DenseBoolArrayAttr coordinates = getIndexCoordinates(op, first, indices.size());
+  return LoadOp::create(b, op->getLoc(), element, tensor, indices, coordinates);
 }
 
-/// Loads an element and widens it to f32.
-static Value loadF32(OpBuilder &b, Location loc, Value tensor, ValueRange indices) {
-  Value element = LoadOp::create(b, loc, tensor, indices);
+/// The same, widened to f32.
+static Value loadF32(OpBuilder &b, IndexedOpInterface op, Value tensor, ValueRange indices) {
+  Location loc = op->getLoc();
+  Value element = loadElement(b, op, tensor, indices);
   return element.getType().isF32() ? element : arith::ExtFOp::create(b, loc, b.getF32Type(), element).getResult();
 }
 
@@ -58,7 +63,7 @@ LogicalResult AlibiOp::verify() { return verifyIndices(*this, getSlopes().getTyp
 
 Value AlibiOp::expand(OpBuilder &b) {
   Location loc = getLoc();
-  Value slope = loadF32(b, loc, getSlopes(), getHead());
+  Value slope = loadF32(b, *this, getSlopes(), getHead());
   Value distance = math::AbsIOp::create(b, loc, arith::SubIOp::create(b, loc, getI(), getJ()));
   // Distances fit 32 bits: positions do (docs/spec.md).
   Value narrow = arith::IndexCastOp::create(b, loc, b.getI32Type(), distance);
@@ -69,7 +74,7 @@ Value AlibiOp::expand(OpBuilder &b) {
 LogicalResult BiasOp::verify() { return verifyIndices(*this, getTensor().getType(), getIndices()); }
 
 Value BiasOp::expand(OpBuilder &b) {
-  return arith::AddFOp::create(b, getLoc(), getLogit(), loadF32(b, getLoc(), getTensor(), getIndices()));
+  return arith::AddFOp::create(b, getLoc(), getLogit(), loadF32(b, *this, getTensor(), getIndices()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,30 +103,39 @@ LogicalResult WindowOp::verify() {
   return success();
 }
 
+/// A side of a window, at most 2^31 - 1, which reaches every position, so that nothing that is computed with it
+/// overflows; null for one that is absent or a literal beyond that.
+static Value materializeSide(OpBuilder &b, Location loc, Value value, std::optional<int64_t> literal) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (value)
+    return arith::MinSIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, most));
+  return literal && *literal <= most ? arith::ConstantIndexOp::create(b, loc, *literal).getResult() : Value();
+}
+
 Value WindowOp::expand(OpBuilder &b) {
   Location loc = getLoc();
   Value keep;
-  if (getLeftValue() || getLeft()) {
-    Value first = arith::SubIOp::create(b, loc, getI(), materialize(b, loc, getLeftValue(), getLeft()));
+  if (Value left = materializeSide(b, loc, getLeftValue(), getLeft())) {
+    Value first = arith::SubIOp::create(b, loc, getI(), left);
     keep = compare(b, loc, arith::CmpIPredicate::sge, getJ(), first);
   }
-  if (getRightValue() || getRight()) {
-    Value last = arith::AddIOp::create(b, loc, getI(), materialize(b, loc, getRightValue(), getRight()));
-    Value right = compare(b, loc, arith::CmpIPredicate::sle, getJ(), last);
-    keep = keep ? arith::AndIOp::create(b, loc, keep, right).getResult() : right;
+  if (Value right = materializeSide(b, loc, getRightValue(), getRight())) {
+    Value last = arith::AddIOp::create(b, loc, getI(), right);
+    Value within = compare(b, loc, arith::CmpIPredicate::sle, getJ(), last);
+    keep = keep ? arith::AndIOp::create(b, loc, keep, within).getResult() : within;
   }
   return keep ? keep : arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1).getResult();
 }
 
 LogicalResult SameSegmentOp::verify() {
   return success(succeeded(verifyIndices(*this, getQueryIds().getType(), getQueryIndices())) &&
-                 succeeded(verifyIndices(*this, getKeyIds().getType(), getKeyIndices())));
+                 succeeded(verifyIndices(*this, getKeyIds().getType(), getKeyIndices(), getQueryIndices().size())));
 }
 
 Value SameSegmentOp::expand(OpBuilder &b) {
   Location loc = getLoc();
-  Value query = LoadOp::create(b, loc, getQueryIds(), getQueryIndices());
-  Value key = LoadOp::create(b, loc, getKeyIds(), getKeyIndices());
+  Value query = loadElement(b, *this, getQueryIds(), getQueryIndices());
+  Value key = loadElement(b, *this, getKeyIds(), getKeyIndices(), getQueryIndices().size());
   Value zero = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0);
   Value equal = compare(b, loc, arith::CmpIPredicate::eq, query, key);
   return arith::AndIOp::create(b, loc, equal, compare(b, loc, arith::CmpIPredicate::sge, query, zero));
@@ -131,7 +145,7 @@ LogicalResult PrefixOp::verify() { return verifyIndices(*this, getLengths().getT
 
 Value PrefixOp::expand(OpBuilder &b) {
   Location loc = getLoc();
-  Value length = LoadOp::create(b, loc, getLengths(), getIndices());
+  Value length = loadElement(b, *this, getLengths(), getIndices());
   Value limit = arith::IndexCastOp::create(b, loc, b.getIndexType(), length);
   return compare(b, loc, arith::CmpIPredicate::slt, getJ(), limit);
 }

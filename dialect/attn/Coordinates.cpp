@@ -3,29 +3,68 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/Coordinates.h"
+#include "dialect/attn/AttnOps.h"
 
 using namespace mlir;
 using namespace attnc::attn;
 
-std::optional<Coordinate> attnc::attn::getCoordinate(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return std::nullopt;
-  auto kernel = dyn_cast_or_null<KernelOpInterface>(argument.getOwner()->getParentOp());
-  if (!kernel)
-    return std::nullopt;
+/// The coordinate that argument `argument` of region `region` of a kernel carries.
+static std::optional<Coordinate> getArgumentCoordinate(unsigned region, unsigned argument) {
   static constexpr Coordinate plain[] = {Coordinate::Batch, Coordinate::Head, Coordinate::Query, Coordinate::Key};
   static constexpr Coordinate ranges[] = {Coordinate::Batch, Coordinate::Head, Coordinate::Query,
                                           Coordinate::Query, Coordinate::Key,  Coordinate::Key};
-  Region *region = argument.getOwner()->getParent();
-  unsigned number = argument.getArgNumber();
   // Regions of another shape are refused by the kernel's verifier, which runs after those of the operations inside.
   auto at = [](ArrayRef<Coordinate> coordinates, unsigned position) {
     return position < coordinates.size() ? std::optional(coordinates[position]) : std::nullopt;
   };
-  if (region == &kernel.getScore())
-    return number == 0 ? std::nullopt : at(plain, number - 1);
-  return region == &kernel.getMask() ? at(plain, number) : at(ranges, number);
+  if (region == 0)
+    return argument == 0 ? std::nullopt : at(plain, argument - 1);
+  return region == 1 ? at(plain, argument) : at(ranges, argument);
+}
+
+std::optional<Coordinate> attnc::attn::getCoordinate(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || !isa_and_nonnull<KernelOpInterface>(argument.getOwner()->getParentOp()))
+    return std::nullopt;
+  return getArgumentCoordinate(argument.getOwner()->getParent()->getRegionNumber(), argument.getArgNumber());
+}
+
+/// The coordinate that index `index` of `op` looks like, where `coordinateOf` says it of a value.
+static std::optional<Coordinate>
+getOperandCoordinate(IndexedOpInterface op, unsigned index,
+                     function_ref<std::optional<Coordinate>(Value)> coordinateOf = getCoordinate) {
+  std::optional<Coordinate> coordinate = coordinateOf(op.getIndexOperands()[index]);
+  auto range = dyn_cast<LoadRangeOp>(op.getOperation());
+  return range && coordinateOf(range.getLast()[index]) != coordinate ? std::nullopt : coordinate;
+}
+
+std::optional<Coordinate> attnc::attn::getIndexCoordinate(IndexedOpInterface op, unsigned index) {
+  DenseBoolArrayAttr coordinates = op.getCoordinatesAttr();
+  return coordinates && !coordinates[index] ? std::nullopt : getOperandCoordinate(op, index);
+}
+
+DenseBoolArrayAttr attnc::attn::getIndexCoordinates(IndexedOpInterface op, unsigned first, unsigned count) {
+  SmallVector<bool> coordinates;
+  for (unsigned index = first; index < first + count; ++index)
+    coordinates.push_back(getIndexCoordinate(op, index).has_value());
+  return DenseBoolArrayAttr::get(op->getContext(), coordinates);
+}
+
+void attnc::attn::settleCoordinates(Region &region, unsigned number) {
+  auto coordinateOf = [&](Value value) -> std::optional<Coordinate> {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner()->getParent() != &region)
+      return std::nullopt;
+    return getArgumentCoordinate(number, argument.getArgNumber());
+  };
+  region.walk([&](IndexedOpInterface op) {
+    if (op.getCoordinatesAttr())
+      return;
+    SmallVector<bool> coordinates;
+    for (unsigned index = 0; index < op.getIndexOperands().size(); ++index)
+      coordinates.push_back(getOperandCoordinate(op, index, coordinateOf).has_value());
+    op.setCoordinatesAttr(DenseBoolArrayAttr::get(op->getContext(), coordinates));
+  });
 }
 
 StringRef attnc::attn::getCoordinateName(Coordinate coordinate) {
@@ -52,4 +91,69 @@ int64_t attnc::attn::getAxisSize(KernelOpInterface kernel, Coordinate coordinate
     return key.getDimSize(kernel.isPacked() ? 0 : 1);
   }
   llvm_unreachable("all coordinates are handled");
+}
+
+//===----------------------------------------------------------------------===//
+// Rules and syntax of indices
+//===----------------------------------------------------------------------===//
+
+/// The attribute `coordinates` against the operands.
+static LogicalResult verifyCoordinates(IndexedOpInterface op) {
+  DenseBoolArrayAttr coordinates = op.getCoordinatesAttr();
+  if (!coordinates)
+    return success();
+  int64_t indices = op.getIndexOperands().size();
+  if (coordinates.size() != indices)
+    return op->emitOpError() << "expected one entry of 'coordinates' for each of the " << indices << " indices, got "
+                             << coordinates.size() << " [S4]";
+  for (int64_t index = 0; index < indices; ++index)
+    if (coordinates[index] && !getOperandCoordinate(op, index))
+      return op->emitOpError() << "expected index " << index
+                               << " to be a coordinate of a kernel's region, as 'coordinates' says [S4]";
+  return success();
+}
+
+LogicalResult attnc::attn::verifyIndices(IndexedOpInterface op, RankedTensorType tensor, ValueRange indices,
+                                         unsigned first) {
+  if (static_cast<int64_t>(indices.size()) != tensor.getRank())
+    return op->emitOpError() << "expected " << tensor.getRank() << " indices for " << tensor << ", got "
+                             << indices.size() << " [S4]";
+  if (failed(verifyCoordinates(op)))
+    return failure();
+  auto kernel = dyn_cast_or_null<KernelOpInterface>(op->getParentOp());
+  if (!kernel)
+    return success();
+  for (unsigned dim = 0; dim < indices.size(); ++dim) {
+    std::optional<Coordinate> coordinate = getIndexCoordinate(op, first + dim);
+    if (!coordinate)
+      continue;
+    int64_t size = tensor.getDimSize(dim), axis = getAxisSize(kernel, *coordinate);
+    if (size == 1 || ShapedType::isDynamic(size) || ShapedType::isDynamic(axis) || size == axis)
+      continue;
+    return op->emitOpError() << "expected dimension " << dim << " of the tensor to be " << axis << " or 1, as "
+                             << getCoordinateName(*coordinate) << " indexes it, got " << size << " [S4]";
+  }
+  return success();
+}
+
+ParseResult attnc::attn::parseIndexedAttrs(OpAsmParser &parser, NamedAttrList &attributes) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(attributes))
+    return failure();
+  Attribute coordinates = attributes.get("coordinates");
+  if (coordinates && !isa<DenseBoolArrayAttr>(coordinates))
+    return parser.emitError(loc) << "expected 'coordinates' to be an array of i1, got " << coordinates;
+  return success();
+}
+
+void attnc::attn::printIndexedAttrs(OpAsmPrinter &p, IndexedOpInterface op, DictionaryAttr attributes) {
+  SmallVector<StringRef> elided{"operandSegmentSizes"};
+  if (DenseBoolArrayAttr coordinates = op.getCoordinatesAttr()) {
+    SmallVector<bool> plain;
+    for (unsigned index = 0; index < op.getIndexOperands().size(); ++index)
+      plain.push_back(getOperandCoordinate(op, index).has_value());
+    if (coordinates.asArrayRef() == ArrayRef(plain))
+      elided.push_back("coordinates");
+  }
+  p.printOptionalAttrDict(attributes.getValue(), elided);
 }

@@ -31,7 +31,7 @@ private:
   void use(Value value, ArgumentUse use);
   void readTensors(KernelOpInterface op);
   void readRegion(KernelOpInterface op, Region &region);
-  void readIndices(KernelOpInterface op, Value tensor, ValueRange indices);
+  void readIndices(KernelOpInterface op, IndexedOpInterface inner, Value tensor, size_t count, unsigned first = 0);
   void describe(KernelArgument &argument, Value value);
 
   KernelFunction &kernel;
@@ -122,9 +122,11 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
   }
 }
 
-void ShapeSolver::readIndices(KernelOpInterface op, Value tensor, ValueRange indices) {
-  for (auto [dim, index] : llvm::enumerate(indices)) {
-    std::optional<Coordinate> coordinate = getCoordinate(index);
+/// Reads the `count` indices of a captured tensor, from index `first` of `inner` on.
+void ShapeSolver::readIndices(KernelOpInterface op, IndexedOpInterface inner, Value tensor, size_t count,
+                              unsigned first) {
+  for (unsigned dim = 0; dim < count; ++dim) {
+    std::optional<Coordinate> coordinate = getIndexCoordinate(inner, first + dim);
     if (!coordinate) {
       indexed[{tensor, dim}] = IndexKind::Computed;
       continue;
@@ -152,20 +154,21 @@ void ShapeSolver::readIndices(KernelOpInterface op, Value tensor, ValueRange ind
 void ShapeSolver::readRegion(KernelOpInterface op, Region &region) {
   region.walk([&](Operation *inner) {
     if (auto load = dyn_cast<LoadOp>(inner)) {
-      readIndices(op, load.getTensor(), load.getIndices());
+      readIndices(op, load, load.getTensor(), load.getIndices().size());
     } else if (auto range = dyn_cast<LoadRangeOp>(inner)) {
-      readIndices(op, range.getTensor(), range.getFirst());
+      readIndices(op, range, range.getTensor(), range.getFirst().size());
     } else if (auto bias = dyn_cast<BiasOp>(inner)) {
-      readIndices(op, bias.getTensor(), bias.getIndices());
+      readIndices(op, bias, bias.getTensor(), bias.getIndices().size());
     } else if (auto alibi = dyn_cast<AlibiOp>(inner)) {
-      readIndices(op, alibi.getSlopes(), alibi.getHead());
+      readIndices(op, alibi, alibi.getSlopes(), 1);
     } else if (auto segment = dyn_cast<SameSegmentOp>(inner)) {
-      readIndices(op, segment.getQueryIds(), segment.getQueryIndices());
-      readIndices(op, segment.getKeyIds(), segment.getKeyIndices());
+      size_t queryIndices = segment.getQueryIndices().size();
+      readIndices(op, segment, segment.getQueryIds(), queryIndices);
+      readIndices(op, segment, segment.getKeyIds(), segment.getKeyIndices().size(), queryIndices);
       use(segment.getQueryIds(), ArgumentUse::SegmentIds);
       use(segment.getKeyIds(), ArgumentUse::SegmentIds);
     } else if (auto prefix = dyn_cast<PrefixOp>(inner)) {
-      readIndices(op, prefix.getLengths(), prefix.getIndices());
+      readIndices(op, prefix, prefix.getLengths(), prefix.getIndices().size());
       use(prefix.getLengths(), ArgumentUse::PrefixLengths);
     } else if (auto window = dyn_cast<WindowOp>(inner)) {
       use(window.getLeftValue(), ArgumentUse::Window);

@@ -51,7 +51,7 @@ private:
   int append(Instruction step);
   int integer(IntegerFunction function, int a, int b, unsigned width, unsigned resultWidth);
   int binary(StringRef rule, int a, int b, Type type);
-  int load(Value tensor, ValueRange indices);
+  int load(IndexedOpInterface op, Value tensor, ValueRange indices, unsigned first = 0);
 
   int lowerSugar(Operation *op);
   int lowerWindow(WindowOp op);
@@ -125,13 +125,14 @@ int RegionCompiler::binary(StringRef rule, int a, int b, Type type) {
   return append(step);
 }
 
-/// A bare coordinate addresses the row as stored, any other index is taken as it is (`attn.load`).
-int RegionCompiler::load(Value tensor, ValueRange indices) {
+/// A coordinate addresses the row as stored, any other index is taken as it is (`attn.load`). `indices` start at index
+/// `first` of the operation.
+int RegionCompiler::load(IndexedOpInterface op, Value tensor, ValueRange indices, unsigned first) {
   const HostArray *array = arguments.getArray(tensor);
   CapturedLoad load{cast<BlockArgument>(tensor).getArgNumber(), *getElementKind(array->elementType), array->data, {}};
   static constexpr int stored[] = {SlotB, SlotH, SlotRow, SlotColumn};
   for (auto [index, size, stride] : llvm::zip_equal(indices, array->shape, array->strides)) {
-    std::optional<Coordinate> coordinate = getCoordinate(index);
+    std::optional<Coordinate> coordinate = getIndexCoordinate(op, first + load.dims.size());
     int slot = coordinate ? stored[static_cast<unsigned>(*coordinate)] : slotOf(index);
     load.dims.push_back({slot, size, stride});
   }
@@ -175,7 +176,7 @@ int RegionCompiler::lowerAlibi(AlibiOp op) {
   convert.operands[0] = integer(distance, slotOf(op.getI()), slotOf(op.getJ()), 64, 64);
   convert.rounding = roundingOf(f32);
   convert.toFloat = signedToFloat;
-  int penalty = binary("arith.mulf", load(op.getSlopes(), op.getHead()), append(convert), f32);
+  int penalty = binary("arith.mulf", load(op, op.getSlopes(), op.getHead()), append(convert), f32);
   return binary("arith.subf", slotOf(op.getLogit()), penalty, f32);
 }
 
@@ -187,16 +188,17 @@ int RegionCompiler::lowerSugar(Operation *op) {
       })
       .Case([&](AlibiOp op) { return lowerAlibi(op); })
       .Case([&](BiasOp op) {
-        return binary("arith.addf", slotOf(op.getLogit()), load(op.getTensor(), op.getIndices()), op.getType());
+        return binary("arith.addf", slotOf(op.getLogit()), load(op, op.getTensor(), op.getIndices()), op.getType());
       })
       .Case([&](CausalOp op) { return integer(isAtMost, slotOf(op.getJ()), slotOf(op.getI()), 64, 1); })
       .Case([&](WindowOp op) { return lowerWindow(op); })
       .Case([&](SameSegmentOp op) {
-        int query = load(op.getQueryIds(), op.getQueryIndices()), key = load(op.getKeyIds(), op.getKeyIndices());
+        int query = load(op, op.getQueryIds(), op.getQueryIndices());
+        int key = load(op, op.getKeyIds(), op.getKeyIndices(), op.getQueryIndices().size());
         return integer(isSameSegment, query, key, 32, 1);
       })
       .Case([&](PrefixOp op) {
-        return integer(isBelow, slotOf(op.getJ()), load(op.getLengths(), op.getIndices()), 64, 1);
+        return integer(isBelow, slotOf(op.getJ()), load(op, op.getLengths(), op.getIndices()), 64, 1);
       })
       .Default([](Operation *) { return -1; });
 }
@@ -278,7 +280,7 @@ int RegionCompiler::lower(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>())
     return slotOf(op->getResult(0));
   if (auto read = dyn_cast<LoadOp>(op))
-    return load(read.getTensor(), read.getIndices());
+    return load(read, read.getTensor(), read.getIndices());
   if (isa<SugarOpInterface>(op))
     return lowerSugar(op);
   if (auto select = dyn_cast<arith::SelectOp>(op)) {

@@ -4,6 +4,7 @@
 
 #include "passes/attn/BoxEvaluator.h"
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -29,9 +30,9 @@ void BoxEvaluator::inferLimits() {
     if (auto absolute = dyn_cast<math::AbsIOp>(op)) {
       auto it = limits.find(absolute.getOperand());
       if (it != limits.end() && !it->second.smin().isMinSignedValue())
-        limits.insert_or_assign(absolute, ConstantIntRanges::fromSigned(
-                                              APInt::getZero(it->second.smin().getBitWidth()),
-                                              llvm::APIntOps::smax(-it->second.smin(), it->second.smax())));
+        limits.insert_or_assign(
+            absolute, ConstantIntRanges::fromSigned(APInt::getZero(it->second.smin().getBitWidth()),
+                                                    llvm::APIntOps::smax(-it->second.smin(), it->second.smax())));
       continue;
     }
     auto infer = dyn_cast<InferIntRangeInterface>(op);
@@ -67,8 +68,7 @@ bool BoxEvaluator::mayWrap(Value value) const {
   unsigned width = limit->second.smin().getBitWidth();
   auto source = limits.find(op->getOperand(0));
   if (source == limits.end())
-    return !op->getOperand(0).getType().isInteger() ||
-           op->getOperand(0).getType().getIntOrFloatBitWidth() > width;
+    return !op->getOperand(0).getType().isInteger() || op->getOperand(0).getType().getIntOrFloatBitWidth() > width;
   return !source->second.smin().isSignedIntN(width) || !source->second.smax().isSignedIntN(width);
 }
 
@@ -82,8 +82,8 @@ std::optional<Interval> BoxEvaluator::evaluate(Value value) {
   Operation *op = value.getDefiningOp();
   // Captured from outside the kernel: the same for the whole box.
   std::optional<Interval> range = !op || !mask.isAncestor(op->getParentRegion())
-                                   ? Interval{value, value}
-                                   : evaluateOp(op, cast<OpResult>(value).getResultNumber());
+                                      ? Interval{value, value}
+                                      : evaluateOp(op, cast<OpResult>(value).getResultNumber());
   ranges[value] = range;
   return range;
 }
@@ -180,14 +180,14 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
         if (!a || !b)
           return std::nullopt;
         return Interval{arith::AddIOp::create(builder, loc, a->least, b->least),
-                     arith::AddIOp::create(builder, loc, a->greatest, b->greatest)};
+                        arith::AddIOp::create(builder, loc, a->greatest, b->greatest)};
       })
       .Case([&](arith::SubIOp) -> std::optional<Interval> {
         std::optional<Interval> a = range(0), b = range(1);
         if (!a || !b)
           return std::nullopt;
         return Interval{arith::SubIOp::create(builder, loc, a->least, b->greatest),
-                     arith::SubIOp::create(builder, loc, a->greatest, b->least)};
+                        arith::SubIOp::create(builder, loc, a->greatest, b->least)};
       })
       .Case([&](arith::MulIOp) -> std::optional<Interval> {
         APInt factor;
@@ -260,21 +260,23 @@ std::optional<Interval> BoxEvaluator::evaluateCompare(Operation *op) {
   switch (compare.getPredicate()) {
   case P::slt:
   case P::sle:
-    return Interval{cmp(compare.getPredicate(), a->greatest, b->least), cmp(compare.getPredicate(), a->least, b->greatest)};
+    return Interval{cmp(compare.getPredicate(), a->greatest, b->least),
+                    cmp(compare.getPredicate(), a->least, b->greatest)};
   case P::sgt:
   case P::sge:
-    return Interval{cmp(compare.getPredicate(), a->least, b->greatest), cmp(compare.getPredicate(), a->greatest, b->least)};
+    return Interval{cmp(compare.getPredicate(), a->least, b->greatest),
+                    cmp(compare.getPredicate(), a->greatest, b->least)};
   case P::eq:
   case P::ne: {
     // Ranges that overlap may hold equal values; two single values must.
-    Value some = arith::AndIOp::create(builder, loc, cmp(P::sle, a->least, b->greatest),
-                                       cmp(P::sle, b->least, a->greatest));
-    Value all = arith::AndIOp::create(builder, loc, cmp(P::eq, a->least, b->greatest),
-                                      cmp(P::eq, a->greatest, b->least));
+    Value some =
+        arith::AndIOp::create(builder, loc, cmp(P::sle, a->least, b->greatest), cmp(P::sle, b->least, a->greatest));
+    Value all =
+        arith::AndIOp::create(builder, loc, cmp(P::eq, a->least, b->greatest), cmp(P::eq, a->greatest, b->least));
     if (compare.getPredicate() == P::eq)
       return Interval{all, some};
     return Interval{arith::XOrIOp::create(builder, loc, some, boolean(true)),
-                 arith::XOrIOp::create(builder, loc, all, boolean(true))};
+                    arith::XOrIOp::create(builder, loc, all, boolean(true))};
   }
   default:
     // Unsigned comparisons: not monotone over ranges that cross zero.
@@ -295,6 +297,7 @@ std::optional<Interval> BoxEvaluator::evaluateLoad(Operation *op) {
     last.push_back(range->greatest);
   }
   Type type = load.getResult().getType();
-  auto range = LoadRangeOp::create(builder, op->getLoc(), type, type, load.getTensor(), first, last);
+  auto range = LoadRangeOp::create(builder, op->getLoc(), type, type, load.getTensor(), first, last,
+                                   getIndexCoordinates(load, 0, load.getIndices().size()));
   return Interval{range.getLeast(), range.getGreatest()};
 }

@@ -25,11 +25,11 @@ static bool dependsOnElement(Value value, Region &region) {
   return dependent.contains(value);
 }
 
-/// A load by bare coordinates goes with the tile: as a tile, or as a vector along its rows or columns.
+/// A load by coordinates goes with the tile: as a tile, or as a vector along its rows or columns.
 TileBuilder::Capture TileBuilder::classify(LoadOp load) {
   bool query = false, key = false;
-  for (Value index : load.getIndices()) {
-    std::optional<Coordinate> coordinate = getCoordinate(index);
+  for (auto [dim, index] : llvm::enumerate(load.getIndices())) {
+    std::optional<Coordinate> coordinate = getIndexCoordinate(load, dim);
     bool &along = coordinate == Coordinate::Key ? key : query;
     if (coordinate && (*coordinate == Coordinate::Query || *coordinate == Coordinate::Key)) {
       // The same coordinate twice addresses a diagonal.
@@ -52,7 +52,7 @@ SmallVector<Value> TileBuilder::viewIndices(LoadOp load, Value j, SmallVectorImp
   IRMapping mapping(arguments);
   Region &region = *load->getParentRegion();
   for (auto [dim, position] : llvm::enumerate(load.getIndices())) {
-    std::optional<Coordinate> coordinate = getCoordinate(position);
+    std::optional<Coordinate> coordinate = getIndexCoordinate(load, dim);
     bool single = load.getTensor().getType().getDimSize(dim) == 1;
     if (coordinate && single) {
       indices.push_back(index(0));
@@ -159,8 +159,8 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
                                              Value firstKey, Value lastKey) {
   IRMapping mapping(arguments);
   mapping.map(region.getArguments(), regionArguments);
-  auto indexOf = [&](Value value, Value tensorView, int64_t dim, bool isLast) -> Value {
-    std::optional<Coordinate> coordinate = getCoordinate(value);
+  auto indexOf = [&](IndexedOpInterface op, Value value, Value tensorView, unsigned dim, bool isLast) -> Value {
+    std::optional<Coordinate> coordinate = getIndexCoordinate(op, dim);
     if (!coordinate) {
       Value last = sub(viewDim(tensorView, dim), index(1));
       return greatest(least(mapping.lookupOrDefault(value), last), index(0));
@@ -188,15 +188,15 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
       Value view = lookup(load.getTensor());
       SmallVector<Value> indices;
       for (auto [dim, position] : llvm::enumerate(load.getIndices()))
-        indices.push_back(indexOf(position, view, dim, false));
+        indices.push_back(indexOf(load, position, view, dim, false));
       mapping.map(load.getResult(), memref::LoadOp::create(builder, loc, view, indices).getResult());
     } else if (auto range = dyn_cast<LoadRangeOp>(op)) {
       Value view = lookup(range.getTensor());
       SmallVector<Value> first, last;
       for (auto [dim, position] : llvm::enumerate(range.getFirst()))
-        first.push_back(indexOf(position, view, dim, false));
+        first.push_back(indexOf(range, position, view, dim, false));
       for (auto [dim, position] : llvm::enumerate(range.getLast()))
-        last.push_back(indexOf(position, view, dim, true));
+        last.push_back(indexOf(range, position, view, dim, true));
       Type type = range.getLeast().getType();
       auto extent = tile::ExtentOp::create(builder, loc, type, type, view, first, last);
       mapping.map(range.getLeast(), extent.getLeast());
@@ -224,10 +224,10 @@ KeyBounds TileBuilder::buildBounds() {
   if (kernel.getBounds().empty())
     return {zero, zero, zero, geometry.keyCount};
   Value last = lastRow(*this);
-  SmallVector<Value> bounds = inlineRegion(
-      kernel.getBounds(),
-      {geometry.batch, geometry.head, add(geometry.row0, geometry.shift), add(last, geometry.shift)}, geometry.row0,
-      last, {}, {});
+  SmallVector<Value> bounds =
+      inlineRegion(kernel.getBounds(),
+                   {geometry.batch, geometry.head, add(geometry.row0, geometry.shift), add(last, geometry.shift)},
+                   geometry.row0, last, {}, {});
   // Whole steps from key 0, so that tiles fall on the same keys for every query.
   Value step = index(getKeys());
   Value low = mul(arith::DivUIOp::create(builder, loc, bounds[0], step), step);
@@ -245,7 +245,7 @@ std::pair<Value, Value> TileBuilder::buildBlock(Value j) {
       {geometry.batch, geometry.head, add(geometry.row0, geometry.shift), add(last, geometry.shift), j, lastKey},
       geometry.row0, last, j, lastKey);
   // A tile that the keys end in is never full.
-  Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, add(j, index(getKeys())),
-                                      geometry.keyCount);
+  Value whole =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, add(j, index(getKeys())), geometry.keyCount);
   return {kind[0], arith::AndIOp::create(builder, loc, kind[1], whole)};
 }

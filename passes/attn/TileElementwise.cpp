@@ -57,9 +57,9 @@ Value TileBuilder::cloneComputedLoad(LoadOp load, IRMapping &mapping, Value i, V
   Value view = lookup(load.getTensor());
   SmallVector<Value> indices;
   for (auto [dim, position] : llvm::enumerate(load.getIndices())) {
-    std::optional<Coordinate> coordinate = getCoordinate(position);
+    std::optional<Coordinate> coordinate = getIndexCoordinate(load, dim);
     Value computed = mapping.lookupOrDefault(position);
-    // Bare coordinates address rows as stored.
+    // Coordinates address rows as stored.
     if (coordinate == Coordinate::Query)
       computed = add(sub(i, geometry.shift), geometry.queryBase);
     else if (coordinate == Coordinate::Key)
@@ -75,7 +75,8 @@ Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOpe
   IRMapping mapping(arguments);
   unsigned leading = body->getNumArguments() - 2 - operands.tiles.size() - operands.rows.size() - operands.cols.size();
   unsigned number = leading;
-  for (ArrayRef<LoadOp> loads : {ArrayRef(operands.tileLoads), ArrayRef(operands.rowLoads), ArrayRef(operands.colLoads)})
+  for (ArrayRef<LoadOp> loads :
+       {ArrayRef(operands.tileLoads), ArrayRef(operands.rowLoads), ArrayRef(operands.colLoads)})
     for (LoadOp load : loads)
       mapping.map(load.getResult(), body->getArgument(number++));
   Value i = body->getArgument(number), j = body->getArgument(number + 1);
@@ -112,10 +113,10 @@ Value TileBuilder::buildScore(Value scores, Value j) {
   auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
                                  add(geometry.row0, geometry.shift), j);
   Block *body = addElementwiseBody(map.getBody(), scores, operands);
-  Value scale = kernel.getScale() ? lookup(kernel.getScale())
-                                  : f32(kernel.getStaticScale()
-                                            ? kernel.getStaticScale()->convertToFloat()
-                                            : static_cast<float>(1 / std::sqrt(double(kernel.getHeadDim()))));
+  Value scale = kernel.getScale()
+                    ? lookup(kernel.getScale())
+                    : f32(kernel.getStaticScale() ? kernel.getStaticScale()->convertToFloat()
+                                                  : static_cast<float>(1 / std::sqrt(double(kernel.getHeadDim()))));
   Value logit = arith::MulFOp::create(builder, loc, body->getArgument(0), scale);
   if (!region.empty())
     logit = cloneRegion(region, body, operands, logit);

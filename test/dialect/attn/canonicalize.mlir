@@ -54,8 +54,6 @@ func.func @constant_cap(%q: tensor<?x?x4x16xf32>, %cap: f32) -> tensor<?x?x4x16x
   return %o : tensor<?x?x4x16xf32>
 }
 
-// S4: a constant that is no cap is left as it is; it would not be a valid literal.
-
 // -----
 
 // S5: a window without sides keeps everything, and the mask region goes.
@@ -72,30 +70,25 @@ func.func @open_window(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
   return %o : tensor<?x?x4x16xf32>
 }
 
-// S5: constant sides become literals, each for itself; arguments and negative constants stay.
+// S5: constant sides become literals, each for itself; arguments stay.
 
 // CHECK-LABEL: func.func @window_sides(
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index)
-// CHECK: %[[NEGATIVE:.*]] = arith.constant -1 : index
 // CHECK: mask (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
 // CHECK-NEXT: attn.window %[[I]], %[[J]] left(5) right(0)
 // CHECK-NEXT: attn.window %[[I]], %[[J]] left(5) right(%[[N]])
 // CHECK-NEXT: attn.window %[[I]], %[[J]] left(%[[N]]) right(5)
-// CHECK-NEXT: attn.window %[[I]], %[[J]] left(%[[NEGATIVE]])
 func.func @window_sides(%q: tensor<?x?x4x16xf32>, %n: index) -> tensor<?x?x4x16xf32> {
   %o = attn.forward %q, %q, %q
     mask (%b, %h, %i, %j) {
       %five = arith.constant 5 : index
       %zero = arith.constant 0 : index
-      %negative = arith.constant -1 : index
       %w0 = attn.window %i, %j left(%five) right(%zero)
       %w1 = attn.window %i, %j left(%five) right(%n)
       %w2 = attn.window %i, %j left(%n) right(%five)
-      %w3 = attn.window %i, %j left(%negative)
       %a = arith.andi %w0, %w1 : i1
       %c = arith.andi %a, %w2 : i1
-      %d = arith.andi %c, %w3 : i1
-      attn.yield %d : i1
+      attn.yield %c : i1
     }
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return %o : tensor<?x?x4x16xf32>
@@ -415,4 +408,54 @@ func.func @dead(%q: tensor<?x?x4x16xf32>, %t: tensor<4xf32>) {
     }
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return
+}
+
+// -----
+
+// S4: a computed index stays one where it simplifies to a coordinate: it is a position, and clamped. One that was
+// written as a coordinate is not marked.
+
+// CHECK-LABEL: func.func @computed_index_scores(
+// CHECK: score (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[H:[a-z0-9_]+]], %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
+// CHECK-NEXT: attn.load %{{.*}}[%[[I]]] {coordinates = array<i1: false>} : tensor<?xf32>
+// CHECK-NEXT: attn.load %{{.*}}[%[[I]]] : tensor<?xf32>
+// CHECK-NEXT: attn.alibi %{{.*}}, %{{.*}}[%[[H]]], %[[I]], %[[J]] {coordinates = array<i1: false>} : tensor<4xf32>
+// CHECK-NEXT: attn.bias %{{.*}}, %{{.*}}[%[[I]], %[[J]]] {coordinates = array<i1: false, true>} : tensor<?x?xf32>
+func.func @computed_index_scores(%q: tensor<?x?x4x16xf32>, %t: tensor<?xf32>, %slopes: tensor<4xf32>,
+                                 %u: tensor<?x?xf32>) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      %zero = arith.constant 0 : index
+      %at = arith.addi %i, %zero : index
+      %head = arith.addi %h, %zero : index
+      %x = attn.load %t[%at] : tensor<?xf32>
+      %y = attn.load %t[%i] : tensor<?xf32>
+      %a = attn.alibi %s, %slopes[%head], %i, %j : tensor<4xf32>
+      %c = attn.bias %a, %u[%at, %j] : tensor<?x?xf32>
+      %d = arith.addf %c, %x : f32
+      %e = arith.addf %d, %y : f32
+      attn.yield %e : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// CHECK-LABEL: func.func @computed_index_masks(
+// CHECK: mask (%[[B:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
+// CHECK-NEXT: attn.same_segment %{{.*}}[%[[B]], %[[I]]], %{{.*}}[%[[B]], %[[J]]] {coordinates = array<i1: true, true, true, false>} : tensor<?x?xi32>, tensor<?x?xi32>
+// CHECK-NEXT: attn.prefix %[[J]], %{{.*}}[%[[B]]] {coordinates = array<i1: false>} : tensor<?xi32>
+func.func @computed_index_masks(%q: tensor<?x?x4x16xf32>, %ids: tensor<?x?xi32>, %n: tensor<?xi32>)
+    -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      %zero = arith.constant 0 : index
+      %at = arith.addi %j, %zero : index
+      %entry = arith.addi %b, %zero : index
+      %m = attn.same_segment %ids[%b, %i], %ids[%b, %at] : tensor<?x?xi32>, tensor<?x?xi32>
+      %p = attn.prefix %j, %n[%entry] : tensor<?xi32>
+      %keep = arith.andi %m, %p : i1
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
 }

@@ -1337,3 +1337,113 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xi32>) {
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
   return
 }
+
+// -----
+
+// S4: one entry for each index.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected one entry of 'coordinates' for each of the 1 indices, got 2 [S4]}}
+      %x = attn.load %t[%i] {coordinates = array<i1: true, true>} : tensor<8xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: what is computed is no coordinate.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8x8xi32>) {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      // expected-error@+1 {{op expected index 1 to be a coordinate of a kernel's region, as 'coordinates' says [S4]}}
+      %x = attn.same_segment %t[%i, %d], %t[%i, %j] {coordinates = array<i1: true, true, true, true>} : tensor<8x8xi32>, tensor<8x8xi32>
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: a captured scalar is none either.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xf32>, %n: index) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected index 0 to be a coordinate of a kernel's region, as 'coordinates' says [S4]}}
+      %x = attn.load %t[%n] {coordinates = array<i1: true>} : tensor<8xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// S4: both ends of a range are the coordinate, or neither counts.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xi1>) {
+  %o = attn.forward %q, %q, %q
+    blocks (%b, %h, %i0, %i1, %j0, %j1) {
+      // expected-error@+1 {{op expected index 0 to be a coordinate of a kernel's region, as 'coordinates' says [S4]}}
+      %all, %some = attn.load_range %t[%i0 to %j1] {coordinates = array<i1: true>} : tensor<8xi1>
+      attn.yield %some, %all : i1, i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{expected 'coordinates' to be an array of i1, got 1 : i64}}
+      %x = attn.load %t[%i] {coordinates = 1} : tensor<8xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+// Generic operations are read before they are verified: without operands there are no indices to look at.
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected 1 or more operands, but found 0}}
+      %x = "attn.load"() : () -> f32
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xi32>) {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{op operand count (2) does not match with the total size (9) specified in attribute 'operandSegmentSizes'}}
+      %x = "attn.same_segment"(%t, %i) <{operandSegmentSizes = array<i32: 1, 4, 1, 3>}> : (tensor<8xi32>, index) -> i1
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xi1>) {
+  %o = attn.forward %q, %q, %q
+    blocks (%b, %h, %i0, %i1, %j0, %j1) {
+      // expected-error@+1 {{op expected as many last indices as first ones, got 2 and 1 [S4]}}
+      %x:2 = "attn.load_range"(%t, %i0, %i1, %i1) <{operandSegmentSizes = array<i32: 1, 1, 2>}> : (tensor<8xi1>, index, index, index) -> (i1, i1)
+      attn.yield %x#0, %x#1 : i1, i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}

@@ -227,3 +227,29 @@ func.func @target() attributes {
                        l1_bytes = 32768, l2_bytes = 524288>} {
   return
 }
+
+// Which indices are coordinates is printed where the operands look otherwise, among other attributes. Written out, what
+// they look like is no news.
+
+// CHECK-LABEL: func.func @coordinates(
+// CHECK: attn.load %{{[a-z0-9_]+}}[%{{[a-z0-9_]+}}] : tensor<?xf32>
+// CHECK: attn.load %{{[a-z0-9_]+}}[%{{[a-z0-9_]+}}] {note = "kept"} : tensor<?xf32>
+// CHECK: attn.load %{{[a-z0-9_]+}}[%{{[a-z0-9_]+}}] {coordinates = array<i1: false>, note = "kept"} : tensor<?xf32>
+// CHECK: attn.load_range %{{[a-z0-9_]+}}[%{{[a-z0-9_]+}} to %{{[a-z0-9_]+}}] {coordinates = array<i1: false>} : tensor<?xi1>
+// CHECK: attn.load_range %{{[a-z0-9_]+}}[%{{[a-z0-9_]+}} to %{{[a-z0-9_]+}}] : tensor<?xi1>
+func.func @coordinates(%q: tensor<?x?x4x64xf32>, %t: tensor<?xf32>, %keys: tensor<?xi1>) -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.load %t[%i] {coordinates = array<i1: true>} : tensor<?xf32>
+      %y = attn.load %t[%i] {note = "kept"} : tensor<?xf32>
+      %z = attn.load %t[%i] {coordinates = array<i1: false>, note = "kept"} : tensor<?xf32>
+      attn.yield %z : f32
+    }
+    blocks (%b, %h, %i0, %i1, %j0, %j1) {
+      %all, %some = attn.load_range %keys[%j0 to %j1] {coordinates = array<i1: false>} : tensor<?xi1>
+      %all1, %some1 = attn.load_range %keys[%i0 to %j1] {coordinates = array<i1: false>} : tensor<?xi1>
+      attn.yield %some, %all : i1, i1
+    }
+    : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}

@@ -161,6 +161,14 @@ func.func @load_axis_negative(%v: memref<?x?xf32>, %n: index) {
 
 // -----
 
+func.func @load_axis_twice(%v: memref<?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected each axis once, got 1 twice}}
+  %t = tile.load %v[%n, %n] axes [1, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
 func.func @load_element(%v: memref<?x?xbf16>, %n: index) {
   // expected-error@+1 {{op expected a tile of 'bf16', got 'f32'}}
   %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xf32>
@@ -180,6 +188,14 @@ func.func @store_indices(%t: vector<8xf32>, %v: memref<?xf32>, %n: index) {
 func.func @store_axis(%t: vector<8xf32>, %v: memref<?xf32>, %n: index) {
   // expected-error@+1 {{op expected axes of the view, got 1}}
   tile.store %t, %v[%n] axes [1] below(%n) : vector<8xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @store_axis_twice(%t: vector<8x16xf32>, %v: memref<?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected each axis once, got 0 twice}}
+  tile.store %t, %v[%n, %n] axes [0, 0] below(%n, %n) : vector<8x16xf32>, memref<?x?xf32>
   return
 }
 

@@ -144,12 +144,14 @@ func.func @window(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // -----
 
-// One side only, as a value.
+// One side only, as a value. No side is wider than all positions, so that sums with it do not overflow.
 
 // CHECK-LABEL: func.func @window_left(
 // CHECK-SAME: %[[W:[a-z0-9_]+]]: index
 // CHECK: mask (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
-// CHECK-NEXT: %[[FIRST:.*]] = arith.subi %[[I]], %[[W]] : index
+// CHECK-NEXT: %[[MOST:.*]] = arith.constant 2147483647 : index
+// CHECK-NEXT: %[[SIDE:.*]] = arith.minsi %[[W]], %[[MOST]] : index
+// CHECK-NEXT: %[[FIRST:.*]] = arith.subi %[[I]], %[[SIDE]] : index
 // CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sge, %[[J]], %[[FIRST]] : index
 // CHECK-NEXT: attn.yield %[[KEEP]] : i1
 func.func @window_left(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64xf32> {
@@ -166,13 +168,37 @@ func.func @window_left(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64xf
 // CHECK-LABEL: func.func @window_right(
 // CHECK-SAME: %[[W:[a-z0-9_]+]]: index
 // CHECK: mask (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
-// CHECK-NEXT: %[[LAST:.*]] = arith.addi %[[I]], %[[W]] : index
+// CHECK-NEXT: %[[MOST:.*]] = arith.constant 2147483647 : index
+// CHECK-NEXT: %[[SIDE:.*]] = arith.minsi %[[W]], %[[MOST]] : index
+// CHECK-NEXT: %[[LAST:.*]] = arith.addi %[[I]], %[[SIDE]] : index
 // CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sle, %[[J]], %[[LAST]] : index
 // CHECK-NEXT: attn.yield %[[KEEP]] : i1
 func.func @window_right(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64xf32> {
   %o = attn.forward %q, %q, %q
     mask (%b, %h, %i, %j) {
       %keep = attn.window %i, %j right(%w)
+      attn.yield %keep : i1
+    } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}
+
+// -----
+
+// A literal that reaches every position is no side; one less is.
+
+// CHECK-LABEL: func.func @window_beyond(
+// CHECK: mask (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
+// CHECK-NEXT: %[[MOST:.*]] = arith.constant 2147483647 : index
+// CHECK-NEXT: %[[LAST:.*]] = arith.addi %[[I]], %[[MOST]] : index
+// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sle, %[[J]], %[[LAST]] : index
+// CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
+// CHECK-NEXT: arith.andi %[[KEEP]], %[[TRUE]] : i1
+func.func @window_beyond(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      %w = attn.window %i, %j left(2147483648) right(2147483647)
+      %x = attn.window %i, %j left(9223372036854775807) right(9223372036854775807)
+      %keep = arith.andi %w, %x : i1
       attn.yield %keep : i1
     } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
   return %o : tensor<?x?x4x64xf32>
@@ -229,6 +255,39 @@ func.func @prefix(%q: tensor<?x?x4x64xf32>, %len: tensor<?xi32>) -> tensor<?x?x4
   %o = attn.forward %q, %q, %q
     mask (%b, %h, %i, %j) {
       %keep = attn.prefix %j, %len[%b] : tensor<?xi32>
+      attn.yield %keep : i1
+    } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}
+
+// -----
+
+// Loads inherit which indices are coordinates.
+
+// CHECK-LABEL: func.func @computed_indices(
+// CHECK: score (
+// CHECK-NEXT: attn.load %{{.*}}[%{{.*}}] {coordinates = array<i1: false>} : tensor<4xf32>
+// CHECK: attn.load %{{.*}}[%{{.*}}, %{{.*}}] {coordinates = array<i1: false, true>} : tensor<?x?xf32>
+// CHECK: mask (
+// CHECK-NEXT: attn.load %{{.*}}[%{{.*}}, %{{.*}}] {coordinates = array<i1: true, false>} : tensor<?x?xi32>
+// CHECK-NEXT: attn.load %{{.*}}[%{{.*}}] : tensor<?xi32>
+// CHECK: attn.load %{{.*}}[%{{.*}}] : tensor<?xi32>
+// CHECK-NEXT: attn.load %{{.*}}[%{{.*}}] {coordinates = array<i1: false>} : tensor<?xi32>
+// CHECK: attn.load %{{.*}}[%{{.*}}] {coordinates = array<i1: false>} : tensor<?xi32>
+func.func @computed_indices(%q: tensor<?x?x4x64xf32>, %slopes: tensor<4xf32>, %t: tensor<?x?xf32>,
+                            %qs: tensor<?x?xi32>, %ks: tensor<?xi32>) -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      %a = attn.alibi %s, %slopes[%h], %i, %j {coordinates = array<i1: false>} : tensor<4xf32>
+      %c = attn.bias %a, %t[%i, %j] {coordinates = array<i1: false, true>} : tensor<?x?xf32>
+      attn.yield %c : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %m = attn.same_segment %qs[%b, %i], %ks[%j] {coordinates = array<i1: true, false, true>} : tensor<?x?xi32>, tensor<?xi32>
+      %n = attn.same_segment %ks[%i], %ks[%j] {coordinates = array<i1: true, false>} : tensor<?xi32>, tensor<?xi32>
+      %p = attn.prefix %j, %ks[%b] {coordinates = array<i1: false>} : tensor<?xi32>
+      %mn = arith.andi %m, %n : i1
+      %keep = arith.andi %mn, %p : i1
       attn.yield %keep : i1
     } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
   return %o : tensor<?x?x4x64xf32>

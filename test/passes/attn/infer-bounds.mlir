@@ -140,18 +140,21 @@ func.func @window(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // -----
 
-// Sides that are known at launch only.
+// Sides that are known at launch only. They are no wider than all positions, so that sums with them do not overflow.
 
 // CHECK-LABEL: func.func @window_of_values(
 // CHECK-SAME: %[[W:[a-z0-9]+]]: index
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index
+// CHECK-DAG: %[[MOST:.*]] = arith.constant 2147483647 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I0:[a-z0-9_]+]], %[[I1:[a-z0-9_]+]]) {
-// CHECK-NEXT: %[[V1:.*]] = arith.subi %[[I0]], %[[W]] : index
-// CHECK-NEXT: %[[V2:.*]] = arith.subi %[[I1]], %[[W]] : index
-// CHECK-NEXT: %[[V3:.*]] = arith.addi %[[I0]], %[[N]] : index
-// CHECK-NEXT: %[[V4:.*]] = arith.addi %[[I1]], %[[N]] : index
+// CHECK-NEXT: %[[LEFT:.*]] = arith.minsi %[[W]], %[[MOST]] : index
+// CHECK-NEXT: %[[V1:.*]] = arith.subi %[[I0]], %[[LEFT]] : index
+// CHECK-NEXT: %[[V2:.*]] = arith.subi %[[I1]], %[[LEFT]] : index
+// CHECK-NEXT: %[[RIGHT:.*]] = arith.minsi %[[N]], %[[MOST]] : index
+// CHECK-NEXT: %[[V3:.*]] = arith.addi %[[I0]], %[[RIGHT]] : index
+// CHECK-NEXT: %[[V4:.*]] = arith.addi %[[I1]], %[[RIGHT]] : index
 // CHECK-NEXT: %[[V5:.*]] = arith.addi %[[V4]], %[[C1]] : index
 // CHECK-NEXT: %[[V6:.*]] = arith.addi %[[V3]], %[[C1]] : index
 // CHECK-NEXT: %[[V7:.*]] = arith.maxsi %[[V1]], %[[C0]] : index
@@ -620,6 +623,33 @@ func.func @wrapping(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
       %n = arith.index_cast %d : index to i32
       %z = arith.constant 0 : i32
       %keep = arith.cmpi sge, %n, %z : i32
+      attn.yield %keep : i1
+    } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}
+
+// -----
+
+// Ranges of computed indices stay computed ones, also where they simplify to a bare coordinate; so does a single
+// element.
+
+// CHECK-LABEL: func.func @computed_indices(
+// CHECK: } bounds (
+// CHECK: attn.load_range %{{.*}}[%{{.*}}, %{{.*}} to %{{.*}}] {coordinates = array<i1: true, false>} : tensor<?x?xi32>
+// CHECK: attn.load %{{.*}}[%{{.*}}] {coordinates = array<i1: false>} : tensor<?xi32>
+// CHECK: } blocks (
+// CHECK: attn.load_range %{{.*}}[%{{.*}}, %{{.*}} to %{{.*}}] {coordinates = array<i1: true, false>} : tensor<?x?xi32>
+// CHECK: attn.load_range %{{.*}}[%{{.*}}, %{{.*}} to %{{.*}}] : tensor<?x?xi32>
+func.func @computed_indices(%q: tensor<?x?x4x64xf32>, %ids: tensor<?x?xi32>, %len: tensor<?xi32>)
+    -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      %c0 = arith.constant 0 : index
+      %at = arith.addi %i, %c0 : index
+      %entry = arith.addi %b, %c0 : index
+      %m = attn.same_segment %ids[%b, %at], %ids[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>
+      %p = attn.prefix %j, %len[%entry] : tensor<?xi32>
+      %keep = arith.andi %m, %p : i1
       attn.yield %keep : i1
     } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
   return %o : tensor<?x?x4x64xf32>

@@ -132,10 +132,11 @@ TEST(Reference, S4_everyDimensionBroadcasts) {
       shape[dim] = mask >> dim & 1 ? full[dim] : 1;
     ASSERT_TRUE(call.randomQkv(2, 3, 4, 2).random(shape).results(2, 3, 2).run()) << call.message;
     auto at = [&](unsigned dim, int index) { return shape[dim] == 1 ? 0 : index; };
-    expectPlain(
-        call, defaultScale,
-        [&](double s, int b, int h, int i, int j) { return s + call.in(3, {at(0, b), at(1, h), at(2, i), at(3, j)}); },
-        {});
+    expectPlain(call, defaultScale,
+                [&](double s, int b, int h, int i, int j) {
+                  return s + call.in(3, {at(0, b), at(1, h), at(2, i), at(3, j)});
+                },
+                {});
   }
 }
 
@@ -149,6 +150,25 @@ TEST(Reference, S4_computedIndicesAreClamped) {
   ASSERT_TRUE(call.randomQkv(1, 4, 4).random({3}).results(1, 4).run()) << call.message;
   expectPlain(call, 1,
               [&](double s, int, int, int i, int j) { return s + call.in(3, {std::min(std::max(i - j, 0), 2)}); }, {});
+}
+
+TEST(Reference, S4_computedIndicesArePositionsEvenIfTheySimplify) {
+  // Positions run from 2 to 4: the element of the position, not the one of the row.
+  std::string clauses = R"(score (%s, %b, %h, %i, %j) {
+    %zero = arith.constant 0 : index
+    %at = arith.addi %i, %zero : index
+    %x = attn.bias %s, %table[%at, %j] : tensor<?x?xf32>
+    attn.yield %x : f32
+  })";
+  for (bool simplify : {false, true}) {
+    Call call(forwardSpec({clauses, ", %table: tensor<?x?xf32>"}), simplify, simplify);
+    ASSERT_TRUE(call.randomQkv(1, 3, 5).random({4, 5}).results(1, 3).run()) << call.message;
+    expectPlain(call, defaultScale,
+                [&](double s, int, int, int i, int j) {
+                  return s + call.in(3, {std::min(i + 2, 3), j});
+                },
+                {});
+  }
 }
 
 TEST(Reference, S4_packedLoadsAddressThePackedRow) {

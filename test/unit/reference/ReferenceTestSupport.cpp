@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include <cmath>
 #include <limits>
 
@@ -46,7 +48,7 @@ double attnc::test::randomNumber(uint64_t stream, uint64_t index) {
   return (static_cast<double>(z % 2049) - 1024) / 1024;
 }
 
-Call::Call(const std::string &spec, bool expand) {
+Call::Call(const std::string &spec, bool expand, bool simplify) {
   context.loadDialect<AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
   context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) { message = diagnostic.str(); });
   module = parseSourceString<ModuleOp>(spec, &context);
@@ -60,6 +62,11 @@ Call::Call(const std::string &spec, bool expand) {
       sugar->getResult(0).replaceAllUsesWith(sugar.expand(builder));
       sugar->erase();
     });
+  }
+  if (simplify) {
+    PassManager pm(&context);
+    pm.addPass(createCanonicalizerPass());
+    EXPECT_TRUE(succeeded(pm.run(*module))) << message;
   }
   FailureOr<KernelFunction> read = KernelFunction::get(*module->getOps<func::FuncOp>().begin());
   if (failed(read))

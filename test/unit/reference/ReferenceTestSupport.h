@@ -35,8 +35,8 @@ std::string weightsSpec(const SpecOptions &options);
 /// A kernel with what it runs on. Elements are held in the dtypes of the spec; results in f64, poisoned with NaN.
 class Call {
 public:
-  /// Parses `spec`; `expand` replaces sugar by its expansion.
-  explicit Call(const std::string &spec, bool expand = false);
+  /// Parses `spec`; `expand` replaces sugar by its expansion, `simplify` canonicalizes then.
+  explicit Call(const std::string &spec, bool expand = false, bool simplify = false);
 
   /// Binds the next argument: to given elements in row-major order, or to fixed pseudo-random ones in [-1, 1],
   /// multiples of 1/1024.
