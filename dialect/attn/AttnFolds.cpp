@@ -44,7 +44,8 @@ OpFoldResult WindowOp::fold(FoldAdaptor adaptor) {
 namespace {
 
 /// `scale(%c)` and `dropout(%c, ...)` of a constant become literals.
-template <typename Op> struct FoldConstantClauses : OpRewritePattern<Op> {
+template <typename Op>
+struct FoldConstantClauses : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     FloatAttr scale, dropout;
@@ -68,7 +69,8 @@ template <typename Op> struct FoldConstantClauses : OpRewritePattern<Op> {
 };
 
 /// Dropout of probability 0 drops nothing (S9).
-template <typename Op> struct DropZeroDropout : OpRewritePattern<Op> {
+template <typename Op>
+struct DropZeroDropout : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (!op.getStaticDropout() || !op.getStaticDropout()->isZero())
@@ -82,7 +84,8 @@ template <typename Op> struct DropZeroDropout : OpRewritePattern<Op> {
 };
 
 /// A score region that yields its logit and a mask region that keeps everything say nothing.
-template <typename Op> struct DropIdentityRegions : OpRewritePattern<Op> {
+template <typename Op>
+struct DropIdentityRegions : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     auto yielded = [](Region &region) { return region.front().getTerminator()->getOperand(0); };
@@ -101,8 +104,9 @@ template <typename Op> struct DropIdentityRegions : OpRewritePattern<Op> {
   }
 };
 
-/// Windows that cannot drop a key: both sequence lengths are static, and no position is further away. Positions run from
-/// the shift to Sq - 1 + shift for queries and from 0 to Sk - 1 for keys; a run-time offset or length says nothing.
+/// Windows that cannot drop a key: both sequence lengths are static, and no position is further away. Positions run
+/// from the shift to Sq - 1 + shift for queries and from 0 to Sk - 1 for keys; a run-time offset or length says
+/// nothing.
 struct DropWideWindow : OpRewritePattern<WindowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {

@@ -13,9 +13,7 @@ using namespace attnc::attn;
 static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// True where two static sizes differ.
-static bool conflict(int64_t a, int64_t b) {
-  return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b;
-}
+static bool conflict(int64_t a, int64_t b) { return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b; }
 
 /// Requires dimension `dimA` of `a` and `dimB` of `b` to be able to be equal.
 static LogicalResult verifySameDim(Operation *op, StringRef nameA, RankedTensorType a, unsigned dimA, StringRef nameB,
@@ -110,8 +108,8 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
     bool perHead = type.getRank() == 2;
     if (type.getRank() < 1 || type.getRank() > 2 || ShapedType::isDynamic(type.getShape().back()) ||
         (perHead && type.getDimSize(0) != op.getQueryHeads()))
-      return op->emitOpError() << "expected sinks of type [" << op.getQueryHeads()
-                               << ", n] or [n] with static n, got " << type << " [S6]";
+      return op->emitOpError() << "expected sinks of type [" << op.getQueryHeads() << ", n] or [n] with static n, got "
+                               << type << " [S6]";
   }
   if (static_cast<bool>(op.getQueryOffsets()) != static_cast<bool>(op.getKeyOffsets()))
     return op->emitOpError("expected varlen to give cumulative lengths of query and key [S11]");
@@ -164,8 +162,8 @@ static LogicalResult verifyKernelRegions(KernelOpInterface op) {
   return success(
       succeeded(verifyRegion(op, op.getScore(), "score", {f32, index, index, index, index}, {f32})) &&
       succeeded(verifyRegion(op, op.getMask(), "mask", {index, index, index, index}, {i1})) &&
-      succeeded(verifyRegion(op, op.getBounds(), "bounds", {index, index, index, index},
-                             {index, index, index, index})) &&
+      succeeded(
+          verifyRegion(op, op.getBounds(), "bounds", {index, index, index, index}, {index, index, index, index})) &&
       succeeded(verifyRegion(op, op.getBlocks(), "blocks", {index, index, index, index, index, index}, {i1, i1})));
 }
 

@@ -8,7 +8,7 @@
 using namespace mlir;
 
 ParseResult attnc::attn::parseFloatOrValue(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &operand,
-                                     FloatAttr &literal) {
+                                           FloatAttr &literal) {
   OpAsmParser::UnresolvedOperand read;
   OptionalParseResult value = parser.parseOptionalOperand(read);
   if (value.has_value()) {
@@ -31,7 +31,7 @@ void attnc::attn::printFloatOrValue(OpAsmPrinter &p, Operation *, Value operand,
 }
 
 ParseResult attnc::attn::parseIntOrValue(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &operand,
-                                   IntegerAttr &literal) {
+                                         IntegerAttr &literal) {
   OpAsmParser::UnresolvedOperand read;
   OptionalParseResult value = parser.parseOptionalOperand(read);
   if (value.has_value()) {

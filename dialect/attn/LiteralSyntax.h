@@ -1,8 +1,8 @@
 //===- LiteralSyntax.h - Literal-or-value operands --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Custom assembly directives for an operand that may be written as a number: `50.0` becomes an attribute, and so part of
-// the kernel; `%cap` stays a run-time value.
+// Custom assembly directives for an operand that may be written as a number: `50.0` becomes an attribute, and so part
+// of the kernel; `%cap` stays a run-time value.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_DIALECT_ATTN_LITERALSYNTAX_H

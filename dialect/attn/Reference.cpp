@@ -13,7 +13,8 @@ using namespace attnc::attn::reference;
 namespace {
 
 /// Computes rows of one query head of one sequence and stores them.
-template <typename Real> class ForwardRows {
+template <typename Real>
+class ForwardRows {
 public:
   ForwardRows(const Problem &problem, const ResultTensors &results, const Sequence &sequence, int64_t head)
       : problem(problem), results(results), sequence(sequence), head(head), rows(problem, sequence, head),
@@ -36,7 +37,8 @@ private:
 
 } // namespace
 
-template <typename Real> void ForwardRows<Real>::run(int64_t row) {
+template <typename Real>
+void ForwardRows<Real>::run(int64_t row) {
   // S11: a query past its length has no probabilities.
   bool exists = row < sequence.queryLength;
   if (exists)
@@ -46,7 +48,8 @@ template <typename Real> void ForwardRows<Real>::run(int64_t row) {
   storeWeights(row, exists);
 }
 
-template <typename Real> void ForwardRows<Real>::storeOut(int64_t row, bool exists) {
+template <typename Real>
+void ForwardRows<Real>::storeOut(int64_t row, bool exists) {
   if (results.out.empty())
     return;
   std::fill(out.begin(), out.end(), Real(0));
@@ -57,14 +60,16 @@ template <typename Real> void ForwardRows<Real>::storeOut(int64_t row, bool exis
       tensor.store(tensor.offset(sequence.batch, sequence.queryStart + row, head, d), problem.roundToInput(out[d]));
 }
 
-template <typename Real> void ForwardRows<Real>::storeLse(int64_t row, bool exists) {
+template <typename Real>
+void ForwardRows<Real>::storeLse(int64_t row, bool exists) {
   for (const RowTensor &tensor : results.lse)
     tensor.store(tensor.offset(sequence.batch, sequence.queryStart + row, head),
                  exists ? rows.lse : -std::numeric_limits<Real>::infinity());
 }
 
 /// Weights are padded, so their keys past a length exist in memory: they are 0.
-template <typename Real> void ForwardRows<Real>::storeWeights(int64_t row, bool exists) {
+template <typename Real>
+void ForwardRows<Real>::storeWeights(int64_t row, bool exists) {
   for (const RowTensor &tensor : results.weights)
     for (int64_t j = 0; j < problem.keyRows; ++j)
       tensor.store(tensor.offset(sequence.batch, row, head, j),

@@ -42,7 +42,8 @@ private:
 };
 
 /// Adds up the gradients of one key head of one sequence.
-template <typename Real> class BackwardHead {
+template <typename Real>
+class BackwardHead {
 public:
   BackwardHead(const Problem &problem, const ResultTensors &results, const Sequence &sequence, int64_t keyHead,
                ArgumentGradients &gradients);
@@ -128,7 +129,8 @@ BackwardHead<Real>::BackwardHead(const Problem &problem, const ResultTensors &re
       outGradient(problem.valueDim), scoreGradient(sequence.keyLength), queryGradient(problem.headDim),
       keyGradient(problem.headDim * sequence.keyLength), valueGradient(problem.valueDim * sequence.keyLength) {}
 
-template <typename Real> void BackwardHead<Real>::run(ArrayRef<int64_t> queryRows) {
+template <typename Real>
+void BackwardHead<Real>::run(ArrayRef<int64_t> queryRows) {
   int64_t group = problem.queryHeads / problem.keyHeads;
   for (int64_t head = keyHead * group; head < (keyHead + 1) * group; ++head) {
     HeadRows<Real> rows(problem, sequence, head);
@@ -141,7 +143,8 @@ template <typename Real> void BackwardHead<Real>::run(ArrayRef<int64_t> queryRow
   addKeyRows(op.getValueOrNull(), valueGradient, problem.valueDim);
 }
 
-template <typename Real> void BackwardHead<Real>::runRow(HeadRows<Real> &rows, int64_t row) {
+template <typename Real>
+void BackwardHead<Real>::runRow(HeadRows<Real> &rows, int64_t row) {
   rows.evaluate(row);
   Real lseGradient = loadResultGradients(rows, row);
   accumulateValueGradient(rows);
@@ -149,7 +152,8 @@ template <typename Real> void BackwardHead<Real>::runRow(HeadRows<Real> &rows, i
   accumulateLogitGradient(rows, row);
 }
 
-template <typename Real> Real BackwardHead<Real>::loadResultGradients(const HeadRows<Real> &rows, int64_t row) {
+template <typename Real>
+Real BackwardHead<Real>::loadResultGradients(const HeadRows<Real> &rows, int64_t row) {
   int64_t batch = sequence.batch, stored = sequence.queryStart + row;
   std::fill(outGradient.begin(), outGradient.end(), Real(0));
   for (const RowTensor &tensor : results.out)
@@ -165,13 +169,15 @@ template <typename Real> Real BackwardHead<Real>::loadResultGradients(const Head
   return lseGradient;
 }
 
-template <typename Real> void BackwardHead<Real>::accumulateValueGradient(const HeadRows<Real> &rows) {
+template <typename Real>
+void BackwardHead<Real>::accumulateValueGradient(const HeadRows<Real> &rows) {
   for (int64_t d = 0; d < problem.valueDim; ++d)
     for (int64_t j = rows.first; j < rows.last; ++j)
       valueGradient[d * sequence.keyLength + j] += rows.weights[j] * outGradient[d];
 }
 
-template <typename Real> void BackwardHead<Real>::differentiateSoftmax(const HeadRows<Real> &rows, Real lseGradient) {
+template <typename Real>
+void BackwardHead<Real>::differentiateSoftmax(const HeadRows<Real> &rows, Real lseGradient) {
   Real delta = 0;
   for (int64_t j = rows.first; j < rows.last; ++j) {
     scoreGradient[j] = rows.dropoutFactors[j] == 0 ? Real(0) : scoreGradient[j] * rows.dropoutFactors[j];
@@ -193,7 +199,8 @@ template <typename Real> void BackwardHead<Real>::differentiateSoftmax(const Hea
   }
 }
 
-template <typename Real> void BackwardHead<Real>::accumulateLogitGradient(HeadRows<Real> &rows, int64_t row) {
+template <typename Real>
+void BackwardHead<Real>::accumulateLogitGradient(HeadRows<Real> &rows, int64_t row) {
   contributions.clear();
   for (int64_t j = rows.first; j < rows.last; ++j) {
     if (scoreGradient[j] == 0)
@@ -228,7 +235,8 @@ void BackwardHead<Real>::addTo(const HostArray &array, SmallVector<int64_t> indi
 }
 
 /// Adds [dim][keys] sums to the rows of the key head in the gradient of `tensor`.
-template <typename Real> void BackwardHead<Real>::addKeyRows(Value tensor, ArrayRef<Real> columns, int64_t dim) {
+template <typename Real>
+void BackwardHead<Real>::addKeyRows(Value tensor, ArrayRef<Real> columns, int64_t dim) {
   const HostArray *array = gradients.get(tensor);
   if (!array)
     return;

@@ -78,7 +78,8 @@ void HeadRows<Real>::dotValues(const std::vector<Real> &vector, std::vector<Real
 }
 
 /// A key without weight takes no part, even where its value is no number.
-template <typename Real> void HeadRows<Real>::accumulateValues(std::vector<Real> &out) const {
+template <typename Real>
+void HeadRows<Real>::accumulateValues(std::vector<Real> &out) const {
   std::fill(out.begin(), out.end(), Real(0));
   for (int64_t j = first; j < last; ++j) {
     if (weights[j] == 0)
@@ -103,14 +104,16 @@ void HeadRows<Real>::accumulateKeys(const std::vector<Real> &factors, std::vecto
   }
 }
 
-template <typename Real> void HeadRows<Real>::setCoordinates(std::vector<Slot> &slots, int64_t row) const {
+template <typename Real>
+void HeadRows<Real>::setCoordinates(std::vector<Slot> &slots, int64_t row) const {
   slots[SlotB].i = sequence.batch;
   slots[SlotH].i = head;
   slots[SlotI].i = row + sequence.positionOffset;
   slots[SlotRow].i = sequence.queryStart + row;
 }
 
-template <typename Real> void HeadRows<Real>::evaluate(int64_t row) {
+template <typename Real>
+void HeadRows<Real>::evaluate(int64_t row) {
   int64_t base = problem.query.offset(sequence.batch, sequence.queryStart + row, head);
   for (int64_t d = 0; d < problem.headDim; ++d)
     query[d] = static_cast<Real>(problem.query.load(base + d * problem.query.elementStride));
@@ -121,7 +124,8 @@ template <typename Real> void HeadRows<Real>::evaluate(int64_t row) {
 }
 
 /// S3.
-template <typename Real> void HeadRows<Real>::evaluateMask(int64_t row) {
+template <typename Real>
+void HeadRows<Real>::evaluateMask(int64_t row) {
   first = 0;
   last = sequence.keyLength;
   std::fill(keep.begin(), keep.end(), true);
@@ -143,7 +147,8 @@ template <typename Real> void HeadRows<Real>::evaluateMask(int64_t row) {
 }
 
 /// S1 and S2. A dropped key has no score: no region can bring it back.
-template <typename Real> void HeadRows<Real>::evaluateScores(int64_t row) {
+template <typename Real>
+void HeadRows<Real>::evaluateScores(int64_t row) {
   dotKeys(query, logits);
   auto scale = static_cast<Real>(problem.scale);
   for (int64_t j = first; j < last; ++j)
@@ -164,7 +169,8 @@ template <typename Real> void HeadRows<Real>::evaluateScores(int64_t row) {
 }
 
 /// S6, S7 and S8. A row without any score above -inf is empty: probabilities 0, lse -inf.
-template <typename Real> void HeadRows<Real>::evaluateSoftmax() {
+template <typename Real>
+void HeadRows<Real>::evaluateSoftmax() {
   constexpr Real negativeInfinity = -std::numeric_limits<Real>::infinity();
   std::fill(probabilities.begin(), probabilities.end(), Real(0));
   std::fill(sinkProbabilities.begin(), sinkProbabilities.end(), Real(0));
@@ -193,7 +199,8 @@ template <typename Real> void HeadRows<Real>::evaluateSoftmax() {
 }
 
 /// S9. Without dropout all factors are 1.
-template <typename Real> void HeadRows<Real>::evaluateDropout(int64_t row) {
+template <typename Real>
+void HeadRows<Real>::evaluateDropout(int64_t row) {
   auto kept = static_cast<Real>(1 / (1 - static_cast<double>(problem.dropout)));
   std::fill(weights.begin(), weights.end(), Real(0));
   for (int64_t j = first; j < last; ++j) {

@@ -17,7 +17,8 @@ float dropoutUniform(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t
 
 /// The rows of one query head of one sequence, evaluated one after the other. `Real` is double for Precision::Exact and
 /// float for Precision::Baseline. Vectors have one element a key of the sequence.
-template <typename Real> class HeadRows {
+template <typename Real>
+class HeadRows {
 public:
   HeadRows(const Problem &problem, const Sequence &sequence, int64_t head);
 

@@ -100,7 +100,8 @@ static const BinaryRule binaryRules[] = {
      }},
 };
 
-template <typename Rule, size_t N> static const Rule *findRule(const Rule (&rules)[N], StringRef name) {
+template <typename Rule, size_t N>
+static const Rule *findRule(const Rule (&rules)[N], StringRef name) {
   const Rule *rule = llvm::find_if(rules, [&](const Rule &rule) { return rule.name == name; });
   return rule == std::end(rules) ? nullptr : rule;
 }

@@ -1,8 +1,8 @@
 //===- AttnToTile.cpp - Tile programs of kernels ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Online softmax over tiles of keys: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Dao, Fu,
-// Ermon, Rudra and Re, "FlashAttention" (2022), section 3.1.
+// Online softmax over tiles of keys: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Dao,
+// Fu, Ermon, Rudra and Re, "FlashAttention" (2022), section 3.1.
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -195,8 +195,7 @@ ProgramWriter::State ProgramWriter::stepOrSkip(Value query, Value j, State state
 std::pair<Value, Value> ProgramWriter::finish(State state) {
   Value empty = equals(state.sum, 0);
   if (kernel.getQueryLengths()) {
-    Value one = arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(b.rowType(builder.getI1Type()), true));
+    Value one = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(b.rowType(builder.getI1Type()), true));
     Value padding = arith::XOrIOp::create(builder, loc, b.buildRowIsQuery(), one);
     empty = arith::OrIOp::create(builder, loc, empty, padding);
   }
@@ -236,8 +235,7 @@ void ProgramWriter::write() {
   b.buildCaptures();
   KeyBounds bounds = b.buildBounds();
   Value query = b.loadQuery();
-  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.index(b.getKeys()),
-                                 initialState().values());
+  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.index(b.getKeys()), initialState().values());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());

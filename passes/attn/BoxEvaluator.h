@@ -34,8 +34,8 @@ public:
   /// The same for a condition, in the worst case "somewhere, but not everywhere".
   Interval evaluateCondition(mlir::Value value);
 
-  /// Whether an integer of the region, as computed, may differ from its mathematical value. Positions are below 2^30, as
-  /// the launch checks, and captured scalars are taken to be below 2^61.
+  /// Whether an integer of the region, as computed, may differ from its mathematical value. Positions are below 2^30,
+  /// as the launch checks, and captured scalars are taken to be below 2^61.
   bool mayWrap(mlir::Value value) const;
 
 private:

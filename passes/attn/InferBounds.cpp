@@ -42,8 +42,9 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
     Block *block = addEntry(kernel.getBounds(), 4);
     OpBuilder builder = OpBuilder::atBlockEnd(block);
     Value b = block->getArgument(0), h = block->getArgument(1);
-    BoxEvaluator evaluator(builder, kernel.getMask(),
-                           {Interval{b, b}, Interval{h, h}, Interval{block->getArgument(2), block->getArgument(3)}, Interval{}});
+    BoxEvaluator evaluator(
+        builder, kernel.getMask(),
+        {Interval{b, b}, Interval{h, h}, Interval{block->getArgument(2), block->getArgument(3)}, Interval{}});
     KeySolver solver(builder, kernel.getMask(), evaluator);
     KeyRange range = solver.solve(kernel.getMask().front().getTerminator()->getOperand(0));
 
@@ -52,8 +53,9 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
     Value infinity = arith::ConstantIndexOp::create(builder, loc, int64_t(1) << 40);
     auto low = [&](Value v) -> Value { return v ? arith::MaxSIOp::create(builder, loc, v, zero).getResult() : zero; };
     auto high = [&](Value v) -> Value { return v ? v : infinity; };
-    YieldOp::create(builder, loc, ValueRange{low(range.possible.low), low(range.full.low), high(range.full.high),
-                                             high(range.possible.high)});
+    YieldOp::create(
+        builder, loc,
+        ValueRange{low(range.possible.low), low(range.full.low), high(range.full.high), high(range.possible.high)});
     return range.exact;
   }
 

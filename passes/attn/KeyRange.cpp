@@ -53,8 +53,12 @@ KeyRange KeySolver::uniform(Interval condition, bool negated) {
 
 KeyRange KeySolver::conjunction(const KeyRange &a, const KeyRange &b) {
   auto intersect = [&](const KeyInterval &x, const KeyInterval &y) -> KeyInterval {
-    return {x.low && y.low ? greatest(x.low, y.low) : x.low ? x.low : y.low,
-            x.high && y.high ? least(x.high, y.high) : x.high ? x.high : y.high};
+    return {x.low && y.low ? greatest(x.low, y.low)
+            : x.low        ? x.low
+                           : y.low,
+            x.high && y.high ? least(x.high, y.high)
+            : x.high         ? x.high
+                             : y.high};
   };
   return {intersect(a.possible, b.possible), intersect(a.full, b.full), a.exact && b.exact};
 }
@@ -136,8 +140,7 @@ std::optional<KeySolver::Linear> KeySolver::decomposeOp(Value value) {
     return std::nullopt;
   if (isa<arith::MulIOp>(op)) {
     APInt factor;
-    if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || !factor.isStrictlyPositive() ||
-        factor.uge(1 << 20))
+    if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || !factor.isStrictlyPositive() || factor.uge(1 << 20))
       return std::nullopt;
     Value by = constant(factor.getSExtValue());
     return Linear{a->factor * factor.getSExtValue(),

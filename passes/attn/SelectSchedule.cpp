@@ -37,8 +37,8 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
   static int64_t lanes(CpuTargetAttr target) { return target.getVectorBits() / 32; }
 
   /// Three registers of query rows beside four keys (eight with 32 registers) fill the register file with accumulators
-  /// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache to
-  /// the keys and values, but not so many that a causal mask's diagonal costs more than staging does
+  /// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache
+  /// to the keys and values, but not so many that a causal mask's diagonal costs more than staging does
   /// (docs/rationale/cpu-kernel.md).
   static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target) {
     constexpr int64_t mostRows = 240, keyTile = 64;

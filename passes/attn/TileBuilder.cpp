@@ -60,9 +60,7 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
 //===----------------------------------------------------------------------===//
 
 Value TileBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-Value TileBuilder::f32(float value) {
-  return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
-}
+Value TileBuilder::f32(float value) { return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value)); }
 Value TileBuilder::splat(VectorType type, float value) {
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getF32FloatAttr(value)));
 }
@@ -133,8 +131,8 @@ void TileBuilder::buildGeometry() {
         queryLengths ? loadLength(queryLengths, geometry.batch, geometry.queryRows) : geometry.queryRows;
     geometry.keyCount = keyLengths ? loadLength(keyLengths, geometry.batch, keyRows) : keyRows;
   }
-  geometry.keyHead = arith::DivUIOp::create(builder, loc, geometry.head,
-                                            index(kernel.getQueryHeads() / kernel.getKeyHeads()));
+  geometry.keyHead =
+      arith::DivUIOp::create(builder, loc, geometry.head, index(kernel.getQueryHeads() / kernel.getKeyHeads()));
   geometry.shift = kernel.getAlign() == Alignment::BottomRight ? sub(geometry.keyCount, geometry.queryCount) : index(0);
   if (Value offset = kernel.getQOffset())
     geometry.shift = add(geometry.shift, lookup(offset));
@@ -142,28 +140,29 @@ void TileBuilder::buildGeometry() {
                            greatest(least(sub(geometry.queryRows, geometry.row0), index(getRows())), index(0)));
 }
 
-/// Walks the sequences until the one that tile `slot` of the head falls in. State: first free slot, and the sequence found
-/// (B if none) with its first slot.
+/// Walks the sequences until the one that tile `slot` of the head falls in. State: first free slot, and the sequence
+/// found (B if none) with its first slot.
 void TileBuilder::buildPackedGeometry(Value slot) {
   Value offsets = lookup(kernel.getQueryOffsets());
   Value batch = sub(viewDim(offsets, 0), index(1));
-  auto loop = scf::ForOp::create(
-      builder, loc, index(0), batch, index(1), ValueRange{index(0), batch, index(0)},
-      [&](OpBuilder &, Location, Value b, ValueRange state) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToEnd(b.getParentBlock());
-        Value length = sub(loadLength(offsets, add(b, index(1)), {}), loadLength(offsets, b, {}));
-        Value tiles = arith::CeilDivUIOp::create(builder, loc, length, index(getRows()));
-        Value next = add(state[0], tiles);
-        auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
-          return arith::CmpIOp::create(builder, loc, p, x, y);
-        };
-        Value inside = arith::AndIOp::create(builder, loc, compare(arith::CmpIPredicate::ule, state[0], slot),
-                                             compare(arith::CmpIPredicate::ult, slot, next));
-        Value found = arith::SelectOp::create(builder, loc, inside, b, state[1]);
-        Value first = arith::SelectOp::create(builder, loc, inside, state[0], state[2]);
-        scf::YieldOp::create(builder, loc, ValueRange{next, found, first});
-      });
+  auto loop =
+      scf::ForOp::create(builder, loc, index(0), batch, index(1), ValueRange{index(0), batch, index(0)},
+                         [&](OpBuilder &, Location, Value b, ValueRange state) {
+                           OpBuilder::InsertionGuard guard(builder);
+                           builder.setInsertionPointToEnd(b.getParentBlock());
+                           Value length = sub(loadLength(offsets, add(b, index(1)), {}), loadLength(offsets, b, {}));
+                           Value tiles = arith::CeilDivUIOp::create(builder, loc, length, index(getRows()));
+                           Value next = add(state[0], tiles);
+                           auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
+                             return arith::CmpIOp::create(builder, loc, p, x, y);
+                           };
+                           Value inside =
+                               arith::AndIOp::create(builder, loc, compare(arith::CmpIPredicate::ule, state[0], slot),
+                                                     compare(arith::CmpIPredicate::ult, slot, next));
+                           Value found = arith::SelectOp::create(builder, loc, inside, b, state[1]);
+                           Value first = arith::SelectOp::create(builder, loc, inside, state[0], state[2]);
+                           scf::YieldOp::create(builder, loc, ValueRange{next, found, first});
+                         });
   Value found = loop.getResult(1);
   Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, found, batch);
   // Without sequences there is no offset but the first; reading it twice gives the empty sequence that is wanted.

@@ -1,8 +1,8 @@
 //===- TileBuilder.h - Builds one tile program ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces that every kernel's tile program is made of: where the tile stands, the tensors it reads, and its score and mask
-// regions as elementwise operations.
+// Pieces that every kernel's tile program is made of: where the tile stands, the tensors it reads, and its score and
+// mask regions as elementwise operations.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_PASSES_ATTN_TILEBUILDER_H
@@ -79,8 +79,8 @@ public:
   /// The mask region and the end of the keys.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const KeyBounds &bounds);
 
-  /// The exponential of `(scores - rowMax) * factor` (S7), in f32, and dropped out, scaled and cast for the product with
-  /// the values (S9, S13).
+  /// The exponential of `(scores - rowMax) * factor` (S7), in f32, and dropped out, scaled and cast for the product
+  /// with the values (S9, S13).
   std::pair<mlir::Value, mlir::Value> buildProbabilities(mlir::Value scores, mlir::Value rowMax, ExponentUnit unit,
                                                          mlir::Value j, mlir::Type element);
 
@@ -135,9 +135,8 @@ private:
                           mlir::Value logit);
   mlir::Value cloneComputedLoad(LoadOp load, mlir::IRMapping &mapping, mlir::Value i, mlir::Value j);
   mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
-  llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments,
-                                              mlir::Value firstRow, mlir::Value lastRow, mlir::Value firstKey,
-                                              mlir::Value lastKey);
+  llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
+                                              mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey);
   mlir::Value viewDim(mlir::Value view, int64_t dim);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
 
