@@ -40,6 +40,7 @@ private:
   llvm::StringMap<int> axes;
   llvm::DenseMap<Dim, int> dims;
   llvm::DenseMap<Dim, IndexKind> indexed; ///< dimensions of captured tensors
+  llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number
   llvm::DenseMap<Value, ArgumentUse> uses;
   llvm::DenseSet<Value> unitStride;
 };
@@ -139,7 +140,8 @@ void ShapeSolver::readIndices(KernelOpInterface op, IndexedOpInterface inner, Va
       place(tensor, dim, "B");
       break;
     case Coordinate::Head:
-      // Static: query heads always are.
+      // Query heads are static, whatever the tensor's type says.
+      headDims[{tensor, dim}] = op.getQueryHeads();
       break;
     case Coordinate::Query:
       place(tensor, dim, op.isPacked() ? "Tq" : "Sq");
@@ -186,9 +188,12 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
   auto tensor = dyn_cast<RankedTensorType>(argument.type);
   if (!tensor)
     return;
-  for (auto [dim, size] : llvm::enumerate(tensor.getShape())) {
+  for (auto [dim, typeSize] : llvm::enumerate(tensor.getShape())) {
+    int64_t size = typeSize;
     IndexKind kind = indexed.lookup({value, dim});
     bool broadcast = kind == IndexKind::Coordinate && (size == 1 || ShapedType::isDynamic(size));
+    if (int64_t heads = headDims.lookup({value, dim}); heads && ShapedType::isDynamic(size))
+      size = heads;
     KernelDim out{size, -1, broadcast, kind};
     if (auto it = dims.find({value, dim}); it != dims.end())
       out.symbol = find(it->second);

@@ -1,8 +1,8 @@
 // StreamingLLM: the first keys and the recent ones, with nothing between.
 //
-// Every query sees the first 64 keys and the last 1024 (Xiao et al. 2023). The two stretches are a union with a gap: the
-// bounds give their hull, and a decision for each tile finds the gap, so the tiles in it are never loaded. The mask is
-// plain arith (S3).
+// Every query sees the first 64 keys and the last 1024 (Xiao et al. 2023). The two stretches are a union with a gap:
+// the bounds give their hull, and a decision for each tile finds the gap, so the tiles in it are never loaded. The mask
+// is plain arith (S3).
 //
 // DEMO: --shape B=1,Sq=300,Sk=2048
 func.func @streaming_llm(%q: tensor<?x?x8x64xbf16> {attn.name = "q"}, %k: tensor<?x?x8x64xbf16> {attn.name = "k"},

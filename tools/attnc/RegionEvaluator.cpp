@@ -4,6 +4,7 @@
 
 #include "tools/attnc/RegionEvaluator.h"
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -37,11 +38,8 @@ RegionEvaluator::Slot RegionEvaluator::get(Value value) {
   return slot;
 }
 
-int64_t RegionEvaluator::rowOf(Value index) {
-  auto argument = dyn_cast<BlockArgument>(index);
-  if (argument && argument.getOwner()->getParent() == &region)
-    return current[argument.getArgNumber()].row;
-  return get(index).i;
+int64_t RegionEvaluator::rowOf(Value index, bool isCoordinate) {
+  return isCoordinate ? current[cast<BlockArgument>(index).getArgNumber()].row : get(index).i;
 }
 
 /// The least and the greatest element of a box; it is inverted where the box is empty.
@@ -53,8 +51,9 @@ bool RegionEvaluator::loadRange(Operation &op) {
     return false;
   SmallVector<int64_t> first, last;
   bool empty = false;
-  for (auto [low, high, size] : llvm::zip_equal(range.getFirst(), range.getLast(), array->shape)) {
-    int64_t begin = rowOf(low), end = rowOf(high);
+  for (auto [dim, size] : llvm::enumerate(array->shape)) {
+    bool isCoordinate = getIndexCoordinate(range, dim).has_value();
+    int64_t begin = rowOf(range.getFirst()[dim], isCoordinate), end = rowOf(range.getLast()[dim], isCoordinate);
     empty |= size == 0 || begin > end;
     first.push_back(std::clamp<int64_t>(begin, 0, std::max<int64_t>(size - 1, 0)));
     last.push_back(std::clamp<int64_t>(end, 0, std::max<int64_t>(size - 1, 0)));
@@ -101,8 +100,10 @@ bool RegionEvaluator::step(Operation &op) {
     if (!array || array->shape.empty() != load.getIndices().empty())
       return false;
     SmallVector<int64_t> index;
-    for (auto [value, size] : llvm::zip_equal(load.getIndices(), array->shape))
-      index.push_back(std::clamp<int64_t>(rowOf(value), 0, std::max<int64_t>(size - 1, 0)));
+    for (auto [dim, size] : llvm::enumerate(array->shape)) {
+      int64_t row = rowOf(load.getIndices()[dim], getIndexCoordinate(load, dim).has_value());
+      index.push_back(std::clamp<int64_t>(row, 0, std::max<int64_t>(size - 1, 0)));
+    }
     slot.f = array->load(index);
     if (widthOf(result.getType()))
       return setInteger(result, static_cast<int64_t>(slot.f)), true;

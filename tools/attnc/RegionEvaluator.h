@@ -31,7 +31,7 @@ private:
   bool step(mlir::Operation &op);
   bool loadRange(mlir::Operation &op);
   Slot get(mlir::Value value);
-  int64_t rowOf(mlir::Value index);
+  int64_t rowOf(mlir::Value index, bool isCoordinate);
   void set(mlir::Value value, Slot slot) { values[value] = slot; }
   void setInteger(mlir::Value value, int64_t integer);
 

@@ -1,10 +1,11 @@
 // RUN: attnc-opt %s --attn-select-schedule -split-input-file -verify-diagnostics | FileCheck %s
 
-// A panel is three registers of rows, and divides the query tile, on every target.
+// A panel is three registers of rows, and divides the query tile, on every target. The query tile is at most 240 rows,
+// fewer where their state would fill more than half of the L2 cache.
 
 // CHECK: attn.target = #attn.cpu<cpu = "x86-64"
 // CHECK-LABEL: func.func @sse(
-// CHECK: schedule(#attn.schedule<query_tile = {{12|24|36|48|60|72|84|96|108|120|132|144|156|168|180|192}}, key_tile = 64, panel = 12>)
+// CHECK: schedule(#attn.schedule<query_tile = 240, key_tile = 64, panel = 12>)
 module attributes {attn.target = #attn.cpu<cpu = "x86-64", features = "+sse2", vector_bits = 128, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   func.func @sse(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
     %o = attn.forward %q, %q, %q
@@ -17,9 +18,9 @@ module attributes {attn.target = #attn.cpu<cpu = "x86-64", features = "+sse2", v
 
 // CHECK-LABEL: func.func @avx2(
 // CHECK: attn.forward
-// CHECK-SAME: schedule(#attn.schedule<query_tile = {{24|48|72|96|120|144|168|192}}, key_tile = 64, panel = 24>)
+// CHECK-SAME: schedule(#attn.schedule<query_tile = 240, key_tile = 64, panel = 24>)
 // CHECK: attn.weights
-// CHECK-SAME: schedule(#attn.schedule<query_tile = {{24|48|72|96|120|144|168|192}}, key_tile = 64, panel = 24>)
+// CHECK-SAME: schedule(#attn.schedule<query_tile = 240, key_tile = 64, panel = 24>)
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   func.func @avx2(%q: tensor<?x?x4x64xf32>) -> (tensor<?x?x4x64xf32>, tensor<?x4x?x?xf32>) {
     %o = attn.forward %q, %q, %q
@@ -32,7 +33,7 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 // -----
 
 // CHECK-LABEL: func.func @avx512(
-// CHECK: schedule(#attn.schedule<query_tile = {{48|96|144|192}}, key_tile = 64, panel = 48>)
+// CHECK: schedule(#attn.schedule<query_tile = 240, key_tile = 64, panel = 48>)
 module attributes {attn.target = #attn.cpu<cpu = "znver4", features = "+avx512f", vector_bits = 512, vector_registers = 32, l1_bytes = 32768, l2_bytes = 1048576>} {
   func.func @avx512(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
     %o = attn.forward %q, %q, %q
@@ -46,7 +47,7 @@ module attributes {attn.target = #attn.cpu<cpu = "znver4", features = "+avx512f"
 // A cache too small for one panel gets one panel all the same.
 
 // CHECK-LABEL: func.func @tiny_cache(
-// CHECK: schedule(#attn.schedule<query_tile = {{24|96}}, key_tile = 64, panel = 24>)
+// CHECK: schedule(#attn.schedule<query_tile = 240, key_tile = 64, panel = 24>)
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 1024, l2_bytes = 1024>} {
   func.func @tiny_cache(%q: tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32> {
     %o = attn.forward %q, %q, %q
@@ -119,4 +120,18 @@ func.func @no_target(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
   %o = attn.forward %q, %q, %q
     : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
   return %o : tensor<?x?x4x64xf32>
+}
+
+// -----
+
+// 120 rows of 256 + 256 f32 are the most panels of 24 in half of 512 KiB.
+
+// CHECK-LABEL: func.func @wide_heads(
+// CHECK: schedule(#attn.schedule<query_tile = 120, key_tile = 64, panel = 24>)
+module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+  func.func @wide_heads(%q: tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32> {
+    %o = attn.forward %q, %q, %q
+      : (tensor<?x?x4x256xf32>, tensor<?x?x4x256xf32>, tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32>
+    return %o : tensor<?x?x4x256xf32>
+  }
 }
