@@ -43,12 +43,13 @@ LogicalResult ShapeChecker::check(const KernelArgument &argument, ArrayRef<int64
       return error() << "expected dimension " << number << " of '" << argument.name << "' to be " << expected
                      << (dim.broadcast ? " or 1" : "") << ", got " << size << " [S18]";
     };
-    if (size < 0 || (!ShapedType::isDynamic(expected) && size != expected))
+    bool repeats = dim.broadcast && size == 1;
+    if (size < 0 || (!ShapedType::isDynamic(expected) && size != expected && !repeats))
       return mismatch();
     bool isAxis = dim.symbol >= 0 && !StringRef(kernel.symbols[dim.symbol]).contains('.');
     if (size == 0 && !isAxis)
       return error() << "expected dimension " << number << " of '" << argument.name << "' not to be empty [S18]";
-    if (dim.symbol < 0 || (dim.broadcast && size == 1))
+    if (dim.symbol < 0 || repeats)
       continue;
     int64_t &known = sizes[dim.symbol];
     if (ShapedType::isDynamic(known))

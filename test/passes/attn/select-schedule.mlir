@@ -47,7 +47,7 @@ module attributes {attn.target = #attn.cpu<cpu = "znver4", features = "+avx512f"
 // A cache too small for one panel gets one panel all the same.
 
 // CHECK-LABEL: func.func @tiny_cache(
-// CHECK: schedule(#attn.schedule<query_tile = 240, key_tile = 64, panel = 24>)
+// CHECK: schedule(#attn.schedule<query_tile = 24, key_tile = 64, panel = 24>)
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 1024, l2_bytes = 1024>} {
   func.func @tiny_cache(%q: tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32> {
     %o = attn.forward %q, %q, %q
