@@ -253,9 +253,11 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   // Halves of all but the longest sums; head dims are multiples of 8.
   int64_t piece = depth > 128 && depth % 64 == 0 ? 64 : depth / 2;
   bool isExact = cast<VectorType>(op.getA().getType()).getElementType().isF32();
+  // What is added to an accumulator is a piece of a longer sum already.
+  bool isWhole = matchPattern(op.getAcc(), m_AnyZeroFloat());
   prefetchNext(op, column);
   ColumnBlock product;
-  if (!isExact || depth <= 32) {
+  if (!isExact || !isWhole || depth <= 32) {
     product = sumProducts(op, column, context.index(0), context.index(depth));
   } else {
     SmallVector<Value> init;
@@ -279,7 +281,7 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
     scf::YieldOp::create(b, context.loc, next);
     product = asBlock(loop.getResults());
   }
-  if (matchPattern(op.getAcc(), m_AnyZeroFloat()))
+  if (isWhole)
     return product;
   return addBlocks(context, evaluate(op.getAcc(), column), product);
 }
