@@ -132,11 +132,10 @@ TEST(Reference, S4_everyDimensionBroadcasts) {
       shape[dim] = mask >> dim & 1 ? full[dim] : 1;
     ASSERT_TRUE(call.randomQkv(2, 3, 4, 2).random(shape).results(2, 3, 2).run()) << call.message;
     auto at = [&](unsigned dim, int index) { return shape[dim] == 1 ? 0 : index; };
-    expectPlain(call, defaultScale,
-                [&](double s, int b, int h, int i, int j) {
-                  return s + call.in(3, {at(0, b), at(1, h), at(2, i), at(3, j)});
-                },
-                {});
+    expectPlain(
+        call, defaultScale,
+        [&](double s, int b, int h, int i, int j) { return s + call.in(3, {at(0, b), at(1, h), at(2, i), at(3, j)}); },
+        {});
   }
 }
 
@@ -164,10 +163,7 @@ TEST(Reference, S4_computedIndicesArePositionsEvenIfTheySimplify) {
     Call call(forwardSpec({clauses, ", %table: tensor<?x?xf32>"}), simplify, simplify);
     ASSERT_TRUE(call.randomQkv(1, 3, 5).random({4, 5}).results(1, 3).run()) << call.message;
     expectPlain(call, defaultScale,
-                [&](double s, int, int, int i, int j) {
-                  return s + call.in(3, {std::min(i + 2, 3), j});
-                },
-                {});
+                [&](double s, int, int, int i, int j) { return s + call.in(3, {std::min(i + 2, 3), j}); }, {});
   }
 }
 
