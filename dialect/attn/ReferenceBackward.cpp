@@ -112,8 +112,12 @@ void ArgumentGradients::store(ArrayRef<ReferenceValue> inputs, ArrayRef<std::opt
     SmallVector<int64_t> indices(array->shape.size());
     for (double sum : sums[number]) {
       array->store(indices, roundToKind(rounding, sum));
-      for (size_t dim = indices.size(); dim-- > 0 && ++indices[dim] == array->shape[dim];)
-        indices[dim] = 0;
+      for (size_t dim = indices.size(); dim > 0; --dim) {
+        ++indices[dim - 1];
+        if (indices[dim - 1] < array->shape[dim - 1])
+          break;
+        indices[dim - 1] = 0;
+      }
     }
   }
 }

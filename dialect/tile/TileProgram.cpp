@@ -29,7 +29,7 @@ LogicalResult ProgramOp::verify() {
   if (!getResultTypes().empty())
     return emitOpError("expected no results");
   if (getGrid().getNumDims() != 0 || getGrid().getNumResults() != 1 ||
-      getGridSizes().size() != 2 * getGrid().getNumSymbols())
+      getGridSizes().size() != size_t(2) * getGrid().getNumSymbols())
     return emitOpError("expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol");
   for (size_t pair = 0; pair < getGridSizes().size(); pair += 2) {
     int64_t argument = getGridSizes()[pair], dim = getGridSizes()[pair + 1];

@@ -57,111 +57,111 @@ static std::string usedTwice() {
 }
 
 std::vector<MaskCase> attnc::test::writtenMasks() {
-  constexpr Strength Tight = Strength::Tight, Decided = Strength::Decided, Sound = Strength::Sound;
+  constexpr Strength tight = Strength::Tight, decided = Strength::Decided, sound = Strength::Sound;
   std::string causal = "%causal = attn.causal %i, %j\n";
   std::string segments = "%same = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>\n";
   return {
-      {"everything", "%keep = arith.constant true\n", [](const Point &, const Problem &) { return true; }, Tight},
-      {"nothing", "%keep = arith.constant false\n", [](const Point &, const Problem &) { return false; }, Tight},
-      {"causal", "%keep = attn.causal %i, %j\n", [](const Point &p, const Problem &) { return p.j <= p.i; }, Tight},
+      {"everything", "%keep = arith.constant true\n", [](const Point &, const Problem &) { return true; }, tight},
+      {"nothing", "%keep = arith.constant false\n", [](const Point &, const Problem &) { return false; }, tight},
+      {"causal", "%keep = attn.causal %i, %j\n", [](const Point &p, const Problem &) { return p.j <= p.i; }, tight},
       {"causal_mirrored", "%keep = arith.cmpi sge, %i, %j : index\n",
-       [](const Point &p, const Problem &) { return p.j <= p.i; }, Tight},
+       [](const Point &p, const Problem &) { return p.j <= p.i; }, tight},
       {"causal_by_difference",
        constant("%c0", 0) + "%d = arith.subi %i, %j : index\n%keep = arith.cmpi sge, %d, %c0 : index\n",
-       [](const Point &p, const Problem &) { return p.j <= p.i; }, Tight},
+       [](const Point &p, const Problem &) { return p.j <= p.i; }, tight},
       {"causal_negated",
        "%true = arith.constant true\n%after = arith.cmpi sgt, %j, %i : index\n%keep = arith.xori %after, %true : i1\n",
-       [](const Point &p, const Problem &) { return p.j <= p.i; }, Tight},
+       [](const Point &p, const Problem &) { return p.j <= p.i; }, tight},
       {"anticausal", "%keep = arith.cmpi slt, %i, %j : index\n",
-       [](const Point &p, const Problem &) { return p.j > p.i; }, Tight},
+       [](const Point &p, const Problem &) { return p.j > p.i; }, tight},
       {"diagonal", "%keep = arith.cmpi eq, %i, %j : index\n",
-       [](const Point &p, const Problem &) { return p.j == p.i; }, Tight},
+       [](const Point &p, const Problem &) { return p.j == p.i; }, tight},
       {"off_diagonal", "%keep = arith.cmpi ne, %i, %j : index\n",
-       [](const Point &p, const Problem &) { return p.j != p.i; }, Decided},
+       [](const Point &p, const Problem &) { return p.j != p.i; }, decided},
       {"window_left", "%keep = attn.window %i, %j left(5)\n",
-       [](const Point &p, const Problem &) { return p.j >= p.i - 5; }, Tight},
+       [](const Point &p, const Problem &) { return p.j >= p.i - 5; }, tight},
       {"window_right", "%keep = attn.window %i, %j right(3)\n",
-       [](const Point &p, const Problem &) { return p.j <= p.i + 3; }, Tight},
+       [](const Point &p, const Problem &) { return p.j <= p.i + 3; }, tight},
       {"window", "%keep = attn.window %i, %j left(12) right(10)\n",
-       [](const Point &p, const Problem &) { return p.j >= p.i - 12 && p.j <= p.i + 10; }, Tight},
+       [](const Point &p, const Problem &) { return p.j >= p.i - 12 && p.j <= p.i + 10; }, tight},
       {"window_beyond", "%keep = attn.window %i, %j left(9223372036854775807) right(9223372036854775807)\n",
-       [](const Point &, const Problem &) { return true; }, Tight},
+       [](const Point &, const Problem &) { return true; }, tight},
       {"window_beyond_on_the_right", "%keep = attn.window %i, %j left(2) right(9223372036854775807)\n",
-       [](const Point &p, const Problem &) { return p.j >= p.i - 2; }, Tight},
+       [](const Point &p, const Problem &) { return p.j >= p.i - 2; }, tight},
       {"window_of_itself", "%keep = attn.window %i, %j left(0) right(0)\n",
-       [](const Point &p, const Problem &) { return p.j == p.i; }, Tight},
+       [](const Point &p, const Problem &) { return p.j == p.i; }, tight},
       {"window_of_values", "%keep = attn.window %i, %j left(%w) right(%w)\n",
-       [](const Point &p, const Problem &problem) { return std::abs(p.i - p.j) <= problem.width(); }, Tight},
+       [](const Point &p, const Problem &problem) { return std::abs(p.i - p.j) <= problem.width(); }, tight},
       {"outside_a_window",
        "%true = arith.constant true\n%near = attn.window %i, %j left(9) right(9)\n%keep = arith.xori %near, %true : "
        "i1\n",
-       [](const Point &p, const Problem &) { return std::abs(p.i - p.j) > 9; }, Decided},
+       [](const Point &p, const Problem &) { return std::abs(p.i - p.j) > 9; }, decided},
       {"prefix", "%keep = attn.prefix %j, %len[%b] : tensor<?xi32>\n",
-       [](const Point &p, const Problem &problem) { return p.j < problem.length(p.b); }, Tight},
+       [](const Point &p, const Problem &problem) { return p.j < problem.length(p.b); }, tight},
       {"prefix_or_causal",
        causal + "%prefix = attn.prefix %j, %len[%b] : tensor<?xi32>\n%keep = arith.ori %causal, %prefix : i1\n",
-       [](const Point &p, const Problem &problem) { return p.j <= p.i || p.j < problem.length(p.b); }, Tight},
+       [](const Point &p, const Problem &problem) { return p.j <= p.i || p.j < problem.length(p.b); }, tight},
       {"near_by_absolute_distance",
        constant("%c9", 9) + "%d = arith.subi %i, %j : index\n%n = math.absi %d : index\n"
                             "%keep = arith.cmpi sle, %n, %c9 : index\n",
-       [](const Point &p, const Problem &) { return std::abs(p.i - p.j) <= 9; }, Decided},
+       [](const Point &p, const Problem &) { return std::abs(p.i - p.j) <= 9; }, decided},
       {"sink_and_window",
        constant("%c4", 4) + "%first = arith.cmpi slt, %j, %c4 : index\n%near = attn.window %i, %j left(9) right(0)\n"
                             "%keep = arith.ori %first, %near : i1\n",
-       [](const Point &p, const Problem &) { return p.j < 4 || (p.j >= p.i - 9 && p.j <= p.i); }, Decided},
+       [](const Point &p, const Problem &) { return p.j < 4 || (p.j >= p.i - 9 && p.j <= p.i); }, decided},
       {"chunks_truncating",
        constant("%c", 12) + "%p = arith.divsi %i, %c : index\n%r = arith.divsi %j, %c : index\n"
                             "%keep = arith.cmpi eq, %r, %p : index\n",
-       [](const Point &p, const Problem &) { return p.j / 12 == p.i / 12; }, Tight},
+       [](const Point &p, const Problem &) { return p.j / 12 == p.i / 12; }, tight},
       {"chunks_flooring",
        constant("%c", 12) + "%p = arith.floordivsi %i, %c : index\n%r = arith.floordivsi %j, %c : index\n"
                             "%keep = arith.cmpi eq, %p, %r : index\n",
-       [](const Point &p, const Problem &) { return p.i >= 0 && p.j / 12 == p.i / 12; }, Tight},
+       [](const Point &p, const Problem &) { return p.i >= 0 && p.j / 12 == p.i / 12; }, tight},
       {"chunks_before",
        constant("%c", 12) + "%p = arith.floordivsi %i, %c : index\n%r = arith.floordivsi %j, %c : index\n"
                             "%keep = arith.cmpi sle, %r, %p : index\n",
-       [](const Point &p, const Problem &) { return p.i >= 0 && p.j / 12 <= p.i / 12; }, Tight},
+       [](const Point &p, const Problem &) { return p.i >= 0 && p.j / 12 <= p.i / 12; }, tight},
       {"other_chunks",
        constant("%c", 12) + "%p = arith.divsi %i, %c : index\n%r = arith.divsi %j, %c : index\n"
                             "%keep = arith.cmpi ne, %r, %p : index\n",
-       [](const Point &p, const Problem &) { return p.j / 12 != p.i / 12; }, Decided},
+       [](const Point &p, const Problem &) { return p.j / 12 != p.i / 12; }, decided},
       {"two_keys_a_query",
        constant("%c2", 2) + "%d = arith.muli %j, %c2 : index\n%keep = arith.cmpi sle, %d, %i : index\n",
-       [](const Point &p, const Problem &) { return 2 * p.j <= p.i; }, Tight},
+       [](const Point &p, const Problem &) { return 2 * p.j <= p.i; }, tight},
       {"more_than_half",
        constant("%c2", 2) + "%d = arith.muli %j, %c2 : index\n%keep = arith.cmpi sgt, %d, %i : index\n",
-       [](const Point &p, const Problem &) { return 2 * p.j > p.i; }, Tight},
+       [](const Point &p, const Problem &) { return 2 * p.j > p.i; }, tight},
       {"slope_of_three",
        constant("%c3", 3) + "%t = arith.muli %i, %c3 : index\n%s = arith.addi %j, %j : index\n"
                             "%keep = arith.cmpi slt, %s, %t : index\n",
-       [](const Point &p, const Problem &) { return 2 * p.j < 3 * p.i; }, Tight},
+       [](const Point &p, const Problem &) { return 2 * p.j < 3 * p.i; }, tight},
       {"dilated",
        constant("%c4", 4) + constant("%c0", 0) +
            "%d = arith.subi %i, %j : index\n%phase = arith.remsi %d, %c4 : index\n"
            "%on = arith.cmpi eq, %phase, %c0 : index\n" +
            causal + "%keep = arith.andi %on, %causal : i1\n",
-       [](const Point &p, const Problem &) { return (p.i - p.j) % 4 == 0 && p.j <= p.i; }, Sound},
+       [](const Point &p, const Problem &) { return (p.i - p.j) % 4 == 0 && p.j <= p.i; }, sound},
       {"some_heads", constant("%c2", 2) + "%keep = arith.cmpi slt, %h, %c2 : index\n",
-       [](const Point &p, const Problem &) { return p.h < 2; }, Tight},
+       [](const Point &p, const Problem &) { return p.h < 2; }, tight},
       {"heads_of_two_kinds",
        constant("%c2", 2) + causal +
            "%global = arith.cmpi slt, %h, %c2 : index\n%near = attn.window %i, %j left(3) right(0)\n"
            "%keep = arith.select %global, %causal, %near : i1\n",
-       [](const Point &p, const Problem &) { return p.j <= p.i && (p.h < 2 || p.j >= p.i - 3); }, Decided},
+       [](const Point &p, const Problem &) { return p.j <= p.i && (p.h < 2 || p.j >= p.i - 3); }, decided},
       {"some_queries", constant("%c8", 8) + "%keep = arith.cmpi slt, %i, %c8 : index\n",
-       [](const Point &p, const Problem &) { return p.i < 8; }, Tight},
-      {"segments", segments + "%keep = arith.andi %same, %same : i1\n", sameSegment, Sound},
+       [](const Point &p, const Problem &) { return p.i < 8; }, tight},
+      {"segments", segments + "%keep = arith.andi %same, %same : i1\n", sameSegment, sound},
       {"documents", segments + causal + "%keep = arith.andi %same, %causal : i1\n",
-       [](const Point &p, const Problem &problem) { return p.j <= p.i && sameSegment(p, problem); }, Sound},
+       [](const Point &p, const Problem &problem) { return p.j <= p.i && sameSegment(p, problem); }, sound},
       {"bits", "%keep = attn.load %bits[%b, %h, %i, %j] : tensor<?x1x?x?xi1>\n",
-       [](const Point &p, const Problem &problem) { return problem.bit(p.b, p.row, p.j); }, Decided},
+       [](const Point &p, const Problem &problem) { return problem.bit(p.b, p.row, p.j); }, decided},
       {"causal_bits",
        causal + "%bit = attn.load %bits[%b, %h, %i, %j] : tensor<?x1x?x?xi1>\n%keep = arith.andi %bit, %causal : i1\n",
-       [](const Point &p, const Problem &problem) { return p.j <= p.i && problem.bit(p.b, p.row, p.j); }, Sound},
+       [](const Point &p, const Problem &problem) { return p.j <= p.i && problem.bit(p.b, p.row, p.j); }, sound},
       {"table_by_distance",
        "%d = arith.subi %i, %j : index\n%t = attn.load %table[%d] : tensor<24xi32>\n"
        "%n = arith.index_cast %t : i32 to index\n%keep = arith.cmpi slt, %d, %n : index\n",
-       [](const Point &p, const Problem &problem) { return p.i - p.j < problem.entry(p.i - p.j); }, Sound},
+       [](const Point &p, const Problem &problem) { return p.i - p.j < problem.entry(p.i - p.j); }, sound},
       // What the canonicalizer makes of these indices are bare coordinates, but they remain positions.
       {"bits_by_position",
        constant("%c0", 0) + "%at = arith.addi %i, %c0 : index\n"
@@ -169,7 +169,7 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
        [](const Point &p, const Problem &problem) {
          return problem.bit(p.b, std::clamp<int64_t>(p.i, 0, problem.queries - 1), p.j);
        },
-       Decided},
+       decided},
       {"segments_by_position",
        constant("%c0", 0) + "%at = arith.addi %i, %c0 : index\n"
                             "%keep = attn.same_segment %qs[%b, %at], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>\n",
@@ -177,28 +177,28 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
          int64_t id = problem.queryId(p.b, std::clamp<int64_t>(p.i, 0, problem.queries - 1));
          return id >= 0 && id == problem.keyId(p.b, p.j);
        },
-       Sound},
+       sound},
       {"table_by_position",
        constant("%c0", 0) + "%at = arith.addi %i, %c0 : index\n%t = attn.load %table[%at] : tensor<24xi32>\n"
                             "%n = arith.index_cast %t : i32 to index\n%keep = arith.cmpi slt, %j, %n : index\n",
-       [](const Point &p, const Problem &problem) { return p.j < problem.entry(p.i); }, Sound},
+       [](const Point &p, const Problem &problem) { return p.j < problem.entry(p.i); }, sound},
       {"unsigned_distance", "%d = arith.subi %i, %j : index\n%keep = arith.cmpi ult, %d, %w : index\n",
-       [](const Point &p, const Problem &problem) { return p.i >= p.j && p.i - p.j < problem.width(); }, Sound},
+       [](const Point &p, const Problem &problem) { return p.i >= p.j && p.i - p.j < problem.width(); }, sound},
       {"float_distance",
        "%f = arith.constant 6.5 : f32\n%d = arith.subi %i, %j : index\n%d32 = arith.index_cast %d : index to i32\n"
        "%x = arith.sitofp %d32 : i32 to f32\n%keep = arith.cmpf olt, %x, %f : f32\n",
-       [](const Point &p, const Problem &) { return p.i - p.j <= 6; }, Sound},
+       [](const Point &p, const Problem &) { return p.i - p.j <= 6; }, sound},
       {"conditions_compared",
        "%p = arith.cmpi slt, %i, %w : index\n%r = arith.cmpi slt, %j, %w : index\n%keep = arith.cmpi eq, %p, %r : i1\n",
        [](const Point &p, const Problem &problem) { return (p.i < problem.width()) == (p.j < problem.width()); },
-       Sound},
-      {"values_used_twice", usedTwice(), [](const Point &p, const Problem &) { return p.j <= p.i; }, Sound},
+       sound},
+      {"values_used_twice", usedTwice(), [](const Point &p, const Problem &) { return p.j <= p.i; }, sound},
       {"narrowed_product",
        constant("%f", 123456789) + "%d = arith.muli %j, %f : index\n%n = arith.index_cast %d : index to i32\n"
                                    "%z = arith.constant 0 : i32\n%keep = arith.cmpi sge, %n, %z : i32\n",
        [](const Point &p, const Problem &) {
          return static_cast<int32_t>(static_cast<uint32_t>(p.j * 123456789)) >= 0;
        },
-       Sound},
+       sound},
   };
 }

@@ -88,7 +88,7 @@ Call &Call::tensor(Shape shape, ArrayRef<double> elements) {
   HostArray array = allocate(type, shape);
   for (auto [index, element] : llvm::enumerate(elements))
     storeElement(*getElementKind(type), array.data, index, element);
-  inputs.push_back(array);
+  inputs.emplace_back(array);
   return *this;
 }
 
@@ -104,12 +104,12 @@ Call &Call::random(Shape shape) {
 }
 
 Call &Call::number(double value) {
-  inputs.push_back(value);
+  inputs.emplace_back(value);
   return *this;
 }
 
 Call &Call::integer(int64_t value) {
-  inputs.push_back(value);
+  inputs.emplace_back(value);
   return *this;
 }
 
@@ -142,7 +142,7 @@ static llvm::MutableArrayRef<double> elementsOf(const HostArray &array) {
 bool Call::runBackward(ReferenceOptions options) {
   std::vector<std::optional<HostArray>> resultGradients;
   for (auto [number, output] : llvm::enumerate(outputs)) {
-    resultGradients.push_back(allocate(output.elementType, output.shape));
+    resultGradients.emplace_back(allocate(output.elementType, output.shape));
     for (auto [index, element] : llvm::enumerate(elementsOf(*resultGradients.back())))
       element = randomNumber(1000 + number, index);
   }
