@@ -40,6 +40,7 @@ double Pairs::run(runtime::FunctionRef<void()> ours, runtime::FunctionRef<void()
 
 double Pairs::ratio() const {
   std::vector<double> ratios;
+  ratios.reserve(size());
   for (size_t n = 0; n < size(); ++n)
     ratios.push_back(theirTimes[n] / ourTimes[n]);
   return median(std::move(ratios));

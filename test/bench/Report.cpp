@@ -19,6 +19,7 @@ using llvm::formatv;
 /// The first line that `command` prints, or "unknown".
 static std::string firstLineOf(const std::string &command) {
   char line[256] = "";
+  // NOLINTNEXTLINE(bugprone-command-processor): the commands are our own constants.
   if (FILE *pipe = popen((command + " 2>/dev/null").c_str(), "r")) {
     if (!fgets(line, sizeof(line), pipe))
       line[0] = '\0';

@@ -26,7 +26,7 @@ static void addLengths(std::vector<Case> &cases, Extent extent) {
   keysOnly.arguments = {"kl: tensor<?xi32>"};
   keysOnly.clauses = "lengths(" + key + ")";
   cases.push_back({"S11_lengths_keys_only", keysOnly, standardTrials(extent)});
-  keysOnly.arguments.push_back("n: tensor<$Hx1xf32>");
+  keysOnly.arguments.emplace_back("n: tensor<$Hx1xf32>");
   keysOnly.clauses += " sinks(%n : tensor<$Hx1xf32>)";
   cases.push_back({"S11_lengths_with_sinks", keysOnly, standardTrials(extent)});
   Spec queriesOnly;

@@ -31,13 +31,17 @@ struct MaskKind {
 };
 
 /// For messages.
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name.
 [[maybe_unused]] void PrintTo(const MaskKind &kind, std::ostream *os) { *os << kind.mask; }
 
 /// Ids of documents of 150 rows.
 std::vector<double> documentIds() {
   std::vector<double> ids;
-  for (int64_t i = 0; i < length; ++i)
-    ids.push_back(static_cast<double>(i / 150));
+  ids.reserve(length);
+  for (int64_t i = 0; i < length; ++i) {
+    int64_t document = i / 150;
+    ids.push_back(static_cast<double>(document));
+  }
   return ids;
 }
 

@@ -8,6 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -158,6 +159,6 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
   StringRef text(reinterpret_cast<const char *>(data), size);
   std::string changed = random() % 4 ? replaceWord(text, random) : editLines(text, random);
   size_t length = std::min(changed.size(), maxSize);
-  std::memcpy(data, changed.data(), length);
+  std::copy_n(changed.data(), length, data);
   return length;
 }

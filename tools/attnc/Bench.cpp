@@ -12,6 +12,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Process.h"
 #include <chrono>
+#include <cmath>
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -83,7 +84,7 @@ static Result<Work> findWork(Spec &spec, const jit::Shapes &shapes, runtime::Spa
 
 /// The value at `share` of sorted `values`.
 static double quantile(const std::vector<double> &values, double share) {
-  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[std::lround(share * static_cast<double>(values.size() - 1))];
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {

@@ -30,7 +30,7 @@ enum CommandVisibility : unsigned {
 
 /// Identifiers of the options.
 enum OptionId : unsigned {
-  OPT_INVALID = 0,
+  OPT_INVALID = 0, // NOLINT(readability-identifier-naming): named as LLVM's option macros name the rest.
 #define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
 #include "tools/attnc/Options.inc"
 #undef OPTION

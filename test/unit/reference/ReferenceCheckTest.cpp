@@ -55,9 +55,9 @@ TEST(Reference, S18_scalarsMustBeInRange) {
 TEST(Reference, S18_lengthsMustFit) {
   Call call(forwardSpec({"lengths(key = %n : tensor<?xi32>)", ", %n: tensor<?xi32>"}));
   expectRefusal(call.randomQkv(2, 1, 3).tensor({2}, {3, 4}).results(2, 1), "lengths of key from 0 to 3, got 4");
-  for (auto [offsets, text] : {std::pair(std::vector<double>{1, 2, 4}, "begin with 0"),
-                               {{0, 5, 4}, "not decrease"},
-                               {{0, 2, 3}, "end with 4, got 3 at index 2 [S11]"}}) {
+  for (const auto &[offsets, text] : {std::pair(std::vector<double>{1, 2, 4}, "begin with 0"),
+                                      {{0, 5, 4}, "not decrease"},
+                                      {{0, 2, 3}, "end with 4, got 3 at index 2 [S11]"}}) {
     SpecOptions options;
     options.packed = true;
     options.clauses = "varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)";

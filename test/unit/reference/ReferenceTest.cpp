@@ -218,6 +218,7 @@ TEST(Reference, RowsAndThreadsChangeNothing) {
   ReferenceOptions threads;
   auto parallel = [](int64_t n, llvm::function_ref<void(int64_t)> body) {
     std::vector<std::thread> workers;
+    workers.reserve(n);
     for (int64_t index = 0; index < n; ++index)
       workers.emplace_back([=] { body(index); });
     for (std::thread &worker : workers)
