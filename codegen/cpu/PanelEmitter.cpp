@@ -291,6 +291,8 @@ std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value 
     }
   }
 
+  // One emitter for all elements: it analyses the region once.
+  RegionEmitter region(context, body, values.scalars);
   std::vector<ColumnBlock> results(op->getNumResults());
   for (int64_t offset = 0; offset < width; ++offset) {
     Value at = context.add(column, context.index(offset));
@@ -314,7 +316,7 @@ std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value 
       // A position that is not used needs no value.
       arguments.push_back(positions.empty() ? context.index(0) : positions[number]);
       arguments.push_back(j);
-      Lanes yielded = RegionEmitter(context, body, values.scalars).emit(arguments);
+      Lanes yielded = region.emit(arguments);
       if (mask) {
         Value dropped = context.splat(context.constant(b.getF32Type(), -std::numeric_limits<double>::infinity()));
         yielded = {arith::SelectOp::create(b, loc, yielded.front(), inputs.front()[offset][number], dropped)};

@@ -75,7 +75,20 @@ private:
   // Memory.
   void emitLoad(tile::LoadOp op);
   void emitStore(tile::StoreOp op);
-  mlir::Value rowsBelow(mlir::Value firstRow, mlir::Value limit);
+  /// Where a load or store meets the view: the panel's first element there, and how much of the panel lies below the
+  /// limits.
+  struct PanelAccess {
+    mlir::Value view;
+    llvm::SmallVector<mlir::Value> base;
+    int64_t rowAxis, columnAxis; ///< columnAxis is -1 for a row vector
+    int64_t columns;
+    mlir::Value liveRows, liveColumns;
+  };
+  template <typename Op>
+  PanelAccess accessOf(Op op, mlir::VectorType type);
+  llvm::SmallVector<mlir::Value> viewIndices(const PanelAccess &access, mlir::Value row, mlir::Value column);
+  llvm::SmallVector<mlir::Value> elementIndices(const PanelAccess &access, mlir::Value buffer, mlir::Value row,
+                                                mlir::Value column);
   void finish();
 
   EmitContext &context;

@@ -13,11 +13,46 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::cpu;
 
-/// How many rows of the panel lie below `limit`, when the tile's first row has index `firstRow`: from 0 to the panel's.
-Value PanelEmitter::rowsBelow(Value firstRow, Value limit) {
-  Value first = context.add(firstRow, context.mul(panel, context.index(context.panelRows())));
-  Value left = context.greatest(context.sub(limit, first), context.index(0));
-  return context.least(left, context.index(context.panelRows()));
+template <typename Op>
+PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
+  PanelAccess access;
+  access.view = values.scalar(op.getView());
+  for (Value index : op.getIndices())
+    access.base.push_back(values.scalar(index));
+  access.rowAxis = op.getAxes()[0];
+  access.columnAxis = type.getRank() == 1 ? -1 : op.getAxes()[1];
+  access.columns = type.getRank() == 1 ? 1 : type.getDimSize(1);
+
+  auto liveBelow = [&](Value first, Value limit, int64_t size) {
+    Value left = context.greatest(context.sub(values.scalar(limit), first), context.index(0));
+    return context.least(left, context.index(size));
+  };
+  Value firstRow = context.add(access.base[access.rowAxis], context.mul(panel, context.index(context.panelRows())));
+  access.liveRows = liveBelow(firstRow, op.getLimits()[0], context.panelRows());
+  access.liveColumns = access.columnAxis < 0
+                           ? context.index(1)
+                           : liveBelow(access.base[access.columnAxis], op.getLimits()[1], access.columns);
+  access.base[access.rowAxis] = firstRow;
+  return access;
+}
+
+/// Indices of an element in the view.
+SmallVector<Value> PanelEmitter::viewIndices(const PanelAccess &access, Value row, Value column) {
+  SmallVector<Value> indices = access.base;
+  indices[access.rowAxis] = context.add(indices[access.rowAxis], row);
+  if (access.columnAxis >= 0)
+    indices[access.columnAxis] = context.add(indices[access.columnAxis], column);
+  return indices;
+}
+
+/// Indices of the same element in a buffer: of one panel, or of all.
+SmallVector<Value> PanelEmitter::elementIndices(const PanelAccess &access, Value buffer, Value row, Value column) {
+  SmallVector<Value> indices{row};
+  if (access.columnAxis >= 0)
+    indices.insert(indices.begin(), column);
+  if (cast<MemRefType>(buffer.getType()).getRank() > static_cast<int64_t>(indices.size()))
+    indices.insert(indices.begin(), panel);
+  return indices;
 }
 
 /// Copies rows of a view into a panel, transposed: buffer[column][row]. Rows and columns past the limits are 0.
@@ -25,66 +60,33 @@ void PanelEmitter::emitLoad(tile::LoadOp op) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   auto type = cast<VectorType>(op.getResult().getType());
-  Value view = values.scalar(op.getView());
-  SmallVector<Value> base, limits;
-  for (Value index : op.getIndices())
-    base.push_back(values.scalar(index));
-  for (Value limit : op.getLimits())
-    limits.push_back(values.scalar(limit));
-  int64_t rowAxis = op.getAxes()[0];
+  PanelAccess access = accessOf(op, type);
   bool isVector = type.getRank() == 1;
-  int64_t columns = isVector ? 1 : type.getDimSize(1);
   Type element = storageType(type.getElementType());
 
   Value state;
   if (usedOutside(op.getResult()) || isVector) {
     SmallVector<int64_t> shape{context.panels, context.panelRows()};
     if (!isVector)
-      shape.insert(shape.begin() + 1, columns);
+      shape.insert(shape.begin() + 1, access.columns);
     state = values.states[op.getResult()] = context.allocate(shape, element);
   } else {
-    state = buffers[op.getResult()] = context.allocate({columns, context.panelRows()}, element);
+    state = buffers[op.getResult()] = context.allocate({access.columns, context.panelRows()}, element);
   }
-  bool hasPanels = cast<MemRefType>(state.getType()).getRank() == (isVector ? 2 : 3);
-  auto at = [&](Value row, Value column) {
-    SmallVector<Value> indices;
-    if (hasPanels)
-      indices.push_back(panel);
-    if (!isVector)
-      indices.push_back(column);
-    indices.push_back(row);
-    return indices;
-  };
   auto clear = [&](Value row, Value column) {
-    memref::StoreOp::create(b, loc, context.constant(element, 0), state, at(row, column));
+    memref::StoreOp::create(b, loc, context.constant(element, 0), state, elementIndices(access, state, row, column));
   };
 
-  Value zero = context.index(0), one = context.index(1);
-  Value liveRows = rowsBelow(base[rowAxis], limits[0]), liveColumns = context.index(columns);
-  if (!isVector) {
-    Value left = context.greatest(context.sub(limits[1], base[op.getAxes()[1]]), zero);
-    liveColumns = context.least(left, liveColumns);
-  }
-  Value firstRow = context.add(base[rowAxis], context.mul(panel, context.index(context.panelRows())));
-  scf::ForOp::create(b, loc, zero, liveRows, one, {}, [&](OpBuilder &, Location, Value row, ValueRange) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(row.getParentBlock());
-    SmallVector<Value> source = base;
-    source[rowAxis] = context.add(firstRow, row);
-    auto copy = [&](Value column) {
-      SmallVector<Value> from = source;
-      if (!isVector)
-        from[op.getAxes()[1]] = context.add(from[op.getAxes()[1]], column);
-      Value loaded = memref::LoadOp::create(b, loc, view, from);
-      memref::StoreOp::create(b, loc, widen(context, loaded), state, at(row, column));
-    };
-    forRange(context, zero, liveColumns, copy);
-    forRange(context, liveColumns, context.index(columns), [&](Value column) { clear(row, column); });
-    scf::YieldOp::create(b, loc);
+  Value zero = context.index(0), allColumns = context.index(access.columns);
+  forRange(context, zero, access.liveRows, [&](Value row) {
+    forRange(context, zero, access.liveColumns, [&](Value column) {
+      Value loaded = memref::LoadOp::create(b, loc, access.view, viewIndices(access, row, column));
+      memref::StoreOp::create(b, loc, widen(context, loaded), state, elementIndices(access, state, row, column));
+    });
+    forRange(context, access.liveColumns, allColumns, [&](Value column) { clear(row, column); });
   });
-  forRange(context, liveRows, context.index(context.panelRows()), [&](Value row) {
-    forRange(context, zero, context.index(columns), [&](Value column) { clear(row, column); });
-  });
+  forRange(context, access.liveRows, context.index(context.panelRows()),
+           [&](Value row) { forRange(context, zero, allColumns, [&](Value column) { clear(row, column); }); });
 }
 
 /// Copies a panel out, row by row, as far as the limits go.
@@ -92,11 +94,10 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   auto type = cast<VectorType>(op.getValue().getType());
-  bool isVector = type.getRank() == 1;
-  int64_t columns = isVector ? 1 : type.getDimSize(1);
+  PanelAccess access = accessOf(op, type);
   Value buffer;
   Value zero = context.index(0);
-  if (isVector) {
+  if (type.getRank() == 1) {
     buffer = context.allocate({context.panelRows()}, storageType(type.getElementType()));
     for (auto [number, vector] : llvm::enumerate(rowVector(op.getValue())))
       context.storeVector(vector, buffer, zero, number);
@@ -105,44 +106,19 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
     if (!buffer)
       buffer = values.states.lookup(op.getValue());
     if (!buffer) {
-      buffer = context.allocate({columns, context.panelRows()}, b.getF32Type());
-      auto loop = scf::ForOp::create(b, loc, zero, context.index(columns), context.index(context.columns));
+      buffer = context.allocate({access.columns, context.panelRows()}, b.getF32Type());
+      auto loop = scf::ForOp::create(b, loc, zero, context.index(access.columns), context.index(context.columns));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Value column = loop.getInductionVar();
       storeBlock(evaluate(op.getValue(), column), buffer, column);
     }
   }
-  bool hasPanels = cast<MemRefType>(buffer.getType()).getRank() == (isVector ? 2 : 3);
-
-  Value view = values.scalar(op.getView());
-  SmallVector<Value> base, limits;
-  for (Value index : op.getIndices())
-    base.push_back(values.scalar(index));
-  for (Value limit : op.getLimits())
-    limits.push_back(values.scalar(limit));
-  int64_t rowAxis = op.getAxes()[0];
-  Value liveRows = rowsBelow(base[rowAxis], limits[0]), liveColumns = context.index(columns);
-  if (!isVector) {
-    Value left = context.greatest(context.sub(limits[1], base[op.getAxes()[1]]), zero);
-    liveColumns = context.least(left, liveColumns);
-  }
-  Value firstRow = context.add(base[rowAxis], context.mul(panel, context.index(context.panelRows())));
-  forRange(context, zero, liveRows, [&](Value row) {
-    SmallVector<Value> to = base;
-    to[rowAxis] = context.add(firstRow, row);
-    forRange(context, zero, liveColumns, [&](Value column) {
-      SmallVector<Value> from;
-      if (hasPanels)
-        from.push_back(panel);
-      if (!isVector)
-        from.push_back(column);
-      from.push_back(row);
-      SmallVector<Value> target = to;
-      if (!isVector)
-        target[op.getAxes()[1]] = context.add(target[op.getAxes()[1]], column);
-      Value element = memref::LoadOp::create(b, loc, buffer, from);
-      memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), view, target);
+  forRange(context, zero, access.liveRows, [&](Value row) {
+    forRange(context, zero, access.liveColumns, [&](Value column) {
+      Value element = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
+      memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), access.view,
+                              viewIndices(access, row, column));
     });
   });
 }
