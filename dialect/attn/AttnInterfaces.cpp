@@ -4,6 +4,7 @@
 
 #include "dialect/attn/AttnInterfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -18,4 +19,10 @@ static int64_t dimFromEnd(Value tensor, int64_t fromEnd) {
 
 int64_t KernelOpInterface::getQueryHeads() { return dimFromEnd((*this).getQuery(), 2); }
 int64_t KernelOpInterface::getKeyHeads() { return dimFromEnd((*this).getKey(), 2); }
+float KernelOpInterface::getLiteralScale() {
+  if (std::optional<APFloat> literal = (*this).getStaticScale())
+    return literal->convertToFloat();
+  return static_cast<float>(1 / std::sqrt(static_cast<double>(getHeadDim())));
+}
+
 int64_t KernelOpInterface::getHeadDim() { return dimFromEnd((*this).getQuery(), 1); }

@@ -78,6 +78,8 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     int64_t getQueryHeads();
     int64_t getKeyHeads();
     int64_t getHeadDim();
+    /// The scale where no run-time value gives it: the literal, or 1/sqrt(D) (S1).
+    float getLiteralScale();
     /// True where dropout may drop something.
     bool hasDropout() { return (*this).getDropout() || (*this).getStaticDropout(); }
   }];

@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/attn/Passes.h"
 #include "passes/attn/TileBuilder.h"
-#include <cmath>
+#include <limits>
 
 namespace attnc::attn {
 #define GEN_PASS_DEF_ATTNTOTILE
@@ -78,8 +78,7 @@ void ProgramWriter::chooseUnit() {
   unit.factor = unit.perNatural();
   if (!kernel.getScore().empty() || kernel.getScale())
     return;
-  float scale = kernel.getStaticScale() ? kernel.getStaticScale()->convertToFloat()
-                                        : static_cast<float>(1 / std::sqrt(double(kernel.getHeadDim())));
+  float scale = kernel.getLiteralScale();
   // A scale of 0 or below would turn maxima into minima.
   if (!(scale > 1e-20f))
     return;

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/attn/TileBuilder.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace attnc;
@@ -113,10 +112,7 @@ Value TileBuilder::buildScore(Value scores, Value j) {
   auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
                                  add(geometry.row0, geometry.shift), j);
   Block *body = addElementwiseBody(map.getBody(), scores, operands);
-  Value scale = kernel.getScale()
-                    ? lookup(kernel.getScale())
-                    : f32(kernel.getStaticScale() ? kernel.getStaticScale()->convertToFloat()
-                                                  : static_cast<float>(1 / std::sqrt(double(kernel.getHeadDim()))));
+  Value scale = kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
   Value logit = arith::MulFOp::create(builder, loc, body->getArgument(0), scale);
   if (!region.empty())
     logit = cloneRegion(region, body, operands, logit);
