@@ -23,11 +23,25 @@ void AttnDialect::registerAttributes() {
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
-                                   int64_t panel) {
+                                   int64_t panel, PipelineAttr) {
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
   if (queryTile % panel != 0)
     return emitError() << "expected panel to divide query_tile, got " << panel << " and " << queryTile;
+  return success();
+}
+
+LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
+                                   int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, Rescale,
+                                   bool, bool, bool, bool, Epilogue, bool, int64_t sectionBytes) {
+  if (consumers <= 0 || stages <= 0 || queryStages <= 0)
+    return emitError() << "expected positive counts, got consumers = " << consumers << ", stages = " << stages
+                       << ", query_stages = " << queryStages;
+  for (int64_t registers : {producerRegisters, consumerRegisters})
+    if (registers < 24 || registers > 240 || registers % 8 != 0)
+      return emitError() << "expected multiples of 8 from 24 to 240 registers, got " << registers;
+  if (sectionBytes < 0)
+    return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
   return success();
 }

@@ -20,6 +20,59 @@ def Attn_Alignment : I32EnumAttr<"Alignment", "position of the first query among
 }
 def Attn_AlignmentAttr : EnumAttr<Attn_Dialect, Attn_Alignment, "alignment">;
 
+def Attn_RescaleAfter : I32EnumAttrCase<"After", 0, "after">;
+def Attn_RescaleBefore : I32EnumAttrCase<"Before", 1, "before">;
+
+/// When the accumulated output takes a new row maximum: right after a product with values, or before the next one.
+def Attn_Rescale : I32EnumAttr<"Rescale", "when the accumulated output is rescaled",
+                               [Attn_RescaleAfter, Attn_RescaleBefore]> {
+  let cppNamespace = "::attnc::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_RescaleAttr : EnumAttr<Attn_Dialect, Attn_Rescale, "rescale">;
+
+def Attn_EpilogueStaged : I32EnumAttrCase<"Staged", 0, "staged">;
+def Attn_EpilogueSlabs : I32EnumAttrCase<"Slabs", 1, "slabs">;
+def Attn_EpilogueDirect : I32EnumAttrCase<"Direct", 2, "direct">;
+
+/// How a block writes its output: through a staging buffer for the whole tile, through one for 64 columns at a time, or
+/// from registers.
+def Attn_Epilogue : I32EnumAttr<"Epilogue", "how a block writes its output",
+                                [Attn_EpilogueStaged, Attn_EpilogueSlabs, Attn_EpilogueDirect]> {
+  let cppNamespace = "::attnc::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_EpilogueAttr : EnumAttr<Attn_Dialect, Attn_Epilogue, "epilogue">;
+
+def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
+  let mnemonic = "pipeline";
+  let summary = "How a GPU overlaps the steps of a kernel";
+  let description = [{
+    - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
+    - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries.
+    - `producer_registers`, `consumer_registers`: registers of a thread of each role.
+    - `rescale`: when the accumulated output is rescaled; with `lazy`, only when a row's maximum grew by more than 8 in
+      log2 units (the same maximum divides in the end, so the result stays exact).
+    - `turns`: consumers take turns at issuing products.
+    - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
+    - `pinned`: the wait for the product with values stands right after the row maxima, and stays there.
+    - `epilogue`: how the output leaves.
+    - `dynamic`: blocks take tiles from a counter; else every n-th tile for n blocks.
+    - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
+  }];
+  let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
+                        "int64_t":$producer_registers, "int64_t":$consumer_registers,
+                        EnumParameter<Attn_Rescale>:$rescale, DefaultValuedParameter<"bool", "false">:$lazy,
+                        DefaultValuedParameter<"bool", "false">:$turns,
+                        DefaultValuedParameter<"bool", "false">:$by_row,
+                        DefaultValuedParameter<"bool", "false">:$pinned,
+                        EnumParameter<Attn_Epilogue>:$epilogue,
+                        DefaultValuedParameter<"bool", "false">:$dynamic,
+                        DefaultValuedParameter<"int64_t", "0">:$section_bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "How a kernel is tiled and ordered";
@@ -31,10 +84,13 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `key_tile`: keys of one step of its loop.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU. Divides `query_tile`.
+    - `pipeline`: how a GPU overlaps steps; absent on a CPU.
+    - `pipeline`: how a GPU overlaps steps; absent on a CPU.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`
   }];
-  let parameters = (ins "int64_t":$query_tile, "int64_t":$key_tile, "int64_t":$panel);
+  let parameters = (ins "int64_t":$query_tile, "int64_t":$key_tile, "int64_t":$panel,
+                        OptionalParameter<"PipelineAttr">:$pipeline);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -54,6 +110,31 @@ def Attn_CpuTargetAttr : AttrDef<Attn_Dialect, "CpuTarget"> {
   }];
   let parameters = (ins StringRefParameter<"LLVM name of the CPU">:$cpu, StringRefParameter<"LLVM features">:$features,
                         "int64_t":$vector_bits, "int64_t":$vector_registers, "int64_t":$l1_bytes, "int64_t":$l2_bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Attn_GpuTargetAttr : AttrDef<Attn_Dialect, "GpuTarget"> {
+  let mnemonic = "gpu";
+  let summary = "Facts about a GPU";
+  let description = [{
+    The machine to compile for, as the module attribute `attn.target`; `codegen/target` knows them by name.
+
+    - `arch`, `ptx`: name of the architecture, and version of PTX (times ten) that LLVM writes.
+    - `multiprocessors`: how many there are.
+    - `shared_bytes`: shared memory that one block can have.
+    - `registers`: 32-bit registers of a multiprocessor.
+    - `l2_bytes`: the cache that all share.
+    - `warpgroup_mma`: asynchronous products of warpgroups, operands in shared memory (PTX ISA 9.7.15); else products of
+      warps (9.7.14).
+    - `tensor_copies`: copies of boxes of tensors that complete on barriers (PTX ISA 9.7.9.27); else copies of 16 bytes a
+      thread.
+
+    Example: `#attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
+    l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>`
+  }];
+  let parameters = (ins StringRefParameter<"name of the architecture">:$arch, "int64_t":$ptx,
+                        "int64_t":$multiprocessors, "int64_t":$shared_bytes, "int64_t":$registers, "int64_t":$l2_bytes,
+                        "bool":$warpgroup_mma, "bool":$tensor_copies);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -48,7 +48,7 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
       dims += cast<RankedTensorType>(value.getType()).getShape().back();
     int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
     int64_t queryTile = panel * std::max<int64_t>(1, rows / panel);
-    return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel);
+    return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel, PipelineAttr());
   }
 
   /// A spec's own schedule must suit the registers.
