@@ -20,6 +20,10 @@ void buildCpuPipeline(mlir::OpPassManager &pm);
 /// sizes from the tile programs. Read before `buildCpuPipeline` runs on `tileModule`; `bytes` stays empty.
 mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
 
+/// Columns of a tile that generated code computes together. Times the registers of a panel's rows, they are the sums of
+/// products that stay in registers.
+int64_t columnsTogether(attn::CpuTargetAttr target);
+
 /// Enters in an image how much scratch memory its entries need; `llvmModule` has gone through `buildCpuPipeline`.
 void setScratchSizes(runtime::KernelImage &image, mlir::ModuleOp llvmModule);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/CpuCodegen.h"
 #include "codegen/cpu/EntryAbi.h"
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/Passes.h"
@@ -54,10 +55,11 @@ private:
 
 } // namespace
 
+int64_t attnc::cpu::columnsTogether(attn::CpuTargetAttr target) { return target.getVectorRegisters() >= 32 ? 8 : 4; }
+
 ProgramEmitter::ProgramEmitter(tile::ProgramOp program, attn::CpuTargetAttr target, OpBuilder &builder)
     : program(program),
-      context{builder, program.getLoc(), target.getVectorBits() / 32, 0, 0, target.getVectorRegisters() >= 32 ? 8 : 4,
-              {}} {
+      context{builder, program.getLoc(), target.getVectorBits() / 32, 0, 0, columnsTogether(target), {}} {
   int64_t panel = program.getPanel();
   context.vectors = panel / context.lanes;
   context.panels = program.getRows() / panel;

@@ -77,6 +77,13 @@ static Result<Lowered> lowerToLlvm(Session &session, const attn::KernelFunction 
   return Lowered{std::move(*module), std::move(*image), target};
 }
 
+Result<KernelImage> jit::describeKernel(Session &session, const attn::KernelFunction &kernel) {
+  Result<Lowered> lowered = lowerToLlvm(session, kernel);
+  if (!lowered)
+    return lowered.takeError();
+  return std::move(lowered->image);
+}
+
 Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunction &kernel) {
   Result<Lowered> lowered = lowerToLlvm(session, kernel);
   if (!lowered)

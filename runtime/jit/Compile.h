@@ -30,6 +30,9 @@ runtime::Result<mlir::OwningOpRef<mlir::ModuleOp>> lowerToAttn(Session &session,
 /// What `kernel` is at `stage`, as text, or as bytes for `Stage::Image`.
 runtime::Result<std::string> compileToStage(Session &session, const attn::KernelFunction &kernel, Stage stage);
 
+/// What the runtime must know of `kernel` compiled for this CPU, without object code: arguments, grids, scratch memory.
+runtime::Result<runtime::KernelImage> describeKernel(Session &session, const attn::KernelFunction &kernel);
+
 /// Compiles `kernel` for this CPU.
 runtime::Result<runtime::KernelImage> compileToImage(Session &session, const attn::KernelFunction &kernel);
 

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "runtime/jit/Compile.h"
-#include "runtime/jit/ReferenceKernel.h"
 #include "tools/attnc/Commands.h"
-#include "tools/attnc/PeakRate.h"
-#include "tools/attnc/Spec.h"
+#include "tools/attnc/Launch.h"
+#include "tools/attnc/PeakRates.h"
 #include "tools/attnc/Work.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -39,16 +37,16 @@ static void showProgress(double share, double elapsed) {
                << llvm::format("] %3.0f%%", 100 * std::min(share, 1.0));
 }
 
-/// Runs `kernel` on `values` until the time is up; the seconds of each run, sorted.
-static Result<std::vector<double>> measure(jit::Executable &kernel, runtime::Span<const runtime::ArgValue> values) {
+/// Runs `launch` until the time is up; the seconds of each run, sorted.
+static Result<std::vector<double>> measure(Launch &launch) {
   // The first run touches the memory and starts the threads.
-  if (Status status = kernel.run(values); !status)
+  if (Status status = launch.run(); !status)
     return status.takeError();
   std::vector<double> seconds;
   Clock::time_point start = Clock::now();
   for (double elapsed = 0; seconds.size() < fewestRuns || (elapsed < secondsToMeasure && seconds.size() < mostRuns);) {
     Clock::time_point begin = Clock::now();
-    if (Status status = kernel.run(values); !status)
+    if (Status status = launch.run(); !status)
       return status.takeError();
     seconds.push_back(secondsSince(begin));
     elapsed = secondsSince(start);
@@ -63,23 +61,14 @@ static Result<std::vector<double>> measure(jit::Executable &kernel, runtime::Spa
 }
 
 /// What the mask leaves to do, from the bounds that the compiler derives.
-static Result<Work> findWork(Spec &spec, const jit::Shapes &shapes, runtime::Span<const runtime::ArgValue> inputs) {
-  auto module = jit::lowerToAttn(*spec.session, spec.kernel);
-  if (!module)
-    return module.takeError();
-  mlir::FailureOr<attn::KernelFunction> lowered =
-      attn::KernelFunction::get(*(**module).getOps<mlir::func::FuncOp>().begin());
-  if (failed(lowered))
-    return jit::reported();
-  std::vector<attn::ReferenceValue> values = jit::toReferenceValues(spec.kernel, inputs);
-  std::vector<MaskWork> masks;
-  for (attn::KernelOpInterface op : lowered->kernels) {
-    Result<MaskWork> mask = measureMask(op, values);
-    if (!mask)
-      return mask.takeError();
-    masks.push_back(std::move(*mask));
-  }
-  return countWork(*lowered, shapes, masks);
+static Result<Work> findWork(const Launch &launch) {
+  Result<LoweredSpec> lowered = LoweredSpec::get(launch.spec);
+  if (!lowered)
+    return lowered.takeError();
+  Result<std::vector<MaskWork>> masks = measureMasks(lowered->kernel, launch.inputs);
+  if (!masks)
+    return masks.takeError();
+  return countWork(lowered->kernel, launch.shapes, *masks);
 }
 
 /// The value at `share` of sorted `values`.
@@ -88,46 +77,31 @@ static double quantile(const std::vector<double> &values, double share) {
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
-  Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
-  if (!seed)
-    return fail(seed.takeError());
-  Result<Spec> spec = Spec::open(args);
-  if (!spec)
-    return fail(spec.takeError());
-  Result<jit::Shapes> shapes = spec->resolveShapes(args);
-  if (!shapes)
-    return fail(shapes.takeError());
-  auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), 1});
-  if (!inputs)
-    return fail(inputs.takeError());
-  auto outputs = jit::allocateOutputs(spec->kernel, *shapes);
-  if (!outputs)
-    return fail(outputs.takeError());
-  Result<Work> work = findWork(*spec, *shapes, *inputs);
+  Result<Launch> launch = Launch::draw(args);
+  if (!launch)
+    return fail(launch.takeError());
+  Result<Work> work = findWork(*launch);
   if (!work)
     return fail(work.takeError());
-  Clock::time_point start = Clock::now();
-  Result<std::unique_ptr<jit::Executable>> kernel = spec->load();
-  if (!kernel)
-    return fail(kernel.takeError());
-  double compileSeconds = secondsSince(start);
-  double peak = measurePeakRate();
-  Result<std::vector<double>> seconds = measure(**kernel, joinArguments(*inputs, *outputs));
+  double peak = measureFlopRate();
+  Result<std::vector<double>> seconds = measure(*launch);
   if (!seconds)
     return fail(seconds.takeError());
 
   double median = quantile(*seconds, 0.5), low = quantile(*seconds, 0.1), high = quantile(*seconds, 0.9);
   double rate = work->flops / median;
+  llvm::StringRef name = launch->spec.kernel.function.getName(), target = launch->spec.target->name;
+  std::string sizes = launch->shapes.toString();
   llvm::raw_ostream &os = llvm::outs();
   if (args.hasArg(OPT_json)) {
-    llvm::json::Object object{{"spec", spec->kernel.function.getName()},
-                              {"target", spec->target->name},
-                              {"shape", shapes->toString()},
+    llvm::json::Object object{{"spec", name},
+                              {"target", target},
+                              {"shape", sizes},
                               {"runs", static_cast<int64_t>(seconds->size())},
                               {"median_s", median},
                               {"p10_s", low},
                               {"p90_s", high},
-                              {"compile_s", compileSeconds},
+                              {"compile_s", launch->loadSeconds},
                               {"flop", work->flops},
                               {"bytes", work->bytes},
                               {"flop_per_s", rate},
@@ -136,9 +110,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     os << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << '\n';
     return ExitCode::Success;
   }
-  os << '@' << spec->kernel.function.getName() << " on " << spec->target->name << ", " << shapes->toString() << '\n'
+  os << '@' << name << " on " << target << ", " << sizes << '\n'
      << llvm::format("median   %.4g ms, 10%% to 90%% %.4g to %.4g ms, %zu runs, compiled in %.0f ms\n", 1e3 * median,
-                     1e3 * low, 1e3 * high, seconds->size(), 1e3 * compileSeconds)
+                     1e3 * low, 1e3 * high, seconds->size(), 1e3 * launch->loadSeconds)
      << llvm::format("rate     %.3f TFLOP/s on ", rate / 1e12) << printScaled(work->flops) << "FLOP of kept pairs, "
      << llvm::format("%.1f%% of the peak of %.3f TFLOP/s\n", 100 * rate / peak, peak / 1e12);
   return ExitCode::Success;

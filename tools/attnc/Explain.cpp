@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/CpuCodegen.h"
+#include "codegen/target/HostCpu.h"
 #include "runtime/jit/Compile.h"
-#include "runtime/jit/ReferenceKernel.h"
-#include "runtime/jit/Types.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Formula.h"
 #include "tools/attnc/MaskPicture.h"
+#include "tools/attnc/Roofline.h"
 #include "tools/attnc/Spec.h"
-#include "tools/attnc/Work.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Process.h"
 
@@ -27,6 +27,19 @@ static llvm::raw_ostream &line(llvm::StringRef label) {
 /// "[low, high)" of two formulas.
 static std::string interval(llvm::StringRef low, llvm::StringRef high) {
   return ("[" + low + ", " + (FormulaPrinter::isUnbounded(high) ? "Sk" : high) + ")").str();
+}
+
+/// The tile sizes of one operation, and the registers that they take.
+static void explainSchedule(attn::KernelOpInterface op) {
+  attn::ScheduleAttr schedule = op.getScheduleAttr();
+  auto target = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(target::targetAttrName);
+  if (!schedule || !target)
+    return;
+  line("schedule") << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "
+                   << schedule.getPanel() << '\n';
+  int64_t sums = schedule.getPanel() * 32 / target.getVectorBits() * cpu::columnsTogether(target);
+  line("") << sums << " of " << target.getVectorRegisters() << " vector registers of " << target.getVectorBits()
+           << " bits hold sums of products\n";
 }
 
 /// What was decided for one operation: its regions as formulas, and its schedule.
@@ -61,9 +74,36 @@ static void explainOperation(attn::KernelOpInterface op, FormulaPrinter &printer
     line("blocks") << "some kept where " << blocks[0] << '\n';
     line("") << "all kept where " << blocks[1] << '\n';
   }
-  if (attn::ScheduleAttr schedule = op.getScheduleAttr())
-    line("schedule") << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "
-                     << schedule.getPanel() << '\n';
+  explainSchedule(op);
+}
+
+/// The memory of its own that a kernel takes.
+static void explainMemory(const runtime::KernelImage &image) {
+  int64_t bytes = 0;
+  for (const runtime::KernelEntry &entry : image.entries)
+    bytes = std::max(bytes, entry.scratchBytes);
+  line("memory") << printScaled(static_cast<double>(bytes)) << "B of scratch a thread, whatever the sizes\n";
+}
+
+/// A number of things that have no unit: "1.37 M", "12".
+static std::string printCount(double value) { return llvm::StringRef(printScaled(value)).rtrim().str(); }
+
+/// What this machine can make of `work`, and which part of it binds.
+static void explainLimits(const Work &work) {
+  PeakRates peak = measurePeakRates();
+  line("machine") << printScaled(peak.flops) << "FLOP/s, " << printCount(peak.exponentials) << " exponentials/s, "
+                  << printScaled(peak.bytes) << "B/s, measured on this CPU";
+  llvm::raw_ostream &os = llvm::outs();
+  if (peak.bytes > 0)
+    os << llvm::format("; balance %.3g FLOP for each byte", peak.flops / peak.bytes);
+  os << '\n';
+  Roofline roofline(work, peak);
+  if (!(roofline.seconds() > 0))
+    return;
+  line("limit") << "attainable " << printScaled(work.flops / roofline.seconds())
+                << "FLOP/s, bound by: " << roofline.bound() << '\n';
+  line("") << llvm::format("alone, multiply-adds take %.3g ms, exponentials %.3g ms, memory %.3g ms\n",
+                           1e3 * roofline.flopSeconds, 1e3 * roofline.exponentialSeconds, 1e3 * roofline.byteSeconds);
 }
 
 /// What the mask keeps and what that costs, at given sizes.
@@ -80,8 +120,10 @@ static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &s
                  << printScaled(mask.allPairs) << " pairs, over all sequences and heads\n";
   }
   Work work = countWork(kernel, shapes, masks);
-  line("work") << printScaled(work.flops) << "FLOP on kept pairs, " << printScaled(work.bytes) << "B, "
+  line("work") << printScaled(work.flops) << "FLOP and " << printCount(work.exponentials)
+               << " exponentials on kept pairs, " << printScaled(work.bytes) << "B: intensity "
                << llvm::format("%.3g", work.intensity()) << " FLOP for each byte\n";
+  explainLimits(work);
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
@@ -95,28 +137,24 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<jit::Shapes> shapes = spec->resolveShapes(args);
   if (!shapes && (sized || args.hasArg(OPT_svg)))
     return fail(shapes.takeError());
-  auto module = jit::lowerToAttn(*spec->session, spec->kernel);
-  if (!module)
-    return fail(module.takeError());
-  auto function = *(**module).getOps<mlir::func::FuncOp>().begin();
-  mlir::FailureOr<attn::KernelFunction> lowered = attn::KernelFunction::get(function);
-  if (failed(lowered))
-    return ExitCode::BadUse;
+  Result<LoweredSpec> lowered = LoweredSpec::get(*spec);
+  if (!lowered)
+    return fail(lowered.takeError());
+  Result<runtime::KernelImage> image = jit::describeKernel(*spec->session, spec->kernel);
+  if (!image)
+    return fail(image.takeError());
 
   std::vector<MaskWork> masks;
   if (shapes) {
     auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), 1, /*drawValues=*/false});
     if (!inputs)
       return fail(inputs.takeError());
-    std::vector<attn::ReferenceValue> values = jit::toReferenceValues(spec->kernel, *inputs);
-    for (attn::KernelOpInterface op : lowered->kernels) {
-      Result<MaskWork> mask = measureMask(op, values);
-      if (!mask)
-        return fail(mask.takeError());
-      masks.push_back(std::move(*mask));
-    }
+    auto measured = measureMasks(lowered->kernel, *inputs);
+    if (!measured)
+      return fail(measured.takeError());
+    masks = std::move(*measured);
   }
-  llvm::StringRef name = function.getName();
+  llvm::StringRef name = spec->kernel.function.getName();
   if (args.hasArg(OPT_svg))
     if (runtime::Status status = writeFile(
             args.getLastArgValue(OPT_svg),
@@ -125,11 +163,12 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
       return fail(status.takeError());
 
   line("spec") << '@' << name << ", target " << spec->target->name << '\n';
-  FormulaPrinter printer(*lowered);
-  for (attn::KernelOpInterface op : lowered->kernels)
+  FormulaPrinter printer(lowered->kernel);
+  for (attn::KernelOpInterface op : lowered->kernel.kernels)
     explainOperation(op, printer);
+  explainMemory(*image);
   if (shapes)
-    explainWork(*lowered, *shapes, masks);
+    explainWork(lowered->kernel, *shapes, masks);
   else
     llvm::outs() << "\nGive sizes for the picture of the mask's tiles: " << shapes.message() << '\n';
   return ExitCode::Success;
@@ -142,11 +181,15 @@ const Command cli::explainCommand = {
     "Show what the compiler decided, and why",
     "Shows what became of a spec: score and mask as formulas, the keys that each tile of queries can see (bounds), "
     "the\n"
-    "decision for each tile where positions do not settle it (blocks), and the schedule.\n"
+    "decision for each tile where positions do not settle it (blocks), and the schedule with the registers and the\n"
+    "memory that it takes.\n"
     "\n"
     "With sizes it draws the mask's tiles, · empty (never visited), ▒ partial (mask evaluated), █ full (no mask), and\n"
-    "counts the work that the mask leaves: FLOPs on kept pairs, bytes, FLOPs for each byte. Captured tensors hold the\n"
-    "random inputs of 'attnc verify'.\n",
+    "counts the work that the mask leaves: FLOPs and exponentials on kept pairs, bytes, FLOPs for each byte "
+    "(intensity).\n"
+    "Beside it stands what this CPU does at most, measured: where the intensity is below its balance, memory binds; "
+    "the\n"
+    "limit is the least time of the part that binds. Captured tensors hold the random inputs of 'attnc verify'.\n",
     "  attnc explain mistral.mlir\n"
     "  attnc explain mistral.mlir --shape B=1,Sq=16384,Sk=16384\n"
     "  attnc explain packed_documents.mlir --shape B=1,Sq=4096 --svg documents.svg\n",

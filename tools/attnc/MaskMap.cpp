@@ -3,7 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/MaskMap.h"
-#include "runtime/jit/Session.h"
+#include "dialect/attn/ReferenceProblem.h"
+#include "runtime/jit/ReferenceKernel.h"
 #include "tools/attnc/RegionEvaluator.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -147,8 +148,8 @@ double Surveyor::countKept(const Sequence &sequence, int64_t head, const MaskMap
   return kept;
 }
 
-Result<MaskWork> cli::measureMask(KernelOpInterface lowered, llvm::ArrayRef<ReferenceValue> inputs) {
-  Arguments arguments(inputs);
+/// Looks at `lowered`, one operation of a kernel.
+static Result<MaskWork> measureMask(KernelOpInterface lowered, const Arguments &arguments) {
   mlir::FailureOr<Problem> problem = Problem::get(lowered, arguments, Precision::Exact);
   if (failed(problem))
     return jit::reported();
@@ -187,4 +188,18 @@ Result<MaskWork> cli::measureMask(KernelOpInterface lowered, llvm::ArrayRef<Refe
   work.keptPairs *= repeats;
   work.allPairs *= repeats;
   return work;
+}
+
+Result<std::vector<MaskWork>> cli::measureMasks(const KernelFunction &lowered,
+                                                runtime::Span<const runtime::ArgValue> inputs) {
+  std::vector<ReferenceValue> values = jit::toReferenceValues(lowered, inputs);
+  Arguments arguments(values);
+  std::vector<MaskWork> masks;
+  for (KernelOpInterface op : lowered.kernels) {
+    Result<MaskWork> mask = measureMask(op, arguments);
+    if (!mask)
+      return mask.takeError();
+    masks.push_back(std::move(*mask));
+  }
+  return masks;
 }

@@ -5,7 +5,7 @@
 #ifndef ATTNC_TOOLS_ATTNC_MASKMAP_H
 #define ATTNC_TOOLS_ATTNC_MASKMAP_H
 
-#include "dialect/attn/ReferenceProblem.h"
+#include "dialect/attn/KernelFunction.h"
 #include "runtime/Arguments.h"
 #include "runtime/Error.h"
 
@@ -40,9 +40,10 @@ struct MaskWork {
   bool estimated = false; ///< whether `keptPairs` comes from a sample
 };
 
-/// Looks at `lowered`, an operation after `attn-infer-bounds`, on `inputs`. Tile classes are those of the regions
-/// `bounds` and `blocks`; kept pairs are counted by the mask itself where a tile is partial.
-runtime::Result<MaskWork> measureMask(attn::KernelOpInterface lowered, llvm::ArrayRef<attn::ReferenceValue> inputs);
+/// Looks at each operation of `lowered`, a kernel after `attn-infer-bounds`, on `inputs`. Tile classes are those of the
+/// regions `bounds` and `blocks`; kept pairs are counted by the mask itself where a tile is partial.
+runtime::Result<std::vector<MaskWork>> measureMasks(const attn::KernelFunction &lowered,
+                                                    runtime::Span<const runtime::ArgValue> inputs);
 
 } // namespace attnc::cli
 

@@ -4,9 +4,8 @@
 
 #include "runtime/Safetensors.h"
 #include "runtime/jit/Types.h"
-#include "runtime/jit/Verify.h"
 #include "tools/attnc/Commands.h"
-#include "tools/attnc/Spec.h"
+#include "tools/attnc/Launch.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -101,32 +100,23 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<jit::Shapes> shapes = readShapes(spec->kernel, *inputs);
   if (!shapes)
     return fail(shapes.takeError());
-  Result<std::vector<Tensor>> outputs = jit::allocateOutputs(spec->kernel, *shapes);
-  if (!outputs)
-    return fail(outputs.takeError());
-  Result<std::unique_ptr<jit::Executable>> kernel = spec->load();
-  if (!kernel)
-    return fail(kernel.takeError());
-  if (Status status = (*kernel)->run(joinArguments(*inputs, *outputs)); !status)
+  Result<Launch> launch = Launch::prepare(std::move(*spec), std::move(*shapes), std::move(*inputs));
+  if (!launch)
+    return fail(launch.takeError());
+  if (Status status = launch->run(); !status)
     return fail(status.takeError());
 
   std::vector<runtime::NamedTensor> named;
-  for (auto [output, tensor] : llvm::zip_equal(spec->kernel.outputs, *outputs))
+  for (auto [output, tensor] : llvm::zip_equal(launch->spec.kernel.outputs, launch->outputs))
     named.push_back({output.name, tensor});
   if (Status status = runtime::writeSafetensors(outputPath.str(), named); !status)
     return fail(status.takeError());
   if (!args.hasArg(OPT_check))
     return ExitCode::Success;
-
-  auto judgements = jit::judgeAgainstReference(spec->kernel, *inputs, *outputs);
-  if (!judgements)
-    return fail(judgements.takeError());
-  bool right = true;
-  for (const jit::Judgement &judgement : *judgements) {
-    llvm::outs() << judgement.toString() << '\n';
-    right &= judgement.right();
-  }
-  return right ? ExitCode::Success : ExitCode::Wrong;
+  Result<bool> right = launch->judge();
+  if (!right)
+    return fail(right.takeError());
+  return *right ? ExitCode::Success : ExitCode::Wrong;
 }
 
 const Command cli::runCommandEntry = {

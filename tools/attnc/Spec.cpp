@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/Spec.h"
+#include "runtime/jit/Compile.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -35,9 +36,12 @@ Result<jit::Shapes> Spec::resolveShapes(const InputArgList &args) const {
   return jit::Shapes::resolve(kernel, *request);
 }
 
-std::vector<runtime::ArgValue> cli::joinArguments(runtime::Span<const runtime::ArgValue> inputs,
-                                                  runtime::Span<const runtime::Tensor> outputs) {
-  std::vector<runtime::ArgValue> values(inputs.begin(), inputs.end());
-  values.insert(values.end(), outputs.begin(), outputs.end());
-  return values;
+Result<LoweredSpec> LoweredSpec::get(const Spec &spec) {
+  auto module = jit::lowerToAttn(*spec.session, spec.kernel);
+  if (!module)
+    return module.takeError();
+  auto kernel = attn::KernelFunction::get(*(**module).getOps<mlir::func::FuncOp>().begin());
+  if (failed(kernel))
+    return jit::reported();
+  return LoweredSpec{std::move(*module), std::move(*kernel)};
 }

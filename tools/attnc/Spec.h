@@ -21,16 +21,18 @@ struct Spec {
   /// Opens what SPEC, --entry and --target say.
   static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
 
-  /// Makes the kernel ready to run on the target.
-  runtime::Result<std::unique_ptr<jit::Executable>> load() { return target->load(*session, kernel); }
-
   /// The sizes that --shape and --dim give the kernel.
   runtime::Result<jit::Shapes> resolveShapes(const llvm::opt::InputArgList &args) const;
 };
 
-/// `inputs`, then `outputs`: what `jit::Executable::run` takes.
-std::vector<runtime::ArgValue> joinArguments(runtime::Span<const runtime::ArgValue> inputs,
-                                             runtime::Span<const runtime::Tensor> outputs);
+/// A kernel after the passes that decide what: its bounds and schedule.
+struct LoweredSpec {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  attn::KernelFunction kernel; ///< in `module`
+
+  /// Runs the passes on a copy of the kernel of `spec`.
+  static runtime::Result<LoweredSpec> get(const Spec &spec);
+};
 
 } // namespace attnc::cli
 

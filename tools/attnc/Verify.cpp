@@ -4,31 +4,29 @@
 
 #include "runtime/jit/Verify.h"
 #include "tools/attnc/Commands.h"
-#include "tools/attnc/Spec.h"
+#include "tools/attnc/Launch.h"
 #include <cstring>
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::ArgValue;
 using runtime::Result;
 using runtime::Status;
 using runtime::Tensor;
 
-/// Runs `kernel` `repeats` more times on fresh results; the name of a result whose bits differ from `expected`, or an
+/// Runs `launch` `repeats` more times on fresh results; the name of a result whose bits differ from those it has, or an
 /// empty string.
-static Result<std::string> findDifference(jit::Executable &kernel, const attn::KernelFunction &function,
-                                          const jit::Shapes &shapes, runtime::Span<const ArgValue> inputs,
-                                          runtime::Span<const Tensor> expected, int64_t repeats) {
+static Result<std::string> findDifference(Launch &launch, int64_t repeats) {
   for (int64_t n = 0; n < repeats; ++n) {
-    Result<std::vector<Tensor>> outputs = jit::allocateOutputs(function, shapes);
+    Result<std::vector<Tensor>> outputs = jit::allocateOutputs(launch.spec.kernel, launch.shapes);
     if (!outputs)
       return outputs.takeError();
-    if (Status status = kernel.run(joinArguments(inputs, *outputs)); !status)
+    if (Status status = launch.runInto(*outputs); !status)
       return status.takeError();
     for (size_t index = 0; index < outputs->size(); ++index) {
-      auto bytes = static_cast<size_t>(expected[index].numBytes());
-      if (bytes && std::memcmp((*outputs)[index].data(), expected[index].data(), bytes) != 0)
-        return function.outputs[index].name;
+      const Tensor &expected = launch.outputs[index];
+      auto bytes = static_cast<size_t>(expected.numBytes());
+      if (bytes && std::memcmp((*outputs)[index].data(), expected.data(), bytes) != 0)
+        return launch.spec.kernel.outputs[index].name;
     }
   }
   return std::string();
@@ -37,55 +35,32 @@ static Result<std::string> findDifference(jit::Executable &kernel, const attn::K
 static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0), rows = getInteger(args, OPT_rows, 0, 1),
                   repeat = getInteger(args, OPT_repeat, 1, 1);
-  Result<double> scale = getNumber(args, OPT_scale_values, 1);
   for (Result<int64_t> *number : {&seed, &rows, &repeat})
     if (!*number)
       return fail(number->takeError());
-  if (!scale)
-    return fail(scale.takeError());
-  Result<Spec> spec = Spec::open(args);
-  if (!spec)
-    return fail(spec.takeError());
-  Result<jit::Shapes> shapes = spec->resolveShapes(args);
-  if (!shapes)
-    return fail(shapes.takeError());
-
-  jit::RandomOptions random{static_cast<uint64_t>(*seed), *scale};
-  Result<std::vector<ArgValue>> inputs = jit::makeRandomInputs(spec->kernel, *shapes, random);
-  if (!inputs)
-    return fail(inputs.takeError());
-  Result<std::vector<Tensor>> outputs = jit::allocateOutputs(spec->kernel, *shapes);
-  if (!outputs)
-    return fail(outputs.takeError());
-  Result<std::unique_ptr<jit::Executable>> kernel = spec->load();
-  if (!kernel)
-    return fail(kernel.takeError());
-  if (Status status = (*kernel)->run(joinArguments(*inputs, *outputs)); !status)
+  Result<Launch> launch = Launch::draw(args);
+  if (!launch)
+    return fail(launch.takeError());
+  if (Status status = launch->run(); !status)
     return fail(status.takeError());
 
   std::vector<int64_t> sample;
   if (*rows)
-    sample = jit::sampleRows(shapes->queryRows(), *rows, random.seed);
-  auto judgements = jit::judgeAgainstReference(spec->kernel, *inputs, *outputs, sample);
-  if (!judgements)
-    return fail(judgements.takeError());
-
-  bool right = true;
-  for (const jit::Judgement &judgement : *judgements) {
-    llvm::outs() << judgement.toString() << '\n';
-    right &= judgement.right();
-  }
+    sample = jit::sampleRows(launch->shapes.queryRows(), *rows, static_cast<uint64_t>(*seed));
+  Result<bool> right = launch->judge(sample);
+  if (!right)
+    return fail(right.takeError());
   if (*repeat > 1) {
-    Result<std::string> different = findDifference(**kernel, spec->kernel, *shapes, *inputs, *outputs, *repeat - 1);
+    Result<std::string> different = findDifference(*launch, *repeat - 1);
     if (!different)
       return fail(different.takeError());
     if (different->empty())
       llvm::outs() << "bit-equal over " << *repeat << " runs\n";
     else
       llvm::outs() << "WRONG: '" << *different << "' differs from run to run\n";
-    right &= different->empty();
+    *right &= different->empty();
   }
-  return right ? ExitCode::Success : ExitCode::Wrong;
+  return *right ? ExitCode::Success : ExitCode::Wrong;
 }
 
 const Command cli::verifyCommand = {

@@ -3,11 +3,28 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/Work.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "runtime/jit/Types.h"
 #include "llvm/Support/Format.h"
 
 using namespace attnc;
 using namespace attnc::cli;
+
+/// Functions of the score region, each about as much work as an exponential, that are computed for every pair: those of
+/// the logit or the key's position. What depends on the head or the query alone moves out of the loop over keys.
+static int64_t countFunctions(mlir::Region &score) {
+  if (score.empty())
+    return 0;
+  llvm::SetVector<mlir::Operation *> perPair;
+  for (unsigned argument : {0U, 4U})
+    mlir::getForwardSlice(score.getArgument(argument), &perPair);
+  return llvm::count_if(perPair, [](mlir::Operation *op) {
+    return mlir::isa<mlir::math::ExpOp, mlir::math::Exp2Op, mlir::math::ExpM1Op, mlir::math::TanhOp, mlir::math::LogOp,
+                     mlir::math::Log2Op, mlir::math::Log10Op, mlir::math::Log1pOp, mlir::math::SinOp, mlir::math::CosOp,
+                     mlir::math::PowFOp, mlir::math::ErfOp>(op);
+  });
+}
 
 Work cli::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
   Work work;
@@ -16,6 +33,7 @@ Work cli::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shape
     mlir::Value value = interface.getValueOrNull();
     int64_t valueDim = value ? mlir::cast<mlir::RankedTensorType>(value.getType()).getShape().back() : 0;
     work.flops += 2 * static_cast<double>(interface.getHeadDim() + valueDim) * mask.keptPairs;
+    work.exponentials += static_cast<double>(1 + countFunctions(interface.getScore())) * mask.keptPairs;
   }
   for (const auto *list : {&kernel.inputs, &kernel.outputs})
     for (const attn::KernelArgument &argument : *list) {

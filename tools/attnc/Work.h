@@ -12,8 +12,9 @@ namespace attnc::cli {
 
 /// What a kernel must do at least, whatever its schedule.
 struct Work {
-  double flops = 0; ///< of the two products, on kept pairs only: 2 (D + Dv) each
-  double bytes = 0; ///< every argument read and every result written once
+  double flops = 0;        ///< of the two products, on kept pairs only: 2 (D + Dv) each
+  double exponentials = 0; ///< on kept pairs: that of the softmax, and such functions of the score region
+  double bytes = 0;        ///< every argument read and every result written once
 
   /// FLOPs for each byte.
   double intensity() const { return bytes > 0 ? flops / bytes : 0; }

@@ -1,0 +1,65 @@
+//===- Launch.cpp - A kernel and the arguments of one launch ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/Launch.h"
+#include "runtime/jit/Verify.h"
+#include <chrono>
+
+using namespace attnc;
+using namespace attnc::cli;
+using runtime::ArgValue;
+using runtime::Result;
+using runtime::Status;
+using runtime::Tensor;
+
+Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgValue> inputs) {
+  Result<std::vector<Tensor>> outputs = jit::allocateOutputs(spec.kernel, shapes);
+  if (!outputs)
+    return outputs.takeError();
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  Result<std::unique_ptr<jit::Executable>> kernel = spec.target->load(*spec.session, spec.kernel);
+  if (!kernel)
+    return kernel.takeError();
+  double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return Launch{std::move(spec),     std::move(shapes),  std::move(inputs),
+                std::move(*outputs), std::move(*kernel), seconds};
+}
+
+Result<Launch> Launch::draw(const llvm::opt::InputArgList &args) {
+  Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
+  if (!seed)
+    return seed.takeError();
+  Result<double> scale = getNumber(args, OPT_scale_values, 1);
+  if (!scale)
+    return scale.takeError();
+  Result<Spec> spec = Spec::open(args);
+  if (!spec)
+    return spec.takeError();
+  Result<jit::Shapes> shapes = spec->resolveShapes(args);
+  if (!shapes)
+    return shapes.takeError();
+  auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), *scale});
+  if (!inputs)
+    return inputs.takeError();
+  return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs));
+}
+
+Status Launch::runInto(runtime::Span<const Tensor> results) {
+  std::vector<ArgValue> values = inputs;
+  values.insert(values.end(), results.begin(), results.end());
+  return kernel->run(values);
+}
+
+Result<bool> Launch::judge(const std::vector<int64_t> &rows) const {
+  auto judgements = jit::judgeAgainstReference(spec.kernel, inputs, outputs, rows);
+  if (!judgements)
+    return judgements.takeError();
+  bool right = true;
+  for (const jit::Judgement &judgement : *judgements) {
+    llvm::outs() << judgement.toString() << '\n';
+    right &= judgement.right();
+  }
+  return right;
+}

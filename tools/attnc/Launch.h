@@ -1,0 +1,41 @@
+//===- Launch.h - A kernel and the arguments of one launch ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TOOLS_ATTNC_LAUNCH_H
+#define ATTNC_TOOLS_ATTNC_LAUNCH_H
+
+#include "tools/attnc/Spec.h"
+
+namespace attnc::cli {
+
+/// A kernel that is ready to run, and the arguments of one launch.
+struct Launch {
+  Spec spec;
+  jit::Shapes shapes;
+  std::vector<runtime::ArgValue> inputs;
+  std::vector<runtime::Tensor> outputs;    ///< poisoned until `run`
+  std::unique_ptr<jit::Executable> kernel; ///< lives in the session of `spec`
+  double loadSeconds = 0;                  ///< that making it ready took
+
+  /// Makes `spec` ready to run on `inputs`, and room for results of `shapes`.
+  static runtime::Result<Launch> prepare(Spec spec, jit::Shapes shapes, std::vector<runtime::ArgValue> inputs);
+
+  /// The spec of a command line, on random inputs of the sizes that it gives: what --shape, --dim, --seed and
+  /// --scale-values say.
+  static runtime::Result<Launch> draw(const llvm::opt::InputArgList &args);
+
+  /// Runs the kernel once, into `outputs`.
+  runtime::Status run() { return runInto(outputs); }
+
+  /// Runs the kernel once, into `results`.
+  runtime::Status runInto(runtime::Span<const runtime::Tensor> results);
+
+  /// Judges `outputs` against the reference and prints a line for each; whether all are right. `rows` as in
+  /// `jit::judgeAgainstReference`.
+  runtime::Result<bool> judge(const std::vector<int64_t> &rows = {}) const;
+};
+
+} // namespace attnc::cli
+
+#endif // ATTNC_TOOLS_ATTNC_LAUNCH_H
