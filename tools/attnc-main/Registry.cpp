@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/CpuCodegen.h"
+#include "codegen/nvptx/NvptxCodegen.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Conversion/Passes.h"
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/Func/Extensions/AllExtensions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,13 +30,14 @@ using namespace mlir;
 void attnc::tools::registerAllDialects(DialectRegistry &registry) {
   registry.insert<attn::AttnDialect, tile::TileDialect, affine::AffineDialect, arith::ArithDialect,
                   cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
   func::registerAllExtensions(registry);
 }
 
 void attnc::tools::registerAllPasses() {
   registerPipelines();
   cpu::registerCpuPasses();
+  nvptx::registerNvptxPasses();
   registerTransformsPasses();
   arith::registerArithIntRangeOptsPass();
   registerSCFPasses();

@@ -1,0 +1,184 @@
+//===- NvptxCodegen.cpp - Tile programs to PTX ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/NvptxCodegen.h"
+#include "codegen/nvptx/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace mlir;
+using namespace attnc;
+
+void nvptx::buildNvvmToLlvmPipeline(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createNvptxExpandMath());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertNVVMToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void nvptx::buildNvptxPipeline(OpPassManager &pm) {
+  pm.addPass(createTileToNvvm());
+  buildNvvmToLlvmPipeline(pm);
+}
+
+void nvptx::registerNvptxPasses() {
+  registerAttncNvptxPasses();
+  PassPipelineRegistration<>("attnc-nvptx", "Tile programs to the LLVM and NVVM dialects for an NVIDIA GPU",
+                             buildNvptxPipeline);
+  PassPipelineRegistration<>("attnc-nvvm-to-llvm", "What `tile-to-nvvm` leaves to the LLVM and NVVM dialects",
+                             buildNvvmToLlvmPipeline);
+}
+
+static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::GpuTargetAttr target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!llvmTarget)
+    return nullptr;
+  llvm::TargetOptions options;
+  // Operations that carry `contract` are fused, and no others: the rest keep their rounding.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(
+      llvmTarget->createTargetMachine(triple, target.getArch(), ("+ptx" + Twine(target.getPtx())).str(), options,
+                                      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+namespace {
+
+/// Keeps the first error that LLVM reports; its own way with errors is to end the process.
+struct ErrorKeeper : llvm::DiagnosticHandler {
+  explicit ErrorKeeper(std::string &error) : error(error) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error && error.empty()) {
+      llvm::raw_string_ostream os(error);
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      info.print(printer);
+    }
+    return true;
+  }
+
+  std::string &error;
+};
+
+/// A module translated and optimised, with the machine it is for.
+struct Translated {
+  std::string error; ///< outlives the context, which writes it
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+} // namespace
+
+/// Inline assembly with side effects synchronises threads: no pass may make it depend on more conditions, and it does
+/// not throw.
+static void markAssembly(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = dyn_cast<llvm::CallInst>(&instruction))
+        if (auto *assembly = dyn_cast<llvm::InlineAsm>(call->getCalledOperand())) {
+          call->setDoesNotThrow();
+          if (assembly->hasSideEffects())
+            call->setConvergent();
+        }
+}
+
+static FailureOr<std::unique_ptr<Translated>> translate(ModuleOp module, attn::GpuTargetAttr target) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  registerNVVMDialectTranslation(*module.getContext());
+  auto result = std::make_unique<Translated>();
+  result->context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(result->error));
+  result->machine = createTargetMachine(target);
+  if (!result->machine)
+    return module.emitError("LLVM has no code generator for NVIDIA GPUs");
+  result->module = translateModuleToLLVMIR(module, result->context);
+  if (!result->module)
+    return failure();
+  result->module->setTargetTriple(result->machine->getTargetTriple());
+  result->module->setDataLayout(result->machine->createDataLayout());
+  markAssembly(*result->module);
+  // The back end ends the process on IR that is not sound.
+  std::string fault;
+  llvm::raw_string_ostream os(fault);
+  if (llvm::verifyModule(*result->module, &os))
+    return module.emitError() << "the LLVM IR is not sound: " << StringRef(fault).rtrim();
+  auto optimize = makeOptimizingTransformer(3, 0, result->machine.get());
+  if (llvm::Error error = optimize(result->module.get()))
+    return module.emitError() << "LLVM's optimiser failed: " << llvm::toString(std::move(error));
+  return result;
+}
+
+std::string nvptx::emitNvvm(ModuleOp llvmModule) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvmModule.print(os);
+  os << '\n';
+  return text;
+}
+
+FailureOr<std::string> nvptx::emitLlvmText(ModuleOp llvmModule, attn::GpuTargetAttr target) {
+  FailureOr<std::unique_ptr<Translated>> translated = translate(llvmModule, target);
+  if (failed(translated))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*translated)->module->print(stream, nullptr);
+  return text;
+}
+
+FailureOr<std::string> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetAttr target) {
+  FailureOr<std::unique_ptr<Translated>> translated = translate(llvmModule, target);
+  if (failed(translated))
+    return failure();
+  SmallString<0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager passes;
+  if ((*translated)->machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return llvmModule.emitError("LLVM cannot write PTX");
+  passes.run(*(*translated)->module);
+  if (!(*translated)->error.empty())
+    return llvmModule.emitError() << "LLVM cannot write PTX: " << (*translated)->error;
+  return std::string(buffer.str());
+}

@@ -1,0 +1,59 @@
+//===- NvptxCodegen.h - Tile programs to PTX --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tile programs become kernels for an NVIDIA GPU: `tile-to-nvvm` writes them in the LLVM and NVVM dialects, LLVM's
+// NVPTX back end turns them into PTX, and `Assembler.h` into machine code.
+//
+// The form of a kernel. It is called the name of its program with `_entry` behind it, has the attributes `nvvm.kernel`, `nvvm.reqntid`
+// and, where blocks share registers unevenly, `nvvm.minctasm`, and takes
+//
+//   (a) the argument block of runtime/Arguments.h, by value: a pointer with `llvm.byval = !llvm.array<N x i64>` and
+//       `nvvm.grid_constant`; addresses in it are those of device memory;
+//   (b) one tensor map for each entry of `tensor_maps`, in its order: a pointer with
+//       `llvm.byval = !llvm.array<128 x i8>`, `llvm.align = 64` and `nvvm.grid_constant`;
+//   (c) the number of tiles, an i64;
+//   (d) with `counter`, the address of an i32 in global memory that is 0 when the kernel starts.
+//
+// Its attribute `attnc.launch` is a dictionary:
+//
+//   threads                : i64   of a block
+//   shared_bytes           : i64   of dynamic shared memory that a block asks for
+//   persistent                     (unit) as many blocks as run at once, each of which takes several tiles; else one
+//                                  block a tile
+//   blocks_per_multiprocessor : i64   that run at once; 1 when absent
+//   counter                        (unit) blocks take tiles from a counter, parameter (d)
+//   tensor_maps            : array of {arg : i64, box : array<i64>, swizzle : i64}: the argument of the image that the
+//                                  map speaks of, the box that one copy brings (one number a dimension, outermost
+//                                  first), and how many bytes of shared memory its swizzle spans (0 for none)
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
+#define ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
+
+#include "dialect/attn/AttnAttrs.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace attnc::nvptx {
+
+/// Tile programs to the LLVM and NVVM dialects. The module carries `attn.target = #attn.gpu<...>`.
+void buildNvptxPipeline(mlir::OpPassManager &pm);
+
+/// The part of it after `tile-to-nvvm`: what that leaves of arith, math, scf, index and vector to the LLVM dialect.
+void buildNvvmToLlvmPipeline(mlir::OpPassManager &pm);
+
+/// Registers the passes, and the pipelines `attnc-nvptx` and `attnc-nvvm-to-llvm` by name.
+void registerNvptxPasses();
+
+/// The module as text: MLIR in the LLVM and NVVM dialects.
+std::string emitNvvm(mlir::ModuleOp llvmModule);
+
+/// Translates and optimises a module of the LLVM and NVVM dialects to LLVM IR text.
+mlir::FailureOr<std::string> emitLlvmText(mlir::ModuleOp llvmModule, attn::GpuTargetAttr target);
+
+/// The same, to PTX.
+mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp llvmModule, attn::GpuTargetAttr target);
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H

@@ -1,0 +1,188 @@
+//===- NvptxExpandMath.cpp - Functions of numbers on a GPU ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// There is no library of functions on the device: what is not an instruction is written out. The errors of instructions
+// are those that the PTX ISA promises (9.7.3, floating-point instructions).
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <limits>
+
+namespace attnc::nvptx {
+#define GEN_PASS_DEF_NVPTXEXPANDMATH
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace attnc::nvptx
+
+using namespace mlir;
+using namespace attnc;
+
+namespace {
+
+/// Writes out one function of an f32.
+struct ScalarBuilder {
+  ScalarBuilder(PatternRewriter &b, Location loc) : b(b), loc(loc) {}
+
+  Value number(float value) { return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)); }
+  Value word(int32_t value) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)); }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
+  /// `ifTrue` where the comparison holds, which it does not for NaN.
+  Value select(arith::CmpFPredicate predicate, Value x, Value y, Value ifTrue, Value ifFalse) {
+    return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, predicate, x, y), ifTrue, ifFalse);
+  }
+  Value bits(Value x) { return arith::BitcastOp::create(b, loc, b.getI32Type(), x); }
+  /// An instruction of the device, by the intrinsic that stands for it.
+  Value instruction(StringRef name, Value x) {
+    return LLVM::CallIntrinsicOp::create(b, loc, b.getF32Type(), b.getStringAttr(name), ValueRange{x}).getResult(0);
+  }
+  /// 2^x. Below -126 the result is 0.
+  Value exp2(Value x) { return instruction("llvm.nvvm.ex2.approx.ftz.f32", x); }
+
+  PatternRewriter &b;
+  Location loc;
+};
+
+/// Whether `op` stands in a function whose results are of 16 bits.
+bool mayApproximate(Operation *op) {
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  return function && function->hasAttr(nvptx::approximateMathAttrName);
+}
+
+constexpr float log2e = 1.44269504088896340736f, ln2 = 0.693147180559945309417f;
+
+Value buildExp2(ScalarBuilder &s, Value x, bool approximate) { return s.exp2(x); }
+
+/// e^x: x = n ln 2 + f ln 2 with n whole and |f| <= 1/2. The product with log2(e), in two parts, is subtracted from n
+/// before it is rounded, so that f is as exact as 2^f. Below -87.3 the result is 0, past 88.72283 infinity.
+Value buildExp(ScalarBuilder &s, Value x, bool approximate) {
+  if (approximate)
+    return s.exp2(s.mul(x, s.number(log2e)));
+  using arith::CmpFPredicate;
+  // Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits.
+  Value shifter = s.number(12582912.0f);
+  Value low = s.number(-87.3f), high = s.number(88.7228317f);
+  Value inside = s.select(CmpFPredicate::OLT, x, low, low, x);
+  inside = s.select(CmpFPredicate::OGT, inside, high, high, inside);
+  Value shifted = s.fma(inside, s.number(log2e), shifter);
+  Value whole = s.sub(shifted, shifter);
+  Value fraction = s.fma(inside, s.number(log2e), arith::NegFOp::create(s.b, s.loc, whole));
+  fraction = s.fma(inside, s.number(1.925963033500011e-8f), fraction);
+  Value exponent = arith::ShLIOp::create(s.b, s.loc, s.bits(shifted), s.word(23));
+  Value sum = arith::AddIOp::create(s.b, s.loc, s.bits(s.exp2(fraction)), exponent);
+  Value power = arith::BitcastOp::create(s.b, s.loc, s.b.getF32Type(), sum);
+  power = s.select(CmpFPredicate::OLT, x, low, s.number(0), power);
+  power = s.select(CmpFPredicate::OGT, x, high, s.number(std::numeric_limits<float>::infinity()), power);
+  // Adding to the bits of a NaN need not give one.
+  return s.select(CmpFPredicate::UNO, x, x, x, power);
+}
+
+/// tanh x: where |x| < 0.55, x + x^3 p(x^2) with p of degree 4, interpolated at Chebyshev nodes (relative error 6e-9
+/// before rounding, below 1 ulp after it); else 1 - 2 / (e^2|x| + 1), which has no cancellation there.
+Value buildTanh(ScalarBuilder &s, Value x, bool approximate) {
+  if (approximate) // This becomes tanh.approx.f32.
+    return LLVM::TanhOp::create(
+        s.b, s.loc, s.b.getF32Type(), x,
+        LLVM::FastmathFlagsAttr::get(s.b.getContext(), LLVM::FastmathFlags::afn | LLVM::FastmathFlags::nnan));
+  static constexpr float coefficients[] = {-0.3333333134651184f, 0.13333113491535187f, -0.05390942841768265f,
+                                           0.021309388801455498f, -0.00661022774875164f};
+  Value square = s.mul(x, x), polynomial = s.number(coefficients[4]);
+  for (float coefficient : llvm::reverse(ArrayRef(coefficients).drop_back()))
+    polynomial = s.fma(polynomial, square, s.number(coefficient));
+  Value small = s.fma(s.mul(x, square), polynomial, x);
+
+  Value magnitude = math::AbsFOp::create(s.b, s.loc, x);
+  Value power = s.exp2(s.mul(magnitude, s.number(2 * log2e)));
+  Value reciprocal = s.instruction("llvm.nvvm.rcp.approx.ftz.f", s.add(power, s.number(1)));
+  Value large = s.fma(reciprocal, s.number(-2), s.number(1));
+  large = math::CopySignOp::create(s.b, s.loc, large, x);
+  return s.select(arith::CmpFPredicate::OLT, magnitude, s.number(0.55f), small, large);
+}
+
+Value buildRsqrt(ScalarBuilder &s, Value x, bool approximate) { return s.instruction("llvm.nvvm.rsqrt.approx.f", x); }
+
+/// Logarithms have an instruction that is exact enough only far from 1.
+Value buildLog2(ScalarBuilder &s, Value x, bool approximate) {
+  return approximate ? s.instruction("llvm.nvvm.lg2.approx.ftz.f", x) : Value();
+}
+
+Value buildLog(ScalarBuilder &s, Value x, bool approximate) {
+  return approximate ? s.mul(s.instruction("llvm.nvvm.lg2.approx.ftz.f", x), s.number(ln2)) : Value();
+}
+
+/// Rewrites `Op` of f32, or each element of its vector, to what `build` writes; it gives nothing where another pattern
+/// is to do it.
+template <typename Op, Value (*build)(ScalarBuilder &, Value, bool)>
+struct Expand : OpRewritePattern<Op> {
+  Expand(MLIRContext *context) : OpRewritePattern<Op>(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    ScalarBuilder s(b, op.getLoc());
+    bool approximate = mayApproximate(op);
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type) {
+      Value value = build(s, op.getOperand(), approximate);
+      if (!value)
+        return failure();
+      b.replaceOp(op, value);
+      return success();
+    }
+    if (type.getRank() != 1 || type.isScalable())
+      return failure();
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < type.getDimSize(0); ++i) {
+      Value element = vector::ExtractOp::create(b, s.loc, op.getOperand(), i);
+      Value value = build(s, element, approximate);
+      if (!value)
+        return failure();
+      elements.push_back(value);
+    }
+    b.replaceOpWithNewOp<vector::FromElementsOp>(op, type, elements);
+    return success();
+  }
+};
+
+/// Whether an operation of the math dialect can stay as it is: LLVM has an intrinsic that the device computes.
+bool isInstruction(Operation *op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
+             math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>(op);
+}
+
+struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<Expand<math::Exp2Op, buildExp2>, Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>,
+                 Expand<math::RsqrtOp, buildRsqrt>, Expand<math::LogOp, buildLog>, Expand<math::Log2Op, buildLog2>>(
+        &getContext());
+    // What 16-bit floats have instructions for stays in them.
+    populateMathF32ExpansionPatterns(patterns, [](StringRef name) {
+      return name != math::AbsFOp::getOperationName() && name != math::FmaOp::getOperationName() &&
+             name != math::CopySignOp::getOperationName();
+    });
+    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) { return true; });
+    math::populateExpansionPatterns(patterns,
+                                    {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi", "clampf"});
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    getOperation()->walk([&](Operation *op) {
+      if (!isa<math::MathDialect>(op->getDialect()) || isInstruction(op))
+        return;
+      op->emitOpError() << "of " << op->getResult(0).getType() << " cannot be computed on this target";
+      signalPassFailure();
+    });
+  }
+};
+
+} // namespace

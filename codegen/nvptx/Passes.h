@@ -1,0 +1,25 @@
+//===- Passes.h - Tile programs to NVVM -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_PASSES_H
+#define ATTNC_CODEGEN_NVPTX_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace attnc::nvptx {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "codegen/nvptx/Passes.h.inc"
+
+/// Name of the attribute of a kernel that says how it is launched (`NvptxCodegen.h`).
+inline constexpr llvm::StringLiteral launchAttrName = "attnc.launch";
+
+/// Name of the unit attribute of a function in which functions of numbers may be as inexact as 16-bit results allow.
+inline constexpr llvm::StringLiteral approximateMathAttrName = "attnc.approximate_math";
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_PASSES_H

@@ -1,0 +1,58 @@
+//===- Passes.td - Tile programs to NVVM ------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_PASSES
+#define ATTNC_CODEGEN_NVPTX_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def TileToNvvm : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Gives tile programs to the warps of a thread block";
+  let description = [{
+    Every `tile.program` becomes a kernel, an `llvm.func` with `nvvm.kernel`, of the form that `NvptxCodegen.h`
+    describes. How it is launched is in its attribute `attnc.launch`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def NvptxExpandMath : Pass<"nvptx-expand-math"> {
+  let summary = "Rewrites functions of numbers to what the device has instructions for";
+  let description = [{
+    `math.exp2` is one instruction, accurate to 2 ulp. `math.exp`, `math.tanh` and `math.rsqrt` of f32 are a few around
+    one, as accurate; logarithms, sines and the rest take MLIR's own polynomials. 16-bit floats are computed in f32.
+
+    In a function with the attribute `attnc.approximate_math`, `math.tanh`, `math.exp`, `math.log` and `math.log2` are
+    the device's own approximations: enough for results of 16 bits.
+
+    | | otherwise | `attnc.approximate_math` |
+    |---|---|---|
+    | `exp2` | `ex2.approx.ftz`: 2 ulp | the same |
+    | `exp` | 2 ulp | relative error `(2 + abs(x)) * 2^-23` |
+    | `tanh` | 2 ulp | `tanh.approx`: relative error 2^-11 |
+    | `log`, `log2` | polynomial | `lg2.approx.ftz`: absolute error 2^-22 between 1/2 and 2, else relative |
+    | `rsqrt` | `rsqrt.approx`: 2 ulp | the same |
+
+    Example:
+
+    ```mlir
+    %e = math.exp2 %x : f32
+    // becomes
+    %e = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%x) : (f32) -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def NvptxPrint : Pass<"nvptx-print", "::mlir::ModuleOp"> {
+  let summary = "Prints what a module of the LLVM and NVVM dialects becomes";
+  let description = [{
+    For people and tests: optimises and translates the module, which stays as it is, for the GPU in its attribute
+    `attn.target`, and prints the result to standard output.
+  }];
+  let options = [Option<"as", "as", "std::string", /*default=*/"\"ptx\"", "What to print: llvm or ptx">];
+}
+
+#endif // ATTNC_CODEGEN_NVPTX_PASSES

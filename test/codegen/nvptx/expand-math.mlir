@@ -1,0 +1,100 @@
+// RUN: attnc-opt %s --nvptx-expand-math --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @exp2
+// CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%arg0) : (f32) -> f32
+// CHECK-NEXT: return %[[R]]
+func.func @exp2(%x: f32) -> f32 {
+  %y = math.exp2 %x : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func @exp
+// CHECK: math.fma
+// CHECK: %[[F:.*]] = math.fma {{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%{{.*}})
+// CHECK: arith.addi
+// CHECK-NOT: math.exp
+func.func @exp(%x: f32) -> f32 {
+  %y = math.exp %x : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func @tanh
+// CHECK-NOT: llvm.intr.tanh
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK: math.copysign
+func.func @tanh(%x: f32) -> f32 {
+  %y = math.tanh %x : f32
+  return %y : f32
+}
+
+// CHECK-LABEL: func @approximate
+// CHECK: llvm.intr.tanh(%arg0) {fastmathFlags = #llvm.fastmath<{{.*}}afn{{.*}}>}
+// CHECK: "llvm.nvvm.lg2.approx.ftz.f"
+// CHECK-NEXT: arith.mulf
+// CHECK: "llvm.nvvm.lg2.approx.ftz.f"
+// CHECK: arith.mulf
+// CHECK-NEXT: "llvm.nvvm.ex2.approx.ftz.f32"
+func.func @approximate(%x: f32) -> (f32, f32, f32, f32) attributes {attnc.approximate_math} {
+  %a = math.tanh %x : f32
+  %b = math.log %x : f32
+  %c = math.log2 %x : f32
+  %d = math.exp %x : f32
+  return %a, %b, %c, %d : f32, f32, f32, f32
+}
+
+// 16-bit floats are computed in f32.
+// CHECK-LABEL: func @bf16
+// CHECK: arith.extf %arg0 : bf16 to f32
+// CHECK: "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: arith.truncf {{.*}} : f32 to bf16
+func.func @bf16(%x: bf16) -> bf16 {
+  %y = math.exp2 %x : bf16
+  return %y : bf16
+}
+
+// CHECK-LABEL: func @vector
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.f"
+// CHECK: vector.from_elements
+func.func @vector(%x: vector<2xf32>) -> vector<2xf32> {
+  %y = math.rsqrt %x : vector<2xf32>
+  return %y : vector<2xf32>
+}
+
+// What has no instruction and no rule of its own is a polynomial.
+// CHECK-LABEL: func @polynomials
+// CHECK-NOT: math.{{log|sin|cos|erf|powf|tan|log1p|expm1|atan|cbrt|sinh}}
+// CHECK: return
+func.func @polynomials(%x: f32) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32) {
+  %a = math.log %x : f32
+  %b = math.log2 %x : f32
+  %c = math.sin %x : f32
+  %d = math.cos %x : f32
+  %e = math.erf %x : f32
+  %f = math.powf %x, %a : f32
+  %g = math.tan %x : f32
+  %h = math.log1p %x : f32
+  %i = math.expm1 %x : f32
+  %j = math.atan %x : f32
+  %k = math.cbrt %x : f32
+  %l = math.sinh %x : f32
+  return %a, %b, %c, %d, %e, %f, %g, %h, %i, %j, %k, %l : f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
+}
+
+// CHECK-LABEL: func @instructions
+// CHECK: math.sqrt
+// CHECK: math.floor
+func.func @instructions(%x: f32) -> (f32, f32) {
+  %a = math.sqrt %x : f32
+  %b = math.floor %x : f32
+  return %a, %b : f32, f32
+}
+
+// -----
+
+func.func @double(%x: f64) -> f64 {
+  // expected-error @+1 {{'math.exp' op of 'f64' cannot be computed on this target}}
+  %y = math.exp %x : f64
+  return %y : f64
+}
