@@ -5,6 +5,7 @@ Options (`lit --param name=value`, or the environment variable in brackets):
   conformance=quick|full  [ATTNC_CONFORMANCE]  how much of the conformance grid to run (default: quick)
 """
 
+import glob
 import os
 import re
 import subprocess
@@ -75,10 +76,13 @@ capability = cuda_compute_capability()
 if capability:
     config.available_features.update(["gpu", "sm_" + capability])
 
+# The toolkit's programs: of a toolkit, or those that tools/dev setup takes from PyPI.
 cuda_bins = [os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")]
-if lit.util.which("ptxas", os.pathsep.join(cuda_bins + [os.environ.get("PATH", "")])):
-    config.available_features.add("ptxas")
-    llvm_config.with_environment("PATH", cuda_bins, append_path=True)
+cuda_bins += glob.glob(os.path.join(config.attnc_source_dir, ".venv/lib/python3*/site-packages/nvidia/*/bin"))
+llvm_config.with_environment("PATH", cuda_bins, append_path=True)
+for tool in ("ptxas", "nvdisasm"):
+    if lit.util.which(tool, config.environment["PATH"]):
+        config.available_features.add(tool)
 
 try:
     with open("/proc/cpuinfo") as cpuinfo:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/nvptx/Assembler.h"
 #include "codegen/nvptx/NvptxCodegen.h"
 #include "codegen/nvptx/Passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -30,11 +31,33 @@ struct NvptxPrint : nvptx::impl::NvptxPrintBase<NvptxPrint> {
       text = nvptx::emitLlvmText(getOperation(), target);
     else if (as == "ptx")
       text = nvptx::emitPtx(getOperation(), target);
+    else if (as == "report" || as == "sass")
+      text = assembled(target);
     else
-      getOperation().emitError() << "unknown form '" << as << "'; there are llvm and ptx";
+      getOperation().emitError() << "unknown form '" << as << "'; there are llvm, ptx, report and sass";
     if (failed(text))
       return signalPassFailure();
     llvm::outs() << *text;
+  }
+
+private:
+  /// What the assembler makes of the module: machine code, or its report.
+  FailureOr<std::string> assembled(attn::GpuTargetAttr target) {
+    FailureOr<std::string> ptx = nvptx::emitPtx(getOperation(), target);
+    if (failed(ptx))
+      return failure();
+    nvptx::AssemblerOptions options;
+    options.required = true;
+    runtime::Result<nvptx::AssembledKernel> kernel = nvptx::assemble(*ptx, target.getArch(), options);
+    if (!kernel)
+      return getOperation().emitError() << kernel.message();
+    if (as == "sass") {
+      runtime::Result<std::string> text = nvptx::disassemble(kernel->cubin);
+      if (!text)
+        return getOperation().emitError() << text.message();
+      return std::move(*text);
+    }
+    return nvptx::toString(kernel->report);
   }
 };
 

@@ -52,7 +52,7 @@ def NvptxPrint : Pass<"nvptx-print", "::mlir::ModuleOp"> {
     For people and tests: optimises and translates the module, which stays as it is, for the GPU in its attribute
     `attn.target`, and prints the result to standard output.
   }];
-  let options = [Option<"as", "as", "std::string", /*default=*/"\"ptx\"", "What to print: llvm or ptx">];
+  let options = [Option<"as", "as", "std::string", /*default=*/"\"ptx\"", "What to print: llvm, ptx, report (of the assembler) or sass">];
 }
 
 #endif // ATTNC_CODEGEN_NVPTX_PASSES

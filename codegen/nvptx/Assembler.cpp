@@ -1,0 +1,88 @@
+//===- Assembler.cpp - PTX to machine code ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Assembler.h"
+#include "codegen/nvptx/CudaTools.h"
+#include "codegen/nvptx/NvJitLink.h"
+
+using namespace attnc;
+using namespace attnc::nvptx;
+using llvm::StringRef;
+using runtime::Result;
+
+/// Where programs and libraries of the toolkit are looked for, for messages.
+static constexpr llvm::StringLiteral places =
+    "the PATH, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda and the Python packages of NVIDIA";
+
+static Result<AssembledKernel> assembleByPtxas(const std::string &program, StringRef ptx, StringRef arch) {
+  Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx);
+  Result<TemporaryFile> output = TemporaryFile::create("attnc", "cubin");
+  if (!input || !output)
+    return input ? output.takeError() : input.takeError();
+  Result<ProgramResult> result =
+      runProgram(program, {"-arch=" + arch.str(), "-O3", "-v", input->path(), "-o", output->path()});
+  if (!result)
+    return result.takeError();
+  if (result->exitCode != 0)
+    return runtime::Error{"ptxas: " + summarizeAssemblerErrors(result->output + result->log)};
+  Result<std::string> bytes = output->read();
+  if (!bytes)
+    return bytes.takeError();
+  AssembledKernel kernel;
+  kernel.cubin.assign(bytes->begin(), bytes->end());
+  // Reports go to standard output or error, as the version likes.
+  kernel.report = parseAssemblerLog(result->output + result->log);
+  kernel.by = "ptxas";
+  return kernel;
+}
+
+/// Assembles, and leaves files behind in no case.
+static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, StringRef ptx, StringRef arch) {
+  Assembler assembler = options.assembler;
+  bool any = assembler == Assembler::Auto;
+  if (any || assembler == Assembler::Ptxas) {
+    if (std::string program = findCudaProgram("ptxas"); !program.empty())
+      return assembleByPtxas(program, ptx, arch);
+    if (!any)
+      return runtime::Error{"there is no ptxas in " + places.str()};
+  }
+  if (assembler == Assembler::NvJitLink || (any && !ptx.contains("setmaxnreg"))) {
+    if (hasNvJitLink())
+      return assembleByNvJitLink(ptx, arch);
+    if (!any)
+      return runtime::Error{"there is no libnvJitLink in the loader's path, " + places.str()};
+  }
+  if (options.required)
+    return runtime::Error{"nothing assembles this kernel: there is no ptxas in " + places.str() +
+                          "; 'pip install nvidia-cuda-nvcc' gives one"};
+  return AssembledKernel();
+}
+
+Result<AssembledKernel> nvptx::assemble(StringRef ptx, StringRef arch, const AssemblerOptions &options) {
+  Result<AssembledKernel> kernel = assembleBy(options, ptx, arch);
+  if (kernel || !options.keepRefused)
+    return kernel;
+  runtime::Error error = kernel.takeError();
+  if (Result<TemporaryFile> file = TemporaryFile::create("attnc-refused", "ptx", ptx)) {
+    error.message += "; the PTX is in " + file->path();
+    file->keep();
+  }
+  return error;
+}
+
+Result<std::string> nvptx::disassemble(llvm::ArrayRef<uint8_t> cubin) {
+  std::string program = findCudaProgram("nvdisasm");
+  if (program.empty())
+    return runtime::Error{"there is no nvdisasm in " + places.str() + "; 'pip install nvidia-cuda-nvdisasm' gives one"};
+  StringRef bytes(reinterpret_cast<const char *>(cubin.data()), cubin.size());
+  Result<TemporaryFile> input = TemporaryFile::create("attnc", "cubin", bytes);
+  if (!input)
+    return input.takeError();
+  Result<ProgramResult> result = runProgram(program, {"--print-code", input->path()});
+  if (!result)
+    return result.takeError();
+  if (result->exitCode != 0)
+    return runtime::Error{"nvdisasm: " + StringRef(result->log).trim().str()};
+  return std::move(result->output);
+}

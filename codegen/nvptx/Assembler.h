@@ -1,0 +1,51 @@
+//===- Assembler.h - PTX to machine code ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_ASSEMBLER_H
+#define ATTNC_CODEGEN_NVPTX_ASSEMBLER_H
+
+#include "codegen/nvptx/AssemblerReport.h"
+#include "runtime/Error.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace attnc::nvptx {
+
+/// What assembles PTX.
+enum class Assembler {
+  Auto,      ///< the first of the others that is there
+  Ptxas,     ///< the toolkit's program
+  NvJitLink, ///< the toolkit's library, in this process; not for kernels that change their register count
+  None,      ///< nothing: the driver does it when the kernel is loaded
+};
+
+/// How to assemble.
+struct AssemblerOptions {
+  Assembler assembler = Assembler::Auto;
+  /// Whether it is an error that nothing assembles.
+  bool required = false;
+  /// Whether PTX that is refused is left in a file, which the error names.
+  bool keepRefused = false;
+};
+
+/// Assembled PTX.
+struct AssembledKernel {
+  std::vector<uint8_t> cubin; ///< empty where nothing assembles
+  AssemblerReport report;
+  std::string by; ///< "ptxas", "nvJitLink"; empty where nothing assembles
+};
+
+/// Assembles `ptx` for `arch` ("sm_90a"). An assembler that is asked for by name and is not there is an error; without
+/// any, `Auto` gives an empty result unless one is required.
+///
+/// nvJitLink assembles for linking with other code, and then ignores `setmaxnreg` (C7504). So ptxas comes first, and
+/// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink.
+runtime::Result<AssembledKernel> assemble(llvm::StringRef ptx, llvm::StringRef arch,
+                                          const AssemblerOptions &options = {});
+
+/// The machine code of `cubin` as text, by nvdisasm; an error says where it was looked for.
+runtime::Result<std::string> disassemble(llvm::ArrayRef<uint8_t> cubin);
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_ASSEMBLER_H

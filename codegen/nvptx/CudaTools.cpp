@@ -1,0 +1,145 @@
+//===- CudaTools.cpp - Programs and libraries of the CUDA toolkit -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/CudaTools.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include <optional>
+
+using namespace attnc;
+using namespace attnc::nvptx;
+using llvm::SmallString;
+using llvm::StringRef;
+using runtime::Result;
+
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+static std::string joinPath(const llvm::Twine &a, const llvm::Twine &b, const llvm::Twine &c = "") {
+  SmallString<128> joined;
+  path::append(joined, a, b, c);
+  return joined.str().str();
+}
+
+/// The folders in `folder` whose names begin with `prefix`, later names first: newer versions, most often.
+static std::vector<std::string> subfolders(const std::string &folder, StringRef prefix) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (path::filename(it->path()).starts_with(prefix) && fs::is_directory(it->path()))
+      found.push_back(it->path());
+  llvm::sort(found, std::greater<>());
+  return found;
+}
+
+/// The folders `nvidia/<part>` that packages of PyPI install, in the environments whose `bin` is in the PATH and in the
+/// user's own.
+static std::vector<std::string> pythonParts() {
+  std::vector<std::string> prefixes;
+  if (std::optional<std::string> variable = llvm::sys::Process::GetEnv("PATH")) {
+    llvm::SmallVector<StringRef> folders;
+    StringRef(*variable).split(folders, ':', -1, /*KeepEmpty=*/false);
+    for (StringRef folder : folders)
+      prefixes.push_back(path::parent_path(folder.rtrim('/')).str());
+  }
+  SmallString<128> home;
+  if (path::home_directory(home))
+    prefixes.push_back(joinPath(home, ".local"));
+  std::vector<std::string> parts;
+  for (const std::string &prefix : prefixes)
+    for (const std::string &python : subfolders(joinPath(prefix, "lib"), "python3"))
+      for (StringRef packages : {"site-packages", "dist-packages"})
+        for (std::string &part : subfolders(joinPath(python, packages, "nvidia"), ""))
+          parts.push_back(std::move(part));
+  return parts;
+}
+
+/// Where toolkits are, likeliest first.
+static std::vector<std::string> toolkits() {
+  std::vector<std::string> found;
+  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
+    if (std::optional<std::string> folder = llvm::sys::Process::GetEnv(name); folder && !folder->empty())
+      found.push_back(*folder);
+  found.push_back("/usr/local/cuda");
+  for (std::string &part : pythonParts())
+    found.push_back(std::move(part));
+  return found;
+}
+
+std::string nvptx::findCudaProgram(StringRef name) {
+  if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(name))
+    return *found;
+  for (const std::string &toolkit : toolkits())
+    if (std::string candidate = joinPath(toolkit, "bin", name); fs::can_execute(candidate))
+      return candidate;
+  return "";
+}
+
+std::vector<std::string> nvptx::findCudaLibrary(StringRef name) {
+  std::vector<std::string> found = {name.str()};
+  for (const std::string &toolkit : toolkits())
+    for (StringRef folder : {"lib64", "lib"})
+      if (std::string candidate = joinPath(toolkit, folder, name); fs::exists(candidate))
+        found.push_back(std::move(candidate));
+  return found;
+}
+
+Result<ProgramResult> nvptx::runProgram(StringRef program, llvm::ArrayRef<std::string> arguments) {
+  Result<TemporaryFile> output = TemporaryFile::create("attnc", "out"), log = TemporaryFile::create("attnc", "log");
+  if (!output || !log)
+    return output ? log.takeError() : output.takeError();
+  llvm::SmallVector<StringRef> words = {program};
+  words.append(arguments.begin(), arguments.end());
+  std::string why;
+  bool notStarted = false;
+  ProgramResult result;
+  result.exitCode = llvm::sys::ExecuteAndWait(program, words, std::nullopt,
+                                              {StringRef(), StringRef(output->path()), StringRef(log->path())},
+                                              /*SecondsToWait=*/0, /*MemoryLimit=*/0, &why, &notStarted);
+  // A negative code is that of a program that was not started, or that crashed.
+  if (notStarted || result.exitCode < 0)
+    return runtime::Error{program.str() + " did not run to its end: " + why};
+  Result<std::string> outputText = output->read(), logText = log->read();
+  if (!outputText || !logText)
+    return outputText ? logText.takeError() : outputText.takeError();
+  result.output = std::move(*outputText);
+  result.log = std::move(*logText);
+  return result;
+}
+
+Result<TemporaryFile> TemporaryFile::create(StringRef prefix, StringRef suffix, StringRef content) {
+  int descriptor = -1;
+  SmallString<128> name;
+  if (std::error_code error = fs::createTemporaryFile(prefix, suffix, descriptor, name))
+    return runtime::Error{"no temporary file can be made: " + error.message()};
+  TemporaryFile file(name.str().str());
+  llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+  os << content;
+  os.close();
+  if (os.has_error()) {
+    std::string why = os.error().message();
+    os.clear_error();
+    return runtime::Error{"cannot write " + file.path() + ": " + why};
+  }
+  return Result<TemporaryFile>(std::move(file));
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (!filePath.empty())
+    (void)fs::remove(filePath);
+}
+
+Result<std::string> TemporaryFile::read() const {
+  auto buffer = llvm::MemoryBuffer::getFile(filePath);
+  if (!buffer)
+    return runtime::Error{"cannot read " + filePath + ": " + buffer.getError().message()};
+  return (*buffer)->getBuffer().str();
+}

@@ -1,0 +1,64 @@
+//===- CudaTools.h - Programs and libraries of the CUDA toolkit -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nothing of CUDA is needed to build or to start the compiler; what is there when it runs is used.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_CUDATOOLS_H
+#define ATTNC_CODEGEN_NVPTX_CUDATOOLS_H
+
+#include "runtime/Error.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace attnc::nvptx {
+
+/// The path of a program of the toolkit ("ptxas"), or "" where there is none. Looked for in the PATH, in $CUDA_HOME and
+/// $CUDA_PATH, in /usr/local/cuda, and among the packages that PyPI has of the toolkit's parts.
+std::string findCudaProgram(llvm::StringRef name);
+
+/// Where a library of the toolkit ("libnvJitLink.so.13") may be, likeliest first; the bare name, which asks the loader,
+/// is the first.
+std::vector<std::string> findCudaLibrary(llvm::StringRef name);
+
+/// What a program gave back.
+struct ProgramResult {
+  int exitCode = 0;
+  std::string output; ///< standard output
+  std::string log;    ///< standard error
+};
+
+/// Runs the program at `path` and waits for it. Fails where it cannot be started or ends by a signal.
+runtime::Result<ProgramResult> runProgram(llvm::StringRef path, llvm::ArrayRef<std::string> arguments);
+
+/// A file with a name of its own in the system's folder for temporary files, which goes with this object.
+class TemporaryFile {
+public:
+  /// Makes one, named after `prefix` and `suffix`, that holds `content`.
+  static runtime::Result<TemporaryFile> create(llvm::StringRef prefix, llvm::StringRef suffix,
+                                               llvm::StringRef content = "");
+
+  TemporaryFile(TemporaryFile &&other) : filePath(std::move(other.filePath)) { other.filePath.clear(); }
+  TemporaryFile &operator=(TemporaryFile &&) = delete;
+  ~TemporaryFile();
+
+  /// Where it is.
+  const std::string &path() const { return filePath; }
+
+  /// What it holds now.
+  runtime::Result<std::string> read() const;
+
+  /// Leaves the file where it is.
+  void keep() { filePath.clear(); }
+
+private:
+  explicit TemporaryFile(std::string path) : filePath(std::move(path)) {}
+
+  std::string filePath;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_CUDATOOLS_H

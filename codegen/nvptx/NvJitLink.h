@@ -1,0 +1,20 @@
+//===- NvJitLink.h - The toolkit's assembler as a library -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_NVJITLINK_H
+#define ATTNC_CODEGEN_NVPTX_NVJITLINK_H
+
+#include "codegen/nvptx/Assembler.h"
+
+namespace attnc::nvptx {
+
+/// Whether a library is there that this can use.
+bool hasNvJitLink();
+
+/// Assembles `ptx` in this process; only where `hasNvJitLink()`.
+runtime::Result<AssembledKernel> assembleByNvJitLink(llvm::StringRef ptx, llvm::StringRef arch);
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_NVJITLINK_H
