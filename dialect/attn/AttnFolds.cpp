@@ -43,28 +43,31 @@ OpFoldResult WindowOp::fold(FoldAdaptor adaptor) {
 
 namespace {
 
-/// `scale(%c)` and `dropout(%c, ...)` of a constant become literals.
+/// `scale(%c)` and `dropout(%c, ...)` of a constant become literals. A constant that no literal may be stays a value,
+/// and the launch refuses it.
 template <typename Op>
 struct FoldConstantClauses : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    FloatAttr scale, dropout;
-    bool foldScale = op.getScale() && matchPattern(op.getScale(), m_Constant(&scale)) && scale.getValue().isFinite();
-    bool foldDropout = op.getDropout() && matchPattern(op.getDropout(), m_Constant(&dropout)) &&
-                       dropout.getValueAsDouble() >= 0 && dropout.getValueAsDouble() <= 1;
-    if (!foldScale && !foldDropout)
-      return failure();
-    rewriter.modifyOpInPlace(op, [&] {
-      if (foldScale) {
-        op.setStaticScaleAttr(scale);
-        op.getScaleMutable().clear();
-      }
-      if (foldDropout) {
-        op.setStaticDropoutAttr(dropout);
-        op.getDropoutMutable().clear();
-      }
-    });
-    return success();
+    bool changed = false;
+    auto fold = [&](Value value, MutableOperandRange operand, bool (*isLegal)(const APFloat &),
+                    void (Op::*setLiteral)(FloatAttr)) {
+      FloatAttr literal;
+      if (!value || !matchPattern(value, m_Constant(&literal)) || !isLegal(literal.getValue()))
+        return;
+      changed = true;
+      rewriter.modifyOpInPlace(op, [&] {
+        (op.*setLiteral)(literal);
+        operand.clear();
+      });
+    };
+    auto isFinite = [](const APFloat &number) { return number.isFinite(); };
+    auto isProbability = [](const APFloat &number) {
+      return number.convertToDouble() >= 0 && number.convertToDouble() <= 1;
+    };
+    fold(op.getScale(), op.getScaleMutable(), isFinite, &Op::setStaticScaleAttr);
+    fold(op.getDropout(), op.getDropoutMutable(), isProbability, &Op::setStaticDropoutAttr);
+    return success(changed);
   }
 };
 
