@@ -56,8 +56,9 @@ private:
 
 std::string Binder::dimString(const ArgSpec &arg, size_t d) const {
   std::string text = "dimension " + std::to_string(d);
-  if (arg.dims[d].symbol >= 0)
-    text += " (" + image.symbols[arg.dims[d].symbol] + ")";
+  const DimSpec &dim = arg.dims[d];
+  if (dim.symbol >= 0)
+    text += " (" + image.symbols[dim.symbol] + (dim.extra ? "+" + std::to_string(dim.extra) : "") + ")";
   return text;
 }
 
@@ -82,12 +83,13 @@ Status Binder::checkForm(size_t i) const {
     if (dim.size >= 0 && size != dim.size && !(dim.broadcast && size == 1))
       return argumentError(
           arg, dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") + std::to_string(dim.size), got);
-    if (size < dim.minSize || size > dim.maxSize)
-      return argumentError(arg,
-                           dimString(arg, d) + " to be " +
-                               (size < dim.minSize ? "at least " + std::to_string(dim.minSize)
-                                                   : "at most " + std::to_string(dim.maxSize)),
-                           got);
+    const int64_t least = std::max(dim.minSize, dim.extra);
+    if (size < least || size > dim.maxSize)
+      return argumentError(
+          arg,
+          dimString(arg, d) + " to be " +
+              (size < least ? "at least " + std::to_string(least) : "at most " + std::to_string(dim.maxSize)),
+          got);
   }
   if (!countElements(value.shape()))
     return argumentError(arg, "fewer than 2^63 elements", "shape " + shapeString(value.shape()));
@@ -98,7 +100,7 @@ Status Binder::bindSymbols(size_t i, bool broadcast) {
   const ArgSpec &arg = image.args[i];
   for (size_t d = 0; d < arg.dims.size(); ++d) {
     const DimSpec &dim = arg.dims[d];
-    const int64_t size = tensor(i).dim(d);
+    const int64_t size = tensor(i).dim(d) - dim.extra;
     if (dim.symbol < 0 || dim.broadcast != broadcast || (broadcast && size == 1))
       continue;
     int64_t &known = bound.symbolSizes[dim.symbol];
@@ -108,9 +110,10 @@ Status Binder::bindSymbols(size_t i, bool broadcast) {
     }
     if (known != size)
       return argumentError(arg,
-                           dimString(arg, d) + " to be " + (broadcast ? "1 or " : "") + std::to_string(known) +
-                               " as in argument '" + definers[dim.symbol]->name + "'",
-                           std::to_string(size));
+                           dimString(arg, d) + " to be " + (broadcast && known != 1 ? "1 or " : "") +
+                               std::to_string(known + dim.extra) + " as in argument '" + definers[dim.symbol]->name +
+                               "'",
+                           std::to_string(size + dim.extra));
   }
   return {};
 }

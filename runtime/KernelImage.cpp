@@ -49,6 +49,8 @@ Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::str
       return Error{prefix + "dimension of size " + std::to_string(dim.size)};
     if (dim.symbol != -1 && !isSymbol(dim.symbol, image.symbols))
       return Error{prefix + "dimension of unknown symbol " + std::to_string(dim.symbol)};
+    if (dim.extra < 0 || (dim.extra > 0 && (dim.symbol < 0 || dim.broadcast)))
+      return Error{prefix + "dimension of " + std::to_string(dim.extra) + " extra elements"};
   }
   if (arg.unitInnerStride && arg.dims.empty())
     return Error{prefix + "inner stride of a tensor without dimensions"};

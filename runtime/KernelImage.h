@@ -31,6 +31,9 @@ struct DimSpec {
   int symbol = -1;
   /// Whether size 1 is accepted as well and stands for every position.
   bool broadcast = false;
+  /// Elements beyond the symbol's size: 1 for cumulative lengths, of which there
+  /// is one more than sequences.
+  int64_t extra = 0;
   /// The least and the greatest size that the kernel can work on.
   int64_t minSize = 0;
   int64_t maxSize = std::numeric_limits<int64_t>::max();

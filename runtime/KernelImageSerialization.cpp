@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 2;
+constexpr uint32_t version = 3;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -178,6 +178,7 @@ void visitDim(Archive &archive, Dim &dim) {
   archive.integer(dim.size);
   archive.integer(dim.symbol);
   archive.boolean(dim.broadcast);
+  archive.integer(dim.extra);
   archive.integer(dim.minSize);
   archive.integer(dim.maxSize);
 }

@@ -99,7 +99,7 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
     return failure();
   spec.dtype = *dtype;
   for (const attn::KernelDim &dim : argument.dims) {
-    runtime::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast};
+    runtime::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast, dim.extra};
     // A computed index is clamped to the dimension, which must then hold something.
     if (dim.indexed == attn::IndexKind::Computed || isOffsets)
       out.minSize = 1;
@@ -158,7 +158,10 @@ FailureOr<runtime::KernelImage> cpu::describeImage(const attn::KernelFunction &k
     ArrayRef<int64_t> pairs = program.getGridSizes();
     for (size_t pair = 0; pair < pairs.size(); pair += 2) {
       const runtime::DimSpec &dim = image.args[pairs[pair]].dims[pairs[pair + 1]];
-      sizes.push_back(dim.size >= 0 ? GridRule::constant(dim.size) : GridRule::symbol(dim.symbol));
+      GridRule size = dim.size >= 0 ? GridRule::constant(dim.size) : GridRule::symbol(dim.symbol);
+      if (dim.size < 0 && dim.extra > 0)
+        size = GridRule::combine(GridRule::Op::Add, size, GridRule::constant(dim.extra));
+      sizes.push_back(size);
     }
     FailureOr<GridRule> grid = describeGrid(program.getGrid().getResult(0), sizes);
     if (failed(grid))

@@ -43,6 +43,7 @@ private:
   llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number
   llvm::DenseMap<Value, ArgumentUse> uses;
   llvm::DenseSet<Value> unitStride;
+  llvm::DenseSet<Value> cumulative; ///< lengths of packed sequences: one element more than there are sequences
 };
 
 } // namespace
@@ -92,8 +93,10 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
     if (lengths)
       place(lengths, 0, "B");
   for (Value offsets : {op.getQueryOffsets(), op.getKeyOffsets()})
-    if (offsets)
-      place(offsets, 0, "B+1");
+    if (offsets) {
+      place(offsets, 0, "B");
+      cumulative.insert(offsets);
+    }
 
   use(op.getScale(), ArgumentUse::Scale);
   use(op.getDropout(), ArgumentUse::Probability);
@@ -195,6 +198,10 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
     if (int64_t heads = headDims.lookup({value, dim}); heads && ShapedType::isDynamic(size))
       size = heads;
     KernelDim out{size, -1, broadcast, kind};
+    if (cumulative.contains(value)) {
+      out.extra = 1;
+      out.broadcast = false;
+    }
     if (auto it = dims.find({value, dim}); it != dims.end())
       out.symbol = find(it->second);
     else if (ShapedType::isDynamic(size))
@@ -207,7 +214,7 @@ void ShapeSolver::run() {
   for (StringRef name : {"B", "Sq", "Sk"})
     if (!kernel.kernels.front().isPacked())
       axis(name);
-  for (StringRef name : {"Tq", "Tk", "B+1"})
+  for (StringRef name : {"Tq", "Tk", "B"})
     if (kernel.kernels.front().isPacked())
       axis(name);
   for (KernelOpInterface op : kernel.kernels) {

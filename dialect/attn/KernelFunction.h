@@ -46,6 +46,7 @@ struct KernelDim {
   int symbol;     ///< index in KernelFunction::symbols of the size it shares with other dimensions, or -1
   bool broadcast; ///< a size of 1 serves every index (S4)
   IndexKind indexed = IndexKind::None;
+  int64_t extra = 0; ///< elements beyond the symbol's size: 1 for cumulative lengths, [B+1]
 };
 
 /// An argument or result of a kernel function.
@@ -63,8 +64,8 @@ struct KernelArgument {
 struct KernelFunction {
   mlir::func::FuncOp function;
   llvm::SmallVector<KernelOpInterface> kernels;
-  /// Names of the sizes that dimensions share: B, Sq, Sk; packed Tq, Tk, and B+1 for cumulative lengths; and
-  /// `NAME.N` for a dimension of a captured tensor that computed indices address.
+  /// Names of the sizes that dimensions share: B, Sq, Sk; packed B, Tq, Tk; and `NAME.N` for a dimension of a captured
+  /// tensor that computed indices address.
   llvm::SmallVector<std::string> symbols;
   llvm::SmallVector<KernelArgument> inputs, outputs;
 

@@ -20,8 +20,6 @@ public:
 
   /// Requires `shape` to fit; the first dimension with a symbol gives it its size.
   LogicalResult check(const KernelArgument &argument, ArrayRef<int64_t> shape);
-  /// S11: as many sequences as the captured tensors have batch entries.
-  LogicalResult checkBatch();
 
 private:
   InFlightDiagnostic error() { return func::FuncOp(kernel.function).emitOpError(); }
@@ -47,26 +45,18 @@ LogicalResult ShapeChecker::check(const KernelArgument &argument, ArrayRef<int64
     if (size < 0 || (!ShapedType::isDynamic(expected) && size != expected && !repeats))
       return mismatch();
     bool isAxis = dim.symbol >= 0 && !StringRef(kernel.symbols[dim.symbol]).contains('.');
-    if (size == 0 && !isAxis)
+    if (size < dim.extra || (size == 0 && !isAxis))
       return error() << "expected dimension " << number << " of '" << argument.name << "' not to be empty [S18]";
     if (dim.symbol < 0 || repeats)
       continue;
     int64_t &known = sizes[dim.symbol];
     if (ShapedType::isDynamic(known))
-      known = size;
-    expected = known;
-    if (size != known)
+      known = size - dim.extra;
+    expected = known + dim.extra;
+    if (size != expected)
       return mismatch();
   }
   return success();
-}
-
-LogicalResult ShapeChecker::checkBatch() {
-  int batch = kernel.findSymbol("B"), offsets = kernel.findSymbol("B+1");
-  if (batch < 0 || offsets < 0 || ShapedType::isDynamic(sizes[batch]) || sizes[offsets] == sizes[batch] + 1)
-    return success();
-  return error() << "expected captured tensors of " << sizes[offsets] - 1 << " sequences, got " << sizes[batch]
-                 << " [S11]";
 }
 
 /// True where `array` has a stride for each dimension and elements of `type`, or of any float type where that is null.
@@ -125,7 +115,7 @@ static LogicalResult checkInputShapes(const KernelFunction &kernel, ArrayRef<Ref
     if (const HostArray *array = std::get_if<HostArray>(&value))
       if (failed(checker.check(argument, array->shape)))
         return failure();
-  return checker.checkBatch();
+  return success();
 }
 
 LogicalResult attnc::attn::reference::checkInputs(const KernelFunction &kernel, ArrayRef<ReferenceValue> inputs) {

@@ -82,6 +82,9 @@ std::optional<Error> Resolver::set(StringRef name, int64_t size, StringRef becau
   if (index < 0)
     return Error{"unknown size '" + name.str() + "'; this spec has " +
                  (kernel.symbols.empty() ? "none" : listSymbols())};
+  if (size < 0)
+    return Error{"size '" + name.str() + "' must be 0 or more, got " + std::to_string(size) +
+                 ": of cumulative lengths there is one more than of sequences"};
   int64_t &known = sizes[static_cast<size_t>(index)];
   if (!ShapedType::isDynamic(known) && known != size)
     return Error{"size '" + name.str() + "' is " + std::to_string(known) + because.str() + ", got " +
@@ -93,7 +96,7 @@ std::optional<Error> Resolver::set(StringRef name, int64_t size, StringRef becau
 std::optional<Error> Resolver::applyStatic(const attn::KernelArgument &argument) {
   for (const attn::KernelDim &dim : argument.dims)
     if (dim.symbol >= 0 && !ShapedType::isDynamic(dim.size) && !dim.broadcast)
-      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.size, " in the spec"))
+      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.size - dim.extra, " in the spec"))
         return error;
   return std::nullopt;
 }
@@ -112,7 +115,7 @@ std::optional<Error> Resolver::applyDims() {
     if (dim.broadcast && size == 1)
       broadcast[key] = 1;
     else if (dim.symbol >= 0) {
-      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], size, ""))
+      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], size - dim.extra, ""))
         return error;
     } else if (dim.size != size)
       return Error{place + " is " + std::to_string(dim.size) + " in the spec, got " + std::to_string(size)};
@@ -127,11 +130,10 @@ Result<std::vector<int64_t>> Resolver::run() {
         return *error;
   for (const auto &[name, size] : request.symbols) {
     // The number of sequences may be given as such, or as the size of the cumulative lengths.
-    bool viaOffsets = kernel.findSymbol(name) < 0 && name == "B" && kernel.findSymbol("B+1") >= 0;
-    if (auto error = viaOffsets ? set("B+1", size + 1, "") : set(name, size, " in the spec"))
+    attn::KernelOpInterface op = kernel.kernels.front();
+    bool viaOffsets = op.isPacked() && name == "B+1";
+    if (auto error = viaOffsets ? set("B", size - 1, "") : set(name, size, " in the spec"))
       return *error;
-    if (name == "B+1" && size < 1)
-      return Error{"size 'B+1' must be at least 1: there is one offset more than sequences"};
   }
   if (auto error = applyDims())
     return *error;
@@ -140,7 +142,7 @@ Result<std::vector<int64_t>> Resolver::run() {
   std::string missing;
   for (auto [name, size] : llvm::zip_equal(kernel.symbols, sizes))
     if (ShapedType::isDynamic(size))
-      missing += (missing.empty() ? "" : ", ") + (name == "B+1" ? std::string("B") : name);
+      missing += (missing.empty() ? "" : ", ") + name;
   if (!missing.empty())
     return Error{
         "the spec leaves sizes open: give " + missing + " by --shape, as in --shape " +
@@ -177,7 +179,7 @@ runtime::Dims Shapes::shapeOf(const attn::KernelArgument &argument) const {
     if (one != broadcast.end())
       shape.push_back(one->second);
     else
-      shape.push_back(ShapedType::isDynamic(dim.size) ? sizes[static_cast<size_t>(dim.symbol)] : dim.size);
+      shape.push_back(ShapedType::isDynamic(dim.size) ? sizes[static_cast<size_t>(dim.symbol)] + dim.extra : dim.size);
   }
   return shape;
 }
@@ -186,7 +188,7 @@ std::string Shapes::toString() const {
   std::string text;
   for (auto [name, size] : llvm::zip_equal(names, sizes)) {
     text += text.empty() ? "" : ", ";
-    text += name == "B+1" ? "B=" + std::to_string(size - 1) : name + "=" + std::to_string(size);
+    text += name + "=" + std::to_string(size);
   }
   return text;
 }

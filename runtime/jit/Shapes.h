@@ -28,15 +28,15 @@ runtime::Result<ShapeRequest> parseShape(llvm::StringRef shape, llvm::ArrayRef<s
 /// The size of every symbol of one kernel, and of dimensions that broadcast.
 class Shapes {
 public:
-  /// Completes `request` for `kernel`: sizes that the spec fixes need not be given, "B+1" follows from "B" and the
-  /// reverse. Errors name every size that is missing, or the one that does not fit.
+  /// Completes `request` for `kernel`: sizes that the spec fixes need not be given, and "B+1", the size of cumulative
+  /// lengths, is as good as "B". Errors name every size that is missing, or the one that does not fit.
   static runtime::Result<Shapes> resolve(const attn::KernelFunction &kernel, const ShapeRequest &request);
 
   /// The size of symbol `name`; `fallback` where the kernel has none of that name.
   int64_t size(llvm::StringRef name, int64_t fallback = 1) const;
 
   /// The number of sequences.
-  int64_t batch() const { return packed() ? size("B+1") - 1 : size("B"); }
+  int64_t batch() const { return size("B"); }
 
   /// Rows of all queries in the tensors: Sq, or Tq where they are packed.
   int64_t queryRows() const { return packed() ? size("Tq") : size("Sq"); }

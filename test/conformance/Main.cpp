@@ -20,7 +20,7 @@ namespace {
 /// What the environment asks for.
 struct Request {
   Extent extent = Extent::Quick;
-  std::string target = "cpu";
+  std::string target;
 };
 
 /// All trials of one case in one dtype, on one compiled kernel.
@@ -52,8 +52,7 @@ private:
 /// Reads the environment; ends the program where it makes no sense.
 static Request readEnvironment() {
   Request request;
-  if (const char *target = std::getenv("ATTNC_CONFORMANCE_TARGET"))
-    request.target = target;
+  request.target = requestedTarget();
   const char *extent = std::getenv("ATTNC_CONFORMANCE");
   std::string text = extent ? extent : "quick";
   if (text != "quick" && text != "full") {

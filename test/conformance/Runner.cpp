@@ -7,6 +7,7 @@
 #include "runtime/jit/Verify.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 using namespace attnc;
@@ -69,6 +70,11 @@ static Result<jit::Shapes> resolveShapes(const attn::KernelFunction &kernel, con
   return jit::Shapes::resolve(kernel, *request);
 }
 
+std::string conformance::requestedTarget() {
+  const char *target = std::getenv("ATTNC_CONFORMANCE_TARGET");
+  return target ? target : "cpu";
+}
+
 Result<std::vector<ArgValue>> conformance::makeInputs(const attn::KernelFunction &kernel, const Trial &trial,
                                                       uint64_t seed) {
   Result<jit::Shapes> shapes = resolveShapes(kernel, trial);
@@ -90,10 +96,11 @@ Result<std::vector<ArgValue>> conformance::makeInputs(const attn::KernelFunction
   return inputs;
 }
 
-/// Poisoned results for `trial`.
-static Result<std::vector<Tensor>> makeOutputs(const attn::KernelFunction &kernel, const jit::Shapes &shapes,
-                                               const Trial &trial) {
-  auto outputs = jit::allocateOutputs(kernel, shapes);
+Result<std::vector<Tensor>> conformance::makeOutputs(const attn::KernelFunction &kernel, const Trial &trial) {
+  Result<jit::Shapes> shapes = resolveShapes(kernel, trial);
+  if (!shapes)
+    return shapes.takeError();
+  auto outputs = jit::allocateOutputs(kernel, *shapes);
   if (!outputs)
     return outputs.takeError();
   for (Tensor &output : *outputs)
@@ -160,7 +167,7 @@ Outcome conformance::runTrial(CompiledSpec &spec, const Trial &trial, double bud
 
   std::vector<Tensor> first;
   for (unsigned n = 0; n < trial.repeats; ++n) {
-    auto outputs = makeOutputs(kernel, *shapes, trial);
+    auto outputs = makeOutputs(kernel, trial);
     if (!outputs)
       return fail(outputs.takeError());
     if (Status status = spec.run(*inputs, *outputs); !status)

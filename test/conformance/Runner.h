@@ -16,9 +16,15 @@ struct Outcome {
   std::string fault; ///< why it is wrong; empty where it is right
 };
 
+/// The target that the environment asks for: ATTNC_CONFORMANCE_TARGET, cpu by default.
+std::string requestedTarget();
+
 /// The inputs of `trial`: random, but for what it says of them. `seed` decides the random ones.
 runtime::Result<std::vector<runtime::ArgValue>> makeInputs(const attn::KernelFunction &kernel, const Trial &trial,
                                                            uint64_t seed = 0);
+
+/// Poisoned results for `trial`.
+runtime::Result<std::vector<runtime::Tensor>> makeOutputs(const attn::KernelFunction &kernel, const Trial &trial);
 
 /// Runs `spec` on `trial`, as often as it says, and judges the results against the fp64 reference. Of large problems
 /// rows are sampled, so that the reference takes no more than about `budget` multiplications.

@@ -60,6 +60,13 @@ static void addPacked(std::vector<Case> &cases, Extent extent) {
   spec.arguments = {"bias: tensor<?x$T>"};
   spec.score = "%x = attn.bias %s, %bias[%j] : tensor<?x$T>";
   cases.push_back({"S11_varlen_bias_of_packed_keys", spec, packedTrials(extent)});
+  // Tensors by the number of the sequence: as many elements as there are sequences.
+  spec.arguments = {"bias: tensor<?x$T>", "n: tensor<?xi32>"};
+  spec.score = "%x = attn.bias %s, %bias[%b] : tensor<?x$T>";
+  spec.mask = R"(%c = attn.causal %i, %j
+      %p = attn.prefix %j, %n[%b] : tensor<?xi32>
+      %keep = arith.ori %c, %p : i1)";
+  cases.push_back({"S11_varlen_by_sequence", spec, packedTrials(extent)});
   Spec grouped;
   grouped.packed = true;
   grouped.queryHeads = 6;

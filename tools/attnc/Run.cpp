@@ -68,8 +68,11 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
       if (!takesPart)
         continue;
       const std::string &symbol = kernel.symbols[static_cast<size_t>(dim.symbol)];
-      auto [it, inserted] = request.symbols.try_emplace(symbol, size);
-      if (!inserted && it->second != size)
+      if (size < dim.extra)
+        return Error{"argument '" + argument.name + "': expected at least " + std::to_string(dim.extra) +
+                     " element, got " + runtime::shapeString(tensor->shape())};
+      auto [it, inserted] = request.symbols.try_emplace(symbol, size - dim.extra);
+      if (!inserted && it->second != size - dim.extra)
         return Error{"argument '" + argument.name + "': expected " + std::to_string(it->second) + " for size " +
                      symbol + " as in the arguments before it, got " + runtime::shapeString(tensor->shape())};
     }
@@ -80,7 +83,7 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
     for (const attn::KernelArgument &argument : *list)
       for (const attn::KernelDim &dim : argument.dims)
         if (dim.symbol >= 0 && !mlir::ShapedType::isDynamic(dim.size))
-          request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.size;
+          request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.size - dim.extra;
   return jit::Shapes::resolve(kernel, request);
 }
 

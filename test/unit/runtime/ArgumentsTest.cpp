@@ -158,6 +158,22 @@ TEST_F(Arguments, BroadcastDimensionsAloneDefineASymbol) {
   EXPECT_EQ(bindArguments(image, values)->symbolSizes[3], 6);
 }
 
+TEST_F(Arguments, CountsExtraElements) {
+  image.args[Cu].dims[0] = {-1, 0, false, 1};
+  ASSERT_TRUE(verify(image)) << verify(image).message();
+  EXPECT_EQ(errorWith(Cu, vector({0, 3, 7})), "");
+  EXPECT_EQ(errorWith(Cu, vector({0, 3, 3, 7})),
+            "argument 'cu': expected dimension 0 (B+1) to be 3 as in argument 'q', got 4");
+  EXPECT_EQ(errorWith(Cu, make(DType::I32, {0})), "argument 'cu': expected dimension 0 (B+1) to be at least 1, got 0");
+  // Cumulative lengths alone say how many sequences there are, and broadcast dimensions follow.
+  for (int i : {int(Q), int(K), int(Out)})
+    image.args[i].dims[0].symbol = 3;
+  EXPECT_EQ(errorWith(Cu, vector({0, 3, 7})), "");
+  values[Bias] = make(DType::F32, {2, 3});
+  EXPECT_EQ(errorWith(Cu, vector({0, 7})),
+            "argument 'bias': expected dimension 0 (B) to be 1 as in argument 'cu', got 2");
+}
+
 TEST_F(Arguments, NamesMemory) {
   alignas(64) uint16_t data[64] = {};
   const Dims shape = {2, 5, 4};

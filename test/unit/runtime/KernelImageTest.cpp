@@ -150,7 +150,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 2");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 3");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -187,6 +187,8 @@ TEST(KernelImage, VerifiesItself) {
   EXPECT_FALSE(broken([](KernelImage &) {}));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].symbol = 2; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].symbol = -2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].extra = -1; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0] = {-1, -1, false, 1}; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].size = -2; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].min = 1; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dtype = DType::F32; }));
