@@ -15,6 +15,8 @@ using runtime::Status;
 
 Session::Session(llvm::raw_ostream &diagnostics)
     : mlirContext(MLIRContext::Threading::DISABLED), diagnostics(diagnostics) {
+  // The line of the spec shows the place; the operation in MLIR's generic form would bury it.
+  mlirContext.printOpOnDiagnostic(false);
   mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
 }
 

@@ -1,0 +1,120 @@
+//===- CompileTest.cpp - From a kernel of a spec to its image ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/Compile.h"
+#include "test/unit/jit/JitTestSupport.h"
+
+using namespace attnc;
+using namespace attnc::test;
+using jit::Stage;
+using testing::Test;
+
+static const char *causal = R"(mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    })";
+
+/// What `spec` is at `stage`.
+static std::string compiled(OpenSpec &spec, Stage stage) {
+  auto text = jit::compileToStage(spec.session, spec.kernel, stage);
+  EXPECT_TRUE(static_cast<bool>(text)) << spec.diagnostics;
+  return text ? std::move(*text) : "";
+}
+
+/// `module` as text.
+static std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
+}
+
+TEST(Compile, KnowsTheNamesOfStages) {
+  EXPECT_EQ(jit::parseStage("attn"), Stage::Attn);
+  EXPECT_EQ(jit::parseStage("tile"), Stage::Tile);
+  EXPECT_EQ(jit::parseStage("llvm"), Stage::Llvm);
+  EXPECT_EQ(jit::parseStage("asm"), Stage::Assembly);
+  EXPECT_EQ(jit::parseStage("image"), Stage::Image);
+  EXPECT_EQ(jit::parseStage("ptx"), std::nullopt);
+  EXPECT_EQ(jit::parseStage(""), std::nullopt);
+}
+
+TEST(Compile, ShowsEachStage) {
+  OpenSpec spec(paddedSpec("", causal));
+  std::string attn = compiled(spec, Stage::Attn), tile = compiled(spec, Stage::Tile);
+  for (const char *part : {"attn.target", "attn.forward", "#attn.schedule<", "bounds"})
+    EXPECT_NE(attn.find(part), std::string::npos) << part << " in\n" << attn;
+  EXPECT_EQ(attn.find("attn.causal"), std::string::npos) << "sugar is expanded";
+  EXPECT_NE(tile.find("tile.program"), std::string::npos);
+  EXPECT_EQ(tile.find("attn.forward"), std::string::npos);
+  EXPECT_NE(compiled(spec, Stage::Llvm).find("define"), std::string::npos);
+  EXPECT_NE(compiled(spec, Stage::Assembly).find(".globl\t"), std::string::npos);
+}
+
+TEST(Compile, LeavesTheSpecAsItIs) {
+  OpenSpec spec(paddedSpec("", causal));
+  std::string before = print(spec.session.spec());
+  for (Stage stage : {Stage::Attn, Stage::Tile, Stage::Llvm, Stage::Assembly, Stage::Image})
+    compiled(spec, stage);
+  EXPECT_EQ(print(spec.session.spec()), before);
+}
+
+TEST(Compile, GivesTheSameImageEachTime) {
+  OpenSpec first(paddedSpec("", causal)), second(paddedSpec("", causal));
+  std::string bytes = compiled(first, Stage::Image);
+  EXPECT_EQ(compiled(first, Stage::Image), bytes);
+  EXPECT_EQ(compiled(second, Stage::Image), bytes);
+  auto image = jit::compileToImage(first.session, first.kernel);
+  ASSERT_TRUE(static_cast<bool>(image));
+  std::vector<uint8_t> serialized = runtime::serialize(*image);
+  EXPECT_EQ(std::string(serialized.begin(), serialized.end()), bytes);
+}
+
+TEST(Compile, DescribesAKernelWithoutItsCode) {
+  OpenSpec spec(packedSpec("%n: tensor<?xi32>, %p: f32, %seed: i64", R"(dropout(%p, %seed) mask (%b, %h, %i, %j) {
+      %keep = attn.prefix %j, %n[%b] : tensor<?xi32>
+      attn.yield %keep : i1
+    })"));
+  auto described = jit::describeKernel(spec.session, spec.kernel);
+  ASSERT_TRUE(static_cast<bool>(described)) << spec.diagnostics;
+  auto image = jit::compileToImage(spec.session, spec.kernel);
+  ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;
+  EXPECT_TRUE(described->bytes.empty());
+  EXPECT_FALSE(image->bytes.empty());
+  image->bytes.clear();
+  EXPECT_EQ(runtime::serialize(*described), runtime::serialize(*image));
+
+  EXPECT_EQ(described->name, "kernel");
+  EXPECT_EQ(described->symbols, (std::vector<std::string>{"Tq", "Tk", "B"}));
+  ASSERT_EQ(described->args.size(), 10U);
+  const runtime::ArgSpec &offsets = described->args[3], &lengths = described->args[5], &p = described->args[6];
+  EXPECT_EQ(offsets.content, runtime::ContentRule::CumulativeLengths);
+  EXPECT_EQ(offsets.dims[0].symbol, 2);
+  EXPECT_EQ(offsets.dims[0].extra, 1);
+  EXPECT_EQ(lengths.dims[0].symbol, 2);
+  EXPECT_EQ(lengths.dims[0].extra, 0);
+  EXPECT_EQ(p.kind, runtime::ArgKind::Scalar);
+  EXPECT_EQ(p.min, 0.0);
+  EXPECT_EQ(p.max, 1.0);
+  EXPECT_EQ(described->args[8].role, runtime::ArgRole::Output);
+  EXPECT_TRUE(described->args[8].unitInnerStride);
+  ASSERT_FALSE(described->entries.empty());
+  EXPECT_GT(described->entries[0].scratchBytes, 0);
+  EXPECT_GT(described->entries[0].grid.evaluate({100, 100, 3}), 0);
+}
+
+TEST(Compile, ReportsAScheduleThatDoesNotFit) {
+  OpenSpec spec(paddedSpec("", "schedule(#attn.schedule<query_tile = 14, key_tile = 64, panel = 7>)"));
+  auto text = jit::compileToStage(spec.session, spec.kernel, Stage::Attn);
+  EXPECT_FALSE(static_cast<bool>(text));
+  EXPECT_EQ(text.message(), "");
+  EXPECT_NE(spec.diagnostics.find("expected the schedule's panel"), std::string::npos) << spec.diagnostics;
+}
+
+TEST(Compile, ReportsAnArgumentThatCannotBePassed) {
+  OpenSpec spec(paddedSpec("%x: f64"));
+  auto image = jit::compileToImage(spec.session, spec.kernel);
+  EXPECT_FALSE(static_cast<bool>(image));
+  EXPECT_NE(spec.diagnostics.find("element type 'f64', which cannot be passed [S13]"), std::string::npos)
+      << spec.diagnostics;
+}
