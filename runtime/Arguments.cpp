@@ -18,8 +18,8 @@ namespace {
 /// Binds the arguments of one launch.
 class Binder {
 public:
-  Binder(const KernelImage &image, Span<const ArgValue> values)
-      : image(image), values(values), definers(image.symbols.size(), nullptr) {
+  Binder(const KernelImage &image, Span<const ArgValue> values, MemorySpace space)
+      : image(image), values(values), space(space), definers(image.symbols.size(), nullptr) {
     bound.symbolSizes.assign(image.symbols.size(), unknown);
   }
 
@@ -49,6 +49,7 @@ private:
 
   const KernelImage &image;
   Span<const ArgValue> values;
+  MemorySpace space;
   /// The argument from which each symbol has its size.
   std::vector<const ArgSpec *> definers;
   BoundArguments bound;
@@ -70,6 +71,9 @@ Status Binder::checkForm(size_t i) const {
   if (!isTensor)
     return argumentError(arg, "a tensor", "a scalar");
   const Tensor &value = tensor(i);
+  if (value.space() != space)
+    return argumentError(arg, "memory of the " + std::string(name(space)),
+                         "memory of the " + std::string(name(value.space())));
   if (value.dtype() != arg.dtype)
     return argumentError(arg, "element type " + std::string(name(arg.dtype)), std::string(name(value.dtype())));
   if (static_cast<size_t>(value.rank()) != arg.dims.size())
@@ -187,7 +191,7 @@ Result<BoundArguments> Binder::bind() {
   for (size_t i = 0; i < values.size(); ++i) {
     const ArgSpec &arg = image.args[i];
     Status status = arg.kind == ArgKind::Tensor ? checkMemory(i) : Status();
-    if (status && arg.content != ContentRule::None)
+    if (status && arg.content != ContentRule::None && space == MemorySpace::Host)
       status = checkContent(arg, tensor(i), image.symbols[arg.contentSymbol], bound.symbolSizes[arg.contentSymbol]);
     if (status)
       status = appendSlots(i);
@@ -210,8 +214,8 @@ std::vector<int64_t> slotOffsets(const KernelImage &image) {
   return offsets;
 }
 
-Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values) {
-  return Binder(image, values).bind();
+Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values, MemorySpace space) {
+  return Binder(image, values, space).bind();
 }
 
 } // namespace attnc::runtime

@@ -58,7 +58,11 @@ std::vector<int64_t> slotOffsets(const KernelImage &image);
 /// tensors; type and range of scalars; content of length tensors. An integer is
 /// accepted for a scalar of floating-point type, not the reverse. `image` must
 /// be verified.
-Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values);
+///
+/// All tensors must lie in `space`. The content of length tensors is checked on
+/// the host only: to read a device would make a launch wait for it.
+Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values,
+                                     MemorySpace space = MemorySpace::Host);
 
 } // namespace attnc::runtime
 

@@ -1,7 +1,7 @@
-//===- Tensor.cpp - Strided host tensors -----------------------*- C++ -*-===//
+//===- Tensor.cpp - Strided tensors ----------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocation and element access of host tensors.
+// Allocation and element access.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,6 +78,8 @@ std::string shapeString(Span<const int64_t> shape) {
   return text;
 }
 
+std::string_view name(MemorySpace space) { return space == MemorySpace::Host ? "host" : "device"; }
+
 Result<Tensor> Tensor::allocate(DType dtype, Span<const int64_t> shape) {
   const std::optional<int64_t> count = countElements(shape);
   int64_t bytes = 0;
@@ -100,6 +102,13 @@ Tensor Tensor::stridedView(void *data, DType dtype, Span<const int64_t> shape, S
   tensor.steps = strides.toVector();
   tensor.storage = std::move(owner);
   tensor.base = data;
+  return tensor;
+}
+
+Tensor Tensor::deviceView(uint64_t address, DType dtype, Span<const int64_t> shape, Span<const int64_t> strides,
+                          std::shared_ptr<void> owner) {
+  Tensor tensor = stridedView(reinterpret_cast<void *>(address), dtype, shape, strides, std::move(owner));
+  tensor.memory = MemorySpace::Device;
   return tensor;
 }
 
@@ -222,7 +231,8 @@ Tensor Tensor::slicedView(int64_t dimension, int64_t begin, int64_t size) const 
   assert(begin >= 0 && size >= 0 && begin + size <= sizes[dimension] && "slice out of range");
   Tensor result = *this;
   result.sizes[dimension] = size;
-  result.base = at(begin * steps[dimension]);
+  // Arithmetic on the address only, so that views of device memory are views.
+  result.base = static_cast<char *>(base) + begin * steps[dimension] * byteSize(type);
   return result;
 }
 

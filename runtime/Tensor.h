@@ -1,9 +1,10 @@
-//===- Tensor.h - Strided host tensors -------------------------*- C++ -*-===//
+//===- Tensor.h - Strided tensors ------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor in host memory: an element type, a shape, strides, and data that it
-// owns, shares or borrows. A `Tensor` is a handle: copies refer to the same
-// elements, and constness of the handle says nothing about them.
+// A tensor in host or device memory: an element type, a shape, strides, and
+// data that it owns, shares or borrows. A `Tensor` is a handle: copies refer to
+// the same elements, and constness of the handle says nothing about them. What
+// reads or writes elements is for host memory only.
 //
 // Rule S17: sizes, strides and offsets are 64-bit everywhere.
 //
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attnc::runtime {
@@ -38,7 +40,16 @@ Dims rowMajorStrides(Span<const int64_t> shape);
 /// `shape` for messages: "2x3", or "scalar" for rank 0.
 std::string shapeString(Span<const int64_t> shape);
 
-/// A strided tensor in host memory.
+/// Where elements lie.
+enum class MemorySpace : uint8_t {
+  Host,   ///< what this process reads and writes
+  Device, ///< what only a GPU reads and writes
+};
+
+/// The name in messages: "host", "device".
+std::string_view name(MemorySpace space);
+
+/// A strided tensor.
 class Tensor {
 public:
   /// No tensor: f32, shape [0], null data.
@@ -58,6 +69,14 @@ public:
   /// A row-major tensor over memory that already exists; the number of elements
   /// of `shape` must be countable.
   static Tensor view(void *data, DType dtype, Span<const int64_t> shape, std::shared_ptr<void> owner = nullptr);
+
+  /// A tensor of strides in elements over device memory: `address` is that of
+  /// the element with index 0 in every dimension.
+  static Tensor deviceView(uint64_t address, DType dtype, Span<const int64_t> shape, Span<const int64_t> strides,
+                           std::shared_ptr<void> owner = nullptr);
+
+  /// Where the elements lie.
+  MemorySpace space() const { return memory; }
 
   /// The element type.
   DType dtype() const { return type; }
@@ -141,9 +160,13 @@ public:
 
 private:
   /// The address `offset` elements from `data()`.
-  void *at(int64_t offset) const { return static_cast<char *>(base) + offset * byteSize(type); }
+  void *at(int64_t offset) const {
+    assert(memory == MemorySpace::Host && "element access on a device");
+    return static_cast<char *>(base) + offset * byteSize(type);
+  }
 
   DType type = DType::F32;
+  MemorySpace memory = MemorySpace::Host;
   Dims sizes = {0};
   Dims steps = {1};
   std::shared_ptr<void> storage;
