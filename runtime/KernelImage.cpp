@@ -76,6 +76,60 @@ Status verifyScalar(const ArgSpec &arg, const std::string &prefix) {
   return {};
 }
 
+/// Checks one tensor map. The copy unit moves whole units of 16 bytes, and a row
+/// of a swizzled box is no wider than the pattern.
+Status verifyTensorMap(const KernelImage &image, const TensorMapSpec &map, const std::string &prefix) {
+  if (map.arg < 0 || static_cast<size_t>(map.arg) >= image.args.size() || image.args[map.arg].kind != ArgKind::Tensor)
+    return Error{prefix + "tensor map of argument " + std::to_string(map.arg) + ", which is no tensor"};
+  const ArgSpec &arg = image.args[map.arg];
+  const std::string where = prefix + "tensor map of argument '" + arg.name + "': expected ";
+  const auto rank = static_cast<int>(arg.dims.size());
+  if (rank < minTensorMapRank || rank > maxTensorMapRank)
+    return Error{where + "rank " + std::to_string(minTensorMapRank) + " to " + std::to_string(maxTensorMapRank) +
+                 ", got " + std::to_string(rank)};
+  if (map.box.size() != arg.dims.size())
+    return Error{where + "a box of rank " + std::to_string(rank) + ", got " + std::to_string(map.box.size())};
+  for (int64_t size : map.box)
+    if (size < 1 || size > maxTensorMapBox)
+      return Error{where + "box sizes from 1 to " + std::to_string(maxTensorMapBox) + ", got " + std::to_string(size)};
+  if (map.swizzleBytes != 0 && map.swizzleBytes != 32 && map.swizzleBytes != 64 && map.swizzleBytes != 128)
+    return Error{where + "a swizzle of 0, 32, 64 or 128 bytes, got " + std::to_string(map.swizzleBytes)};
+  const int64_t rowBytes = map.box.back() * byteSize(arg.dtype);
+  if (rowBytes % tensorMapUnitBytes != 0)
+    return Error{where + "box rows of a multiple of " + std::to_string(tensorMapUnitBytes) + " bytes, got " +
+                 std::to_string(rowBytes)};
+  if (map.swizzleBytes != 0 && rowBytes > map.swizzleBytes)
+    return Error{where + "box rows within the swizzle of " + std::to_string(map.swizzleBytes) + " bytes, got " +
+                 std::to_string(rowBytes)};
+  return {};
+}
+
+/// Checks what an entry says of a launch.
+Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
+  const std::string prefix = "image '" + image.name + "', entry '" + entry.symbol + "': ";
+  if (Status status = entry.grid.verify(image.symbols.size()); !status)
+    return Error{prefix + status.message()};
+  if (entry.scratchBytes < 0)
+    return Error{prefix + "negative scratch size " + std::to_string(entry.scratchBytes)};
+  if (entry.threads < 0 || entry.threads > maxBlockThreads)
+    return Error{prefix + "expected blocks of at most " + std::to_string(maxBlockThreads) + " threads, got " +
+                 std::to_string(entry.threads)};
+  if (entry.sharedBytes < 0 || entry.sharedBytes > std::numeric_limits<int>::max())
+    return Error{prefix + "shared memory of " + std::to_string(entry.sharedBytes) + " bytes"};
+  if (entry.blocksPerMultiprocessor < 1)
+    return Error{prefix + "expected at least 1 block for each multiprocessor, got " +
+                 std::to_string(entry.blocksPerMultiprocessor)};
+  if (entry.registers < 0 || entry.spillBytes < 0)
+    return Error{prefix + "negative use of registers"};
+  if (entry.threads == 0 &&
+      (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || !entry.tensorMaps.empty()))
+    return Error{prefix + "GPU facts without threads"};
+  for (const TensorMapSpec &map : entry.tensorMaps)
+    if (Status status = verifyTensorMap(image, map, prefix); !status)
+      return status;
+  return {};
+}
+
 } // namespace
 
 GridRule GridRule::combine(Op op, const GridRule &lower, const GridRule &upper) {
@@ -165,13 +219,9 @@ Status verify(const KernelImage &image) {
     if (!status)
       return status;
   }
-  for (const KernelEntry &entry : image.entries) {
-    const std::string prefix = "image '" + image.name + "', entry '" + entry.symbol + "': ";
-    if (Status status = entry.grid.verify(image.symbols.size()); !status)
-      return Error{prefix + status.message()};
-    if (entry.scratchBytes < 0)
-      return Error{prefix + "negative scratch size " + std::to_string(entry.scratchBytes)};
-  }
+  for (const KernelEntry &entry : image.entries)
+    if (Status status = verifyEntry(image, entry); !status)
+      return status;
   return {};
 }
 

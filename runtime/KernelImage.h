@@ -120,15 +120,59 @@ struct GridRule {
   std::string toString(Span<const std::string> symbols) const;
 };
 
-/// One function of the object code.
+/// How a GPU's copy unit sees one tensor argument: what a CUtensorMap says
+/// beyond the tensor's address, sizes and strides, which a launch fills in.
+struct TensorMapSpec {
+  /// Index in `KernelImage::args` of a tensor of rank 3 to 5.
+  int arg = 0;
+  /// The elements that one copy moves, one number for each dimension of the
+  /// tensor, outermost first. What lies outside of the tensor reads as zeros
+  /// and is not written, so a box may be larger than the tensor.
+  std::vector<int64_t> box = {};
+  /// The width of the pattern in which 16-byte units are swizzled in shared
+  /// memory, in bytes: 32, 64, 128, or 0 for none.
+  int swizzleBytes = 0;
+};
+
+/// One function of the object code. The facts from `threads` on are for GPUs,
+/// whose kernels take as parameters, in this order:
+///
+///   - the argument block (Arguments.h), by value: one structure of i64 slots,
+///     in which addresses are addresses of the device;
+///   - for each of `tensorMaps` one CUtensorMap, by value: 128 bytes, aligned to
+///     64;
+///   - the number of tiles, an i64;
+///   - with `takesCounter`, the address of a 32-bit counter of the launch's own.
+///     It holds 0, and the kernel leaves it so.
 struct KernelEntry {
   /// Its name in the object code.
   std::string symbol;
   /// How many tiles it runs.
   GridRule grid;
-  /// The memory each worker thread gives it, in bytes.
+  /// The memory each worker thread of a CPU gives it, in bytes.
   int64_t scratchBytes = 0;
+  /// The threads of a block, in one dimension; 0 on a CPU.
+  int threads = 0;
+  /// The dynamic shared memory of a block, in bytes.
+  int64_t sharedBytes = 0;
+  /// Whether blocks stay and share the tiles: there are no more blocks than
+  /// the GPU holds at a time, `blocksPerMultiprocessor` on each multiprocessor.
+  /// Else every tile has its block.
+  bool persistent = false;
+  /// The blocks that one multiprocessor holds at a time.
+  int blocksPerMultiprocessor = 1;
+  /// Whether it takes a counter.
+  bool takesCounter = false;
+  /// The tensors that the copy unit moves.
+  std::vector<TensorMapSpec> tensorMaps = {};
+  /// The registers of a thread and the bytes of them that are spilled to
+  /// memory, as the assembler reported them: for people.
+  int registers = 0, spillBytes = 0;
 };
+
+/// The limits of the CUDA driver on what `KernelEntry` says.
+inline constexpr int maxBlockThreads = 1024, maxTensorMapRank = 5, minTensorMapRank = 3, maxTensorMapBox = 256,
+                     tensorMapUnitBytes = 16;
 
 /// A compiled kernel.
 struct KernelImage {
@@ -149,7 +193,8 @@ struct KernelImage {
 };
 
 /// Checks that `image` agrees with itself: symbols in range, grid rules well
-/// formed, scalars without dimensions, content rules on integer vectors only.
+/// formed, scalars without dimensions, content rules on integer vectors only,
+/// tensor maps that a driver can encode, and GPU facts on GPU entries only.
 Status verify(const KernelImage &image);
 
 /// `image` as bytes: magic, version, length, a 64-bit hash of the rest, the

@@ -199,6 +199,13 @@ void visitArg(Archive &archive, Arg &arg) {
   archive.integer(arg.contentSymbol);
 }
 
+template <typename Archive, typename Map>
+void visitTensorMap(Archive &archive, Map &map) {
+  archive.integer(map.arg);
+  archive.list(map.box, [](auto &a, auto &size) { a.integer(size); });
+  archive.integer(map.swizzleBytes);
+}
+
 template <typename Archive, typename Entry>
 void visitEntry(Archive &archive, Entry &entry) {
   archive.blob(entry.symbol);
@@ -207,6 +214,14 @@ void visitEntry(Archive &archive, Entry &entry) {
     a.integer(step.value);
   });
   archive.integer(entry.scratchBytes);
+  archive.integer(entry.threads);
+  archive.integer(entry.sharedBytes);
+  archive.boolean(entry.persistent);
+  archive.integer(entry.blocksPerMultiprocessor);
+  archive.boolean(entry.takesCounter);
+  archive.list(entry.tensorMaps, [](auto &a, auto &map) { visitTensorMap(a, map); });
+  archive.integer(entry.registers);
+  archive.integer(entry.spillBytes);
 }
 
 template <typename Archive, typename Image>

@@ -55,6 +55,16 @@ KernelImage makeImage() {
   out.role = ArgRole::Output;
   image.args = {q, lengths, p, offset, out};
   image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
+  KernelEntry gpu = {"forward_gpu", tiles()};
+  gpu.threads = 384;
+  gpu.sharedBytes = 230000;
+  gpu.persistent = true;
+  gpu.blocksPerMultiprocessor = 2;
+  gpu.takesCounter = true;
+  gpu.tensorMaps = {{0, {1, 128, 64}, 128}, {4, {1, 64, 32}, 64}};
+  gpu.registers = 168;
+  gpu.spillBytes = 8;
+  image.entries.push_back(gpu);
   return image;
 }
 
@@ -132,6 +142,19 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(read->args[4].role, ArgRole::Output);
   EXPECT_EQ(read->entries[0].grid.evaluate({2, 100}), 4);
   EXPECT_EQ(read->entries[0].scratchBytes, 4096);
+  EXPECT_EQ(read->entries[0].threads, 0);
+  const KernelEntry &gpu = read->entries[2];
+  EXPECT_EQ(gpu.threads, 384);
+  EXPECT_EQ(gpu.sharedBytes, 230000);
+  EXPECT_TRUE(gpu.persistent);
+  EXPECT_EQ(gpu.blocksPerMultiprocessor, 2);
+  EXPECT_TRUE(gpu.takesCounter);
+  ASSERT_EQ(gpu.tensorMaps.size(), 2u);
+  EXPECT_EQ(gpu.tensorMaps[0].box, (std::vector<int64_t>{1, 128, 64}));
+  EXPECT_EQ(gpu.tensorMaps[1].arg, 4);
+  EXPECT_EQ(gpu.tensorMaps[1].swizzleBytes, 64);
+  EXPECT_EQ(gpu.registers, 168);
+  EXPECT_EQ(gpu.spillBytes, 8);
   EXPECT_TRUE(deserialize(serialize(KernelImage())));
 }
 
@@ -200,6 +223,39 @@ TEST(KernelImage, VerifiesItself) {
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[3].dtype = DType::I32; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.entries[0].grid.steps.pop_back(); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.entries[1].scratchBytes = -1; }));
+}
+
+TEST(KernelImage, VerifiesWhatGpusAreTold) {
+  const auto message = [](auto change) {
+    KernelImage image = makeImage();
+    change(image, image.entries[2]);
+    EXPECT_FALSE(deserialize(serialize(image)));
+    const std::string text = verify(image).message(), prefix = "image 'gemma2_local', entry 'forward_gpu': ";
+    EXPECT_EQ(text.substr(0, prefix.size()), prefix);
+    return text.substr(std::min(text.size(), prefix.size()));
+  };
+  using Image = KernelImage;
+  using Entry = KernelEntry;
+  EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 0; }), "GPU facts without threads");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.sharedBytes = -1; }), "shared memory of -1 bytes");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.blocksPerMultiprocessor = 0; }),
+            "expected at least 1 block for each multiprocessor, got 0");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.spillBytes = -4; }), "negative use of registers");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].arg = 2; }),
+            "tensor map of argument 2, which is no tensor");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].arg = 1; }),
+            "tensor map of argument 'cu': expected rank 3 to 5, got 1");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].box.pop_back(); }),
+            "tensor map of argument 'q': expected a box of rank 3, got 2");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].box[1] = 257; }),
+            "tensor map of argument 'q': expected box sizes from 1 to 256, got 257");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].swizzleBytes = 16; }),
+            "tensor map of argument 'q': expected a swizzle of 0, 32, 64 or 128 bytes, got 16");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].box[2] = 4; }),
+            "tensor map of argument 'q': expected box rows of a multiple of 16 bytes, got 8");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].box[2] = 128; }),
+            "tensor map of argument 'q': expected box rows within the swizzle of 128 bytes, got 256");
 }
 
 } // namespace
