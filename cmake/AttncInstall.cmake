@@ -1,5 +1,5 @@
 # Installation: bin/ with the names that are links, the libraries and headers of the runtime, and a package file, so that
-# `find_package(Attnc)` gives Attnc::Runtime. Nothing holds an absolute path: the prefix may be moved.
+# `find_package(Attnc)` gives Attnc::Runtime and Attnc::Cuda. Nothing holds an absolute path: the prefix may be moved.
 
 include(CMakePackageConfigHelpers)
 set(ATTNC_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Attnc")
@@ -11,8 +11,9 @@ endforeach()
 
 # The runtime sees no MLIR, and so needs none where it is used.
 set_target_properties(AttncRuntime PROPERTIES EXPORT_NAME Runtime)
+set_target_properties(AttncCuda PROPERTIES EXPORT_NAME Cuda)
 target_include_directories(AttncRuntime INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/attnc>")
-install(TARGETS AttncRuntime EXPORT AttncTargets
+install(TARGETS AttncRuntime AttncCuda EXPORT AttncTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attnc/runtime"
         COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "jit" EXCLUDE PATTERN "python" EXCLUDE)

@@ -1,0 +1,178 @@
+//===- GpuLaunch.cpp - A kernel image loaded on a GPU ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/GpuLaunch.h"
+
+#include <algorithm>
+
+using attnc::runtime::ArgValue;
+using attnc::runtime::BoundArguments;
+using attnc::runtime::Error;
+using attnc::runtime::KernelEntry;
+using attnc::runtime::KernelImage;
+using attnc::runtime::Result;
+using attnc::runtime::Span;
+using attnc::runtime::Status;
+
+namespace attnc::cuda {
+namespace {
+
+constexpr int64_t counterBytes = 4, zeroBytes = 256;
+constexpr int64_t countersSize = GpuLaunch::numCounters * counterBytes;
+
+/// The most blocks of a grid in its first dimension.
+constexpr int64_t maxGrid = std::numeric_limits<int32_t>::max();
+
+/// The most entries of an image: forward and backward have up to four.
+constexpr size_t maxEntries = 16;
+
+} // namespace
+
+/// On the stack of the launching thread, so that threads do not wait for each
+/// other and nothing is allocated.
+struct GpuLaunch::Filling {
+  TensorMap maps[maxTensorMaps]; ///< of all entries, one after another
+  int64_t tiles[maxEntries];
+};
+
+GpuLaunch::GpuLaunch(DeviceRef device, const KernelImage &image)
+    : gpu(std::move(device)), kernel(image), offsets(runtime::slotOffsets(image)) {}
+
+Result<std::unique_ptr<GpuLaunch>> GpuLaunch::load(DeviceRef device, const KernelImage &image) {
+  if (Status status = runtime::verify(image); !status)
+    return status.takeError();
+  std::unique_ptr<GpuLaunch> launch(new GpuLaunch(std::move(device), image));
+  if (Status status = launch->prepare(); !status)
+    return status.takeError();
+  return launch;
+}
+
+Status GpuLaunch::prepare() {
+  const std::string prefix = "kernel '" + kernel.name + "' cannot be loaded: ";
+  size_t numMaps = 0;
+  bool needsShared = false;
+  for (const KernelEntry &entry : kernel.entries) {
+    if (entry.threads == 0)
+      return Error{prefix + "entry '" + entry.symbol + "' is not for a GPU"};
+    numMaps += entry.tensorMaps.size();
+    needsShared |= entry.takesCounter || !entry.tensorMaps.empty();
+  }
+  if (numMaps > maxTensorMaps)
+    return Error{prefix + "expected at most " + std::to_string(maxTensorMaps) + " tensor maps, got " +
+                 std::to_string(numMaps)};
+  if (kernel.entries.size() > maxEntries)
+    return Error{prefix + "expected at most " + std::to_string(maxEntries) + " entries, got " +
+                 std::to_string(kernel.entries.size())};
+  if (numMaps > 0 && (!gpu->driver()->tensorMapEncodeTiled || gpu->facts().major < 9))
+    return Error{prefix +
+                 "it copies tensors by maps, which needs a GPU of sm_90 or later and a driver for CUDA 12.0 "
+                 "or later; here is " +
+                 gpu->facts().toString()};
+
+  auto code = Module::load(gpu, kernel.bytes, kernel.name);
+  if (!code)
+    return code.takeError();
+  module = std::move(*code);
+  kernel.bytes = {};
+  for (const KernelEntry &entry : kernel.entries) {
+    Result<Function> function = module->prepare(entry.symbol, entry.threads, entry.sharedBytes);
+    if (!function)
+      return function.takeError();
+    loaded.push_back(*function);
+  }
+  if (!needsShared)
+    return {};
+  Result<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, countersSize + zeroBytes);
+  if (!buffer)
+    return buffer.takeError();
+  shared = std::move(*buffer);
+  return shared.clear();
+}
+
+Status GpuLaunch::fill(const BoundArguments &arguments, Filling &filling) {
+  size_t map = 0;
+  for (size_t i = 0; i < kernel.entries.size(); ++i) {
+    const KernelEntry &entry = kernel.entries[i];
+    const int64_t tiles = filling.tiles[i] = entry.grid.evaluate(arguments.symbolSizes);
+    if (tiles < 0)
+      return Error{"kernel '" + kernel.name + "': no number of tiles for entry '" + entry.symbol +
+                   "': " + entry.grid.toString(kernel.symbols)};
+    if (tiles > maxGrid && !entry.persistent)
+      return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(maxGrid) + " tiles for entry '" +
+                   entry.symbol + "', got " + std::to_string(tiles)};
+    for (const runtime::TensorMapSpec &spec : entry.tensorMaps) {
+      Result<TensorMapKey> key = makeTensorMapKey(
+          kernel.args[spec.arg], spec, arguments.slots.data() + offsets[spec.arg], shared.address() + countersSize);
+      if (!key)
+        return key.takeError();
+      const DriverResult result = maps.get(gpu->driver(), *key, filling.maps[map++]);
+      if (result != driverSuccess)
+        return gpu->driver().error(result, "cuTensorMapEncodeTiled",
+                                   "map argument '" + kernel.args[spec.arg].name + "' of kernel '" + kernel.name + "'");
+    }
+  }
+  return {};
+}
+
+DriverResult GpuLaunch::launchEntry(size_t index, size_t firstMap, const BoundArguments &arguments, Filling &filling,
+                                    StreamHandle stream) {
+  const KernelEntry &entry = kernel.entries[index];
+  int64_t grid = filling.tiles[index];
+  if (grid == 0)
+    return driverSuccess;
+  if (entry.persistent)
+    grid = std::min(grid, int64_t{gpu->facts().multiprocessors} * entry.blocksPerMultiprocessor);
+
+  // The driver copies what these point to before it returns.
+  void *parameters[maxTensorMaps + 3];
+  size_t count = 0;
+  parameters[count++] = const_cast<int64_t *>(arguments.slots.data());
+  for (size_t i = 0; i < entry.tensorMaps.size(); ++i)
+    parameters[count++] = &filling.maps[firstMap + i];
+  parameters[count++] = &filling.tiles[index];
+  DeviceAddress counter = 0;
+  if (entry.takesCounter) {
+    counter = shared.address() + nextCounter.fetch_add(1, std::memory_order_relaxed) % numCounters * counterBytes;
+    parameters[count++] = &counter;
+  }
+  const auto &driver = gpu->driver();
+  const auto call = [&] {
+    return driver->launchKernel(loaded[index].handle, static_cast<unsigned>(grid), 1, 1,
+                                static_cast<unsigned>(entry.threads), 1, 1, static_cast<unsigned>(entry.sharedBytes),
+                                stream, parameters, nullptr);
+  };
+  const DriverResult result = call();
+  if (result != driverInvalidContext)
+    return result;
+  ContextScope scope(*gpu);
+  return call();
+}
+
+Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream) {
+  Filling filling;
+  if (Status status = fill(arguments, filling); !status)
+    return status;
+  size_t map = 0;
+  for (size_t i = 0; i < kernel.entries.size(); ++i) {
+    const KernelEntry &entry = kernel.entries[i];
+    const DriverResult result = launchEntry(i, map, arguments, filling, stream);
+    if (result != driverSuccess)
+      return gpu->driver().error(result, "cuLaunchKernel",
+                                 "launch entry '" + entry.symbol + "' of kernel '" + kernel.name + "' with " +
+                                     std::to_string(filling.tiles[i]) + " tiles, blocks of " +
+                                     std::to_string(entry.threads) + " threads and " +
+                                     std::to_string(entry.sharedBytes) + " bytes of shared memory");
+    map += entry.tensorMaps.size();
+  }
+  return {};
+}
+
+Status GpuLaunch::launch(Span<const ArgValue> values, StreamHandle stream) {
+  Result<BoundArguments> arguments = runtime::bindArguments(kernel, values, runtime::MemorySpace::Device);
+  if (!arguments)
+    return arguments.takeError();
+  return launch(*arguments, stream);
+}
+
+} // namespace attnc::cuda

@@ -1,0 +1,86 @@
+//===- GpuLaunch.h - A kernel image loaded on a GPU ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the functions of a kernel, in order, on a stream. What can be done once
+// is done when the image is loaded; a launch fills parameters in and makes one
+// call of the driver for each function, besides the encoding of tensor maps
+// that it has not seen. It allocates nothing on the device, waits for nothing
+// and reads nothing back, so that a CUDA graph can capture it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_CUDA_GPULAUNCH_H
+#define ATTNC_RUNTIME_CUDA_GPULAUNCH_H
+
+#include "runtime/Arguments.h"
+#include "runtime/cuda/DeviceBuffer.h"
+#include "runtime/cuda/Module.h"
+#include "runtime/cuda/TensorMapCache.h"
+
+#include <atomic>
+
+namespace attnc::cuda {
+
+/// A kernel image that is ready to launch on a GPU. Threads may launch it at the
+/// same time.
+class GpuLaunch {
+public:
+  /// How many launches can be under way before two share a counter. A captured
+  /// launch keeps its counter for all replays of the graph: a replay must not
+  /// overlap with itself, nor with the launch of the same kernel on another
+  /// stream that is a multiple of this many later.
+  static constexpr uint32_t numCounters = 1024;
+
+  /// The most tensor maps of all entries of an image together.
+  static constexpr size_t maxTensorMaps = 32;
+
+  /// Loads `image`, whose bytes are a cubin or PTX, on `device`.
+  static runtime::Result<std::unique_ptr<GpuLaunch>> load(DeviceRef device, const runtime::KernelImage &image);
+
+  /// Gives `stream` the kernel's work on `arguments`, which `bindArguments` made
+  /// for `MemorySpace::Device` and for the same image. Null is the default
+  /// stream. The context of the device should be the current one of the thread;
+  /// where it is not it is made so for the call. Fails with nothing launched
+  /// when a grid cannot be computed or a tensor cannot be mapped. The tensors
+  /// must live until the work is done.
+  runtime::Status launch(const runtime::BoundArguments &arguments, StreamHandle stream);
+
+  /// Checks `values` and launches.
+  runtime::Status launch(runtime::Span<const runtime::ArgValue> values, StreamHandle stream);
+
+  /// The functions, in the order of the image's entries, with what they take.
+  runtime::Span<const Function> functions() const { return loaded; }
+
+  const Device &device() const { return *gpu; }
+  const runtime::KernelImage &image() const { return kernel; }
+
+private:
+  /// What one launch of the whole kernel fills in before it calls the driver.
+  struct Filling;
+
+  GpuLaunch(DeviceRef device, const runtime::KernelImage &image);
+
+  /// Loads the code and the memory that launches share.
+  runtime::Status prepare();
+
+  /// Computes grids and tensor maps.
+  runtime::Status fill(const runtime::BoundArguments &arguments, Filling &filling);
+
+  /// Launches entry `index`; `firstMap` is the first of its tensor maps.
+  DriverResult launchEntry(size_t index, size_t firstMap, const runtime::BoundArguments &arguments, Filling &filling,
+                           StreamHandle stream);
+
+  DeviceRef gpu;
+  runtime::KernelImage kernel;  ///< without its bytes, which are on the GPU
+  std::vector<int64_t> offsets; ///< of each argument in the argument block
+  std::unique_ptr<Module> module;
+  std::vector<Function> loaded;
+  /// `numCounters` counters, and zeros to map tensors without elements to.
+  DeviceBuffer shared;
+  std::atomic<uint32_t> nextCounter = 0;
+  TensorMapCache maps;
+};
+
+} // namespace attnc::cuda
+
+#endif // ATTNC_RUNTIME_CUDA_GPULAUNCH_H

@@ -1,0 +1,118 @@
+//===- Module.cpp - Code loaded on a GPU -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/cuda/Module.h"
+
+#include <cstring>
+#include <vector>
+
+using attnc::runtime::Error;
+using attnc::runtime::Result;
+using attnc::runtime::Span;
+using attnc::runtime::Status;
+
+namespace attnc::cuda {
+namespace {
+
+/// Whether `code` is text. Cubins are ELF files; fat binaries have a magic
+/// number of their own.
+bool isPtx(Span<const uint8_t> code) {
+  constexpr uint8_t elf[] = {0x7F, 'E', 'L', 'F'}, fat[] = {0x50, 0xED, 0x55, 0xBA};
+  return code.size() < 4 || (std::memcmp(code.data(), elf, 4) != 0 && std::memcmp(code.data(), fat, 4) != 0);
+}
+
+/// A log of several lines, up to its end, as a part of one line: "a; b".
+std::string oneLine(const char *log) {
+  std::string line;
+  for (; *log; ++log) {
+    if (*log != '\n')
+      line += *log;
+    else if (log[1] != '\0' && log[1] != '\n')
+      line += "; ";
+  }
+  return line;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Module>> Module::load(DeviceRef device, Span<const uint8_t> code, const std::string &name) {
+  const Driver &driver = device->driver();
+  ContextScope scope(*device);
+  std::unique_ptr<Module> module(new Module(std::move(device), name));
+  const std::string attempt = "load kernel '" + name + "' on the GPU";
+  if (!isPtx(code)) {
+    if (Status status = driver.check(driver->moduleLoadDataEx(&module->handle, code.data(), 0, nullptr, nullptr),
+                                     "cuModuleLoadDataEx", attempt);
+        !status)
+      return status.takeError();
+    return module;
+  }
+  // Text ends with a zero.
+  std::vector<uint8_t> text = code.toVector();
+  text.push_back(0);
+  std::string log(16384, '\0');
+  JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
+  void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1))};
+  const DriverResult result = driver->moduleLoadDataEx(&module->handle, text.data(), 2, options, values);
+  if (result == driverSuccess)
+    return module;
+  Error error = driver.error(result, "cuModuleLoadDataEx", attempt);
+  if (const std::string said = oneLine(log.c_str()); !said.empty())
+    error.message += ": " + said;
+  return error;
+}
+
+Module::~Module() {
+  if (!handle)
+    return;
+  ContextScope scope(*device);
+  device->driver()->moduleUnload(handle);
+}
+
+Result<Function> Module::prepare(const std::string &symbol, int threads, int64_t sharedBytes) const {
+  const Driver &driver = device->driver();
+  ContextScope scope(*device);
+  const std::string who = "function '" + symbol + "' of kernel '" + name + "'";
+  Function function;
+  if (Status status = driver.check(driver->moduleGetFunction(&function.handle, handle, symbol.c_str()),
+                                   "cuModuleGetFunction", "find " + who);
+      !status)
+    return status.takeError();
+  // Drivers load functions when they are first launched, unless told so before; that must not happen while a graph
+  // is captured.
+  if (driver->functionLoad)
+    if (Status status = driver.check(driver->functionLoad(function.handle), "cuFuncLoad", "load " + who); !status)
+      return status.takeError();
+
+  const struct {
+    int &value;
+    FunctionAttribute attribute;
+  } facts[] = {{function.registers, FunctionAttribute::NumRegs},
+               {function.localBytes, FunctionAttribute::LocalSizeBytes},
+               {function.staticSharedBytes, FunctionAttribute::SharedSizeBytes},
+               {function.maxThreads, FunctionAttribute::MaxThreadsPerBlock}};
+  for (const auto &fact : facts)
+    if (Status status = driver.check(driver->functionGetAttribute(&fact.value, fact.attribute, function.handle),
+                                     "cuFuncGetAttribute", "read what " + who + " takes");
+        !status)
+      return status.takeError();
+
+  if (threads > function.maxThreads)
+    return Error{"cannot launch " + who + ": expected blocks of at most " + std::to_string(function.maxThreads) +
+                 " threads, since a thread has " + std::to_string(function.registers) + " registers, got " +
+                 std::to_string(threads)};
+  const int64_t available = device->facts().sharedBytes - function.staticSharedBytes;
+  if (sharedBytes > available)
+    return Error{"cannot launch " + who + ": expected at most " + std::to_string(available) +
+                 " bytes of dynamic shared memory on " + device->facts().name + ", got " + std::to_string(sharedBytes)};
+  if (Status status = driver.check(
+          driver->functionSetAttribute(function.handle, FunctionAttribute::MaxDynamicSharedSizeBytes,
+                                       static_cast<int>(sharedBytes)),
+          "cuFuncSetAttribute", "give " + who + ' ' + std::to_string(sharedBytes) + " bytes of shared memory");
+      !status)
+    return status.takeError();
+  return function;
+}
+
+} // namespace attnc::cuda

@@ -1,0 +1,50 @@
+//===- Module.h - Code loaded on a GPU -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_CUDA_MODULE_H
+#define ATTNC_RUNTIME_CUDA_MODULE_H
+
+#include "runtime/Span.h"
+#include "runtime/cuda/Device.h"
+
+namespace attnc::cuda {
+
+/// A function that is ready to launch, and what it takes.
+struct Function {
+  FunctionHandle handle = nullptr;
+  int registers = 0;         ///< of a thread
+  int localBytes = 0;        ///< of a thread: spilled registers and arrays
+  int staticSharedBytes = 0; ///< of a block
+  int maxThreads = 0;        ///< the largest block
+};
+
+/// Code of a GPU. Unloaded with the module.
+class Module {
+public:
+  /// Loads `code`: a cubin or a fat binary, or PTX, which the driver compiles.
+  /// An error about PTX tells what the driver's assembler said. `name` is for
+  /// messages.
+  static runtime::Result<std::unique_ptr<Module>> load(DeviceRef device, runtime::Span<const uint8_t> code,
+                                                       const std::string &name);
+
+  ~Module();
+  Module(const Module &) = delete;
+  Module &operator=(const Module &) = delete;
+
+  /// Function `symbol`, ready for blocks of `threads` threads and `sharedBytes`
+  /// of dynamic shared memory: all of its code is on the GPU, so that a launch
+  /// loads nothing.
+  runtime::Result<Function> prepare(const std::string &symbol, int threads, int64_t sharedBytes) const;
+
+private:
+  Module(DeviceRef device, std::string name) : device(std::move(device)), name(std::move(name)) {}
+
+  DeviceRef device;
+  std::string name;
+  ModuleHandle handle = nullptr;
+};
+
+} // namespace attnc::cuda
+
+#endif // ATTNC_RUNTIME_CUDA_MODULE_H

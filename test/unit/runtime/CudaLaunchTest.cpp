@@ -1,0 +1,246 @@
+//===- CudaLaunchTest.cpp - Tests of launches on GPUs ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "FakeDriver.h"
+#include "runtime/cuda/GpuLaunch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace attnc::cuda;
+using namespace attnc::runtime;
+using attnc::test::FakeDriver;
+
+namespace {
+
+/// q[B, Sq, 64] and k[1|B, Sk, 64] in bf16, lengths[B] in i32, scale, out[B, Sq, 64]; tiles of 128 rows.
+class CudaLaunch : public ::testing::Test {
+protected:
+  enum { Q, K, Lengths, Scale, Out };
+
+  void SetUp() override {
+    image.name = "forward";
+    image.symbols = {"B", "Sq", "Sk"};
+    image.args.resize(5);
+    const char *names[] = {"q", "k", "lengths", "scale", "out"};
+    for (int i = 0; i < 5; ++i)
+      image.args[i].name = names[i];
+    for (int i : {int(Q), int(K), int(Out)}) {
+      image.args[i].dtype = DType::BF16;
+      image.args[i].dims = {{-1, 0, i == K}, {-1, i == K ? 2 : 1, false}, {64, -1, false}};
+    }
+    image.args[Lengths].dtype = DType::I32;
+    image.args[Lengths].dims = {{-1, 0, false}};
+    image.args[Lengths].content = ContentRule::Lengths;
+    image.args[Lengths].contentSymbol = 2;
+    image.args[Scale].kind = ArgKind::Scalar;
+    image.args[Out].role = ArgRole::Output;
+    KernelEntry entry;
+    entry.symbol = "forward_entry";
+    using Op = GridRule::Op;
+    entry.grid = GridRule::combine(
+        Op::Mul, GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::constant(128)), GridRule::symbol(0));
+    entry.threads = 384;
+    entry.sharedBytes = 200000;
+    entry.persistent = true;
+    entry.takesCounter = true;
+    entry.tensorMaps = {{Q, {1, 128, 64}, 128}, {K, {1, 80, 64}, 128}};
+    image.entries = {entry};
+    image.bytes = {0x7F, 'E', 'L', 'F', 0};
+    fake.onLaunch = [this](void **parameters) { read(parameters); };
+  }
+
+  /// Reads the parameters of a launch by the contract of `KernelEntry`.
+  void read(void **parameters) {
+    const int64_t numSlots = slotOffsets(image).back();
+    const auto *block = static_cast<const int64_t *>(*parameters++);
+    slots.assign(block, block + numSlots);
+    maps.clear();
+    for (size_t i = 0; i < image.entries[0].tensorMaps.size(); ++i) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(*parameters) % 64, 0u);
+      maps.push_back(static_cast<const TensorMap *>(*parameters++)->words[0]);
+    }
+    tiles = *static_cast<const int64_t *>(*parameters++);
+    counter = image.entries[0].takesCounter ? *static_cast<const DeviceAddress *>(*parameters) : 0;
+  }
+
+  std::unique_ptr<GpuLaunch> load() {
+    auto launch = GpuLaunch::load(fake.device(), image);
+    EXPECT_TRUE(launch) << launch.message();
+    fake.clear();
+    return std::move(*launch);
+  }
+
+  static Tensor device(uint64_t address, DType dtype, Span<const int64_t> shape) {
+    return Tensor::deviceView(address, dtype, shape, rowMajorStrides(shape));
+  }
+
+  /// Arguments of these sizes.
+  std::vector<ArgValue> values(int64_t b, int64_t sq, int64_t sk) {
+    return {device(0x10000, DType::BF16, {b, sq, 64}), device(0x20000, DType::BF16, {b, sk, 64}),
+            device(0x30000, DType::I32, {b}), 0.125, device(0x40000, DType::BF16, {b, sq, 64})};
+  }
+
+  FakeDriver fake;
+  KernelImage image;
+  std::vector<int64_t> slots;
+  std::vector<uint64_t> maps;
+  int64_t tiles = -1;
+  DeviceAddress counter = 0;
+  const StreamHandle stream = reinterpret_cast<StreamHandle>(0x77);
+};
+
+TEST_F(CudaLaunch, PassesWhatTheKernelExpects) {
+  auto launch = load();
+  EXPECT_EQ(launch->functions()[0].registers, 168);
+  Status status = launch->launch(values(2, 300, 500), stream);
+  ASSERT_TRUE(status) << status.message();
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].function, "forward_entry");
+  EXPECT_EQ(fake.launches[0].block, 384u);
+  EXPECT_EQ(fake.launches[0].sharedBytes, 200000u);
+  EXPECT_EQ(fake.launches[0].stream, stream);
+  EXPECT_EQ(slots[0], 0x10000);
+  EXPECT_EQ(slots[2], 300);
+  EXPECT_EQ(slots[4], 300 * 64);
+  EXPECT_EQ(maps, (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(tiles, 6);
+  ASSERT_NE(counter, 0u);
+  EXPECT_EQ(*reinterpret_cast<const uint32_t *>(counter), 0u);
+}
+
+TEST_F(CudaLaunch, IsOneCallOfTheDriver) {
+  // What a graph captures, and what a launch costs: the driver is asked for nothing else.
+  auto launch = load();
+  ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
+  EXPECT_EQ(fake.calls,
+            (std::vector<std::string>{"cuTensorMapEncodeTiled", "cuTensorMapEncodeTiled", "cuLaunchKernel"}));
+  fake.clear();
+  ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
+  EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernel"});
+  EXPECT_EQ(maps, (std::vector<uint64_t>{1, 2})) << "the maps that were encoded before";
+}
+
+TEST_F(CudaLaunch, FollowsTheGridRule) {
+  auto launch = load();
+  const auto grid = [&](int64_t b, int64_t sq) {
+    fake.clear();
+    Status status = launch->launch(values(b, sq, 16), stream);
+    EXPECT_TRUE(status) << status.message();
+    return fake.launches.empty() ? -1 : static_cast<int64_t>(fake.launches[0].grid);
+  };
+  EXPECT_EQ(grid(131, 100), 131);
+  EXPECT_EQ(grid(132, 100), 132);
+  EXPECT_EQ(grid(10, 10000), 132);
+  EXPECT_EQ(tiles, 790) << "blocks that stay are told of all tiles";
+  EXPECT_EQ(grid(10, 0), -1) << "no tiles, no launch";
+  EXPECT_EQ(fake.calls.size(), 1u) << "the map of q";
+  EXPECT_EQ(grid(0, 10), -1);
+
+  image.entries[0].blocksPerMultiprocessor = 2;
+  launch = load();
+  EXPECT_EQ(grid(10, 10000), 264);
+  image.entries[0].persistent = false;
+  launch = load();
+  EXPECT_EQ(grid(10, 10000), 790);
+  EXPECT_EQ(tiles, 790);
+}
+
+TEST_F(CudaLaunch, RefusesGridsThatCannotBe) {
+  image.entries[0].persistent = false;
+  image.entries[0].grid = GridRule::combine(GridRule::Op::Mul, GridRule::symbol(1), GridRule::constant(1 << 30));
+  auto launch = load();
+  EXPECT_EQ(launch->launch(values(1, 2, 16), stream).message(),
+            "kernel 'forward': expected at most 2147483647 tiles for entry 'forward_entry', got 2147483648");
+  image.entries[0].grid = GridRule::combine(GridRule::Op::Mul, GridRule::symbol(1), GridRule::constant(INT64_MAX));
+  launch = load();
+  EXPECT_EQ(launch->launch(values(1, 2, 16), stream).message(),
+            "kernel 'forward': no number of tiles for entry 'forward_entry': Sq * 9223372036854775807");
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST_F(CudaLaunch, GivesEachLaunchItsCounter) {
+  auto launch = load();
+  std::set<DeviceAddress> counters;
+  for (uint32_t i = 0; i < GpuLaunch::numCounters; ++i) {
+    ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
+    counters.insert(counter);
+    EXPECT_EQ(*reinterpret_cast<const uint32_t *>(counter), 0u);
+  }
+  EXPECT_EQ(counters.size(), GpuLaunch::numCounters);
+  EXPECT_EQ(*counters.rbegin() - *counters.begin(), (GpuLaunch::numCounters - 1) * 4);
+  ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
+  EXPECT_EQ(counter, *counters.begin()) << "round and round";
+}
+
+TEST_F(CudaLaunch, RunsEntriesInOrder) {
+  image.entries.push_back(image.entries[0]);
+  image.entries[1].symbol = "combine";
+  image.entries[1].tensorMaps = {{Out, {1, 64, 64}, 128}};
+  auto launch = load();
+  fake.onLaunch = nullptr;
+  ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
+  ASSERT_EQ(fake.launches.size(), 2u);
+  EXPECT_EQ(fake.launches[0].function, "forward_entry");
+  EXPECT_EQ(fake.launches[1].function, "combine");
+  EXPECT_EQ(fake.encoded[2].address, reinterpret_cast<void *>(0x40000));
+}
+
+TEST_F(CudaLaunch, FindsItsContext) {
+  auto launch = load();
+  ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
+  fake.clear();
+  fake.failures["cuLaunchKernel"] = driverInvalidContext;
+  ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
+  EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuLaunchKernel", "cuCtxPushCurrent_v2", "cuLaunchKernel",
+                                                  "cuCtxPopCurrent_v2"}));
+  fake.failures["cuLaunchKernel"] = 2;
+  EXPECT_EQ(launch->launch(values(1, 128, 16), stream).message(),
+            "cannot launch entry 'forward_entry' of kernel 'forward' with 1 tiles, blocks of 384 threads and 200000 "
+            "bytes of shared memory: cuLaunchKernel: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+}
+
+TEST_F(CudaLaunch, TakesTensorsOfTheDeviceOnly) {
+  auto launch = load();
+  std::vector<ArgValue> mixed = values(1, 128, 16);
+  mixed[K] = *Tensor::allocate(DType::BF16, {1, 16, 64});
+  EXPECT_EQ(launch->launch(mixed, stream).message(),
+            "argument 'k': expected memory of the device, got memory of the host");
+  EXPECT_EQ(bindArguments(image, values(1, 128, 16)).message(),
+            "argument 'q': expected memory of the host, got memory of the device");
+  // Shapes are checked as ever; the content of lengths lies where a launch does not read.
+  mixed[K] = device(0x20000, DType::BF16, {3, 16, 64});
+  EXPECT_EQ(launch->launch(mixed, stream).message(),
+            "argument 'k': expected dimension 0 (B) to be 1 or 1 as in argument 'q', got 3");
+  EXPECT_TRUE(fake.calls.empty());
+}
+
+TEST_F(CudaLaunch, SaysWhatCannotBeLoaded) {
+  const auto message = [&](auto change) {
+    KernelImage other = image;
+    change(other);
+    return GpuLaunch::load(fake.device(), other).message();
+  };
+  EXPECT_EQ(message([](KernelImage &other) { other.entries = {{"cpu_entry", GridRule::constant(1)}}; }),
+            "kernel 'forward' cannot be loaded: entry 'cpu_entry' is not for a GPU");
+  EXPECT_EQ(message([](KernelImage &other) { other.entries[0].tensorMaps.resize(33, other.entries[0].tensorMaps[0]); }),
+            "kernel 'forward' cannot be loaded: expected at most 32 tensor maps, got 33");
+  EXPECT_EQ(message([](KernelImage &other) { other.entries[0].threads = -1; }),
+            "image 'forward', entry 'forward_entry': expected blocks of at most 1024 threads, got -1");
+  fake.major = 8;
+  EXPECT_EQ(message([](KernelImage &) {}).substr(0, 97),
+            "kernel 'forward' cannot be loaded: it copies tensors by maps, which needs a GPU of sm_90 or later");
+}
+
+TEST_F(CudaLaunch, AsksForNoMemoryItDoesNotNeed) {
+  image.entries[0].takesCounter = false;
+  image.entries[0].tensorMaps.clear();
+  auto launch = load();
+  ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
+  EXPECT_TRUE(fake.memory.empty());
+  EXPECT_EQ(tiles, 1);
+}
+
+} // namespace

@@ -1,0 +1,88 @@
+//===- FakeDriver.h - A CUDA driver without a GPU --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table of driver functions that records what it is asked. Device memory is
+// host memory, and a launch calls a function of the test's on the parameters,
+// at once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TEST_UNIT_RUNTIME_FAKEDRIVER_H
+#define ATTNC_TEST_UNIT_RUNTIME_FAKEDRIVER_H
+
+#include "runtime/cuda/Device.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace attnc::test {
+
+/// What cuTensorMapEncodeTiled was given, in the driver's order of dimensions.
+struct EncodedMap {
+  cuda::TensorMapType type;
+  void *address;
+  std::vector<uint64_t> sizes, strides;
+  std::vector<uint32_t> box;
+  cuda::TensorMapSwizzle swizzle;
+  cuda::TensorMapPromotion promotion;
+};
+
+/// What cuLaunchKernel was given.
+struct FakeLaunch {
+  std::string function;
+  unsigned grid, block, sharedBytes;
+  cuda::StreamHandle stream;
+};
+
+/// One machine with one GPU, an H200 unless a test says otherwise. There is one
+/// at a time, since functions of the driver know no object.
+class FakeDriver {
+public:
+  FakeDriver();
+  ~FakeDriver();
+
+  /// The driver of this machine.
+  const cuda::Driver &driver() const { return table; }
+
+  /// Its GPU.
+  cuda::DeviceRef device() const;
+
+  /// The functions called since the last `clear`, but for those that only turn
+  /// errors into words.
+  std::vector<std::string> calls;
+  std::vector<EncodedMap> encoded;
+  std::vector<FakeLaunch> launches;
+  /// Called for each launch with the parameters.
+  std::function<void(void **parameters)> onLaunch;
+
+  /// The result of each function of this name from now on: {"cuMemAlloc_v2", 2}.
+  std::map<std::string, cuda::DriverResult> failures;
+  int numDevices = 1, major = 9, minor = 0;
+  /// The registers of every function, and the largest block that leaves.
+  int registers = 168, maxThreads = 384, staticSharedBytes = 0;
+  /// What the assembler says when PTX cannot be loaded.
+  std::string log;
+  /// The bytes of the module that was loaded last.
+  std::string code;
+  /// The attribute that was set last.
+  int dynamicSharedBytes = -1;
+  /// How often the context was pushed and not popped, and blocks of memory that
+  /// are not freed.
+  int depth = 0, retained = 0;
+  std::map<cuda::DeviceAddress, std::vector<char>> memory;
+
+  /// Forgets calls, maps and launches.
+  void clear();
+
+  /// The one that there is.
+  static FakeDriver *current;
+
+private:
+  cuda::Driver table;
+};
+
+} // namespace attnc::test
+
+#endif // ATTNC_TEST_UNIT_RUNTIME_FAKEDRIVER_H
