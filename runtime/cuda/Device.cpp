@@ -23,7 +23,8 @@ std::string DeviceFacts::toString() const {
   return text;
 }
 
-Result<DeviceRef> Device::open(const Driver &driver, int ordinal) {
+/// The GPU number `ordinal`.
+static Result<DeviceHandle> findDevice(const Driver &driver, int ordinal) {
   int count = 0;
   if (Status status = driver.check(driver->deviceGetCount(&count), "cuDeviceGetCount", "count GPUs"); !status)
     return status.takeError();
@@ -31,15 +32,69 @@ Result<DeviceRef> Device::open(const Driver &driver, int ordinal) {
     return Error{count == 0
                      ? std::string("there is no GPU")
                      : "there is no GPU " + std::to_string(ordinal) + ", expected one below " + std::to_string(count)};
-  const std::string which = "GPU " + std::to_string(ordinal);
   DeviceHandle handle = 0;
-  if (Status status = driver.check(driver->deviceGet(&handle, ordinal), "cuDeviceGet", "open " + which); !status)
+  if (Status status =
+          driver.check(driver->deviceGet(&handle, ordinal), "cuDeviceGet", "open GPU " + std::to_string(ordinal));
+      !status)
     return status.takeError();
-  std::shared_ptr<Device> device(new Device(driver, handle));
-  if (Status status = device->ask(); !status)
+  return handle;
+}
+
+Result<DeviceFacts> Device::describe(const Driver &driver, int ordinal) {
+  Result<DeviceHandle> handle = findDevice(driver, ordinal);
+  if (!handle)
+    return handle.takeError();
+  DeviceFacts facts;
+  const auto ask = [&](auto &value, DeviceAttribute attribute, std::string_view what) {
+    int number = 0;
+    Status status = driver.check(driver->deviceGetAttribute(&number, attribute, *handle), "cuDeviceGetAttribute",
+                                 "read " + std::string(what) + " of a GPU");
+    value = number;
+    return status;
+  };
+  char name[128] = {};
+  Status status =
+      driver.check(driver->deviceGetName(name, sizeof(name) - 1, *handle), "cuDeviceGetName", "read the name of a GPU");
+  facts.name = name;
+  if (status)
+    status = ask(facts.major, DeviceAttribute::ComputeCapabilityMajor, "the compute capability");
+  if (status)
+    status = ask(facts.minor, DeviceAttribute::ComputeCapabilityMinor, "the compute capability");
+  if (status)
+    status = ask(facts.multiprocessors, DeviceAttribute::MultiprocessorCount, "the multiprocessors");
+  if (status)
+    status = ask(facts.sharedBytes, DeviceAttribute::MaxSharedMemoryPerBlockOptin, "the shared memory");
+  if (!status)
     return status.takeError();
-  if (Status status = driver.check(driver->primaryContextRetain(&device->primary, handle), "cuDevicePrimaryCtxRetain",
-                                   "make a context on " + which);
+  // What follows is for people and for heuristics; 0 where a driver does not say.
+  (void)ask(facts.registersPerMultiprocessor, DeviceAttribute::MaxRegistersPerMultiprocessor, "the registers");
+  (void)ask(facts.l2Bytes, DeviceAttribute::L2CacheSize, "the L2 cache");
+  (void)ask(facts.clockKHz, DeviceAttribute::ClockRate, "the clock");
+  size_t bytes = 0;
+  if (driver->deviceTotalMem(&bytes, *handle) == driverSuccess)
+    facts.memoryBytes = static_cast<int64_t>(bytes);
+  if (driver->driverGetVersion(&facts.driverVersion) != driverSuccess)
+    facts.driverVersion = 0;
+  return facts;
+}
+
+Result<DeviceFacts> Device::describeFirst() {
+  Result<const Driver *> driver = Driver::open();
+  if (!driver)
+    return driver.takeError();
+  return describe(**driver);
+}
+
+Result<DeviceRef> Device::open(const Driver &driver, int ordinal) {
+  Result<DeviceHandle> handle = findDevice(driver, ordinal);
+  if (!handle)
+    return handle.takeError();
+  Result<DeviceFacts> facts = describe(driver, ordinal);
+  if (!facts)
+    return facts.takeError();
+  std::shared_ptr<Device> device(new Device(driver, *handle, std::move(*facts)));
+  if (Status status = driver.check(driver->primaryContextRetain(&device->primary, *handle), "cuDevicePrimaryCtxRetain",
+                                   "make a context on GPU " + std::to_string(ordinal));
       !status)
     return status.takeError();
   return DeviceRef(std::move(device));
@@ -55,41 +110,6 @@ Result<DeviceRef> Device::openFirst() {
 Device::~Device() {
   if (primary)
     cudaDriver->primaryContextRelease(handle);
-}
-
-Status Device::ask() {
-  const auto fact = [&](auto &value, DeviceAttribute attribute, std::string_view what) {
-    int number = 0;
-    Status status = cudaDriver.check(cudaDriver->deviceGetAttribute(&number, attribute, handle), "cuDeviceGetAttribute",
-                                     "read " + std::string(what) + " of a GPU");
-    value = number;
-    return status;
-  };
-  char name[128] = {};
-  if (Status status = cudaDriver.check(cudaDriver->deviceGetName(name, sizeof(name) - 1, handle), "cuDeviceGetName",
-                                       "read the name of a GPU");
-      !status)
-    return status;
-  known.name = name;
-  if (Status status = fact(known.major, DeviceAttribute::ComputeCapabilityMajor, "the compute capability"); !status)
-    return status;
-  if (Status status = fact(known.minor, DeviceAttribute::ComputeCapabilityMinor, "the compute capability"); !status)
-    return status;
-  if (Status status = fact(known.multiprocessors, DeviceAttribute::MultiprocessorCount, "the multiprocessors"); !status)
-    return status;
-  if (Status status = fact(known.sharedBytes, DeviceAttribute::MaxSharedMemoryPerBlockOptin, "the shared memory");
-      !status)
-    return status;
-  // What follows is for people and for heuristics; 0 where a driver does not say.
-  (void)fact(known.registersPerMultiprocessor, DeviceAttribute::MaxRegistersPerMultiprocessor, "the registers");
-  (void)fact(known.l2Bytes, DeviceAttribute::L2CacheSize, "the L2 cache");
-  (void)fact(known.clockKHz, DeviceAttribute::ClockRate, "the clock");
-  size_t bytes = 0;
-  if (cudaDriver->deviceTotalMem(&bytes, handle) == driverSuccess)
-    known.memoryBytes = static_cast<int64_t>(bytes);
-  if (cudaDriver->driverGetVersion(&known.driverVersion) != driverSuccess)
-    known.driverVersion = 0;
-  return {};
 }
 
 Status Device::synchronize(std::string_view attempt) const {

@@ -39,6 +39,13 @@ struct DeviceFacts {
 /// A GPU, with a hold on its primary context. Whatever was made on it holds it.
 class Device {
 public:
+  /// What the GPU number `ordinal` of those that `driver` shows is. Much cheaper
+  /// than to open it: no context is made.
+  static runtime::Result<DeviceFacts> describe(const Driver &driver, int ordinal = 0);
+
+  /// What the first GPU of this machine is, or why there is none.
+  static runtime::Result<DeviceFacts> describeFirst();
+
   /// The GPU number `ordinal` of those that `driver` shows.
   static runtime::Result<std::shared_ptr<const Device>> open(const Driver &driver, int ordinal = 0);
 
@@ -58,10 +65,8 @@ public:
   runtime::Status synchronize(std::string_view attempt) const;
 
 private:
-  Device(const Driver &driver, DeviceHandle handle) : cudaDriver(driver), handle(handle) {}
-
-  /// Asks the driver for the facts.
-  runtime::Status ask();
+  Device(const Driver &driver, DeviceHandle handle, DeviceFacts facts)
+      : cudaDriver(driver), handle(handle), known(std::move(facts)) {}
 
   const Driver &cudaDriver;
   DeviceHandle handle;
