@@ -8,7 +8,18 @@
 #include "runtime/Arguments.h"
 #include "runtime/KernelImage.h"
 
+#include <memory>
+
 namespace attnc::jit {
+
+/// Arguments that lie where the kernel works on them, to run it again and again. Ends before the kernel.
+class Measurement {
+public:
+  virtual ~Measurement() = default;
+
+  /// Runs the kernel `runs` times, one right after the other; the seconds of each.
+  virtual runtime::Result<std::vector<double>> time(int runs) = 0;
+};
 
 /// A kernel that is ready to run on host tensors, whatever carries it out.
 class Executable {
@@ -23,6 +34,10 @@ public:
   /// Runs on `values`, one for each argument: the inputs, then the results. What does not fit is an error, and then
   /// nothing is written (S18).
   virtual runtime::Status run(runtime::Span<const runtime::ArgValue> values) = 0;
+
+  /// Makes `values`, as in `run`, ready to measure the kernel on. What the results hold afterwards is unspecified. The
+  /// seconds are those of the host's clock, unless a kernel knows better.
+  virtual runtime::Result<std::unique_ptr<Measurement>> measure(runtime::Span<const runtime::ArgValue> values);
 
 private:
   runtime::KernelImage kernelImage;

@@ -3,19 +3,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Target.h"
+#include "codegen/target/NvidiaGpu.h"
 #include "runtime/jit/Compile.h"
+#include "runtime/jit/GpuKernel.h"
 #include "runtime/jit/LoadedKernel.h"
 #include "runtime/jit/ReferenceKernel.h"
 
 using namespace attnc;
 using namespace attnc::jit;
+using cuda::DeviceFacts;
+using runtime::KernelImage;
 using runtime::Result;
 
 /// Every machine that runs this program has it.
-static std::string alwaysAvailable() { return ""; }
+static std::string alwaysAvailable(llvm::StringRef) { return ""; }
 
-static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn::KernelFunction &kernel) {
-  Result<runtime::KernelImage> image = compileToImage(session, kernel);
+static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn::KernelFunction &kernel,
+                                                   llvm::StringRef) {
+  Result<KernelImage> image = compileToImage(session, kernel);
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<LoadedKernel>> loaded = LoadedKernel::load(std::move(*image));
@@ -24,7 +29,67 @@ static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn:
   return std::unique_ptr<Executable>(std::move(*loaded));
 }
 
-static Result<std::unique_ptr<Executable>> loadReference(Session &session, const attn::KernelFunction &kernel) {
+/// The architecture to make code of for this GPU, where `wanted` is empty, else `wanted`. Empty where none fits.
+static llvm::StringRef chooseArchitecture(const DeviceFacts &gpu, llvm::StringRef wanted) {
+  if (wanted.empty())
+    return target::findNvidiaGpu(gpu.major, gpu.minor);
+  // The code of an architecture with a letter runs on that one alone; other code is assembled for the GPU at hand.
+  llvm::StringRef number = wanted;
+  bool exact = number.consume_back("a");
+  int least = 0, here = gpu.major * 10 + gpu.minor;
+  if (!number.consume_front("sm_") || number.getAsInteger(10, least))
+    return "";
+  return (exact ? here == least : here >= least) ? wanted : "";
+}
+
+static std::string explainNvptx(llvm::StringRef architecture) {
+  Result<DeviceFacts> gpu = cuda::Device::describeFirst();
+  if (!gpu)
+    return gpu.message();
+  if (chooseArchitecture(*gpu, architecture).empty())
+    return gpu->name + " is " + gpu->architecture() + ", and cannot run code for " +
+           (architecture.empty() ? "any of " + target::getNvidiaGpuNames() : architecture.str());
+  return "";
+}
+
+/// What the code generator is told of `gpu` for code of `architecture`.
+static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceFacts &gpu,
+                                       llvm::StringRef architecture) {
+  attn::GpuTargetAttr known = target::getNvidiaGpu(context, architecture);
+  if (!known)
+    return {};
+  return attn::GpuTargetAttr::get(context, known.getArch(), known.getPtx(), gpu.multiprocessors,
+                                  std::min(known.getSharedBytes(), gpu.sharedBytes), known.getRegisters(),
+                                  gpu.l2Bytes > 0 ? gpu.l2Bytes : known.getL2Bytes(), known.getWarpgroupMma(),
+                                  known.getTensorCopies());
+}
+
+/// Compiles `kernel` for `target`.
+static Result<KernelImage> compileForGpu(Session &session, const attn::KernelFunction &kernel,
+                                         attn::GpuTargetAttr target) {
+  return runtime::Error{"kernels cannot be compiled for " + target.getArch().str() + " yet"};
+}
+
+static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const attn::KernelFunction &kernel,
+                                                     llvm::StringRef architecture) {
+  Result<cuda::DeviceRef> device = cuda::Device::openFirst();
+  if (!device)
+    return device.takeError();
+  const DeviceFacts &gpu = (*device)->facts();
+  attn::GpuTargetAttr target = describeGpu(&session.context(), gpu, chooseArchitecture(gpu, architecture));
+  if (!target)
+    return runtime::Error{explainNvptx(architecture)};
+  Result<KernelImage> image = compileForGpu(session, kernel, target);
+  if (!image)
+    return image.takeError();
+  Result<std::unique_ptr<GpuKernel>> loaded = GpuKernel::load(*device, std::move(*image));
+  if (!loaded)
+    return loaded.takeError();
+  return std::unique_ptr<Executable>(std::move(*loaded));
+}
+
+static Result<std::unique_ptr<Executable>> loadReference(Session &session, const attn::KernelFunction &kernel,
+                                                         llvm::StringRef) {
   Result<std::unique_ptr<ReferenceKernel>> loaded = ReferenceKernel::create(kernel);
   if (!loaded)
     return loaded.takeError();
@@ -33,25 +98,28 @@ static Result<std::unique_ptr<Executable>> loadReference(Session &session, const
 
 llvm::ArrayRef<Target> jit::getTargets() {
   static constexpr Target targets[] = {
-      {"cpu", "this CPU: SIMD code for its registers, tiles on all cores", alwaysAvailable, loadCpu},
-      {"reference", "the definition in fp64: slow, exact, what all else is judged against", alwaysAvailable,
+      {"cpu", "", "this CPU: SIMD code for its registers, tiles on all cores", alwaysAvailable, loadCpu},
+      {"nvptx", "", "NVIDIA GPUs through LLVM: the best code for the GPU at hand", explainNvptx, loadNvptx},
+      {"nvptx:sm_90a", "sm_90a", "for Hopper: products of warpgroups, copies of boxes", explainNvptx, loadNvptx},
+      {"nvptx:sm_80", "sm_80", "for all from Ampere on: products of warps", explainNvptx, loadNvptx},
+      {"reference", "", "the definition in fp64: slow, exact, what all else is judged against", alwaysAvailable,
        loadReference},
   };
   return targets;
 }
 
-Result<const Target *> jit::findTarget(llvm::StringRef name) {
+Result<const Target *> jit::findTarget(llvm::StringRef name, Use use) {
   std::string names = "auto";
   for (const Target &target : getTargets()) {
-    std::string why = target.whyUnavailable();
-    if (name == "auto" && why.empty())
-      return &target;
-    if (name == target.name) {
-      if (why.empty())
-        return &target;
-      return runtime::Error{"target '" + name.str() + "' cannot be used here: " + why};
-    }
     names += ", " + target.name.str();
+    if (name != "auto" && name != target.name)
+      continue;
+    // Asked only where the answer counts: it may start a driver.
+    std::string why = use == Use::Run || name == "auto" ? target.whyUnavailable() : "";
+    if (why.empty())
+      return &target;
+    if (name == target.name)
+      return runtime::Error{"target '" + name.str() + "' cannot be used here: " + why};
   }
   return runtime::Error{"unknown target '" + name.str() + "'; there are " + names};
 }

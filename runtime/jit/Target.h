@@ -14,20 +14,34 @@ namespace attnc::jit {
 /// Something that carries kernels out. A new one is a new row of the table in Target.cpp.
 struct Target {
   llvm::StringLiteral name;
+  /// What code is made for, where that is not the machine at hand: "sm_90a", the end of the name.
+  llvm::StringLiteral architecture;
   /// One line for people.
   llvm::StringLiteral description;
+  /// Why code of `architecture` cannot run on this machine; empty where it can.
+  std::string (*explain)(llvm::StringRef architecture);
+  /// Compiles and loads.
+  runtime::Result<std::unique_ptr<Executable>> (*make)(Session &session, const attn::KernelFunction &kernel,
+                                                       llvm::StringRef architecture);
+
   /// Why it cannot be used on this machine; empty where it can.
-  std::string (*whyUnavailable)();
+  std::string whyUnavailable() const { return explain(architecture); }
+
   /// Makes `kernel` ready to run. The session outlives what it gives.
-  runtime::Result<std::unique_ptr<Executable>> (*load)(Session &session, const attn::KernelFunction &kernel);
+  runtime::Result<std::unique_ptr<Executable>> load(Session &session, const attn::KernelFunction &kernel) const {
+    return make(session, kernel, architecture);
+  }
 };
+
+/// What a target is looked for: to run kernels, or only to compile them, which needs no machine that runs them.
+enum class Use { Run, Compile };
 
 /// All targets, in the order in which "auto" tries them.
 llvm::ArrayRef<Target> getTargets();
 
-/// The target called `name`, or the first that can be used for "auto". An error names what there is, or why it cannot
-/// be used here.
-runtime::Result<const Target *> findTarget(llvm::StringRef name);
+/// The target called `name`, or the first that can be used here for "auto". An error names what there is, or why it
+/// cannot run kernels here.
+runtime::Result<const Target *> findTarget(llvm::StringRef name, Use use = Use::Run);
 
 } // namespace attnc::jit
 
