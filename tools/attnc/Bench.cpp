@@ -22,6 +22,9 @@ using Clock = std::chrono::steady_clock;
 static constexpr double secondsToMeasure = 2;
 static constexpr int fewestRuns = 5, mostRuns = 1000;
 
+/// How long runs are queued together: a GPU works them off without waiting for the host.
+static constexpr double secondsOfBatch = 0.02;
+
 static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -39,16 +42,24 @@ static void showProgress(double share, double elapsed) {
 
 /// Runs `launch` until the time is up; the seconds of each run, sorted.
 static Result<std::vector<double>> measure(Launch &launch) {
+  Result<std::unique_ptr<jit::Measurement>> measurement = launch.kernel->measure(launch.joinArguments(launch.outputs));
+  if (!measurement)
+    return measurement.takeError();
   // The first run touches the memory and starts the threads.
-  if (Status status = launch.run(); !status)
-    return status.takeError();
+  Result<std::vector<double>> first = (*measurement)->time(1);
+  if (!first)
+    return first.takeError();
+  double last = first->back();
   std::vector<double> seconds;
   Clock::time_point start = Clock::now();
   for (double elapsed = 0; seconds.size() < fewestRuns || (elapsed < secondsToMeasure && seconds.size() < mostRuns);) {
-    Clock::time_point begin = Clock::now();
-    if (Status status = launch.run(); !status)
-      return status.takeError();
-    seconds.push_back(secondsSince(begin));
+    auto left = static_cast<double>(mostRuns) - static_cast<double>(seconds.size());
+    Result<std::vector<double>> batch =
+        (*measurement)->time(static_cast<int>(std::clamp(secondsOfBatch / last, 1.0, std::min(left, 100.0))));
+    if (!batch)
+      return batch.takeError();
+    seconds.insert(seconds.end(), batch->begin(), batch->end());
+    last = batch->back();
     elapsed = secondsSince(start);
     showProgress(std::max(elapsed / secondsToMeasure, 0.0) *
                      std::min(1.0, static_cast<double>(seconds.size()) / fewestRuns),

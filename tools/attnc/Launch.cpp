@@ -46,11 +46,13 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args) {
   return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs));
 }
 
-Status Launch::runInto(runtime::Span<const Tensor> results) {
+std::vector<ArgValue> Launch::joinArguments(runtime::Span<const Tensor> results) const {
   std::vector<ArgValue> values = inputs;
   values.insert(values.end(), results.begin(), results.end());
-  return kernel->run(values);
+  return values;
 }
+
+Status Launch::runInto(runtime::Span<const Tensor> results) { return kernel->run(joinArguments(results)); }
 
 Result<bool> Launch::judge(const std::vector<int64_t> &rows) const {
   auto judgements = jit::judgeAgainstReference(spec.kernel, inputs, outputs, rows);

@@ -28,6 +28,9 @@ struct Launch {
   /// Runs the kernel once, into `outputs`.
   runtime::Status run() { return runInto(outputs); }
 
+  /// The arguments of a run into `results`.
+  std::vector<runtime::ArgValue> joinArguments(runtime::Span<const runtime::Tensor> results) const;
+
   /// Runs the kernel once, into `results`.
   runtime::Status runInto(runtime::Span<const runtime::Tensor> results);
 

@@ -31,7 +31,7 @@ def help_short : Flag<["-"], "h">, Alias<help>, Visibility<allCommands>;
 
 // What is compiled, and for what.
 defm entry : Value<"entry", "NAME", "Function of the spec; needed where it has several", specCommands>;
-defm target : Value<"target", "T", "auto (default), cpu or reference; see 'attnc targets'", specCommands>;
+defm target : Value<"target", "T", "auto (default), cpu, nvptx or reference; see 'attnc targets'", specCommands>;
 
 // Sizes and inputs.
 defm shape : Value<"shape", "B=2,Sq=128,...", "Sizes that the spec leaves open", shapeCommands>;

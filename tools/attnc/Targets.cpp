@@ -6,6 +6,7 @@
 #include "dialect/attn/AttnDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/cuda/Device.h"
 #include "runtime/jit/Target.h"
 #include "tools/attnc/Commands.h"
 
@@ -17,7 +18,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   bool automatic = true;
   for (const jit::Target &target : jit::getTargets()) {
     std::string why = target.whyUnavailable();
-    os << llvm::left_justify(target.name, 10) << ' ' << target.description;
+    os << llvm::left_justify(target.name, 13) << ' ' << target.description;
     if (!why.empty())
       os << " (not here: " << why << ')';
     else if (std::exchange(automatic, false))
@@ -30,6 +31,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   os << "\nThis CPU: " << cpu.getCpu() << ", " << runtime::ThreadPool::numAvailableCores() << " cores, "
      << cpu.getVectorRegisters() << " SIMD registers of " << cpu.getVectorBits() << " bits, L1 "
      << cpu.getL1Bytes() / 1024 << " KiB, L2 " << cpu.getL2Bytes() / 1024 << " KiB\n";
+  runtime::Result<cuda::DeviceFacts> gpu = cuda::Device::describeFirst();
+  os << "This GPU: " << (gpu ? gpu->toString() : gpu.message()) << '\n';
   return ExitCode::Success;
 }
 
