@@ -11,6 +11,7 @@
 #include "runtime/ArgumentContent.h"
 
 #include <algorithm>
+#include <iterator>
 
 using attnc::runtime::ArgSpec;
 using attnc::runtime::argumentError;
@@ -66,8 +67,9 @@ size_t hashKey(const TensorMapKey &key) {
 
 bool TensorMapKey::operator==(const TensorMapKey &other) const {
   return address == other.address && rank == other.rank && type == other.type && swizzle == other.swizzle &&
-         std::equal(sizes, sizes + maxRank, other.sizes) && std::equal(strides, strides + maxRank - 1, other.strides) &&
-         std::equal(box, box + maxRank, other.box);
+         std::equal(std::begin(sizes), std::end(sizes), other.sizes) &&
+         std::equal(std::begin(strides), std::end(strides), other.strides) &&
+         std::equal(std::begin(box), std::end(box), other.box);
 }
 
 Result<TensorMapKey> makeTensorMapKey(const ArgSpec &arg, const TensorMapSpec &map, const int64_t *slots,

@@ -68,13 +68,10 @@ TEST(CudaDevice, SaysWhatIsMissing) {
 
 TEST(CudaModule, LoadsCubinsAsTheyAre) {
   FakeDriver fake;
-  auto module = Module::load(fake.device(),
-                             bytes("\x7F"
-                                   "ELF..."),
-                             "forward");
+  constexpr uint8_t cubin[] = {0x7F, 'E', 'L', 'F'};
+  auto module = Module::load(fake.device(), cubin, "forward");
   ASSERT_TRUE(module) << module.message();
-  EXPECT_EQ(fake.code, "\x7F"
-                       "ELF...");
+  EXPECT_EQ(fake.code, std::string(std::begin(cubin), std::end(cubin)));
   fake.staticSharedBytes = 1024;
   Result<Function> function = (*module)->prepare("forward_entry", 384, 231424);
   ASSERT_TRUE(function) << function.message();

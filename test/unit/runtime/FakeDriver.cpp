@@ -98,7 +98,9 @@ DriverApi makeApi() {
   api.moduleLoadDataEx = [](ModuleHandle *module, const void *image, unsigned numOptions, JitOption *options,
                             void **values) {
     FakeDriver &fake = *FakeDriver::current;
-    fake.code = static_cast<const char *>(image);
+    // PTX ends with a zero, and comes with options.
+    const auto *bytes = static_cast<const char *>(image);
+    fake.code.assign(bytes, numOptions > 0 ? std::strlen(bytes) : 4);
     const DriverResult result = called("cuModuleLoadDataEx");
     for (unsigned i = 0; i < numOptions; ++i)
       if (options[i] == JitOption::ErrorLogBuffer)

@@ -64,7 +64,8 @@ public:
   int registers = 168, maxThreads = 384, staticSharedBytes = 0;
   /// What the assembler says when PTX cannot be loaded.
   std::string log;
-  /// The bytes of the module that was loaded last.
+  /// The text of the module that was loaded last, or the first four bytes of a
+  /// cubin.
   std::string code;
   /// The attribute that was set last.
   int dynamicSharedBytes = -1;
