@@ -213,7 +213,7 @@ TEST_F(CudaLaunch, TakesTensorsOfTheDeviceOnly) {
   // Shapes are checked as ever; the content of lengths lies where a launch does not read.
   mixed[K] = device(0x20000, DType::BF16, {3, 16, 64});
   EXPECT_EQ(launch->launch(mixed, stream).message(),
-            "argument 'k': expected dimension 0 (B) to be 1 or 1 as in argument 'q', got 3");
+            "argument 'k': expected dimension 0 (B) to be 1 as in argument 'q', got 3");
   EXPECT_TRUE(fake.calls.empty());
 }
 
