@@ -27,7 +27,12 @@ config.test_exec_root = os.path.join(config.attnc_binary_dir, "test")
 # The environment that tests see. Nothing may touch the user's own kernel cache.
 llvm_config.with_system_environment(
     ["HOME", "TMP", "TEMP", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES"]
+    + ["ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"]
 )
+# The packages' LLVM is not instrumented: its allocators hand out what our copy of their templates has poisoned.
+config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+# Undefined behaviour ends the program, as the other sanitizers' findings do, so that the test fails.
+config.environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
 config.environment["ATTNC_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
 
 # How much of the conformance grid runs; tests under conformance/ read it as %conformance.

@@ -10,9 +10,15 @@ config.test_exec_root = os.path.join(config.attnc_binary_dir, "test", "unit")
 config.test_source_root = config.test_exec_root
 config.test_format = lit.formats.GoogleTest(".", "-tests")
 
-for name in ("HOME", "TMP", "TEMP", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+for name in ("HOME", "TMP", "TEMP", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES") + (
+    "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"
+):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+# The packages' LLVM is not instrumented: its allocators hand out what our copy of their templates has poisoned.
+config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+# Undefined behaviour ends the program, as the other sanitizers' findings do, so that the test fails.
+config.environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
 config.environment["ATTNC_CACHE_DIR"] = os.path.join(config.attnc_binary_dir, "test", "cache")
 config.environment["ATTNC_CONFORMANCE"] = (
     lit_config.params.get("conformance") or os.environ.get("ATTNC_CONFORMANCE") or "quick"
