@@ -6,7 +6,6 @@
 #define ATTNC_CODEGEN_CPU_CPUCODEGEN_H
 
 #include "dialect/attn/AttnAttrs.h"
-#include "dialect/attn/KernelFunction.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "runtime/KernelImage.h"
@@ -15,10 +14,6 @@ namespace attnc::cpu {
 
 /// Tile programs to the LLVM dialect. The module carries `attn.target = #attn.cpu<...>`.
 void buildCpuPipeline(mlir::OpPassManager &pm);
-
-/// What the runtime must know of a kernel: arguments from the function of the spec, entries, grid rules and scratch
-/// sizes from the tile programs. Read before `buildCpuPipeline` runs on `tileModule`; `bytes` stays empty.
-mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
 
 /// Columns of a tile that generated code computes together. Times the registers of a panel's rows, they are the sums of
 /// products that stay in registers.

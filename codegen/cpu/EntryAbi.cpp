@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/EntryAbi.h"
+#include "codegen/image/DescribeImage.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 
@@ -13,7 +14,7 @@ LLVM::LLVMFuncOp attnc::cpu::createEntry(OpBuilder &builder, tile::ProgramOp pro
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                           {pointer, builder.getI64Type(), pointer});
-  auto function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), (program.getName() + "_entry").str(), type);
+  auto function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
   // The argument block and the scratch memory are the call's own.
   for (unsigned argument : {0u, 2u})
     function.setArgAttr(argument, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());

@@ -4,6 +4,7 @@
 
 #include "runtime/jit/Compile.h"
 #include "codegen/cpu/CpuCodegen.h"
+#include "codegen/image/DescribeImage.h"
 #include "codegen/target/HostCpu.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
@@ -69,7 +70,7 @@ static Result<Lowered> lowerToLlvm(Session &session, const attn::KernelFunction 
     return module.takeError();
   if (failed(runPipeline(**module, buildTilePipeline)))
     return reported();
-  FailureOr<KernelImage> image = cpu::describeImage(kernel, **module);
+  FailureOr<KernelImage> image = image::describeImage(kernel, **module);
   if (failed(image) || failed(runPipeline(**module, cpu::buildCpuPipeline)))
     return reported();
   cpu::setScratchSizes(*image, **module);

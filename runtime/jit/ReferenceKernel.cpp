@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/ReferenceKernel.h"
-#include "codegen/cpu/CpuCodegen.h"
+#include "codegen/image/DescribeImage.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/jit/Types.h"
 
@@ -66,7 +66,7 @@ Status jit::runReference(const attn::KernelFunction &kernel, Span<const ArgValue
 Result<std::unique_ptr<ReferenceKernel>> ReferenceKernel::create(attn::KernelFunction kernel) {
   // What a kernel asks of its callers does not depend on who carries it out: an image without entries says it.
   mlir::OwningOpRef<mlir::ModuleOp> nothing = mlir::ModuleOp::create(kernel.function.getLoc());
-  mlir::FailureOr<runtime::KernelImage> image = cpu::describeImage(kernel, *nothing);
+  mlir::FailureOr<runtime::KernelImage> image = image::describeImage(kernel, *nothing);
   if (failed(image))
     return reported();
   return std::unique_ptr<ReferenceKernel>(new ReferenceKernel(std::move(*image), std::move(kernel)));

@@ -4,6 +4,7 @@
 
 #include "test/conformance/CompiledSpec.h"
 #include "codegen/cpu/CpuCodegen.h"
+#include "codegen/image/DescribeImage.h"
 #include "codegen/target/HostCpu.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -77,7 +78,7 @@ Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std
   cpu::buildCpuPipeline(cpu);
   if (failed(buildWithoutPass(tiles, pass)) || failed(tiles.run(*module)))
     return (*spec)->explain({"the pipeline without '" + pass.str() + "' failed"});
-  FailureOr<runtime::KernelImage> image = cpu::describeImage((*spec)->kernel(), *module);
+  FailureOr<runtime::KernelImage> image = image::describeImage((*spec)->kernel(), *module);
   if (failed(image) || failed(cpu.run(*module)))
     return (*spec)->explain({"code generation failed"});
   FailureOr<std::vector<uint8_t>> object = cpu::emitObject(*module, target);

@@ -1,11 +1,8 @@
-//===- Image.cpp - What the runtime must know of a kernel -------*- C++ -*-===//
+//===- DescribeImage.cpp - What the runtime must know of a kernel - C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/CpuCodegen.h"
-#include "codegen/cpu/Passes.h"
-#include "dialect/tile/TileOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "codegen/image/DescribeImage.h"
 #include "mlir/IR/AffineExpr.h"
 #include <limits>
 
@@ -134,7 +131,9 @@ static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> size
   }
 }
 
-FailureOr<runtime::KernelImage> cpu::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
+std::string image::getEntryName(tile::ProgramOp program) { return (program.getName() + "_entry").str(); }
+
+FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
   runtime::KernelImage image;
   func::FuncOp function = kernel.function;
   image.name = function.getName().str();
@@ -166,14 +165,10 @@ FailureOr<runtime::KernelImage> cpu::describeImage(const attn::KernelFunction &k
     FailureOr<GridRule> grid = describeGrid(program.getGrid().getResult(0), sizes);
     if (failed(grid))
       return program.emitOpError("has a grid that the runtime cannot evaluate");
-    image.entries.push_back({(program.getName() + "_entry").str(), *grid, 0});
+    runtime::KernelEntry entry;
+    entry.symbol = getEntryName(program);
+    entry.grid = *grid;
+    image.entries.push_back(std::move(entry));
   }
   return image;
-}
-
-void cpu::setScratchSizes(runtime::KernelImage &image, ModuleOp llvmModule) {
-  for (runtime::KernelEntry &entry : image.entries)
-    if (auto function = llvmModule.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol))
-      if (auto bytes = function->getAttrOfType<IntegerAttr>(scratchBytesAttrName))
-        entry.scratchBytes = bytes.getInt();
 }
