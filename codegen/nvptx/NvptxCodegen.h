@@ -12,7 +12,8 @@
 //   (b) one tensor map for each entry of `tensor_maps`, in its order: a pointer with
 //       `llvm.byval = !llvm.array<128 x i8>`, `llvm.align = 64` and `nvvm.grid_constant`;
 //   (c) the number of tiles, an i64;
-//   (d) with `counter`, the address of an i32 in global memory that is 0 when the kernel starts.
+//   (d) with `counter`, the address of an i32 in global memory, which is 0 when the kernel starts and again when it
+//   ends.
 //
 // Its attribute `attnc.launch` is a dictionary:
 //
@@ -30,9 +31,11 @@
 #ifndef ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
 #define ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
 
+#include "codegen/nvptx/AssemblerReport.h"
 #include "dialect/attn/AttnAttrs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/KernelImage.h"
 
 namespace attnc::nvptx {
 
@@ -44,6 +47,13 @@ void buildNvvmToLlvmPipeline(mlir::OpPassManager &pm);
 
 /// Registers the passes, and the pipelines `attnc-nvptx` and `attnc-nvvm-to-llvm` by name.
 void registerNvptxPasses();
+
+/// Enters in an image how its entries are launched, as `attnc.launch` says; `llvmModule` has gone through
+/// `buildNvptxPipeline`. A kernel without the attribute is an error.
+mlir::LogicalResult setLaunchFacts(runtime::KernelImage &image, mlir::ModuleOp llvmModule);
+
+/// Enters in an image what the assembler says of its entries.
+void setAssemblerFacts(runtime::KernelImage &image, const AssemblerReport &report);
 
 /// The module as text: MLIR in the LLVM and NVVM dialects.
 std::string emitNvvm(mlir::ModuleOp llvmModule);

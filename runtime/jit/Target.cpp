@@ -64,12 +64,6 @@ static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceF
                                   known.getTensorCopies());
 }
 
-/// Compiles `kernel` for `target`.
-static Result<KernelImage> compileForGpu(Session &session, const attn::KernelFunction &kernel,
-                                         attn::GpuTargetAttr target) {
-  return runtime::Error{"kernels cannot be compiled for " + target.getArch().str() + " yet"};
-}
-
 static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const attn::KernelFunction &kernel,
                                                      llvm::StringRef architecture) {
   Result<cuda::DeviceRef> device = cuda::Device::openFirst();
@@ -79,7 +73,7 @@ static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const att
   attn::GpuTargetAttr target = describeGpu(&session.context(), gpu, chooseArchitecture(gpu, architecture));
   if (!target)
     return runtime::Error{explainNvptx(architecture)};
-  Result<KernelImage> image = compileForGpu(session, kernel, target);
+  Result<KernelImage> image = compileToImage(session, kernel, target);
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<GpuKernel>> loaded = GpuKernel::load(*device, std::move(*image));

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Compile.h"
+#include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Spec.h"
 #include "llvm/Support/Process.h"
@@ -15,15 +16,20 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef emit = args.getLastArgValue(OPT_emit, "image"), path = args.getLastArgValue(OPT_output);
   std::optional<jit::Stage> stage = jit::parseStage(emit);
   if (!stage)
-    return fail("unknown stage '" + emit + "'; there are attn, tile, llvm, asm, image");
-  if (*stage == jit::Stage::Image && (path.empty() || path == "-") && llvm::sys::Process::StandardOutIsDisplayed())
+    return fail("unknown stage '" + emit + "'; there are " + jit::getStageNames());
+  if (jit::isBinary(*stage) && (path.empty() || path == "-") && llvm::sys::Process::StandardOutIsDisplayed())
     return fail("a kernel image is no text; give a file by -o");
-  Result<Spec> spec = Spec::open(args);
+  llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
+  if (target == "reference")
+    return fail("target 'reference' runs the spec as it is; there is nothing to compile");
+  Result<Spec> spec = Spec::openAlone(args);
   if (!spec)
     return fail(spec.takeError());
-  if (spec->target->name == "reference")
-    return fail("target 'reference' runs the spec as it is; there is nothing to compile");
-  Result<std::string> bytes = jit::compileToStage(*spec->session, spec->kernel, *stage);
+  // The machine need not be this one.
+  Result<mlir::Attribute> machine = jit::parseTargetAttr(&spec->session->context(), target);
+  if (!machine)
+    return fail(machine.takeError());
+  Result<std::string> bytes = jit::compileToStage(*spec->session, spec->kernel, *stage, *machine);
   if (!bytes)
     return fail(bytes.takeError());
   if (runtime::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)
@@ -40,12 +46,20 @@ const Command cli::compileCommand = {
     "\n"
     "  attn    what is decided: sugar expanded, bounds derived from the mask, a schedule chosen\n"
     "  tile    how it is carried out: tile programs, their loops cut into masked and full stretches\n"
+    "  nvvm    of a GPU: kernels in MLIR's LLVM and NVVM dialects\n"
     "  llvm    optimised LLVM IR\n"
-    "  asm     assembly of this machine\n"
-    "  image   the kernel image: object code and what the runtime must know of it (the default)\n",
+    "  asm     of this CPU: assembly\n"
+    "  ptx     of a GPU: the assembly that every GPU's driver reads\n"
+    "  cubin   of a GPU: machine code, by ptxas\n"
+    "  sass    of a GPU: machine code as text, by nvdisasm\n"
+    "  image   the kernel image: object code and what the runtime must know of it (the default)\n"
+    "\n"
+    "--target is cpu (this one), nvptx:ARCH (sm_80, sm_90a, ...: a GPU that need not be here), or nvptx for sm_90a.\n"
+    "Without ptxas an image holds PTX, which the driver assembles when it is loaded.\n",
     "  attnc compile llama3.mlir -o llama3.image\n"
     "  attnc compile llama3.mlir --emit attn           the bounds and the schedule, as IR\n"
-    "  attnc compile models.mlir --entry gemma2_local --emit asm -o gemma2.s\n",
+    "  attnc compile models.mlir --entry gemma2_local --emit asm -o gemma2.s\n"
+    "  attnc compile llama3.mlir --target nvptx:sm_90a --emit ptx\n",
     /*takesSpec=*/true,
     run,
 };

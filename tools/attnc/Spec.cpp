@@ -14,8 +14,14 @@ Result<Spec> Spec::open(const InputArgList &args) {
   Result<const jit::Target *> target = jit::findTarget(args.getLastArgValue(OPT_target, "auto"));
   if (!target)
     return target.takeError();
+  Result<Spec> spec = openAlone(args);
+  if (spec)
+    spec->target = *target;
+  return spec;
+}
+
+Result<Spec> Spec::openAlone(const InputArgList &args) {
   Spec spec;
-  spec.target = *target;
   spec.session = std::make_unique<jit::Session>();
   if (runtime::Status status = spec.session->openFile(args.getLastArgValue(OPT_INPUT)); !status)
     return status.takeError();

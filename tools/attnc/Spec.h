@@ -21,6 +21,9 @@ struct Spec {
   /// Opens what SPEC, --entry and --target say.
   static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
 
+  /// Opens what SPEC and --entry say, without a target to run on.
+  static runtime::Result<Spec> openAlone(const llvm::opt::InputArgList &args);
+
   /// The sizes that --shape and --dim give the kernel.
   runtime::Result<jit::Shapes> resolveShapes(const llvm::opt::InputArgList &args) const;
 };
