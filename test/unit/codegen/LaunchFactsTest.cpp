@@ -1,0 +1,89 @@
+//===- LaunchFactsTest.cpp - How kernels are launched -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/NvptxCodegen.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace attnc;
+
+namespace {
+
+class LaunchFacts : public testing::Test {
+protected:
+  LaunchFacts() {
+    context.loadDialect<mlir::LLVM::LLVMDialect>();
+    image.entries.resize(1);
+    image.entries[0].symbol = "kernel";
+  }
+
+  /// Reads the facts of a kernel with these attributes into `image`; the error, or "".
+  std::string read(const std::string &attributes) {
+    std::string error;
+    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { error = diagnostic.str(); });
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        "llvm.func @kernel() attributes {" + attributes + "} { llvm.return }", &context);
+    if (!module)
+      return "cannot be parsed: " + error;
+    EXPECT_EQ(failed(nvptx::setLaunchFacts(image, *module)), !error.empty());
+    return error;
+  }
+
+  mlir::MLIRContext context;
+  runtime::KernelImage image;
+};
+
+} // namespace
+
+TEST_F(LaunchFacts, AreRead) {
+  ASSERT_EQ(
+      read("attnc.launch = {threads = 384 : i64, shared_bytes = 200000 : i64, persistent, "
+           "blocks_per_multiprocessor = 2 : i64, counter, tensor_maps = [{arg = 1 : i64, "
+           "box = array<i64: 1, 128, 1, 64>, swizzle = 128 : i64}, {arg = 0 : i64, box = array<i64: 1, 8, 16>}]}"),
+      "");
+  const runtime::KernelEntry &entry = image.entries[0];
+  EXPECT_EQ(entry.threads, 384);
+  EXPECT_EQ(entry.sharedBytes, 200000);
+  EXPECT_TRUE(entry.persistent);
+  EXPECT_EQ(entry.blocksPerMultiprocessor, 2);
+  EXPECT_TRUE(entry.takesCounter);
+  ASSERT_EQ(entry.tensorMaps.size(), 2u);
+  EXPECT_EQ(entry.tensorMaps[0].arg, 1);
+  EXPECT_EQ(entry.tensorMaps[0].box, (std::vector<int64_t>{1, 128, 1, 64}));
+  EXPECT_EQ(entry.tensorMaps[0].swizzleBytes, 128);
+  EXPECT_EQ(entry.tensorMaps[1].swizzleBytes, 0);
+}
+
+TEST_F(LaunchFacts, HaveDefaults) {
+  ASSERT_EQ(read("attnc.launch = {threads = 128 : i64}"), "");
+  EXPECT_FALSE(image.entries[0].persistent);
+  EXPECT_FALSE(image.entries[0].takesCounter);
+  EXPECT_EQ(image.entries[0].blocksPerMultiprocessor, 1);
+  EXPECT_EQ(image.entries[0].sharedBytes, 0);
+}
+
+TEST_F(LaunchFacts, MustBeThere) {
+  EXPECT_NE(read("").find("needs 'attnc.launch'"), std::string::npos);
+  EXPECT_NE(read("attnc.launch = {persistent}").find("needs 'attnc.launch'"), std::string::npos);
+  EXPECT_NE(
+      read("attnc.launch = {threads = 128 : i64, tensor_maps = [{arg = 0 : i64}]}").find("without 'arg' or 'box'"),
+      std::string::npos);
+  image.entries[0].symbol = "other";
+  EXPECT_NE(read("attnc.launch = {threads = 128 : i64}").find("no kernel 'other'"), std::string::npos);
+}
+
+TEST(AssemblerFacts, AreEntered) {
+  runtime::KernelImage image;
+  image.entries.resize(2);
+  image.entries[0].symbol = "a";
+  image.entries[1].symbol = "b";
+  nvptx::AssemblerReport report;
+  report.entries.push_back({"b", 168, 5, 0, 120, 128, 0});
+  nvptx::setAssemblerFacts(image, report);
+  EXPECT_EQ(image.entries[0].registers, 0);
+  EXPECT_EQ(image.entries[1].registers, 168);
+  EXPECT_EQ(image.entries[1].spillBytes, 128);
+}
