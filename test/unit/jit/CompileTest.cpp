@@ -35,8 +35,27 @@ TEST(Compile, KnowsTheNamesOfStages) {
   EXPECT_EQ(jit::parseStage("llvm"), Stage::Llvm);
   EXPECT_EQ(jit::parseStage("asm"), Stage::Assembly);
   EXPECT_EQ(jit::parseStage("image"), Stage::Image);
-  EXPECT_EQ(jit::parseStage("ptx"), std::nullopt);
+  EXPECT_EQ(jit::parseStage("nvvm"), Stage::Nvvm);
+  EXPECT_EQ(jit::parseStage("ptx"), Stage::Ptx);
+  EXPECT_EQ(jit::parseStage("cubin"), Stage::Cubin);
+  EXPECT_EQ(jit::parseStage("sass"), Stage::Sass);
+  EXPECT_EQ(jit::parseStage("pdf"), std::nullopt);
   EXPECT_EQ(jit::parseStage(""), std::nullopt);
+}
+
+TEST(Compile, KnowsTheNamesOfMachines) {
+  OpenSpec spec(paddedSpec("", causal));
+  mlir::MLIRContext *context = &spec.session.context();
+  auto name = [&](const char *machine) {
+    runtime::Result<mlir::Attribute> target = jit::parseTargetAttr(context, machine);
+    return target ? jit::getTargetName(*target) : target.message();
+  };
+  EXPECT_EQ(name("cpu").find("cpu:"), 0u);
+  EXPECT_EQ(name("auto"), name("cpu"));
+  EXPECT_EQ(name("nvptx"), "nvptx:sm_90a");
+  EXPECT_EQ(name("nvptx:sm_80"), "nvptx:sm_80");
+  EXPECT_NE(name("nvptx:sm_1").find("unknown architecture 'sm_1'"), std::string::npos);
+  EXPECT_NE(name("gpu").find("unknown target 'gpu'"), std::string::npos);
 }
 
 TEST(Compile, ShowsEachStage) {
