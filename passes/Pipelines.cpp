@@ -22,12 +22,23 @@ void attnc::buildAttnPipeline(OpPassManager &pm) {
 }
 
 void attnc::buildTilePipeline(OpPassManager &pm) {
+  auto simplify = [&] {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  };
   pm.addPass(attn::createAttnToTile());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  simplify();
+  // The passes that overlap steps leave programs without a pipeline as they are.
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
+  simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  simplify();
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileSpecializeRoles());
+  simplify();
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertSync());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileAllocateShared());
 }
 
 void attnc::registerPipelines() {

@@ -3,9 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
-#include "dialect/tile/TileOps.h"
+#include "codegen/nvptx/RoleEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,16 +17,123 @@ namespace attnc::nvptx {
 
 using namespace mlir;
 using namespace attnc;
+using namespace attnc::nvptx;
+
+/// The name and the memory space of what blocks are given as shared memory.
+static constexpr llvm::StringLiteral sharedName = "attnc_shared";
+static constexpr unsigned sharedSpace = 3;
+/// Shared tiles start at multiples of this (dialect/tile/SharedLayout.h).
+static constexpr unsigned sharedAlignment = 1024;
+
+/// Shared memory whose size a launch chooses.
+static LLVM::GlobalOp getShared(ModuleOp module) {
+  if (auto global = module.lookupSymbol<LLVM::GlobalOp>(sharedName))
+    return global;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+  return LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External,
+                                sharedName, Attribute(), sharedAlignment, sharedSpace);
+}
+
+/// Where this thread stands; `firstWarpgroup` of the block's warpgroups is its role's first.
+static Place findPlace(Ptx &ptx, Value threadId, Value warpgroup, int64_t firstWarpgroup) {
+  Place place;
+  place.warpgroup = ptx.sub(warpgroup, ptx.i32(firstWarpgroup));
+  place.thread = ptx.bitAnd(threadId, warpgroupThreads - 1);
+  place.warp = ptx.shiftRight(place.thread, 5);
+  place.lane = ptx.bitAnd(threadId, 31);
+  Value rowOfWarp = ptx.add(ptx.mul(place.warp, 16), ptx.shiftRight(place.lane, 2));
+  place.row = ptx.add(ptx.mul(place.warpgroup, warpgroupRows), rowOfWarp);
+  place.column = ptx.shiftLeft(ptx.bitAnd(place.lane, lanesOfRow - 1), 1);
+  place.isLeader = ptx.equal(place.thread, 0);
+  return place;
+}
 
 namespace {
 
+/// Emits the kernel of one program.
+class KernelEmitter {
+public:
+  KernelEmitter(tile::ProgramOp program, OpBuilder &builder)
+      : program(program), abi(builder, program), ptx(builder, program.getLoc()) {}
+
+  void emit();
+
+private:
+  void emitRole(tile::RoleOp role, int64_t firstWarpgroup);
+
+  tile::ProgramOp program;
+  KernelAbi abi;
+  Ptx ptx;
+  Value base, threadId, warpgroup;
+};
+
+} // namespace
+
+void KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup) {
+  OpBuilder &b = ptx.b;
+  bool produces = role.getKind() == tile::RoleKind::Producer;
+  ptx.setRegisters(role.getRegisters(), /*increase=*/!produces);
+  EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
+  context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup);
+  OpBuilder::InsertionGuard guard(b);
+  if (produces) {
+    // One thread starts all copies.
+    auto one = scf::IfOp::create(b, ptx.loc, ptx.equal(threadId, firstWarpgroup * warpgroupThreads));
+    b.setInsertionPoint(one.thenBlock()->getTerminator());
+  }
+  RoleEmitter(context, base, role).emit();
+}
+
+void KernelEmitter::emit() {
+  OpBuilder &b = ptx.b;
+  LLVM::GlobalOp shared = getShared(program->getParentOfType<ModuleOp>());
+  Value pointer = LLVM::AddressOfOp::create(b, ptx.loc, shared);
+  base = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI32Type(), pointer);
+  threadId = ptx.threadId();
+  warpgroup = ptx.uniform(ptx.shiftRight(threadId, 7));
+
+  auto first = scf::IfOp::create(b, ptx.loc, ptx.equal(threadId, 0));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(first.thenBlock()->getTerminator());
+    RingEmitter::initBarriers(ptx, base, program);
+  }
+  ptx.blockSync();
+
+  // Each role is one branch of a chain: registers move between warpgroups only so.
+  SmallVector<tile::RoleOp> roles(program.getBody().getOps<tile::RoleOp>());
+  int64_t warpgroups = 0;
+  OpBuilder::InsertionGuard guard(b);
+  for (auto [number, role] : llvm::enumerate(roles)) {
+    int64_t next = warpgroups + static_cast<int64_t>(role.getWarpgroups());
+    if (number + 1 == roles.size()) {
+      emitRole(role, warpgroups);
+    } else {
+      auto branch = scf::IfOp::create(b, ptx.loc, ptx.less(warpgroup, ptx.i32(next)), /*withElseRegion=*/true);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      emitRole(role, warpgroups);
+      b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    }
+    warpgroups = next;
+  }
+  b.setInsertionPointToEnd(&abi.getFunction().getBody().back());
+  LLVM::ReturnOp::create(b, ptx.loc, ValueRange());
+  abi.setLaunch(warpgroups * warpgroupThreads, *program.getSharedBytes());
+}
+
+namespace {
 struct TileToNvvm : nvptx::impl::TileToNvvmBase<TileToNvvm> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<tile::ProgramOp>()) {
-      program.emitOpError("cannot be lowered for a GPU yet");
-      signalPassFailure();
+    for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
+      if (!program.getPipeline() || !program.getSharedBytes()) {
+        program.emitOpError("expected a pipeline and shared memory laid out; run the tile passes for a GPU first");
+        return signalPassFailure();
+      }
+      OpBuilder builder(program);
+      KernelEmitter(program, builder).emit();
+      program.erase();
     }
   }
 };
-
 } // namespace

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileDialect.h"
+#include "dialect/attn/AttnDialect.h"
 #include "dialect/tile/TileOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -17,7 +18,14 @@ using namespace attnc::tile;
 #define GET_ATTRDEF_CLASSES
 #include "dialect/tile/TileAttrs.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "dialect/tile/TileTypes.cpp.inc"
+
 void TileDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/tile/TileTypes.cpp.inc"
+      >();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialect/tile/TileAttrs.cpp.inc"

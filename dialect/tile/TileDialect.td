@@ -19,7 +19,9 @@ def Tile_Dialect : Dialect {
 
     The operations are the same for forward, backward and decode and for every target.
   }];
+  let dependentDialects = ["::attnc::attn::AttnDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
 }
 
 #endif // ATTNC_DIALECT_TILE_DIALECT

@@ -39,6 +39,13 @@ LogicalResult StoreOp::verify() {
                       getAxes());
 }
 
+LogicalResult PutOp::verify() {
+  auto tile = dyn_cast<VectorType>(getRing().getType().getElement());
+  if (!tile)
+    return emitOpError() << "expected a ring of tiles, got " << getRing().getType();
+  return verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes());
+}
+
 LogicalResult ExtentOp::verify() {
   MemRefType view = getView().getType();
   for (ValueRange indices : {getFirst(), getLast()})
@@ -60,11 +67,28 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
-LogicalResult MmaOp::verify() {
-  auto a = cast<VectorType>(getA().getType()), b = cast<VectorType>(getB().getType());
-  auto acc = cast<VectorType>(getAcc().getType());
-  int64_t n = b.getDimSize(getTransposed() ? 0 : 1), k = b.getDimSize(getTransposed() ? 1 : 0);
+VectorType attnc::tile::getTileType(Value operand) {
+  if (auto slot = dyn_cast<SlotType>(operand.getType()))
+    return slot.getTile();
+  return cast<VectorType>(operand.getType());
+}
+
+/// Shapes of acc + a * b agree.
+static LogicalResult verifyProduct(Operation *op, Value left, Value right, VectorType acc, bool transposed) {
+  VectorType a = getTileType(left), b = getTileType(right);
+  int64_t n = b.getDimSize(transposed ? 0 : 1), k = b.getDimSize(transposed ? 1 : 0);
   if (a.getDimSize(0) != acc.getDimSize(0) || n != acc.getDimSize(1) || a.getDimSize(1) != k)
-    return emitOpError() << "expected shapes of a product, got " << a << " and " << b << " into " << acc;
+    return op->emitOpError() << "expected shapes of a product, got " << a << " and " << b << " into " << acc;
   return success();
+}
+
+LogicalResult MmaOp::verify() {
+  return verifyProduct(*this, getA(), getB(), cast<VectorType>(getAcc().getType()), getTransposed());
+}
+
+LogicalResult StartOp::verify() {
+  if (getResult().getType().getTile() != getAcc().getType())
+    return emitOpError() << "expected a result of " << getAcc().getType() << " in flight, got "
+                         << getResult().getType();
+  return verifyProduct(*this, getA(), getB(), cast<VectorType>(getAcc().getType()), getTransposed());
 }

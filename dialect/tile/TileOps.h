@@ -5,6 +5,7 @@
 #ifndef ATTNC_DIALECT_TILE_TILEOPS_H
 #define ATTNC_DIALECT_TILE_TILEOPS_H
 
+#include "dialect/attn/AttnAttrs.h"
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
@@ -20,7 +21,17 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialect/tile/TileAttrs.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "dialect/tile/TileTypes.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialect/tile/TileOps.h.inc"
+
+namespace attnc::tile {
+
+/// The tile that an operand of a product is, in registers or in shared memory.
+mlir::VectorType getTileType(mlir::Value operand);
+
+} // namespace attnc::tile
 
 #endif // ATTNC_DIALECT_TILE_TILEOPS_H

@@ -5,7 +5,10 @@
 #ifndef ATTNC_DIALECT_TILE_OPS
 #define ATTNC_DIALECT_TILE_OPS
 
+include "dialect/attn/AttnAttrs.td"
 include "dialect/tile/TileDialect.td"
+include "dialect/tile/TileEnums.td"
+include "dialect/tile/TileTypes.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/CommonAttrConstraints.td"
@@ -22,6 +25,7 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_Tile : VectorOfRank<[2]>;
 def Tile_F32Tile : VectorOfRankAndType<[2], [F32]>;
 def Tile_Vector : VectorOfRank<[1]>;
+def Tile_Operand : AnyTypeOf<[Tile_Tile, Tile_Slot], "tile in registers or shared memory">;
 def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 
 //===----------------------------------------------------------------------===//
@@ -36,11 +40,13 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     (argument, dimension) in `grid_sizes`.
 
     `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together (see
-    `#attn.schedule`).
+    `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared
+    memory `tile-allocate-shared` has laid out.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-                       AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel);
+                       AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel,
+                       OptionalAttr<Attn_PipelineAttr>:$pipeline, OptionalAttr<I64Attr>:$shared_bytes);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -98,13 +104,15 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
   }];
 }
 
-def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value), [MemoryEffects<[MemWrite]>]> {
+def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Optional<Tile_Slot>:$buffer),
+                                 [MemoryEffects<[MemWrite]>]> {
   let summary = "Stores a tile into a view";
   let description = [{
-    The counterpart of `tile.load`: elements past a limit are not stored.
+    The counterpart of `tile.load`: elements past a limit are not stored. With `via`, it goes through a buffer in shared
+    memory, in pieces where the buffer has fewer columns, and may still be on its way when the next operation starts.
   }];
   let assemblyFormat = [{
-    $value `,` $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($value) `,` type($view)
+    $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($value) `,` type($view)
   }];
 }
 
@@ -136,7 +144,7 @@ def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
 
     Example: `%s = tile.mma %q, %k, %zero transposed : vector<96x128xbf16>, vector<64x128xbf16>, vector<96x64xf32>`
   }];
-  let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_F32Tile:$acc, UnitAttr:$transposed);
+  let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed);
   let results = (outs Tile_F32Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc (`transposed` $transposed^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;
@@ -151,11 +159,14 @@ class Tile_ElementwiseOp<string mnemonic, dag leading, dag trailing, list<Trait>
   let hasVerifier = 1;
 }
 
-def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins), []> {
+def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$mostly_one), []> {
   let summary = "Elementwise computation on tiles";
   let description = [{
     The region computes one element. It receives the elements of `tiles`, of `rows` at its row and of `cols` at its
     column, and then its coordinates: `i` plus the row and `j` plus the column.
+
+    `mostly_one`: the map multiplies by its one row vector, whose elements are 1 in most steps; a lowering may skip it
+    then.
 
     Example:
 
@@ -180,24 +191,17 @@ def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:
   let results = (outs Tile_F32Tile:$result);
 }
 
-def Tile_ReduceMax : I32EnumAttrCase<"Max", 0, "max">;
-def Tile_ReduceAdd : I32EnumAttrCase<"Add", 1, "add">;
-def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [Tile_ReduceMax, Tile_ReduceAdd]> {
-  let cppNamespace = "::attnc::tile";
-  let genSpecializedAttr = 0;
-}
-def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind"> {
-  let assemblyFormat = "`<` $value `>`";
-}
-
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "Joins the elements of each row into a row vector";
   let description = [{
+    With `partial`, `acc` and the result are parts (see `tile.spread`).
+
     Example: `%m1 = tile.reduce <max> %s, %m0 : vector<96x64xf32>, vector<96xf32>`
   }];
-  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, VectorOfRankAndType<[1], [F32]>:$acc);
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, VectorOfRankAndType<[1], [F32]>:$acc,
+                       UnitAttr:$partial);
   let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
-  let assemblyFormat = "$kind $source `,` $acc attr-dict `:` type($source) `,` type($acc)";
+  let assemblyFormat = "$kind $source `,` $acc (`partial` $partial^)? attr-dict `:` type($source) `,` type($acc)";
   let hasVerifier = 1;
 }
 

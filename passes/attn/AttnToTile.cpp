@@ -52,6 +52,7 @@ private:
   State step(Value query, Value j, State state, const KeyBounds &bounds, bool masked);
   State stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds);
   Value safeMax(Value max);
+  Value keepUnlessGrown(Value before, Value now);
   void writeForward(ForwardOp op, State state);
   void writeWeights(WeightsOp op, Value query, State state);
   std::pair<Value, Value> finish(State state);
@@ -141,9 +142,23 @@ Value ProgramWriter::safeMax(Value max) {
   return arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
 }
 
+/// The maximum so far, unless the new one is greater by more than 8 in log2 units: weights stay below 2^8 then, and
+/// most steps need not rescale. The same maximum divides in the end, so that the result stays exact.
+Value ProgramWriter::keepUnlessGrown(Value before, Value now) {
+  constexpr float octaves = 8;
+  float limit = unit.octaves ? octaves : octaves * 0.69314718055994530942f;
+  Value growth = arith::SubFOp::create(builder, loc, now, before);
+  Value scaled = arith::MulFOp::create(builder, loc, growth, constant(unit.factor));
+  Value grown = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, scaled, constant(limit));
+  return arith::SelectOp::create(builder, loc, grown, now, before);
+}
+
 ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
   Value scores = logits(query, j, bounds, masked);
   Value max = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Max, scores, state.max);
+  bool lazy = b.getPipeline() && b.getPipeline().getLazy();
+  if (lazy)
+    max = keepUnlessGrown(state.max, max);
   Value largest = safeMax(max);
   Value growth = arith::SubFOp::create(builder, loc, state.max, largest);
   Value shrink = unit.power(builder, loc, arith::MulFOp::create(builder, loc, growth, constant(unit.factor)));
@@ -155,7 +170,7 @@ ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, cons
   next.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, sum);
   if (state.out) {
     Value values = b.loadKeys(kernel.getValueOrNull(), j);
-    Value rescaled = b.scaleRows(state.out, shrink, builder.getF32Type());
+    Value rescaled = b.scaleRows(state.out, shrink, builder.getF32Type(), lazy);
     next.out = tile::MmaOp::create(builder, loc, narrow, values, rescaled, /*transposed=*/false);
   }
   return next;

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "passes/attn/GpuSchedule.h"
 #include "passes/attn/Passes.h"
 
 namespace attnc::attn {
@@ -19,6 +20,12 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
     bool failed = false;
     getOperation()->walk([&](KernelOpInterface kernel) {
       auto module = kernel->getParentOfType<ModuleOp>();
+      if (auto gpu = module ? module->getAttrOfType<GpuTargetAttr>("attn.target") : GpuTargetAttr()) {
+        if (!kernel.getScheduleAttr())
+          return kernel.setScheduleAttr(selectGpuSchedule(kernel, gpu));
+        failed |= mlir::failed(checkGpuSchedule(kernel, gpu));
+        return;
+      }
       auto target = module ? module->getAttrOfType<CpuTargetAttr>("attn.target") : CpuTargetAttr();
       if (!target) {
         kernel.emitError("expected the module to carry attn.target; attnc sets it from --target");

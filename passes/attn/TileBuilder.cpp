@@ -4,6 +4,7 @@
 
 #include "passes/attn/TileBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -39,7 +40,7 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
                                     TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(), ArrayAttr(),
                                     AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
                                     builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
-                                    builder.getI64IntegerAttr(schedule.getPanel()));
+                                    builder.getI64IntegerAttr(schedule.getPanel()), schedule.getPipeline(), IntegerAttr());
   SmallVector<Location> locs(types.size(), loc);
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
@@ -120,8 +121,10 @@ void TileBuilder::buildGeometry() {
     geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
     Value keyRows = viewDim(lookup(kernel.getKey()), 1);
     Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getRows()));
-    Value fromEnd = arith::RemUIOp::create(builder, loc, tile, tiles);
-    Value rest = arith::DivUIOp::create(builder, loc, tile, tiles);
+    auto [fromEnd, rest] = schedule.getPipeline() && schedule.getPipeline().getSectionBytes()
+                               ? buildSections(tile, tiles, keyRows)
+                               : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
+                                                         arith::DivUIOp::create(builder, loc, tile, tiles));
     geometry.row0 = mul(sub(sub(tiles, index(1)), fromEnd), index(getRows()));
     geometry.head = arith::RemUIOp::create(builder, loc, rest, heads);
     geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
@@ -138,6 +141,40 @@ void TileBuilder::buildGeometry() {
     geometry.shift = add(geometry.shift, lookup(offset));
   tile::LiveRowsOp::create(builder, loc,
                            greatest(least(sub(geometry.queryRows, geometry.row0), index(getRows())), index(0)));
+}
+
+/// Heads are worked on in sections whose keys and values fit in a cache together; within a section, the last rows of
+/// all its heads come first. Returns the tile's number from the end of its head, and the number of that head over the
+/// batch.
+std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead, Value keyRows) {
+  auto type = cast<RankedTensorType>(kernel.getKey().getType());
+  int64_t dims = kernel.getHeadDim();
+  if (Value value = kernel.getValueOrNull())
+    dims += cast<RankedTensorType>(value.getType()).getShape().back();
+  int64_t rowBytes = dims * type.getElementTypeBitWidth() / 8;
+  auto divide = [&](Value a, Value b) -> Value { return arith::DivUIOp::create(builder, loc, a, b); };
+  // Fewer heads than this leave too few long tiles to fill the gaps at the end.
+  constexpr int64_t fewest = 16;
+  Value fit = divide(index(schedule.getPipeline().getSectionBytes() / rowBytes), greatest(keyRows, index(1)));
+  // A power of two, so that sections tend to divide the heads.
+  Type i32 = builder.getI32Type();
+  auto constant = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
+  };
+  Value word = arith::IndexCastOp::create(builder, loc, i32, greatest(fit, index(fewest)));
+  Value leading = math::CountLeadingZerosOp::create(builder, loc, word);
+  Value power = arith::ShLIOp::create(builder, loc, constant(1),
+                                      arith::SubIOp::create(builder, loc, constant(31), leading));
+  Value batch = viewDim(lookup(kernel.getQuery()), 0);
+  Value all = mul(batch, index(kernel.getQueryHeads()));
+  Value section = least(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), power), all);
+  Value tilesOfSection = mul(section, tilesOfHead);
+  Value number = divide(tile, tilesOfSection);
+  Value inside = arith::RemUIOp::create(builder, loc, tile, tilesOfSection);
+  Value first = mul(number, section);
+  Value size = least(section, sub(all, first));
+  Value head = add(first, arith::RemUIOp::create(builder, loc, inside, size));
+  return {divide(inside, size), head};
 }
 
 /// Walks the sequences until the one that tile `slot` of the head falls in. State: first free slot, and the sequence
@@ -218,14 +255,15 @@ void TileBuilder::storeRows(Value tile, Value tensor) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {1, 3};
   }
-  Value limit = add(geometry.queryBase, geometry.queryRows);
+  // A padded tensor's own size, which equals the queries', so that a store is seen to reach its end.
+  Value limit = kernel.isPacked() ? add(geometry.queryBase, geometry.queryRows) : viewDim(view, 1);
   Value dims = index(cast<MemRefType>(view.getType()).getShape().back());
-  tile::StoreOp::create(builder, loc, tile, view, indices, ValueRange{limit, dims}, axes);
+  tile::StoreOp::create(builder, loc, tile, Value(), view, indices, ValueRange{limit, dims}, axes);
 }
 
 void TileBuilder::storeWeights(Value tile, Value tensor, Value j) {
   Value view = lookup(tensor);
-  tile::StoreOp::create(builder, loc, tile, view, ValueRange{geometry.batch, geometry.head, geometry.row0, j},
+  tile::StoreOp::create(builder, loc, tile, Value(), view, ValueRange{geometry.batch, geometry.head, geometry.row0, j},
                         ValueRange{geometry.queryRows, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3});
 }
 
@@ -237,7 +275,7 @@ void TileBuilder::storeRowVector(Value vector, Value tensor) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {2};
   }
-  tile::StoreOp::create(builder, loc, vector, view, indices, add(geometry.queryBase, geometry.queryRows), axes);
+  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, add(geometry.queryBase, geometry.queryRows), axes);
 }
 
 Value TileBuilder::buildRowIsQuery() {

@@ -87,12 +87,15 @@ public:
   /// True where rows hold queries: vector<rows x i1>.
   mlir::Value buildRowIsQuery();
 
-  /// Multiplies a row vector by each column of a tile, and casts.
-  mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element);
+  /// Multiplies a row vector by each column of a tile, and casts. `mostlyOne`: the factors are 1 in most steps, in all
+  /// rows that are near each other.
+  mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element, bool mostlyOne = false);
 
   int64_t getRows() const { return schedule.getQueryTile(); }
   int64_t getKeys() const { return schedule.getKeyTile(); }
   const TileGeometry &getGeometry() const { return geometry; }
+  /// How a GPU overlaps steps; null on a CPU.
+  PipelineAttr getPipeline() const { return schedule.getPipeline(); }
 
   // Small builders.
   mlir::VectorType rowType(mlir::Type element) const { return mlir::VectorType::get({getRows()}, element); }
@@ -124,6 +127,7 @@ private:
   };
 
   void setGrid();
+  std::pair<mlir::Value, mlir::Value> buildSections(mlir::Value tile, mlir::Value tilesOfHead, mlir::Value keyRows);
   void buildPackedGeometry(mlir::Value tile);
   Capture classify(LoadOp load);
   llvm::SmallVector<mlir::Value> viewIndices(LoadOp load, mlir::Value j, llvm::SmallVectorImpl<int64_t> &axes,

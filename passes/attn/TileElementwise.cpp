@@ -175,11 +175,12 @@ std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowM
   return {map.getResult(0), map.getResult(1)};
 }
 
-Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element) {
+Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne) {
   OpBuilder::InsertionGuard guard(builder);
   auto type = VectorType::get(cast<VectorType>(tile.getType()).getShape(), element);
   auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange{tile}, ValueRange{rowFactors}, ValueRange{},
                                  index(0), index(0));
+  map.setMostlyOne(mostlyOne);
   ElementwiseOperands operands;
   operands.rows.push_back(rowFactors);
   Block *body = addElementwiseBody(map.getBody(), tile, operands);

@@ -7,6 +7,62 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
+  let summary = "Runs the product with values beside the softmax of the next keys";
+  let description = [{
+    For programs with a `pipeline`: a loop over keys whose step ends in an accumulating product is turned round (from the
+    last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and the product of
+    the step before. The first step's logits and the last step's product stand before and behind the loop.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];
+}
+
+def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
+  let summary = "Adds up the parts of row sums after the loop";
+  let description = [{
+    For programs with a `pipeline`: where row sums are only multiplied by row factors and added to in a loop, each lane
+    keeps its part, and the sum over lanes moves behind the loop.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
+  let summary = "(x - m) * c as one fused operation";
+  let description = [{
+    In programs with a `pipeline` on narrow types: where a map multiplies the difference of its element and its row's
+    maximum by a constant, the product of the maximum moves out of it. Row factors are computed from the same rounded
+    products, so that all weights of a row keep one scale.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramOp"> {
+  let summary = "Gives loads to a producer and the rest to consumers";
+  let description = [{
+    For programs with a `pipeline`: tiles that products read from memory go through rings in shared memory. The
+    producer's part holds what decides about loads and the loads themselves; the consumers' part gets them from the
+    rings. Both go over the tiles of the grid that the block is given.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def TileInsertSync : Pass<"tile-insert-sync", "::attnc::tile::ProgramOp"> {
+  let summary = "Products in flight, waits, releases and turns";
+  let description = [{
+    In consumers, products start and are awaited where their results, or registers that they read, are next touched; a
+    buffer is released once the last product that reads it is done. With `turns`, consumers start products in turn.
+  }];
+}
+
+def TileAllocateShared : Pass<"tile-allocate-shared", "::attnc::tile::ProgramOp"> {
+  let summary = "Lays out shared memory";
+  let description = [{
+    Places rings, buffers and barriers, and sets `shared_bytes` of the program. What exceeds the target is an error with
+    the sum that does.
+  }];
+}
+
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
   let summary = "Cuts loops over keys into masked and full stretches";
   let description = [{

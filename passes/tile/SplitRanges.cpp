@@ -27,6 +27,7 @@ public:
 
 private:
   bool findMasks();
+  void setFullStretch();
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   Value least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
   Value greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
@@ -37,21 +38,39 @@ private:
   OpBuilder builder;
   Location loc;
   SmallVector<MaskOp> masks;
+  Value last; ///< columns start at `last` minus the induction variable; absent where they start at that itself
+  Value fullLow, fullEnd; ///< full for induction variables v with fullLow <= v and v + step <= fullEnd
+  bool fullToEnd = false; ///< the full stretch reaches the loop's end
+  bool fullFromStart = false; ///< the full stretch starts with the loop
 };
 
 } // namespace
+
+/// Where columns go down with the induction variable, the value that it is taken from; else nothing.
+static Value findDescent(Value column, scf::ForOp loop) {
+  auto difference = column.getDefiningOp<arith::SubIOp>();
+  if (!difference || difference.getRhs() != loop.getInductionVar() || !loop.isDefinedOutsideOfLoop(difference.getLhs()))
+    return {};
+  return difference.getLhs();
+}
+
+/// Whether the columns of `mask` follow the induction variable of `loop`.
+static bool follows(MaskOp mask, scf::ForOp loop) {
+  return mask.getJ() == loop.getInductionVar() || findDescent(mask.getJ(), loop);
+}
 
 /// Collects masks in the loop whose columns follow the induction variable and whose full stretch is known outside.
 bool LoopSplitter::findMasks() {
   loop.walk([&](MaskOp mask) {
     bool outside = loop.isDefinedOutsideOfLoop(mask.getFullLow()) && loop.isDefinedOutsideOfLoop(mask.getFullHigh());
-    if (mask.getJ() == loop.getInductionVar() && outside && mask->getParentOfType<scf::ForOp>() == loop)
+    if (follows(mask, loop) && outside && mask->getParentOfType<scf::ForOp>() == loop)
       masks.push_back(mask);
   });
   if (masks.empty() || matchPattern(masks.front().getFullHigh(), m_Zero()))
     return false;
+  last = findDescent(masks.front().getJ(), loop);
   return llvm::all_of(masks, [&](MaskOp mask) {
-    return mask.getFullLow() == masks.front().getFullLow() && mask.getFullHigh() == masks.front().getFullHigh();
+    return findDescent(mask.getJ(), loop) == last && mask.getFullLow() == masks.front().getFullLow() && mask.getFullHigh() == masks.front().getFullHigh();
   });
 }
 
@@ -72,7 +91,7 @@ scf::ForOp LoopSplitter::cloneBetween(Value low, Value high, ValueRange init, bo
   copy.getInitArgsMutable().assign(init);
   if (!masked)
     copy.walk([&](MaskOp mask) {
-      if (mask.getJ() != copy.getInductionVar())
+      if (!follows(mask, copy))
         return;
       mask.getResult().replaceAllUsesWith(mask.getTiles().front());
       mask.erase();
@@ -80,31 +99,76 @@ scf::ForOp LoopSplitter::cloneBetween(Value low, Value high, ValueRange init, bo
   return copy;
 }
 
+/// Whether `last` is where the last of the steps starts that cover columns up to `high`, as `tile-pipeline` writes it:
+/// low + ceil((high - low) / step) * step - step, without low where that is 0.
+static bool isLastStepBelow(Value last, Value high) {
+  auto difference = last.getDefiningOp<arith::SubIOp>();
+  if (!difference)
+    return false;
+  Value length = difference.getLhs(), low;
+  if (auto sum = length.getDefiningOp<arith::AddIOp>()) {
+    low = sum.getLhs();
+    length = sum.getRhs();
+  }
+  auto product = length.getDefiningOp<arith::MulIOp>();
+  auto steps = product ? product.getLhs().getDefiningOp<arith::CeilDivUIOp>() : arith::CeilDivUIOp();
+  if (!steps)
+    return false;
+  if (!low)
+    return steps.getLhs() == high;
+  auto distance = steps.getLhs().getDefiningOp<arith::SubIOp>();
+  return distance && distance.getLhs() == high && distance.getRhs() == low;
+}
+
+/// The full stretch in terms of the induction variable.
+void LoopSplitter::setFullStretch() {
+  Value low = masks.front().getFullLow(), high = masks.front().getFullHigh();
+  if (!last) {
+    fullLow = low;
+    fullEnd = high;
+    fullFromStart = matchPattern(low, m_Zero()) && matchPattern(loop.getLowerBound(), m_Zero());
+    return;
+  }
+  // Columns from last - v: below `high` with last - v + step <= high, from `low` on with last - v >= low.
+  Value step = loop.getStep();
+  Value next = arith::AddIOp::create(builder, loc, last, step);
+  fullLow = arith::SubIOp::create(builder, loc, next, high);
+  fullEnd = arith::SubIOp::create(builder, loc, next, low);
+  // The step before the loop's first took the columns that `high` ends in.
+  fullFromStart = isLastStepBelow(last, high);
+  fullToEnd = matchPattern(low, m_Zero());
+}
+
 bool LoopSplitter::run() {
   if (!findMasks())
     return false;
+  setFullStretch();
   Value low = loop.getLowerBound(), high = loop.getUpperBound();
-  Value fullLow = masks.front().getFullLow(), fullHigh = masks.front().getFullHigh();
   // Tiles start at low, low + step, …: the first full one starts at or after fullLow, the last ends at or before
-  // fullHigh.
+  // fullEnd.
   Value first = low;
-  if (!matchPattern(fullLow, m_Zero()) || !matchPattern(low, m_Zero())) {
+  if (!fullFromStart) {
     Value skipped = roundTo(arith::SubIOp::create(builder, loc, fullLow, low), /*up=*/true);
     first = least(arith::AddIOp::create(builder, loc, low, skipped), greatest(low, high));
   }
-  Value end = least(fullHigh, high);
-  Value stretch = roundTo(arith::SubIOp::create(builder, loc, end, first), /*up=*/false);
-  Value last = arith::AddIOp::create(builder, loc, first, stretch);
+  Value end = high;
+  if (!fullToEnd) {
+    Value full = least(fullEnd, high);
+    Value stretch = roundTo(arith::SubIOp::create(builder, loc, full, first), /*up=*/false);
+    end = arith::AddIOp::create(builder, loc, first, stretch);
+  }
 
-  ValueRange state = loop.getInitArgs();
-  SmallVector<Value> values(state);
-  if (first != low)
-    values = llvm::to_vector(
-        llvm::map_range(cloneBetween(low, first, values, true).getResults(), [](Value v) { return v; }));
-  values = llvm::to_vector(
-      llvm::map_range(cloneBetween(first, last, values, false).getResults(), [](Value v) { return v; }));
-  scf::ForOp tail = cloneBetween(last, high, values, true);
-  loop.replaceAllUsesWith(tail.getResults());
+  SmallVector<Value> values(loop.getInitArgs());
+  auto append = [&](Value from, Value to, bool masked) {
+    scf::ForOp stretch = cloneBetween(from, to, values, masked);
+    values.assign(stretch.getResults().begin(), stretch.getResults().end());
+  };
+  if (!fullFromStart)
+    append(low, first, /*masked=*/true);
+  append(first, end, /*masked=*/false);
+  if (!fullToEnd)
+    append(end, high, /*masked=*/true);
+  loop.replaceAllUsesWith(values);
   loop.erase();
   return true;
 }

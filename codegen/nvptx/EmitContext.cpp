@@ -1,0 +1,103 @@
+//===- EmitContext.cpp - What emitters of one role share --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/EmitContext.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+
+Type EmitContext::scalarType(Type type) const { return type.isIndex() ? ptx.b.getI32Type() : type; }
+
+/// The constant of type `type` for an attribute of one element.
+static Value constantOf(Ptx &ptx, Attribute attribute, Type type) {
+  if (auto integer = dyn_cast<IntegerAttr>(attribute); integer && type.isIndex())
+    return ptx.i32(integer.getInt());
+  return arith::ConstantOp::create(ptx.b, ptx.loc, cast<TypedAttr>(attribute));
+}
+
+Value EmitContext::scalar(Value value) {
+  if (auto it = scalars.find(value); it != scalars.end())
+    return it->second;
+  if (abi.isScalar(value))
+    return abi.getScalar(value);
+  Attribute attribute;
+  if (matchPattern(value, m_Constant(&attribute)))
+    return constantOf(ptx, attribute, value.getType());
+  llvm_unreachable("a scalar is used before it is computed");
+}
+
+/// The element of a splat constant, or null.
+static Value splatOf(Ptx &ptx, Value vector) {
+  DenseElementsAttr elements;
+  if (!matchPattern(vector, m_Constant(&elements)) || !elements.isSplat())
+    return {};
+  return arith::ConstantOp::create(ptx.b, ptx.loc, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
+}
+
+Value EmitContext::row(Value vector, int64_t slot) {
+  if (auto it = rows.find(vector); it != rows.end())
+    return it->second[slot];
+  Value splat = splatOf(ptx, vector);
+  assert(splat && "a row vector is used before it is computed");
+  return splat;
+}
+
+Value EmitContext::element(Value tile, int64_t element) {
+  auto it = tiles.find(tile);
+  if (it == tiles.end()) {
+    Value splat = splatOf(ptx, tile);
+    assert(splat && "a tile is used before it is computed");
+    return splat;
+  }
+  const Fragment &fragment = it->second;
+  if (!fragment.packed)
+    return fragment.values[element];
+  Value word = fragment.values[element / 2];
+  Value half = element % 2 ? ptx.shiftRight(word, 16) : word;
+  Value bits = arith::TruncIOp::create(ptx.b, ptx.loc, ptx.b.getI16Type(), half);
+  return arith::BitcastOp::create(ptx.b, ptx.loc, cast<VectorType>(tile.getType()).getElementType(), bits);
+}
+
+SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Value(Value)> lookup) {
+  OpBuilder &b = ptx.b;
+  Attribute constant;
+  if (matchPattern(&op, m_Constant(&constant)))
+    return {constantOf(ptx, constant, op.getResult(0).getType())};
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    return {abi.getView(dim.getSource()).sizes[*dim.getConstantIndex()]};
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    SmallVector<Value> indices = llvm::map_to_vector(load.getIndices(), lookup);
+    Value address = abi.getView(load.getMemRef()).address(b, ptx.loc, indices);
+    Type type = load.getType();
+    if (!type.isInteger(1))
+      return {LLVM::LoadOp::create(b, ptx.loc, type, address)};
+    Value byte = LLVM::LoadOp::create(b, ptx.loc, b.getI8Type(), address);
+    Value zero = arith::ConstantOp::create(b, ptx.loc, b.getI8IntegerAttr(0));
+    return {arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ne, byte, zero)};
+  }
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    Value value = lookup(op.getOperand(0));
+    Type type = scalarType(op.getResult(0).getType());
+    unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+    if (from == to)
+      return {value};
+    if (from > to)
+      return {arith::TruncIOp::create(b, ptx.loc, type, value)};
+    if (isa<arith::IndexCastUIOp>(op))
+      return {arith::ExtUIOp::create(b, ptx.loc, type, value)};
+    return {arith::ExtSIOp::create(b, ptx.loc, type, value)};
+  }
+  OperationState state(ptx.loc, op.getName());
+  for (Value operand : op.getOperands())
+    state.operands.push_back(lookup(operand));
+  for (Type type : op.getResultTypes())
+    state.types.push_back(isa<VectorType>(type) ? cast<VectorType>(type).getElementType() : scalarType(type));
+  state.addAttributes(op.getAttrs());
+  Operation *copy = b.create(state);
+  return llvm::to_vector_of<Value>(copy->getResults());
+}

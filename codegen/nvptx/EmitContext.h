@@ -1,0 +1,87 @@
+//===- EmitContext.h - What emitters of one role share ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A thread's part of a 64-row tile is that of an accumulator of wgmma (PTX ISA 9.7.15.5.1), which per warp is that of
+// mma.sync (9.7.14.5.8): two rows eight apart, and in each group of eight columns two that are adjacent. Elements 4g and
+// 4g + 1 are the upper row's of group g, 4g + 2 and 4g + 3 the lower row's.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_EMITCONTEXT_H
+#define ATTNC_CODEGEN_NVPTX_EMITCONTEXT_H
+
+#include "codegen/nvptx/KernelAbi.h"
+#include "codegen/nvptx/Ptx.h"
+
+namespace attnc::nvptx {
+
+/// Rows of a thread's part of a tile.
+constexpr int64_t rowsOfThread = 2;
+/// Threads that share a row.
+constexpr int64_t lanesOfRow = 4;
+constexpr int64_t warpgroupThreads = 128;
+constexpr int64_t warpgroupRows = 64;
+
+/// Which of the thread's rows an element is in.
+inline int64_t slotOf(int64_t element) { return element / 2 % rowsOfThread; }
+/// The column of an element, from the thread's first on.
+inline int64_t columnOf(int64_t element) { return element / 4 * 8 + element % 2; }
+/// The row of a slot, from the thread's first on.
+inline int64_t rowOf(int64_t slot) { return 8 * slot; }
+
+/// A thread's part of a tile.
+struct Fragment {
+  /// Pairs of 16-bit elements, 2p and 2p + 1, in one i32; else one value an element.
+  bool packed = false;
+  llvm::SmallVector<mlir::Value> values;
+};
+
+/// A tile in shared memory: where it starts, as i32, and the low word of a descriptor of it.
+struct Slot {
+  mlir::Value address, descriptor;
+  mlir::VectorType tile;
+};
+
+/// Where the thread stands among the consumers. All are i32 or i1.
+struct Place {
+  mlir::Value warpgroup;  ///< number among the consumers
+  mlir::Value thread;     ///< in its warpgroup
+  mlir::Value warp, lane; ///< warp in the warpgroup, lane in the warp
+  mlir::Value row;        ///< first row of the tile that the thread has part of
+  mlir::Value column;     ///< first column
+  mlir::Value isLeader;   ///< one thread of the warpgroup
+};
+
+/// The values of a program as one thread sees them, and where code goes.
+class EmitContext {
+public:
+  EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, attn::PipelineAttr pipeline)
+      : ptx(builder, loc), abi(abi), pipeline(pipeline) {}
+
+  /// The scalar that stands for `value`: i32 for an index.
+  mlir::Value scalar(mlir::Value value);
+  /// An element of a row vector.
+  mlir::Value row(mlir::Value vector, int64_t slot);
+  /// Element `element` of a tile, in its own type.
+  mlir::Value element(mlir::Value tile, int64_t element);
+
+  /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
+  llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op,
+                                             llvm::function_ref<mlir::Value(mlir::Value)> lookup);
+
+  /// The type that stands for one of the program's: i32 for index.
+  mlir::Type scalarType(mlir::Type type) const;
+
+  Ptx ptx;
+  KernelAbi &abi;
+  attn::PipelineAttr pipeline;
+  Place place;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows;    ///< rowsOfThread elements
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> columns; ///< those of the thread's columns
+  llvm::DenseMap<mlir::Value, Fragment> tiles;
+  llvm::DenseMap<mlir::Value, Slot> slots;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_EMITCONTEXT_H

@@ -1,0 +1,180 @@
+//===- KernelAbi.cpp - How the runtime calls a GPU kernel -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/KernelAbi.h"
+#include "codegen/image/DescribeImage.h"
+#include "codegen/nvptx/Ptx.h"
+#include "dialect/tile/SharedLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+
+/// Addresses of device memory.
+static constexpr unsigned globalSpace = 1;
+/// Rows of a tile that one warpgroup stores.
+static constexpr int64_t warpgroupRows = 64;
+
+TensorMap attnc::nvptx::getTensorMap(Operation *op) {
+  auto put = dyn_cast<tile::PutOp>(op);
+  auto store = dyn_cast<tile::StoreOp>(op);
+  Value view = put ? put.getView() : store.getView();
+  auto tileType = put ? cast<VectorType>(put.getRing().getType().getElement()) : store.getBuffer().getType().getTile();
+  ArrayRef<int64_t> axes = put ? put.getAxes() : store.getAxes();
+  TensorMap map{cast<BlockArgument>(view).getArgNumber(), {}};
+  map.box.assign(cast<MemRefType>(view.getType()).getRank(), 1);
+  map.box[axes[0]] = put ? tileType.getDimSize(0) : warpgroupRows;
+  map.box[axes[1]] = tile::SharedLayout(tileType).panelColumns;
+  return map;
+}
+
+Value View::address(OpBuilder &builder, Location loc, ValueRange indices) const {
+  Ptx ptx(builder, loc);
+  Value offset;
+  for (auto [position, stride] : llvm::zip_equal(indices, strides)) {
+    Value part = arith::MulIOp::create(builder, loc, ptx.widen(position), stride);
+    offset = offset ? arith::AddIOp::create(builder, loc, offset, part).getResult() : part;
+  }
+  if (!offset)
+    return pointer;
+  Type element = type.getElementType();
+  // Booleans take a byte each.
+  if (element.isInteger(1))
+    element = builder.getI8Type();
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+/// Slots of the argument block that a program argument takes.
+static int64_t countSlots(Type type) {
+  auto view = dyn_cast<MemRefType>(type);
+  return view ? 1 + 2 * view.getRank() : 1;
+}
+
+KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
+  program.walk([&](Operation *op) {
+    auto store = dyn_cast<tile::StoreOp>(op);
+    if (!isa<tile::PutOp>(op) && !(store && store.getBuffer()))
+      return;
+    TensorMap map = getTensorMap(op);
+    if (!llvm::is_contained(maps, map))
+      maps.push_back(map);
+  });
+
+  MLIRContext *context = builder.getContext();
+  Type pointer = LLVM::LLVMPointerType::get(context), i64 = builder.getI64Type();
+  bool dynamic = program.getPipelineAttr().getDynamic();
+  SmallVector<Type> types(1 + maps.size(), pointer);
+  types.push_back(i64);
+  if (dynamic)
+    types.push_back(LLVM::LLVMPointerType::get(context, globalSpace));
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
+  function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+
+  // Results of 16 bits do not show what the device's own approximations lose.
+  bool narrow = false;
+  program.walk([&](tile::StartOp start) { narrow |= tile::getTileType(start.getB()).getElementTypeBitWidth() == 16; });
+  if (narrow)
+    function->setAttr("attnc.approximate_math", builder.getUnitAttr());
+
+  int64_t slots = 0;
+  for (Type argument : program.getArgumentTypes().drop_back())
+    slots += countSlots(argument);
+  auto byValue = [&](unsigned number, Type held, int64_t alignment) {
+    function.setArgAttr(number, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(held));
+    function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(alignment));
+    // Without it, LLVM copies the parameter to local memory.
+    function.setArgAttr(number, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+  };
+  byValue(0, LLVM::LLVMArrayType::get(i64, slots), 8);
+  constexpr int64_t mapBytes = 128, mapAlignment = 64;
+  for (size_t number = 0; number < maps.size(); ++number)
+    byValue(1 + number, LLVM::LLVMArrayType::get(builder.getI8Type(), mapBytes), mapAlignment);
+
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  tileCount = arith::TruncIOp::create(builder, program.getLoc(), builder.getI32Type(),
+                                      function.getArgument(1 + maps.size()));
+  if (dynamic)
+    counter = function.getArgument(2 + maps.size());
+  readArguments(builder, program);
+}
+
+void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
+  Location loc = program.getLoc();
+  Ptx ptx(builder, loc);
+  Value block = function.getArgument(0);
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  int32_t slot = 0;
+  auto next = [&]() -> Value {
+    Value address = LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), block,
+                                        ArrayRef<LLVM::GEPArg>{slot++});
+    return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address);
+  };
+  for (BlockArgument argument : program.getBody().front().getArguments().drop_back()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type) {
+      Value bits = next();
+      Type held = argument.getType();
+      if (held.isIndex()) {
+        // Positions stay below 2^30; what lies further off compares with them in the same way.
+        Value limit = ptx.i64(int64_t(1) << 30), negative = ptx.i64(-(int64_t(1) << 30));
+        bits = arith::MinSIOp::create(builder, loc, arith::MaxSIOp::create(builder, loc, bits, negative), limit);
+        scalars[argument] = arith::TruncIOp::create(builder, loc, builder.getI32Type(), bits);
+      } else if (held.isInteger(64)) {
+        scalars[argument] = bits;
+      } else {
+        Type integer = builder.getIntegerType(held.getIntOrFloatBitWidth());
+        Value low = integer.isInteger(64) ? bits : arith::TruncIOp::create(builder, loc, integer, bits).getResult();
+        scalars[argument] =
+            isa<FloatType>(held) ? arith::BitcastOp::create(builder, loc, held, low).getResult() : low;
+      }
+      continue;
+    }
+    View view{type, LLVM::IntToPtrOp::create(builder, loc, global, next()), {}, {}};
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Value size = next();
+      int64_t known = type.getDimSize(dim);
+      view.sizes.push_back(ShapedType::isDynamic(known)
+                               ? arith::TruncIOp::create(builder, loc, builder.getI32Type(), size).getResult()
+                               : ptx.i32(known));
+    }
+    auto [strides, offset] = type.getStridesAndOffset();
+    for (int64_t stride : strides) {
+      Value stored = next();
+      view.strides.push_back(ShapedType::isDynamic(stride) ? stored : ptx.i64(stride));
+    }
+    views.try_emplace(argument, view);
+  }
+}
+
+Value KernelAbi::getTensorMapAddress(const TensorMap &map) {
+  return function.getArgument(1 + (llvm::find(maps, map) - maps.begin()));
+}
+
+void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes) {
+  Builder builder(function.getContext());
+  auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
+  // With a block a multiprocessor, and only then, registers move between warpgroups.
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  SmallVector<Attribute> described;
+  for (const TensorMap &map : maps)
+    described.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("arg", number(map.argument)),
+         builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(map.box)),
+         builder.getNamedAttr("swizzle", number(tile::SharedLayout::rowBytes))}));
+  NamedAttrList launch;
+  launch.set("threads", number(threads));
+  launch.set("shared_bytes", number(sharedBytes));
+  launch.set("persistent", builder.getUnitAttr());
+  launch.set("blocks_per_multiprocessor", number(1));
+  if (counter)
+    launch.set("counter", builder.getUnitAttr());
+  launch.set("tensor_maps", builder.getArrayAttr(described));
+  function->setAttr("attnc.launch", launch.getDictionary(function.getContext()));
+}

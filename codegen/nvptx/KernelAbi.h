@@ -1,0 +1,72 @@
+//===- KernelAbi.h - How the runtime calls a GPU kernel ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of a kernel: the argument block of runtime/Arguments.h by value, one tensor map (128 bytes by value) for
+// each tensor that the copy engine reads or writes, the number of tiles (i64), and with a dynamic grid the address of a
+// 32-bit counter that is 0 and that the kernel leaves at 0.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_KERNELABI_H
+#define ATTNC_CODEGEN_NVPTX_KERNELABI_H
+
+#include "dialect/tile/TileOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace attnc::nvptx {
+
+/// A tensor that the copy engine moves boxes of.
+struct TensorMap {
+  unsigned argument;             ///< of the program
+  llvm::SmallVector<int64_t> box; ///< elements in each dimension, outermost first
+
+  bool operator==(const TensorMap &other) const { return argument == other.argument && box == other.box; }
+};
+
+/// The map that `op`, a `tile.put` or a `tile.store` through a buffer, needs.
+TensorMap getTensorMap(mlir::Operation *op);
+
+/// A view argument in registers: where its first element lies, its sizes (i32) and its strides in elements (i64).
+struct View {
+  mlir::MemRefType type;
+  mlir::Value pointer;
+  llvm::SmallVector<mlir::Value> sizes, strides;
+
+  /// The address of the element at `indices`, which are integers of any width.
+  mlir::Value address(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange indices) const;
+};
+
+/// A kernel's function, and its parameters.
+class KernelAbi {
+public:
+  /// Creates the function of `program` where `builder` stands, with an entry block in which `builder` then stands.
+  KernelAbi(mlir::OpBuilder &builder, tile::ProgramOp program);
+
+  mlir::LLVM::LLVMFuncOp getFunction() { return function; }
+  /// The program's argument of that number, a view.
+  const View &getView(mlir::Value argument) const { return views.find(argument)->second; }
+  /// A scalar argument: i32 for an index, clamped to positions.
+  mlir::Value getScalar(mlir::Value argument) const { return scalars.lookup(argument); }
+  bool isScalar(mlir::Value argument) const { return scalars.contains(argument); }
+  /// The address of a tensor map.
+  mlir::Value getTensorMapAddress(const TensorMap &map);
+  /// The number of tiles, i32.
+  mlir::Value getTileCount() { return tileCount; }
+  /// The address of the tile counter; null without one.
+  mlir::Value getCounter() { return counter; }
+
+  /// Notes what a launch needs to know on the function.
+  void setLaunch(int64_t threads, int64_t sharedBytes);
+
+private:
+  void readArguments(mlir::OpBuilder &builder, tile::ProgramOp program);
+
+  mlir::LLVM::LLVMFuncOp function;
+  llvm::SmallVector<TensorMap> maps;
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  mlir::Value tileCount, counter;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_KERNELABI_H

@@ -1,0 +1,264 @@
+//===- Ptx.cpp - Instructions of NVIDIA GPUs --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Ptx.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace attnc::nvptx;
+
+Value Ptx::i32(int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+Value Ptx::i64(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+Value Ptx::f32(float value) { return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)); }
+Value Ptx::add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+Value Ptx::sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+Value Ptx::mul(Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, i32(y)); }
+Value Ptx::bitAnd(Value x, int64_t mask) { return arith::AndIOp::create(b, loc, x, i32(mask)); }
+Value Ptx::shiftRight(Value x, int64_t bits) { return arith::ShRUIOp::create(b, loc, x, i32(bits)); }
+Value Ptx::shiftLeft(Value x, int64_t bits) { return arith::ShLIOp::create(b, loc, x, i32(bits)); }
+Value Ptx::bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
+Value Ptx::equal(Value x, int64_t y) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, i32(y));
+}
+Value Ptx::less(Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
+Value Ptx::select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
+Value Ptx::widen(Value x) {
+  return x.getType().isInteger(64) ? x : arith::ExtSIOp::create(b, loc, b.getI64Type(), x).getResult();
+}
+
+Value Ptx::assembly(Type result, StringRef text, StringRef constraints, ValueRange operands, bool sideEffects) {
+  std::string list;
+  llvm::raw_string_ostream os(list);
+  for (auto [number, letter] : llvm::enumerate(constraints))
+    os << (number ? "," : "") << (result && number == 0 ? "=" : "") << letter;
+  bool writes = sideEffects;
+  if (writes)
+    os << (constraints.empty() ? "" : ",") << "~{memory}";
+  auto op = LLVM::InlineAsmOp::create(b, loc, result ? TypeRange(result) : TypeRange(), operands, text, list,
+                                      sideEffects, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+                                      LLVM::AsmDialectAttr(), ArrayAttr());
+  return result ? op.getResult(0) : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+Value Ptx::threadId() { return NVVM::ThreadIdXOp::create(b, loc, b.getI32Type()); }
+Value Ptx::blockId() { return NVVM::BlockIdXOp::create(b, loc, b.getI32Type()); }
+Value Ptx::gridSize() { return NVVM::GridDimXOp::create(b, loc, b.getI32Type()); }
+
+Value Ptx::uniform(Value x) {
+  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, i32(0), i32(0x1f), NVVM::ShflKind::idx,
+                              UnitAttr());
+}
+
+Value Ptx::shuffle(Value x, int64_t mask) {
+  return NVVM::ShflOp::create(b, loc, x.getType(), i32(-1), x, i32(mask), i32(0x1f), NVVM::ShflKind::bfly,
+                              UnitAttr());
+}
+
+Value Ptx::voteAny(Value condition) {
+  return NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), i32(-1), condition, NVVM::VoteSyncKind::any);
+}
+
+void Ptx::setRegisters(int64_t count, bool increase) {
+  NVVM::SetMaxRegisterOp::create(b, loc, static_cast<uint32_t>(count),
+                                 increase ? NVVM::SetMaxRegisterAction::increase
+                                          : NVVM::SetMaxRegisterAction::decrease);
+}
+
+void Ptx::barrierSync(Value id, int64_t threads) {
+  assembly({}, "bar.sync $0, " + std::to_string(threads) + ";", "r", id);
+}
+
+void Ptx::barrierArrive(Value id, int64_t threads) {
+  assembly({}, "bar.arrive $0, " + std::to_string(threads) + ";", "r", id);
+}
+
+void Ptx::blockSync() { NVVM::Barrier0Op::create(b, loc); }
+
+//===----------------------------------------------------------------------===//
+// Barriers in shared memory
+//===----------------------------------------------------------------------===//
+
+void Ptx::initBarrier(Value address, int64_t arrivals) {
+  assembly({}, "mbarrier.init.shared::cta.b64 [$0], $1;", "rr", {address, i32(arrivals)});
+}
+
+void Ptx::fenceBarrierInit() { assembly({}, "fence.mbarrier_init.release.cluster;", "", {}); }
+
+void Ptx::expectBytes(Value barrier, int64_t bytes) {
+  assembly({}, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "rr", {barrier, i32(bytes)});
+}
+
+void Ptx::arrive(Value barrier) { assembly({}, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", barrier); }
+
+void Ptx::arriveIf(Value barrier, Value condition) {
+  Value word = arith::ExtUIOp::create(b, loc, b.getI32Type(), condition);
+  assembly({},
+           "{\n.reg .pred p;\nsetp.ne.b32 p, $1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+           "rr", {barrier, word});
+}
+
+void Ptx::waitBarrier(Value barrier, Value parity) {
+  assembly({},
+           "{\n.reg .pred p;\nattnc_wait_${:uid}:\n"
+           "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
+           "@p bra attnc_done_${:uid};\nbra attnc_wait_${:uid};\nattnc_done_${:uid}:\n}",
+           "rr", {barrier, parity});
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+void Ptx::storeShared(Value address, Value word) { assembly({}, "st.shared.b32 [$0], $1;", "rr", {address, word}); }
+
+Value Ptx::loadShared(Value address) { return assembly(b.getI32Type(), "ld.shared.b32 $0, [$1];", "rr", address); }
+
+void Ptx::storeMatrices(Value address, ValueRange words) {
+  SmallVector<Value> operands{address};
+  operands.append(words.begin(), words.end());
+  bool four = words.size() == 4;
+  assembly({},
+           four ? "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};"
+                : "stmatrix.sync.aligned.m8n8.x2.shared.b16 [$0], {$1, $2};",
+           four ? "rrrrr" : "rrr", operands);
+}
+
+void Ptx::fenceAsync() { assembly({}, "fence.proxy.async.shared::cta;", "", {}); }
+
+//===----------------------------------------------------------------------===//
+// Tensor copies
+//===----------------------------------------------------------------------===//
+
+/// "{$first, $first+1, ...}" for `count` coordinates.
+static std::string coordinateList(int64_t first, int64_t count) {
+  std::string list = "{";
+  for (int64_t n = 0; n < count; ++n)
+    list += (n ? ", $" : "$") + std::to_string(first + n);
+  return list + "}";
+}
+
+void Ptx::loadTensor(Value shared, Value map, Value barrier, ValueRange coordinates) {
+  SmallVector<Value> operands{shared, map, barrier};
+  operands.append(coordinates.begin(), coordinates.end());
+  std::string rank = std::to_string(coordinates.size());
+  assembly({},
+           "cp.async.bulk.tensor." + rank + "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, " +
+               coordinateList(3, coordinates.size()) + "], [$2];",
+           "rlr" + std::string(coordinates.size(), 'r'), operands);
+}
+
+void Ptx::storeTensor(Value shared, Value map, ValueRange coordinates) {
+  SmallVector<Value> operands{shared, map};
+  operands.append(coordinates.begin(), coordinates.end());
+  std::string rank = std::to_string(coordinates.size());
+  assembly({},
+           "cp.async.bulk.tensor." + rank + "d.global.shared::cta.bulk_group [$1, " +
+               coordinateList(2, coordinates.size()) + "], [$0];",
+           "rl" + std::string(coordinates.size(), 'r'), operands);
+}
+
+void Ptx::commitStores() { assembly({}, "cp.async.bulk.commit_group;", "", {}); }
+
+void Ptx::waitStores(bool readOnly) {
+  assembly({}, readOnly ? "cp.async.bulk.wait_group.read 0;" : "cp.async.bulk.wait_group 0;", "", {});
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void Ptx::fenceProducts() { assembly({}, "wgmma.fence.sync.aligned;", "", {}); }
+
+void Ptx::commitProducts() { assembly({}, "wgmma.commit_group.sync.aligned;", "", {}); }
+
+/// The results of an instruction with several f32 results.
+static SmallVector<Value> unpack(OpBuilder &b, Location loc, LLVM::InlineAsmOp op, size_t count) {
+  SmallVector<Value> values;
+  for (size_t n = 0; n < count; ++n)
+    values.push_back(LLVM::ExtractValueOp::create(b, loc, op.getResult(0), static_cast<int64_t>(n)));
+  return values;
+}
+
+/// An LLVM structure of `count` f32.
+static Type floats(OpBuilder &b, size_t count) {
+  return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, b.getF32Type()));
+}
+
+SmallVector<Value> Ptx::waitProducts(int64_t pending, ValueRange written) {
+  std::string constraints;
+  for (size_t n = 0; n < written.size(); ++n)
+    constraints += "=f,";
+  for (size_t n = 0; n < written.size(); ++n)
+    constraints += std::to_string(n) + ",";
+  auto op = LLVM::InlineAsmOp::create(
+      b, loc, TypeRange(floats(b, written.size())), written,
+      "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", constraints + "~{memory}",
+      /*has_side_effects=*/true, false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return unpack(b, loc, op, written.size());
+}
+
+SmallVector<Value> Ptx::product(int64_t n, Type element, ValueRange a, Value descriptor, ValueRange acc,
+                                bool transposed) {
+  // The high words of descriptors are constant: 128-byte swizzle, 1024 bytes between groups of eight rows (9.7.15.5.1).
+  constexpr const char *high = "0x40000040";
+  size_t count = n / 2;
+  std::string type = element.isBF16() ? "bf16" : "f16", constraints, registers;
+  for (size_t i = 0; i < count; ++i) {
+    constraints += "=f,";
+    registers += (i ? ", $" : "$") + std::to_string(i);
+  }
+  SmallVector<Value> operands;
+  for (auto [number, value] : llvm::enumerate(acc)) {
+    constraints += std::to_string(number) + ",";
+    operands.push_back(value);
+  }
+  size_t next = count + acc.size();
+  auto operand = [&](Value value) {
+    constraints += "r,";
+    operands.push_back(value);
+    return "$" + std::to_string(next++);
+  };
+  std::string text = "{\n.reg .pred p;\n.reg .b64 da, db;\nsetp.ne.b32 p, " + std::string(acc.empty() ? "0" : "1") +
+                     ", 0;\n",
+              left, flags;
+  if (a.size() == 4) {
+    left = "{";
+    for (auto [number, value] : llvm::enumerate(a))
+      left += (number ? ", " : "") + operand(value);
+    left += "}";
+    flags = transposed ? "1, 1, 1" : "1, 1, 0";
+  } else {
+    text += "mov.b64 da, {" + operand(a.front()) + ", " + high + "};\n";
+    left = "da";
+    flags = transposed ? "1, 1, 0, 1" : "1, 1, 0, 0";
+  }
+  text += "mov.b64 db, {" + operand(descriptor) + ", " + high + "};\n";
+  text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k16.f32." + type + "." + type + " {" + registers +
+          "}, " + left + ", db, p, " + flags + ";\n}";
+  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(floats(b, count)), operands, text, constraints + "~{memory}",
+                                      /*has_side_effects=*/true, false, LLVM::tailcallkind::TailCallKind::None,
+                                      LLVM::AsmDialectAttr(), ArrayAttr());
+  return unpack(b, loc, op, count);
+}
+
+void Ptx::pin(Value argument) {
+  assembly({},
+           "{\n.reg .pred p;\nsetp.ne.b32 p, $0, 0x7fffffff;\n@p bra attnc_pinned_${:uid};\n"
+           "attnc_never_${:uid}:\nnanosleep.u32 64;\nbra attnc_never_${:uid};\nattnc_pinned_${:uid}:\n}",
+           "r", argument);
+}
+
+Value Ptx::pack(Type element, Value low, Value high) {
+  return assembly(b.getI32Type(),
+                  element.isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;" : "cvt.rn.f16x2.f32 $0, $1, $2;", "rff",
+                  {high, low}, /*sideEffects=*/false);
+}

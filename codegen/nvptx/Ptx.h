@@ -1,0 +1,110 @@
+//===- Ptx.h - Instructions of NVIDIA GPUs ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds the instructions that MLIR's and LLVM's own operations do not reach in the form that assemblers treat best.
+// Names of sections refer to the PTX ISA, version 8.7.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_PTX_H
+#define ATTNC_CODEGEN_NVPTX_PTX_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace attnc::nvptx {
+
+/// Builds scalars and instructions where its builder stands. 32-bit shared addresses are i32 values.
+class Ptx {
+public:
+  Ptx(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+
+  // Constants and 32-bit arithmetic.
+  mlir::Value i32(int64_t value);
+  mlir::Value i64(int64_t value);
+  mlir::Value f32(float value);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value add(mlir::Value x, int64_t y) { return y ? add(x, i32(y)) : x; }
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, int64_t y);
+  mlir::Value bitAnd(mlir::Value x, int64_t mask);
+  mlir::Value shiftRight(mlir::Value x, int64_t bits);
+  mlir::Value shiftLeft(mlir::Value x, int64_t bits);
+  mlir::Value bitXor(mlir::Value x, mlir::Value y);
+  mlir::Value equal(mlir::Value x, int64_t y);
+  mlir::Value less(mlir::Value x, mlir::Value y);
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
+  /// Sign-extends to 64 bits.
+  mlir::Value widen(mlir::Value x);
+
+  /// An instruction without results, or with one of type `result`, as text in which $0, $1, ... are the result and the
+  /// operands. `constraints` has one letter an operand, after one for the result.
+  mlir::Value assembly(mlir::Type result, llvm::StringRef text, llvm::StringRef constraints, mlir::ValueRange operands,
+                       bool sideEffects = true);
+
+  // Threads.
+  mlir::Value threadId();
+  mlir::Value blockId();
+  mlir::Value gridSize();
+  /// The value of lane 0: the assembler then knows that all lanes hold the same and keeps it in a uniform register, where
+  /// products want their descriptors.
+  mlir::Value uniform(mlir::Value x);
+  /// The f32 of the lane whose number differs in the bits `mask` (9.7.9.6).
+  mlir::Value shuffle(mlir::Value x, int64_t mask);
+  /// Whether the i1 holds in any lane of the warp.
+  mlir::Value voteAny(mlir::Value condition);
+  /// setmaxnreg (9.7.19.5): this warpgroup gives registers back or takes more.
+  void setRegisters(int64_t count, bool increase);
+  /// bar.sync and bar.arrive (9.7.13.1) on barrier `id` of `threads` threads.
+  void barrierSync(mlir::Value id, int64_t threads);
+  void barrierArrive(mlir::Value id, int64_t threads);
+  /// All threads of the block.
+  void blockSync();
+
+  // Barriers in shared memory (9.7.13.15).
+  void initBarrier(mlir::Value address, int64_t arrivals);
+  /// Makes initialised barriers visible to the copy engine.
+  void fenceBarrierInit();
+  void expectBytes(mlir::Value barrier, int64_t bytes);
+  void arrive(mlir::Value barrier);
+  /// Arrives where `condition`, an i1, holds, without a branch.
+  void arriveIf(mlir::Value barrier, mlir::Value condition);
+  /// Waits until the phase of parity `parity` is over.
+  void waitBarrier(mlir::Value barrier, mlir::Value parity);
+
+  // Shared memory.
+  void storeShared(mlir::Value address, mlir::Value word);
+  mlir::Value loadShared(mlir::Value address);
+  /// Four or two 8x8 matrices of 16-bit elements from the fragments of a warp (9.7.14.5.16).
+  void storeMatrices(mlir::Value address, mlir::ValueRange words);
+  /// Makes this thread's stores to shared memory visible to the copy engine and to products (9.7.13.4).
+  void fenceAsync();
+
+  // Tensor copies (9.7.9.27.1). Coordinates are i32, innermost first.
+  void loadTensor(mlir::Value shared, mlir::Value map, mlir::Value barrier, mlir::ValueRange coordinates);
+  void storeTensor(mlir::Value shared, mlir::Value map, mlir::ValueRange coordinates);
+  void commitStores();
+  /// Waits until the stores of this thread have read shared memory, or are done altogether.
+  void waitStores(bool readOnly);
+
+  // Products of warpgroups (9.7.15).
+  void fenceProducts();
+  void commitProducts();
+  /// Waits for all but the last `pending` groups; what they write passes through, so that nothing that uses it moves up.
+  llvm::SmallVector<mlir::Value> waitProducts(int64_t pending, mlir::ValueRange written);
+  /// 64 x n x 16 product: d = a * b, or d += a * b with `acc`. `a` is a descriptor's low word, or four registers; `b` is
+  /// a descriptor's low word. `transposed` reads b as k rows of n.
+  llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, mlir::ValueRange a, mlir::Value b,
+                                         mlir::ValueRange acc, bool transposed);
+  /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument.
+  void pin(mlir::Value argument);
+
+  /// Two f32 as a pair of 16-bit floats, `low` in the low half.
+  mlir::Value pack(mlir::Type element, mlir::Value low, mlir::Value high);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_PTX_H

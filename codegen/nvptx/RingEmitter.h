@@ -1,0 +1,51 @@
+//===- RingEmitter.h - Rings of buffers on barriers -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every stage of a ring has a barrier that completes when it is full and one that completes when all consumers have
+// released it. Where a thread is in a ring is a stage and the parity of its round.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_RINGEMITTER_H
+#define ATTNC_CODEGEN_NVPTX_RINGEMITTER_H
+
+#include "codegen/nvptx/EmitContext.h"
+
+namespace attnc::nvptx {
+
+/// Emits what one role does with rings. Its places in them are variables of the role.
+class RingEmitter {
+public:
+  /// `base` is the address of shared memory; variables are created where the builder stands, which dominates the role.
+  RingEmitter(EmitContext &context, mlir::Value base, tile::ProgramOp program);
+
+  /// Initialises the barriers of all rings of `program`, for one thread.
+  static void initBarriers(Ptx &ptx, mlir::Value base, tile::ProgramOp program);
+
+  void emit(tile::PutOp put);
+  void emit(tile::GetOp get);
+  void emit(tile::ReleaseOp release);
+  /// Passes a tile number on to the consumers.
+  void post(mlir::Value ring, mlir::Value number);
+  /// The next tile number, for a whole warpgroup.
+  mlir::Value receive(mlir::Value ring);
+
+private:
+  /// Where the role is in a ring.
+  struct State {
+    tile::RingOp ring;
+    mlir::Value stage, parity; ///< addresses of variables
+  };
+
+  State &find(mlir::Value ring) { return states.find(ring)->second; }
+  mlir::Value barrier(const State &state, mlir::Value stage, bool full);
+  mlir::Value read(mlir::Value variable);
+  void advance(State &state, mlir::Value stage);
+
+  EmitContext &context;
+  mlir::Value base;
+  llvm::DenseMap<mlir::Value, State> states;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_RINGEMITTER_H

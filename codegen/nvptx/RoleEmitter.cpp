@@ -1,0 +1,305 @@
+//===- RoleEmitter.cpp - What the warpgroups of a role do -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/RoleEmitter.h"
+#include "dialect/tile/SharedLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+
+/// Named barriers 1, 2, ... say whose turn it is; each joins two warpgroups.
+static constexpr int64_t firstTurnBarrier = 1;
+/// Rows or columns that one product instruction sums over: 16 elements of 16 bits.
+static constexpr int64_t productDepth = 16;
+
+//===----------------------------------------------------------------------===//
+// Values across control flow
+//===----------------------------------------------------------------------===//
+
+/// Types of the scalars that stand for a value of type `type`.
+SmallVector<Type> RoleEmitter::flatTypes(Type type) {
+  OpBuilder &b = context.ptx.b;
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector)
+    return {context.scalarType(type)};
+  if (vector.getRank() == 1)
+    return SmallVector<Type>(rowsOfThread, context.scalarType(vector.getElementType()));
+  int64_t elements = vector.getDimSize(1) / lanesOfRow * rowsOfThread;
+  if (vector.getElementTypeBitWidth() == 16)
+    return SmallVector<Type>(elements / 2, b.getI32Type());
+  return SmallVector<Type>(elements, vector.getElementType());
+}
+
+SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
+  Ptx &ptx = context.ptx;
+  SmallVector<Value> flat;
+  for (Value value : values) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (!vector) {
+      flat.push_back(context.scalar(value));
+    } else if (vector.getRank() == 1) {
+      for (int64_t slot = 0; slot < rowsOfThread; ++slot)
+        flat.push_back(context.row(value, slot));
+    } else if (auto it = context.tiles.find(value); it != context.tiles.end()) {
+      llvm::append_range(flat, it->second.values);
+    } else {
+      // A splat constant; of narrow tiles only zeros occur.
+      int64_t count = flatTypes(vector).size();
+      bool narrow = vector.getElementTypeBitWidth() == 16;
+      Value splat = narrow ? ptx.i32(0) : context.element(value, 0);
+      flat.append(count, splat);
+    }
+  }
+  return flat;
+}
+
+void RoleEmitter::unflatten(ValueRange values, ValueRange flat) {
+  for (Value value : values) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    size_t count = flatTypes(value.getType()).size();
+    SmallVector<Value> part(flat.take_front(count));
+    flat = flat.drop_front(count);
+    if (!vector)
+      context.scalars[value] = part.front();
+    else if (vector.getRank() == 1)
+      context.rows[value] = part;
+    else
+      context.tiles[value] = Fragment{vector.getElementTypeBitWidth() == 16, part};
+  }
+}
+
+static SmallVector<Value> toValues(ValueRange values) { return SmallVector<Value>(values.begin(), values.end()); }
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// Slots that a region uses but that were got outside get descriptors of their own at its start: what crosses a loop's
+/// edge does not stay in uniform registers.
+void RoleEmitter::refreshSlots(Region &region) {
+  llvm::SetVector<Value> used;
+  region.walk([&](tile::StartOp start) {
+    for (Value operand : {start.getA(), start.getB()})
+      if (isa<tile::SlotType>(operand.getType()) && !region.isAncestor(operand.getParentRegion()))
+        used.insert(operand);
+  });
+  for (Value slot : used) {
+    Slot &held = context.slots.find(slot)->second;
+    held.descriptor = context.ptx.uniform(held.descriptor);
+  }
+}
+
+void RoleEmitter::emitFor(scf::ForOp loop) {
+  OpBuilder &b = context.ptx.b;
+  SmallVector<Value> init = flatten(toValues(loop.getInitArgs()));
+  auto emitted = scf::ForOp::create(b, context.ptx.loc, context.scalar(loop.getLowerBound()),
+                                    context.scalar(loop.getUpperBound()), context.scalar(loop.getStep()), init);
+  context.scalars[loop.getInductionVar()] = emitted.getInductionVar();
+  unflatten(toValues(loop.getRegionIterArgs()), emitted.getRegionIterArgs());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (init.empty())
+      b.setInsertionPoint(emitted.getBody()->getTerminator());
+    else
+      b.setInsertionPointToEnd(emitted.getBody());
+    auto outside = context.slots;
+    refreshSlots(loop.getRegion());
+    emitBlock(*loop.getBody());
+    context.slots = outside;
+    if (!init.empty())
+      scf::YieldOp::create(b, context.ptx.loc, flatten(loop.getYieldedValues()));
+  }
+  unflatten(toValues(loop.getResults()), emitted.getResults());
+}
+
+void RoleEmitter::emitIf(scf::IfOp branch) {
+  OpBuilder &b = context.ptx.b;
+  SmallVector<Type> types;
+  for (Type type : branch.getResultTypes())
+    llvm::append_range(types, flatTypes(type));
+  bool hasElse = !branch.getElseRegion().empty();
+  auto emitted = scf::IfOp::create(b, context.ptx.loc, types, context.scalar(branch.getCondition()), hasElse);
+  for (auto [from, to] : llvm::zip(branch->getRegions(), emitted->getRegions())) {
+    if (from.empty())
+      continue;
+    OpBuilder::InsertionGuard guard(b);
+    if (types.empty())
+      b.setInsertionPoint(to.front().getTerminator());
+    else
+      b.setInsertionPointToEnd(&to.front());
+    auto outside = context.slots;
+    refreshSlots(from);
+    emitBlock(from.front());
+    context.slots = outside;
+    if (!types.empty())
+      scf::YieldOp::create(b, context.ptx.loc, flatten(from.front().getTerminator()->getOperands()));
+  }
+  unflatten(toValues(branch.getResults()), emitted.getResults());
+}
+
+/// While there are tiles: from the counter, or every n-th.
+void RoleEmitter::emitEach(tile::EachOp each) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  Location loc = ptx.loc;
+  Type i32 = b.getI32Type();
+  bool produces = role.getKind() == tile::RoleKind::Producer;
+  Value ring = each.getTiles(), count = context.abi.getTileCount();
+  bool receives = ring && !produces;
+  Value first = receives ? ptx.i32(0) : ptx.blockId();
+  auto loop = scf::WhileOp::create(b, loc, TypeRange(i32), first);
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore(), {}, i32, loc);
+  Value tile = loop.getBeforeArguments()[0];
+  if (receives)
+    tile = rings.receive(ring);
+  else if (ring)
+    rings.post(ring, tile);
+  scf::ConditionOp::create(b, loc, ptx.less(tile, count), tile);
+  b.createBlock(&loop.getAfter(), {}, i32, loc);
+  tile = loop.getAfterArguments()[0];
+  context.scalars[each.getTile()] = tile;
+  emitBlock(each.getBody().front());
+  Value next = tile;
+  if (ring && produces) {
+    // One fetch for each tile that was worked on: the last wraps the counter back to 0.
+    Value fetched = ptx.assembly(i32, "atom.global.inc.u32 $0, [$1], $2;", "rlr",
+                                 {context.abi.getCounter(), ptx.sub(count, ptx.i32(1))});
+    next = ptx.add(fetched, ptx.gridSize());
+  } else if (!ring) {
+    next = ptx.add(tile, ptx.gridSize());
+  }
+  scf::YieldOp::create(b, loc, next);
+}
+
+void RoleEmitter::emitBlock(Block &block) {
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>() || matchPattern(&op, m_Constant()))
+      continue;
+    if (RowwiseEmitter::handles(op)) {
+      rowwise.add(op);
+      continue;
+    }
+    bool isScalar = !isa<tile::TileDialect>(op.getDialect()) && !isa<scf::SCFDialect>(op.getDialect());
+    if (isScalar) {
+      auto results = context.cloneScalar(op, [&](Value value) { return context.scalar(value); });
+      for (auto [from, to] : llvm::zip_equal(op.getResults(), results))
+        context.scalars[from] = to;
+      continue;
+    }
+    rowwise.flush();
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case([&](scf::ForOp loop) { emitFor(loop); })
+        .Case([&](scf::IfOp branch) { emitIf(branch); })
+        .Case([&](tile::EachOp each) { emitEach(each); })
+        .Case([&](tile::PutOp put) { rings.emit(put); })
+        .Case([&](tile::GetOp get) { rings.emit(get); })
+        .Case([&](tile::ReleaseOp release) { rings.emit(release); })
+        .Case([&](tile::StartOp start) { emitStart(start); })
+        .Case([&](tile::AwaitOp await) { emitAwait(await); })
+        .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
+        .Case([&](tile::LoadOp load) { stores.emit(load); })
+        .Case([&](tile::StoreOp store) { stores.emit(store); });
+  }
+  rowwise.flush();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void RoleEmitter::emitStart(tile::StartOp start) {
+  Ptx &ptx = context.ptx;
+  auto type = start.getResult().getType().getTile();
+  int64_t columns = type.getDimSize(1);
+  const Slot right = context.slots.find(start.getB())->second;
+  tile::SharedLayout rightLayout(right.tile);
+  bool fresh = matchPattern(start.getAcc(), m_AnyZeroFloat());
+  Type element = right.tile.getElementType();
+  auto left = context.slots.find(start.getA());
+  bool fromShared = left != context.slots.end();
+  int64_t depth = tile::getTileType(start.getA()).getDimSize(1);
+
+  SmallVector<Value> acc;
+  if (!fresh)
+    acc = flatten(start.getAcc());
+  // Registers that products read have been written since the last one: by rescaling, or by moves at a loop's edge.
+  ptx.fenceProducts();
+
+  // Descriptors count 16 bytes. Operands whose rows are summed over lie in panels; a step is 32 bytes of a row. Others
+  // are 16 rows further each step, and their leading offset leads from panel to panel.
+  constexpr int64_t unit = 16, noLeading = 1;
+  auto alongRow = [&](const tile::SharedLayout &layout, int64_t step) {
+    int64_t column = step * productDepth;
+    return column / layout.panelColumns * layout.panelBytes() / unit +
+           column % layout.panelColumns * 2 / unit;
+  };
+  int64_t leading = start.getTransposed() ? noLeading : rightLayout.panelBytes() / unit;
+  for (int64_t step = 0; step < (depth + productDepth - 1) / productDepth; ++step) {
+    SmallVector<Value> a;
+    if (fromShared) {
+      tile::SharedLayout layout(left->second.tile);
+      a.push_back(ptx.add(left->second.descriptor, alongRow(layout, step) + (noLeading << 16)));
+    } else {
+      a = SmallVector<Value>(ArrayRef(context.tiles.find(start.getA())->second.values).slice(4 * step, 4));
+    }
+    int64_t offset = start.getTransposed()
+                         ? alongRow(rightLayout, step)
+                         : step * productDepth * tile::SharedLayout::rowBytes / unit;
+    Value b = ptx.add(right.descriptor, offset + (leading << 16));
+    acc = ptx.product(columns, element, a, b, acc, !start.getTransposed());
+  }
+  ptx.commitProducts();
+  flight.push_back(start.getResult());
+  pending[start.getResult()] = acc;
+}
+
+void RoleEmitter::emitAwait(tile::AwaitOp await) {
+  auto it = llvm::find(flight, await.getPending());
+  int64_t later = 0;
+  if (it != flight.end()) {
+    later = flight.end() - it - 1;
+    flight.erase(flight.begin(), it + 1);
+  } else {
+    // A later product was awaited before: this one is done.
+    context.tiles[await.getResult()] = Fragment{false, pending.lookup(await.getPending())};
+    return;
+  }
+  SmallVector<Value> written = context.ptx.waitProducts(later, pending.lookup(await.getPending()));
+  context.tiles[await.getResult()] = Fragment{false, written};
+}
+
+/// Turns go round the consumers: warpgroup w waits on barrier 1 + w and passes on to the next.
+void RoleEmitter::emitTurn(tile::TurnKind kind) {
+  Ptx &ptx = context.ptx;
+  Value warpgroup = context.place.warpgroup;
+  int64_t consumers = role.getWarpgroups();
+  if (kind == tile::TurnKind::Take)
+    return ptx.barrierSync(ptx.add(warpgroup, firstTurnBarrier), 2 * warpgroupThreads);
+  Value next = ptx.add(warpgroup, 1);
+  Value wrapped = ptx.select(ptx.equal(next, consumers), ptx.i32(0), next);
+  ptx.barrierArrive(ptx.add(wrapped, firstTurnBarrier), 2 * warpgroupThreads);
+}
+
+void RoleEmitter::emit() {
+  Ptx &ptx = context.ptx;
+  bool takesTurns = false;
+  role.walk([&](tile::TurnOp) { takesTurns = true; });
+  if (takesTurns) {
+    // The first turn is warpgroup 0's.
+    Value last = ptx.equal(context.place.warpgroup, role.getWarpgroups() - 1);
+    auto guard = scf::IfOp::create(ptx.b, ptx.loc, last);
+    OpBuilder::InsertionGuard insertion(ptx.b);
+    ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
+    emitTurn(tile::TurnKind::Pass);
+  }
+  emitBlock(role.getBody().front());
+  if (role.getKind() == tile::RoleKind::Consumer)
+    stores.finish();
+}

@@ -1,0 +1,48 @@
+//===- RoleEmitter.h - What the warpgroups of a role do ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
+#define ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
+
+#include "codegen/nvptx/RingEmitter.h"
+#include "codegen/nvptx/RowwiseEmitter.h"
+#include "codegen/nvptx/StoreEmitter.h"
+
+namespace attnc::nvptx {
+
+/// Emits the body of one role where the builder stands.
+class RoleEmitter {
+public:
+  RoleEmitter(EmitContext &context, mlir::Value base, tile::RoleOp role)
+      : context(context), role(role), rings(context, base, role->getParentOfType<tile::ProgramOp>()),
+        rowwise(context), stores(context, base) {}
+
+  void emit();
+
+private:
+  void emitBlock(mlir::Block &block);
+  void emitEach(tile::EachOp each);
+  void emitFor(mlir::scf::ForOp loop);
+  void emitIf(mlir::scf::IfOp branch);
+  void emitStart(tile::StartOp start);
+  void emitAwait(tile::AwaitOp await);
+  void emitTurn(tile::TurnKind kind);
+  void refreshSlots(mlir::Region &region);
+
+  llvm::SmallVector<mlir::Type> flatTypes(mlir::Type type);
+  llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values);
+  void unflatten(mlir::ValueRange values, mlir::ValueRange flat);
+
+  EmitContext &context;
+  tile::RoleOp role;
+  RingEmitter rings;
+  RowwiseEmitter rowwise;
+  StoreEmitter stores;
+  llvm::SmallVector<mlir::Value> flight;               ///< products that were started and not awaited, in order
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> pending; ///< registers of those
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H

@@ -1,0 +1,270 @@
+//===- RowwiseEmitter.cpp - Maps, masks and reductions ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/RowwiseEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+
+/// Whether an operation computes a row vector from row vectors or scalars.
+static bool isRowVectorOp(Operation &op) {
+  if (op.getNumResults() != 1 || op.getNumRegions() != 0)
+    return false;
+  auto type = dyn_cast<VectorType>(op.getResult(0).getType());
+  return type && type.getRank() == 1 &&
+         (isa<arith::ArithDialect, math::MathDialect, vector::VectorDialect>(op.getDialect()) ||
+          isa<tile::SpreadOp, tile::TotalOp>(op));
+}
+
+bool RowwiseEmitter::handles(Operation &op) {
+  return isa<tile::MapOp, tile::MaskOp, tile::ReduceOp, tile::PinOp>(op) || isRowVectorOp(op);
+}
+
+/// Elements of a thread's part of a tile of that many columns.
+static int64_t countElements(VectorType type) { return type.getDimSize(1) / lanesOfRow * rowsOfThread; }
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// Emits the region of a map or mask for one element. A value that ends in a truncation is given wide: pairs are packed
+/// together.
+template <typename Op>
+SmallVector<Value> RowwiseEmitter::emitElement(Op op, int64_t element) {
+  Ptx &ptx = context.ptx;
+  Block &body = op.getBody().front();
+  int64_t slot = slotOf(element);
+  llvm::DenseMap<Value, Value> values;
+  unsigned number = 0;
+  for (Value tile : op.getTiles())
+    values[body.getArgument(number++)] = context.element(tile, element);
+  for (Value vector : op.getRows())
+    values[body.getArgument(number++)] = context.row(vector, slot);
+  for (Value vector : op.getCols())
+    values[body.getArgument(number++)] = context.columns.find(vector)->second[element / 4 * 2 + element % 2];
+  auto coordinate = [&](BlockArgument argument, Value start, Value thread, int64_t offset) {
+    if (argument.use_empty())
+      return;
+    Value first = ptx.add(context.scalar(start), thread);
+    values[argument] = ptx.add(first, offset);
+  };
+  coordinate(body.getArgument(number), op.getI(), context.place.row, rowOf(slot));
+  coordinate(body.getArgument(number + 1), op.getJ(), context.place.column, columnOf(element));
+  auto lookup = [&](Value value) {
+    auto it = values.find(value);
+    return it != values.end() ? it->second : context.scalar(value);
+  };
+  for (Operation &inner : body.without_terminator()) {
+    bool packs = isa<arith::TruncFOp>(inner) && inner.getResult(0).hasOneUse() &&
+                 *inner.user_begin() == body.getTerminator();
+    if (packs) {
+      values[inner.getResult(0)] = lookup(inner.getOperand(0));
+      continue;
+    }
+    for (auto [from, to] : llvm::zip_equal(inner.getResults(), context.cloneScalar(inner, lookup)))
+      values[from] = to;
+  }
+  return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
+}
+
+void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> slots) {
+  int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
+  auto isNarrow = [](Type type) { return cast<VectorType>(type).getElementTypeBitWidth() == 16; };
+  for (Value result : map.getResults()) {
+    Fragment &fragment = context.tiles[result];
+    fragment.packed = isNarrow(result.getType());
+    fragment.values.resize(fragment.packed ? elements / 2 : elements);
+  }
+  // The two elements of a pair are in one row.
+  for (int64_t element = 0; element < elements; element += 2) {
+    if (!llvm::is_contained(slots, slotOf(element)))
+      continue;
+    SmallVector<Value> low = emitElement(map, element), high = emitElement(map, element + 1);
+    for (auto [number, result] : llvm::enumerate(map.getResults())) {
+      Fragment &fragment = context.tiles[result];
+      if (!fragment.packed) {
+        fragment.values[element] = low[number];
+        fragment.values[element + 1] = high[number];
+        continue;
+      }
+      Type type = cast<VectorType>(result.getType()).getElementType();
+      Ptx &ptx = context.ptx;
+      auto widen = [&](Value value) {
+        return value.getType().isF32() ? value
+                                       : arith::ExtFOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(), value).getResult();
+      };
+      fragment.values[element / 2] = ptx.pack(type, widen(low[number]), widen(high[number]));
+    }
+  }
+}
+
+/// Multiplies a tile by row factors that mostly are 1, if one of the warp's is not.
+void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
+  Ptx &ptx = context.ptx;
+  Value one = ptx.f32(1), differs;
+  for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
+    Value other = arith::CmpFOp::create(ptx.b, ptx.loc, arith::CmpFPredicate::UNE, context.row(map.getRows()[0], slot),
+                                        one);
+    differs = differs ? arith::OrIOp::create(ptx.b, ptx.loc, differs, other).getResult() : other;
+  }
+  int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
+  SmallVector<Type> types(elements, ptx.b.getF32Type());
+  auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, ptx.voteAny(differs), /*withElseRegion=*/true);
+  SmallVector<Value> before;
+  {
+    OpBuilder::InsertionGuard guard(ptx.b);
+    ptx.b.setInsertionPointToEnd(branch.elseBlock());
+    for (int64_t element = 0; element < elements; ++element)
+      before.push_back(context.element(map.getTiles()[0], element));
+    scf::YieldOp::create(ptx.b, ptx.loc, before);
+    ptx.b.setInsertionPointToEnd(branch.thenBlock());
+    emitMap(map, {0, 1});
+    scf::YieldOp::create(ptx.b, ptx.loc, context.tiles[map.getResult(0)].values);
+  }
+  context.tiles[map.getResult(0)].values.assign(branch.getResults().begin(), branch.getResults().end());
+}
+
+void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> slots) {
+  Ptx &ptx = context.ptx;
+  int64_t elements = countElements(cast<VectorType>(mask.getResult().getType()));
+  context.tiles[mask.getResult()].values.resize(elements);
+  Value dropped = ptx.f32(-std::numeric_limits<float>::infinity());
+  for (int64_t element = 0; element < elements; ++element) {
+    if (!llvm::is_contained(slots, slotOf(element)))
+      continue;
+    Value keep = emitElement(mask, element).front();
+    Value kept = context.element(mask.getTiles().front(), element);
+    context.tiles[mask.getResult()].values[element] = ptx.select(keep, kept, dropped);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+Value RowwiseEmitter::sumOverLanes(Value part) {
+  Ptx &ptx = context.ptx;
+  for (int64_t mask : {1, 2})
+    part = arith::AddFOp::create(ptx.b, ptx.loc, part, ptx.shuffle(part, mask));
+  return part;
+}
+
+void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) {
+  Ptx &ptx = context.ptx;
+  int64_t elements = countElements(cast<VectorType>(reduce.getSource().getType()));
+  context.rows[reduce.getResult()].resize(rowsOfThread);
+  bool isMax = reduce.getKind() == tile::ReduceKind::Max;
+  auto join = [&](Value x, Value y) -> Value {
+    return isMax ? arith::MaxNumFOp::create(ptx.b, ptx.loc, x, y).getResult()
+                 : arith::AddFOp::create(ptx.b, ptx.loc, x, y).getResult();
+  };
+  for (int64_t slot : slots) {
+    // Parts start from the accumulator; whole sums take it in once, after the lanes have met.
+    bool inside = isMax || reduce.getPartial();
+    Value value = inside ? context.row(reduce.getAcc(), slot) : Value();
+    for (int64_t element = 0; element < elements; ++element)
+      if (slotOf(element) == slot) {
+        Value next = context.element(reduce.getSource(), element);
+        value = value ? join(value, next) : next;
+      }
+    if (isMax) {
+      for (int64_t mask : {2, 1})
+        value = join(value, ptx.shuffle(value, mask));
+    } else if (!reduce.getPartial()) {
+      value = join(context.row(reduce.getAcc(), slot), sumOverLanes(value));
+    }
+    context.rows[reduce.getResult()][slot] = value;
+  }
+}
+
+/// An operation on row vectors, for each of the thread's rows.
+void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> slots) {
+  if (matchPattern(&op, m_Constant()))
+    return;
+  Ptx &ptx = context.ptx;
+  auto &values = context.rows[op.getResult(0)];
+  values.resize(rowsOfThread);
+  for (int64_t slot : slots) {
+    Value result;
+    if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+      result = context.scalar(broadcast.getSource());
+    } else if (isa<vector::StepOp>(op)) {
+      result = ptx.add(context.place.row, rowOf(slot));
+    } else if (auto spread = dyn_cast<tile::SpreadOp>(op)) {
+      Value whole = context.row(spread.getRows(), slot);
+      Value first = ptx.equal(ptx.bitAnd(context.place.lane, lanesOfRow - 1), 0);
+      result = ptx.select(first, whole, ptx.f32(0));
+    } else if (auto total = dyn_cast<tile::TotalOp>(op)) {
+      result = sumOverLanes(context.row(total.getParts(), slot));
+    } else {
+      result = context
+                   .cloneScalar(op,
+                                [&](Value value) {
+                                  return isa<VectorType>(value.getType()) ? context.row(value, slot)
+                                                                          : context.scalar(value);
+                                })
+                   .front();
+    }
+    context.rows[op.getResult(0)][slot] = result;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> slots) {
+  auto map = dyn_cast<tile::MapOp>(op);
+  if (map && map.getMostlyOne())
+    emitUnlessOne(map);
+  else if (map)
+    emitMap(map, slots);
+  else if (auto mask = dyn_cast<tile::MaskOp>(op))
+    emitMask(mask, slots);
+  else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    emitReduce(reduce, slots);
+  else if (!isa<tile::PinOp>(op))
+    emitVector(op, slots);
+}
+
+void RowwiseEmitter::flush() {
+  SmallVector<Operation *> operations;
+  std::swap(operations, waiting);
+  bool hasMaximum = llvm::any_of(operations, [](Operation *op) {
+    auto reduce = dyn_cast<tile::ReduceOp>(op);
+    return reduce && reduce.getKind() == tile::ReduceKind::Max;
+  });
+  auto pin = [&](Operation *op) {
+    if (isa<tile::PinOp>(op))
+      context.ptx.pin(context.abi.getTileCount());
+  };
+  if (!context.pipeline.getByRow() || !hasMaximum) {
+    for (Operation *op : operations) {
+      emit(*op, {0, 1});
+      pin(op);
+    }
+    return;
+  }
+  // Sums come last: nothing waits for them.
+  auto isSum = [](Operation *op) {
+    auto reduce = dyn_cast<tile::ReduceOp>(op);
+    return reduce && reduce.getPartial();
+  };
+  for (int64_t slot : {0, 1})
+    for (Operation *op : operations)
+      if (!isSum(op)) {
+        emit(*op, slot);
+        if (slot == 1)
+          pin(op);
+      }
+  for (Operation *op : operations)
+    if (isSum(op))
+      emit(*op, {0, 1});
+}

@@ -1,0 +1,43 @@
+//===- RowwiseEmitter.h - Maps, masks and reductions ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_ROWWISEEMITTER_H
+#define ATTNC_CODEGEN_NVPTX_ROWWISEEMITTER_H
+
+#include "codegen/nvptx/EmitContext.h"
+
+namespace attnc::nvptx {
+
+/// Emits operations that work on each row by itself. They are collected and emitted together: in program order, or
+/// all of a thread's first row before its second (`by_row`), which leaves assemblers a better order.
+class RowwiseEmitter {
+public:
+  explicit RowwiseEmitter(EmitContext &context) : context(context) {}
+
+  /// Whether `op` is for this emitter.
+  static bool handles(mlir::Operation &op);
+
+  /// Adds an operation to those that wait.
+  void add(mlir::Operation &op) { waiting.push_back(&op); }
+  /// Emits what waits.
+  void flush();
+
+private:
+  void emit(mlir::Operation &op, llvm::ArrayRef<int64_t> slots);
+  void emitVector(mlir::Operation &op, llvm::ArrayRef<int64_t> slots);
+  void emitMap(tile::MapOp map, llvm::ArrayRef<int64_t> slots);
+  void emitUnlessOne(tile::MapOp map);
+  void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> slots);
+  void emitReduce(tile::ReduceOp reduce, llvm::ArrayRef<int64_t> slots);
+  mlir::Value sumOverLanes(mlir::Value part);
+  template <typename Op>
+  llvm::SmallVector<mlir::Value> emitElement(Op op, int64_t element);
+
+  EmitContext &context;
+  llvm::SmallVector<mlir::Operation *> waiting;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_ROWWISEEMITTER_H

@@ -1,0 +1,38 @@
+//===- StoreEmitter.h - Tiles and row vectors to and from memory *- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_STOREEMITTER_H
+#define ATTNC_CODEGEN_NVPTX_STOREEMITTER_H
+
+#include "codegen/nvptx/EmitContext.h"
+
+namespace attnc::nvptx {
+
+/// Emits stores of results, and loads of what consumers read from memory themselves.
+class StoreEmitter {
+public:
+  /// `base` is the address of shared memory.
+  StoreEmitter(EmitContext &context, mlir::Value base) : context(context), base(base) {}
+
+  void emit(tile::StoreOp store);
+  void emit(tile::LoadOp load);
+  /// Waits for all stores of the warpgroup at the end of the kernel.
+  void finish();
+
+private:
+  void storeStaged(tile::StoreOp store);
+  void storeTile(tile::StoreOp store);
+  void storeRows(tile::StoreOp store);
+  mlir::Value isBelow(mlir::Value position, mlir::Value limit);
+  llvm::SmallVector<mlir::Value> place(mlir::ValueRange indices, llvm::ArrayRef<int64_t> axes, mlir::Value row,
+                                       mlir::Value column);
+
+  EmitContext &context;
+  mlir::Value base;
+  bool usesCopies = false;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_STOREEMITTER_H

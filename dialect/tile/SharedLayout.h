@@ -1,0 +1,38 @@
+//===- SharedLayout.h - Tiles in shared memory ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tile lies in panels of 128 bytes a row, one panel after the other, each with all rows; within eight rows the 16-byte
+// pieces are permuted (PTX ISA 9.7.15.5.1, "128B swizzle"). A last panel that the tile does not fill is as large as the
+// others.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_SHAREDLAYOUT_H
+#define ATTNC_DIALECT_TILE_SHAREDLAYOUT_H
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace attnc::tile {
+
+/// Where the elements of one tile lie.
+struct SharedLayout {
+  /// Bytes of one row of a panel.
+  static constexpr int64_t rowBytes = 128;
+  /// Buffers start at multiples of this, so that the permutation follows from addresses.
+  static constexpr int64_t alignment = 1024;
+
+  int64_t rows, panels;
+  int64_t panelColumns; ///< elements of one row of a panel
+
+  /// The layout of a tile.
+  explicit SharedLayout(mlir::VectorType tile)
+      : rows(tile.getDimSize(0)), panelColumns(rowBytes * 8 / tile.getElementTypeBitWidth()) {
+    panels = (tile.getDimSize(1) + panelColumns - 1) / panelColumns;
+  }
+
+  int64_t panelBytes() const { return rows * rowBytes; }
+  int64_t bytes() const { return panels * panelBytes(); }
+};
+
+} // namespace attnc::tile
+
+#endif // ATTNC_DIALECT_TILE_SHAREDLAYOUT_H

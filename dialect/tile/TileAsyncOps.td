@@ -1,0 +1,155 @@
+//===- TileAsyncOps.td - Roles, rings and products in flight -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_ASYNC_OPS
+#define ATTNC_DIALECT_TILE_ASYNC_OPS
+
+include "dialect/tile/TileOps.td"
+include "dialect/tile/TileTypes.td"
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
+  let summary = "What some warpgroups of the block do";
+  let description = [{
+    All roles run at the same time. The rows of a consumer's tiles are dealt to its warpgroups in order.
+
+    Example: `tile.role <consumer> warpgroups 2 registers 240 { ... }`
+  }];
+  let arguments = (ins Tile_RoleKindAttr:$kind, I64Attr:$warpgroups, I64Attr:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind `warpgroups` $warpgroups `registers` $registers $body attr-dict";
+}
+
+def Tile_EachOp : Tile_Op<"each", [SingleBlock, NoTerminator]> {
+  let summary = "For each tile of the grid that this block works on";
+  let description = [{
+    The region's argument is the number of the tile. Without `tiles`, block n of N works on tiles n, n + N, ...; with it,
+    blocks take tiles from a counter in order: the producer fetches and posts their numbers in the ring.
+  }];
+  let arguments = (ins Optional<Tile_Ring>:$tiles);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`from` $tiles^ `:` type($tiles))? $body attr-dict";
+  let extraClassDeclaration = [{
+    /// The number of the tile.
+    ::mlir::Value getTile() { return getBody().front().getArgument(0); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+def Tile_RingOp : Tile_Op<"ring", [HasParent<"ProgramOp">, MemoryEffects<[MemAlloc]>]> {
+  let summary = "A ring of buffers in shared memory";
+  let description = [{
+    `offset` is where its buffers start and `barriers` where its barriers do, once `tile-allocate-shared` has chosen:
+    one barrier a stage that says that it is full, then one a stage that says that it is empty.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
+  let results = (outs Tile_Ring:$ring);
+  let assemblyFormat = "attr-dict `:` type($ring)";
+}
+
+def Tile_BufferOp : Tile_Op<"buffer", [HasParent<"ProgramOp">, MemoryEffects<[MemAlloc]>]> {
+  let summary = "A tile in shared memory that stores go through";
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Tile_Slot:$slot);
+  let assemblyFormat = "attr-dict `:` type($slot)";
+}
+
+def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring), []> {
+  let summary = "Fills the next buffer of a ring from a view";
+  let description = [{
+    Waits until the buffer is free, and starts a copy that makes it available to the consumers when it is done. Indices,
+    axes and limits are those of `tile.load`.
+  }];
+  let assemblyFormat = [{
+    $ring `,` $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($ring) `,` type($view)
+  }];
+}
+
+def Tile_GetOp : Tile_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for the next buffer of a ring";
+  let arguments = (ins Arg<Tile_Ring, "the ring", [MemRead]>:$ring);
+  let results = (outs Tile_Slot:$slot);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($slot)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Gives the oldest buffer that this consumer got back to the producer";
+  let arguments = (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+//===----------------------------------------------------------------------===//
+// Products in flight
+//===----------------------------------------------------------------------===//
+
+def Tile_StartOp : Tile_Op<"start", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts acc + a * b";
+  let description = [{
+    `tile.mma` that goes on while the program does: its result may be touched after `tile.await` only, and until then
+    neither its operands' buffers may be released nor its operands' registers be written. Products end in the order in
+    which they start.
+  }];
+  let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed);
+  let results = (outs Tile_Pending:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`transposed` $transposed^)? attr-dict `:` type($a) `,` type($b) `,` type($acc) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AwaitOp : Tile_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for a product, and for all that started before it";
+  let arguments = (ins Tile_Pending:$pending);
+  let results = (outs Tile_F32Tile:$result);
+  let assemblyFormat = "$pending attr-dict `:` type($pending) `->` type($result)";
+}
+
+def Tile_PinOp : Tile_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Where a later wait must not move up past";
+  let description = [{
+    Assemblers move waits up to the last operation that they depend on; what stands between a pin and a wait runs beside
+    the product that is awaited.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_TurnOp : Tile_Op<"turn", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for this consumer's turn to start products, or passes the turn on";
+  let description = [{
+    The turn goes round the consumer warpgroups in order, from the first: while one starts products, the others compute.
+  }];
+  let arguments = (ins Tile_TurnKindAttr:$kind);
+  let assemblyFormat = "$kind attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Rows over lanes
+//===----------------------------------------------------------------------===//
+
+def Tile_SpreadOp : Tile_Op<"spread", [Pure, SameOperandsAndResultType]> {
+  let summary = "Row vector as a sum of parts, one for each lane that shares the row";
+  let description = [{
+    Until `tile.total`, each lane holds a part of each element: only multiplication by whole row vectors and
+    `tile.reduce <add>` with `partial` are meaningful. That saves a sum over lanes in every step.
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$rows);
+  let results = (outs VectorOfRankAndType<[1], [F32]>:$parts);
+  let assemblyFormat = "$rows attr-dict `:` type($rows)";
+}
+
+def Tile_TotalOp : Tile_Op<"total", [Pure, SameOperandsAndResultType]> {
+  let summary = "Row vector whose parts the lanes hold";
+  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$parts);
+  let results = (outs VectorOfRankAndType<[1], [F32]>:$rows);
+  let assemblyFormat = "$parts attr-dict `:` type($parts)";
+}
+
+#endif // ATTNC_DIALECT_TILE_ASYNC_OPS

@@ -1,0 +1,41 @@
+//===- TileEnums.td - Kinds of roles, reductions and turns -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_ENUMS
+#define ATTNC_DIALECT_TILE_ENUMS
+
+include "dialect/tile/TileDialect.td"
+include "mlir/IR/EnumAttr.td"
+
+def Tile_ReduceMax : I32EnumAttrCase<"Max", 0, "max">;
+def Tile_ReduceAdd : I32EnumAttrCase<"Add", 1, "add">;
+def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [Tile_ReduceMax, Tile_ReduceAdd]> {
+  let cppNamespace = "::attnc::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Tile_RoleProducer : I32EnumAttrCase<"Producer", 0, "producer">;
+def Tile_RoleConsumer : I32EnumAttrCase<"Consumer", 1, "consumer">;
+def Tile_RoleKind : I32EnumAttr<"RoleKind", "what warpgroups do", [Tile_RoleProducer, Tile_RoleConsumer]> {
+  let cppNamespace = "::attnc::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_RoleKindAttr : EnumAttr<Tile_Dialect, Tile_RoleKind, "role_kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Tile_TurnTake : I32EnumAttrCase<"Take", 0, "take">;
+def Tile_TurnPass : I32EnumAttrCase<"Pass", 1, "pass">;
+def Tile_TurnKind : I32EnumAttr<"TurnKind", "what to do with the turn", [Tile_TurnTake, Tile_TurnPass]> {
+  let cppNamespace = "::attnc::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_TurnKindAttr : EnumAttr<Tile_Dialect, Tile_TurnKind, "turn_kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+#endif // ATTNC_DIALECT_TILE_ENUMS

@@ -1,0 +1,50 @@
+//===- TileTypes.td - Types of the tile dialect ------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_TYPES
+#define ATTNC_DIALECT_TILE_TYPES
+
+include "dialect/tile/TileDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_Ring : Tile_Type<"Ring", "ring"> {
+  let summary = "Buffers in shared memory that roles pass on in turn";
+  let description = [{
+    `stages` buffers, each for one value of type `element`: a tile, or an index. The producer fills them in order, every
+    consumer gets them in the same order, and a buffer is filled again once all consumers have released it.
+
+    Example: `!tile.ring<2 x vector<128x64xbf16>>`
+  }];
+  let parameters = (ins "int64_t":$stages, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $stages `x` $element `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tile_Slot : Tile_Type<"Slot", "slot"> {
+  let summary = "A tile in shared memory";
+  let description = [{
+    What a consumer got from a ring: readable until it is released.
+
+    Example: `!tile.slot<vector<128x64xbf16>>`
+  }];
+  let parameters = (ins "::mlir::VectorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+}
+
+def Tile_Pending : Tile_Type<"Pending", "pending"> {
+  let summary = "A tile in registers that a product still writes";
+  let description = [{
+    Only `tile.await` may touch it.
+
+    Example: `!tile.pending<vector<128x64xf32>>`
+  }];
+  let parameters = (ins "::mlir::VectorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+}
+
+#endif // ATTNC_DIALECT_TILE_TYPES

@@ -1,0 +1,59 @@
+//===- AllocateShared.cpp - Laying out shared memory ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/SharedLayout.h"
+#include "llvm/Support/MathExtras.h"
+#include "passes/tile/Passes.h"
+
+namespace attnc::tile {
+#define GEN_PASS_DEF_TILEALLOCATESHARED
+#include "passes/tile/Passes.h.inc"
+} // namespace attnc::tile
+
+using namespace mlir;
+using namespace attnc::tile;
+
+namespace {
+struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared> {
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    if (!program.getPipeline())
+      return;
+    Builder builder(program.getContext());
+    int64_t next = 0;
+    std::string sum;
+    auto place = [&](VectorType tile, int64_t count) {
+      int64_t offset = next, bytes = SharedLayout(tile).bytes();
+      next += count * bytes;
+      sum += (sum.empty() ? "" : " + ") + (count > 1 ? std::to_string(count) + " * " : "") + std::to_string(bytes);
+      return builder.getI64IntegerAttr(offset);
+    };
+    SmallVector<RingOp> rings(program.getBody().getOps<RingOp>());
+    for (RingOp ring : rings)
+      if (auto tile = dyn_cast<VectorType>(ring.getRing().getType().getElement()))
+        ring.setOffsetAttr(place(tile, ring.getRing().getType().getStages()));
+    for (auto buffer : program.getBody().getOps<BufferOp>())
+      buffer.setOffsetAttr(place(buffer.getSlot().getType().getTile(), 1));
+    // Barriers and numbers, 8 bytes each, behind the tiles.
+    constexpr int64_t word = 8;
+    for (RingOp ring : rings) {
+      int64_t stages = ring.getRing().getType().getStages();
+      ring.setBarriersAttr(builder.getI64IntegerAttr(next));
+      next += 2 * stages * word;
+      if (isa<IndexType>(ring.getRing().getType().getElement())) {
+        ring.setOffsetAttr(builder.getI64IntegerAttr(next));
+        next += stages * word;
+      }
+    }
+    program.setSharedBytes(next);
+    auto target = program->getParentOfType<ModuleOp>()->getAttrOfType<attnc::attn::GpuTargetAttr>("attn.target");
+    if (target && next > target.getSharedBytes()) {
+      program.emitError() << "needs " << next << " bytes of shared memory (" << sum << " and barriers), but "
+                          << target.getArch() << " has " << target.getSharedBytes()
+                          << ": choose smaller tiles or fewer stages";
+      signalPassFailure();
+    }
+  }
+};
+} // namespace

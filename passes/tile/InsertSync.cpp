@@ -1,0 +1,185 @@
+//===- InsertSync.cpp - Waits, releases and turns ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "passes/tile/Passes.h"
+
+namespace attnc::tile {
+#define GEN_PASS_DEF_TILEINSERTSYNC
+#include "passes/tile/Passes.h.inc"
+} // namespace attnc::tile
+
+using namespace mlir;
+using namespace attnc::tile;
+
+/// The value that takes the place of `value`, an argument of a loop, in the next step.
+static Value nextOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || argument == loop.getInductionVar())
+    return {};
+  return loop.getTiedLoopYieldedValue(argument)->get();
+}
+
+/// Where `product` must be done: before the first operation that reads its result, that writes the registers which hold
+/// its left operand's successor, that has regions of its own, or that ends the block.
+static Operation *findDeadline(MmaOp product) {
+  Value successor = isa<VectorType>(product.getA().getType()) ? nextOf(product.getA()) : Value();
+  for (Operation *op = product->getNextNode();; op = op->getNextNode()) {
+    bool reads = llvm::is_contained(op->getOperands(), product.getResult());
+    bool writes = successor && successor.getDefiningOp() == op;
+    bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
+    // A later product may take the accumulator as it is.
+    if (reads || writes || nests || op->hasTrait<OpTrait::IsTerminator>() || !op->getNextNode())
+      return op;
+  }
+}
+
+/// The last row maximum between `product` and `deadline`, or null.
+static Operation *findLastMaximum(MmaOp product, Operation *deadline) {
+  Operation *last = nullptr;
+  for (Operation *op = product->getNextNode(); op != deadline; op = op->getNextNode())
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == ReduceKind::Max)
+      last = op;
+  return last;
+}
+
+/// Starts a product where it stands and awaits it at its deadline. A product whose left operand is in registers runs
+/// beside the softmax; with `pinned`, its wait does not move up past the row maxima.
+static void makeAsync(MmaOp product, bool pinned) {
+  Operation *deadline = findDeadline(product);
+  OpBuilder builder(product);
+  Location loc = product.getLoc();
+  auto type = cast<VectorType>(product.getResult().getType());
+  auto start = StartOp::create(builder, loc, PendingType::get(builder.getContext(), type), product.getA(),
+                               product.getB(), product.getAcc(), product.getTransposed());
+  Operation *maximum = findLastMaximum(product, deadline);
+  if (pinned && maximum && isa<VectorType>(product.getA().getType())) {
+    builder.setInsertionPointAfter(maximum);
+    PinOp::create(builder, loc);
+  }
+  builder.setInsertionPoint(deadline);
+  auto await = AwaitOp::create(builder, loc, type, start);
+  product.replaceAllUsesWith(await.getResult());
+  product.erase();
+}
+
+/// Narrow results of a map become casts of their own, as late as they can stand: the wait for the product that still
+/// reads the registers then stands behind the map.
+static void splitCasts(MapOp map) {
+  Operation *yield = map.getBody().front().getTerminator();
+  SmallVector<unsigned> narrow;
+  for (auto [number, value] : llvm::enumerate(yield->getOperands()))
+    if (map.getNumResults() > 1 && value.getDefiningOp<arith::TruncFOp>())
+      narrow.push_back(number);
+  if (narrow.empty())
+    return;
+  OpBuilder builder(map);
+  SmallVector<Type> types(map.getResultTypes());
+  for (unsigned number : narrow) {
+    auto trunc = yield->getOperand(number).getDefiningOp<arith::TruncFOp>();
+    types[number] = VectorType::get(cast<VectorType>(types[number]).getShape(), trunc.getIn().getType());
+    yield->setOperand(number, trunc.getIn());
+    if (trunc->use_empty())
+      trunc.erase();
+  }
+  auto wide = MapOp::create(builder, map.getLoc(), types, map.getTiles(), map.getRows(), map.getCols(), map.getI(),
+                            map.getJ());
+  wide.getBody().takeBody(map.getBody());
+  for (auto [number, result] : llvm::enumerate(map.getResults())) {
+    Value replacement = wide.getResult(number);
+    if (llvm::is_contained(narrow, number)) {
+      auto cast = MapOp::create(builder, map.getLoc(), TypeRange(result.getType()), replacement, ValueRange(),
+                                ValueRange(), map.getI(), map.getJ());
+      Operation *first = map->getBlock()->getTerminator();
+      for (Operation *user : result.getUsers()) {
+        Operation *ancestor = map->getBlock()->findAncestorOpInBlock(*user);
+        if (ancestor->isBeforeInBlock(first))
+          first = ancestor;
+      }
+      cast->moveBefore(first);
+      OpBuilder::InsertionGuard guard(builder);
+      Type wideElement = mlir::cast<VectorType>(replacement.getType()).getElementType();
+      Type element = mlir::cast<VectorType>(result.getType()).getElementType();
+      Type index = builder.getIndexType();
+      Location loc = map.getLoc();
+      Block *body = builder.createBlock(&cast.getBody(), {}, {wideElement, index, index}, {loc, loc, loc});
+      YieldOp::create(builder, loc, arith::TruncFOp::create(builder, loc, element, body->getArgument(0)).getResult());
+      replacement = cast.getResult(0);
+    }
+    result.replaceAllUsesWith(replacement);
+  }
+  map.erase();
+}
+
+/// Releases the buffer of `get` once the last product that reads it is done.
+static void release(GetOp get) {
+  Operation *last = get;
+  for (Operation *user : get->getUsers()) {
+    Operation *at = get->getBlock()->findAncestorOpInBlock(*user);
+    if (auto start = dyn_cast<StartOp>(at))
+      at = *start->user_begin();
+    if (last->isBeforeInBlock(at))
+      last = at;
+  }
+  OpBuilder builder(get.getContext());
+  builder.setInsertionPointAfter(last);
+  ReleaseOp::create(builder, get.getLoc(), get.getRing());
+}
+
+/// Wraps each group of products that start together, the first of them on new logits, in a turn.
+static void insertTurns(Block &block) {
+  SmallVector<StartOp> group;
+  auto close = [&] {
+    bool fresh = llvm::any_of(group, [](StartOp start) { return matchPattern(start.getAcc(), m_AnyZeroFloat()); });
+    if (fresh) {
+      OpBuilder builder(group.front());
+      TurnOp::create(builder, group.front().getLoc(), TurnKind::Take);
+      builder.setInsertionPointAfter(group.back());
+      TurnOp::create(builder, group.back().getLoc(), TurnKind::Pass);
+    }
+    group.clear();
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto start = dyn_cast<StartOp>(op))
+      group.push_back(start);
+    else if (!group.empty() && (isa<AwaitOp>(op) || isa<RegionBranchOpInterface>(op)))
+      close();
+  }
+  if (!group.empty())
+    close();
+}
+
+namespace {
+struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
+  void runOnOperation() override {
+    auto pipeline = getOperation().getPipelineAttr();
+    if (!pipeline)
+      return;
+    for (auto role : getOperation().getBody().getOps<RoleOp>())
+      if (role.getKind() == RoleKind::Consumer)
+        synchronize(role, pipeline);
+  }
+
+  static void synchronize(RoleOp role, attnc::attn::PipelineAttr pipeline) {
+    SmallVector<MapOp> maps;
+    role.walk([&](MapOp map) { maps.push_back(map); });
+    for (MapOp map : maps)
+      splitCasts(map);
+    SmallVector<MmaOp> products;
+    role.walk([&](MmaOp product) { products.push_back(product); });
+    for (MmaOp product : products)
+      makeAsync(product, pipeline.getPinned());
+    role.walk([](GetOp get) { release(get); });
+    if (pipeline.getTurns())
+      role.walk([](Block *block) {
+        if (!isa<MapOp, MaskOp>(block->getParentOp()))
+          insertTurns(*block);
+      });
+  }
+};
+} // namespace
