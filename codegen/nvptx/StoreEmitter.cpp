@@ -42,41 +42,118 @@ void StoreEmitter::storeRows(tile::StoreOp store) {
   }
 }
 
-/// A tile straight from registers, element by element; pairs of 16-bit elements in one store where they are adjacent.
+/// Whether rows of a tile of 16-bit elements start at multiples of 16 bytes in `view`, whose last dimension they follow:
+/// i1, the same for all threads.
+Value StoreEmitter::areRowsAligned(const View &view) {
+  Ptx &ptx = context.ptx;
+  Value bits = LLVM::PtrToIntOp::create(ptx.b, ptx.loc, ptx.b.getI64Type(), view.pointer);
+  for (Value stride : ArrayRef(view.strides).drop_back())
+    bits = arith::OrIOp::create(ptx.b, ptx.loc, bits, arith::ShLIOp::create(ptx.b, ptx.loc, stride, ptx.i64(1)));
+  Value low = arith::AndIOp::create(ptx.b, ptx.loc, bits, ptx.i64(15));
+  return arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::eq, low, ptx.i64(0));
+}
+
+/// One row of four groups of eight columns, 16 bytes a lane: the four lanes of a row exchange their pairs, after which
+/// each holds a whole group. All lanes take part, also those whose row is not `inside`.
+void StoreEmitter::storeGroups(Value address, SmallVector<Value> words, Value inside) {
+  Ptx &ptx = context.ptx;
+  Value odd = ptx.less(ptx.i32(0), ptx.bitAnd(context.place.lane, 1));
+  Value high = ptx.less(ptx.i32(0), ptx.bitAnd(context.place.lane, 2));
+  auto exchange = [&](Value &x, Value &y, Value upper, int64_t mask) {
+    Value received = ptx.shuffle(ptx.select(upper, x, y), mask);
+    x = ptx.select(upper, received, x);
+    y = ptx.select(upper, y, received);
+  };
+  exchange(words[0], words[1], odd, 1);
+  exchange(words[2], words[3], odd, 1);
+  exchange(words[0], words[2], high, 2);
+  exchange(words[1], words[3], high, 2);
+  auto type = VectorType::get(4, ptx.b.getI32Type());
+  Value vector = LLVM::UndefOp::create(ptx.b, ptx.loc, type);
+  for (int64_t n = 0; n < 4; ++n)
+    vector = LLVM::InsertElementOp::create(ptx.b, ptx.loc, vector, words[n], ptx.i32(n));
+  auto guard = scf::IfOp::create(ptx.b, ptx.loc, inside);
+  OpBuilder::InsertionGuard insertion(ptx.b);
+  ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
+  LLVM::StoreOp::create(ptx.b, ptx.loc, vector, address, /*alignment=*/16);
+}
+
+/// The elements of one of the thread's rows from column `first` on, each by itself.
+void StoreEmitter::storeElements(tile::StoreOp store, int64_t slot, int64_t first) {
+  Ptx &ptx = context.ptx;
+  const View &view = context.abi.getView(store.getView());
+  auto type = cast<VectorType>(store.getValue().getType());
+  ArrayRef<int64_t> axes = store.getAxes();
+  Value row = ptx.add(context.place.row, rowOf(slot));
+  int64_t elements = type.getDimSize(1) / lanesOfRow * rowsOfThread;
+  // Head dims are whole groups of eight columns: of those, no element is past the end.
+  APInt limit;
+  bool whole = matchPattern(store.getLimits()[1], m_ConstantInt(&limit)) && limit.getSExtValue() == type.getDimSize(1);
+  for (int64_t element = first / lanesOfRow * rowsOfThread; element < elements; ++element) {
+    if (slotOf(element) != slot)
+      continue;
+    SmallVector<Value> positions =
+        place(store.getIndices(), axes, row, ptx.add(context.place.column, columnOf(element)));
+    OpBuilder::InsertionGuard guard(ptx.b);
+    if (!whole) {
+      auto inside = scf::IfOp::create(ptx.b, ptx.loc, isBelow(positions[axes[1]], store.getLimits()[1]));
+      ptx.b.setInsertionPoint(inside.thenBlock()->getTerminator());
+    }
+    LLVM::StoreOp::create(ptx.b, ptx.loc, context.element(store.getValue(), element),
+                          view.address(ptx.b, ptx.loc, positions));
+  }
+}
+
+/// A tile straight from registers: in whole groups where rows are aligned, else element by element.
 void StoreEmitter::storeTile(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(store.getView());
   auto type = cast<VectorType>(store.getValue().getType());
   ArrayRef<int64_t> axes = store.getAxes();
-  int64_t elements = type.getDimSize(1) / lanesOfRow * rowsOfThread;
-  bool contiguous = axes[1] == view.type.getRank() - 1;
+  constexpr int64_t groupColumns = 8, columnsTogether = lanesOfRow * groupColumns;
+  bool packs = context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
+  int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
+  Value aligned = together ? areRowsAligned(view) : Value();
   for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
     Value row = ptx.add(context.place.row, rowOf(slot));
-    SmallVector<Value> start = place(store.getIndices(), axes, row, context.place.column);
-    auto guard = scf::IfOp::create(ptx.b, ptx.loc, isBelow(start[axes[0]], store.getLimits()[0]));
-    OpBuilder::InsertionGuard insertion(ptx.b);
-    ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-    Value address = view.address(ptx.b, ptx.loc, start);
-    for (int64_t element = 0; element < elements; ++element) {
-      if (slotOf(element) != slot)
-        continue;
-      Value column = ptx.add(start[axes[1]], columnOf(element));
-      OpBuilder::InsertionGuard inner(ptx.b);
-      // Head dims are whole groups of eight columns: no element of a row is past their end.
-      APInt limit;
-      if (!matchPattern(store.getLimits()[1], m_ConstantInt(&limit)) || limit.getSExtValue() != type.getDimSize(1)) {
-        auto one = scf::IfOp::create(ptx.b, ptx.loc, isBelow(column, store.getLimits()[1]));
-        ptx.b.setInsertionPoint(one.thenBlock()->getTerminator());
+    // This lane's group of each four.
+    Value group = ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns);
+    SmallVector<Value> start = place(store.getIndices(), axes, row, group);
+    Value inside = isBelow(start[axes[0]], store.getLimits()[0]);
+    auto fast = [&] {
+      Value address = view.address(ptx.b, ptx.loc, start);
+      for (int64_t column = 0; column < together; column += columnsTogether) {
+        SmallVector<Value> words;
+        for (int64_t n = 0; n < lanesOfRow; ++n)
+          words.push_back(context.tiles.find(store.getValue())
+                              ->second.values[(column / groupColumns + n) * rowsOfThread + slot]);
+        Value at = LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), type.getElementType(), address,
+                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(column)});
+        storeGroups(at, words, inside);
       }
-      Value at = contiguous
-                     ? LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), type.getElementType(), address,
-                                           ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(columnOf(element))})
-                           .getResult()
-                     : view.address(ptx.b, ptx.loc,
-                                    place(store.getIndices(), axes, row,
-                                          ptx.add(context.place.column, columnOf(element))));
-      LLVM::StoreOp::create(ptx.b, ptx.loc, context.element(store.getValue(), element), at);
+    };
+    auto under = [&](Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+      auto branch = scf::IfOp::create(ptx.b, ptx.loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
+      OpBuilder::InsertionGuard guard(ptx.b);
+      ptx.b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      then();
+      if (!otherwise)
+        return;
+      ptx.b.setInsertionPoint(branch.elseBlock()->getTerminator());
+      otherwise();
+    };
+    if (!together) {
+      under(inside, [&] { storeElements(store, slot, 0); }, {});
+      continue;
     }
+    under(
+        aligned,
+        [&] {
+          fast();
+          if (together < type.getDimSize(1))
+            under(inside, [&] { storeElements(store, slot, together); }, {});
+        },
+        [&] { under(inside, [&] { storeElements(store, slot, 0); }, {}); });
   }
 }
 

@@ -23,6 +23,9 @@ public:
 private:
   void storeStaged(tile::StoreOp store);
   void storeTile(tile::StoreOp store);
+  void storeElements(tile::StoreOp store, int64_t slot, int64_t first);
+  void storeGroups(mlir::Value address, llvm::SmallVector<mlir::Value> words, mlir::Value inside);
+  mlir::Value areRowsAligned(const View &view);
   void storeRows(tile::StoreOp store);
   mlir::Value isBelow(mlir::Value position, mlir::Value limit);
   llvm::SmallVector<mlir::Value> place(mlir::ValueRange indices, llvm::ArrayRef<int64_t> axes, mlir::Value row,

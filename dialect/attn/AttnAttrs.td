@@ -22,10 +22,12 @@ def Attn_AlignmentAttr : EnumAttr<Attn_Dialect, Attn_Alignment, "alignment">;
 
 def Attn_RescaleAfter : I32EnumAttrCase<"After", 0, "after">;
 def Attn_RescaleBefore : I32EnumAttrCase<"Before", 1, "before">;
+def Attn_RescaleFirst : I32EnumAttrCase<"First", 2, "first">;
 
-/// When the accumulated output takes a new row maximum: right after a product with values, or before the next one.
+/// When the accumulated output takes a new row maximum: after a product with values and the conversion of the next
+/// weights, before the next product, or first of all after a product.
 def Attn_Rescale : I32EnumAttr<"Rescale", "when the accumulated output is rescaled",
-                               [Attn_RescaleAfter, Attn_RescaleBefore]> {
+                               [Attn_RescaleAfter, Attn_RescaleBefore, Attn_RescaleFirst]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -84,7 +86,6 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `key_tile`: keys of one step of its loop.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU. Divides `query_tile`.
-    - `pipeline`: how a GPU overlaps steps; absent on a CPU.
     - `pipeline`: how a GPU overlaps steps; absent on a CPU.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`

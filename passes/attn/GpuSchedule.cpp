@@ -27,10 +27,10 @@ struct Shape {
 
 /// What was measured best (docs/rationale/hopper-schedule.md).
 constexpr Shape shapes[] = {
-    {64, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
-    {128, 128, 2, 24, 240, true, {Rescale::After, false, true, true}, {Rescale::Before, false, true, true}},
-    {192, 96, 2, 24, 240, true, {Rescale::After, false, true, true}, {Rescale::After, false, true, true}},
-    {256, 80, 2, 24, 240, false, {Rescale::Before, false, false, false}, {Rescale::After, true, false, true}},
+    {64, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::First, false, false, true}},
+    {128, 128, 2, 24, 240, true, {Rescale::After, false, true, true}, {Rescale::First, false, true, true}},
+    {192, 96, 2, 24, 240, true, {Rescale::After, false, true, true}, {Rescale::First, false, true, true}},
+    {256, 80, 2, 24, 240, false, {Rescale::Before, false, false, false}, {Rescale::Before, true, false, false}},
 };
 
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
@@ -86,7 +86,7 @@ ScheduleAttr attnc::attn::selectGpuSchedule(KernelOpInterface kernel, GpuTargetA
     auto pipeline = PipelineAttr::get(target.getContext(), shape->consumers, /*stages=*/2, queryStages,
                                       shape->producerRegisters, shape->consumerRegisters,
                                       overlap.rescale, overlap.lazy, shape->turns, overlap.byRow, overlap.pinned,
-                                      epilogue, /*dynamic=*/masked, section);
+                                      epilogue, /*dynamic=*/true, section);
     schedule = ScheduleAttr::get(target.getContext(), rows, shape->keys, warpgroupRows, pipeline);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;

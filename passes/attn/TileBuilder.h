@@ -126,6 +126,7 @@ private:
     llvm::SmallVector<LoadOp> tileLoads, rowLoads, colLoads;
   };
 
+  bool keepsExistingKeysOnly();
   void setGrid();
   std::pair<mlir::Value, mlir::Value> buildSections(mlir::Value tile, mlir::Value tilesOfHead, mlir::Value keyRows);
   void buildPackedGeometry(mlir::Value tile);

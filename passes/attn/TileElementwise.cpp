@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/attn/TileBuilder.h"
 
 using namespace mlir;
@@ -120,6 +121,28 @@ Value TileBuilder::buildScore(Value scores, Value j) {
   return map.getResult(0);
 }
 
+/// Whether `bound`, a value of a `bounds` region, is at most one past the position `last`.
+static bool isAtMostNext(Value bound, Value last) {
+  if (bound == last)
+    return true;
+  if (auto least = bound.getDefiningOp<arith::MinSIOp>())
+    return isAtMostNext(least.getLhs(), last) || isAtMostNext(least.getRhs(), last);
+  auto sum = bound.getDefiningOp<arith::AddIOp>();
+  IntegerAttr distance;
+  return sum && sum.getLhs() == last && matchPattern(sum.getRhs(), m_Constant(&distance)) && distance.getInt() <= 1;
+}
+
+/// Whether the mask of a row that holds a query keeps no key past the last: it keeps none past the query's own position,
+/// and the last query stands at the last key. What other rows keep is never stored.
+bool TileBuilder::keepsExistingKeysOnly() {
+  if (kernel.getAlign() != Alignment::BottomRight || kernel.getQOffset() || kernel.getBounds().empty())
+    return false;
+  Block &bounds = kernel.getBounds().front();
+  // (batch, head, first query, last query) to (low, full low, full high, high).
+  constexpr unsigned lastQuery = 3, high = 3;
+  return isAtMostNext(bounds.getTerminator()->getOperand(high), bounds.getArgument(lastQuery));
+}
+
 Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
   Region &region = kernel.getMask();
   OpBuilder::InsertionGuard guard(builder);
@@ -131,10 +154,14 @@ Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
   auto mask = tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols,
                                    add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh);
   Block *body = addElementwiseBody(mask.getBody(), scores, operands);
-  Value column = body->getArguments().back();
-  Value keep = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, geometry.keyCount);
+  Value keep;
   if (!region.empty())
-    keep = arith::AndIOp::create(builder, loc, cloneRegion(region, body, operands, {}), keep);
+    keep = cloneRegion(region, body, operands, {});
+  if (!keep || !keepsExistingKeysOnly()) {
+    Value column = body->getArguments().back();
+    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, geometry.keyCount);
+    keep = keep ? arith::AndIOp::create(builder, loc, keep, exists).getResult() : exists;
+  }
   tile::YieldOp::create(builder, loc, keep);
   return mask.getResult();
 }

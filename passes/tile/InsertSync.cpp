@@ -68,9 +68,32 @@ static void makeAsync(MmaOp product, bool pinned) {
   product.erase();
 }
 
+/// Casts a result of `map` to the tile type `type`.
+static Value createCast(OpBuilder &builder, MapOp map, unsigned number, Type type) {
+  Location loc = map.getLoc();
+  Value source = map.getResult(number);
+  auto result = MapOp::create(builder, loc, TypeRange(type), source, ValueRange(), ValueRange(), map.getI(),
+                              map.getJ());
+  OpBuilder::InsertionGuard guard(builder);
+  Type from = cast<VectorType>(source.getType()).getElementType(), to = cast<VectorType>(type).getElementType();
+  Type index = builder.getIndexType();
+  Block *body = builder.createBlock(&result.getBody(), {}, {from, index, index}, {loc, loc, loc});
+  YieldOp::create(builder, loc, arith::TruncFOp::create(builder, loc, to, body->getArgument(0)).getResult());
+  return result.getResult(0);
+}
+
+/// The first operation of the block that uses one of the results of `op`, or the block's last.
+static Operation *findFirstUser(Operation *op) {
+  Operation *first = op->getBlock()->getTerminator();
+  for (Operation *user : op->getUsers())
+    if (Operation *at = op->getBlock()->findAncestorOpInBlock(*user); at->isBeforeInBlock(first))
+      first = at;
+  return first;
+}
+
 /// Narrow results of a map become casts of their own, as late as they can stand: the wait for the product that still
 /// reads the registers then stands behind the map.
-static void splitCasts(MapOp map) {
+static void splitCasts(MapOp map, attnc::attn::Rescale rescale) {
   Operation *yield = map.getBody().front().getTerminator();
   SmallVector<unsigned> narrow;
   for (auto [number, value] : llvm::enumerate(yield->getOperands()))
@@ -90,29 +113,19 @@ static void splitCasts(MapOp map) {
   auto wide = MapOp::create(builder, map.getLoc(), types, map.getTiles(), map.getRows(), map.getCols(), map.getI(),
                             map.getJ());
   wide.getBody().takeBody(map.getBody());
-  for (auto [number, result] : llvm::enumerate(map.getResults())) {
-    Value replacement = wide.getResult(number);
-    if (llvm::is_contained(narrow, number)) {
-      auto cast = MapOp::create(builder, map.getLoc(), TypeRange(result.getType()), replacement, ValueRange(),
-                                ValueRange(), map.getI(), map.getJ());
-      Operation *first = map->getBlock()->getTerminator();
-      for (Operation *user : result.getUsers()) {
-        Operation *ancestor = map->getBlock()->findAncestorOpInBlock(*user);
-        if (ancestor->isBeforeInBlock(first))
-          first = ancestor;
-      }
-      cast->moveBefore(first);
-      OpBuilder::InsertionGuard guard(builder);
-      Type wideElement = mlir::cast<VectorType>(replacement.getType()).getElementType();
-      Type element = mlir::cast<VectorType>(result.getType()).getElementType();
-      Type index = builder.getIndexType();
-      Location loc = map.getLoc();
-      Block *body = builder.createBlock(&cast.getBody(), {}, {wideElement, index, index}, {loc, loc, loc});
-      YieldOp::create(builder, loc, arith::TruncFOp::create(builder, loc, element, body->getArgument(0)).getResult());
-      replacement = cast.getResult(0);
-    }
-    result.replaceAllUsesWith(replacement);
-  }
+  for (auto [number, result] : llvm::enumerate(map.getResults()))
+    if (!llvm::is_contained(narrow, number))
+      result.replaceAllUsesWith(wide.getResult(number));
+  // Behind all that reads the wide elements: sums need not wait. Or behind the rescaling of the output as well.
+  Operation *last = wide;
+  for (Operation *user : wide->getUsers())
+    if (user->getBlock() == wide->getBlock() && last->isBeforeInBlock(user))
+      last = user;
+  builder.setInsertionPointAfter(last);
+  if (rescale == attnc::attn::Rescale::First)
+    builder.setInsertionPoint(findFirstUser(map));
+  for (unsigned number : narrow)
+    map.getResult(number).replaceAllUsesWith(createCast(builder, wide, number, map.getResultTypes()[number]));
   map.erase();
 }
 
@@ -169,7 +182,7 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     SmallVector<MapOp> maps;
     role.walk([&](MapOp map) { maps.push_back(map); });
     for (MapOp map : maps)
-      splitCasts(map);
+      splitCasts(map, pipeline.getRescale());
     SmallVector<MmaOp> products;
     role.walk([&](MmaOp product) { products.push_back(product); });
     for (MmaOp product : products)

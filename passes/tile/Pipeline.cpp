@@ -150,7 +150,7 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   next.weights = mapping.lookup(product.getA());
   next.shrink = mapping.lookup(scaling.getRows()[0]);
   next.key = key;
-  if (!isFirst && when == Rescale::After)
+  if (!isFirst && when != Rescale::Before)
     out = rescale(out, next.shrink);
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues()))
     next.carried.push_back(number == outNumber ? out : mapping.lookupOrDefault(yielded));
