@@ -81,6 +81,7 @@ Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std
   FailureOr<runtime::KernelImage> image = image::describeImage((*spec)->kernel(), *module);
   if (failed(image) || failed(cpu.run(*module)))
     return (*spec)->explain({"code generation failed"});
+  cpu::setScratchSizes(*image, *module);
   FailureOr<std::vector<uint8_t>> object = cpu::emitObject(*module, target);
   if (failed(object))
     return (*spec)->explain({"no object code"});
