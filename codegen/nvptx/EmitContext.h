@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A thread's part of a 64-row tile is that of an accumulator of wgmma (PTX ISA 9.7.15.5.1), which per warp is that of
-// mma.sync (9.7.14.5.8): two rows eight apart, and in each group of eight columns two that are adjacent. Elements 4g and
-// 4g + 1 are the upper row's of group g, 4g + 2 and 4g + 3 the lower row's.
+// mma.sync (9.7.14.5.8): two rows eight apart, and in each group of eight columns two that are adjacent. Elements 4g
+// and 4g + 1 are the upper row's of group g, 4g + 2 and 4g + 3 the lower row's.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_EMITCONTEXT_H
@@ -65,8 +65,7 @@ public:
   mlir::Value element(mlir::Value tile, int64_t element);
 
   /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
-  llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op,
-                                             llvm::function_ref<mlir::Value(mlir::Value)> lookup);
+  llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op, llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 
   /// The type that stands for one of the program's: i32 for index.
   mlir::Type scalarType(mlir::Type type) const;

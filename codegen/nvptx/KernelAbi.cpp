@@ -95,8 +95,8 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
     byValue(1 + number, LLVM::LLVMArrayType::get(builder.getI8Type(), mapBytes), mapAlignment);
 
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
-  tileCount = arith::TruncIOp::create(builder, program.getLoc(), builder.getI32Type(),
-                                      function.getArgument(1 + maps.size()));
+  tileCount =
+      arith::TruncIOp::create(builder, program.getLoc(), builder.getI32Type(), function.getArgument(1 + maps.size()));
   if (dynamic)
     counter = function.getArgument(2 + maps.size());
   readArguments(builder, program);
@@ -110,8 +110,8 @@ void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
   Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
   int32_t slot = 0;
   auto next = [&]() -> Value {
-    Value address = LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), block,
-                                        ArrayRef<LLVM::GEPArg>{slot++});
+    Value address =
+        LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), block, ArrayRef<LLVM::GEPArg>{slot++});
     return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address);
   };
   for (BlockArgument argument : program.getBody().front().getArguments().drop_back()) {
@@ -129,8 +129,7 @@ void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
       } else {
         Type integer = builder.getIntegerType(held.getIntOrFloatBitWidth());
         Value low = integer.isInteger(64) ? bits : arith::TruncIOp::create(builder, loc, integer, bits).getResult();
-        scalars[argument] =
-            isa<FloatType>(held) ? arith::BitcastOp::create(builder, loc, held, low).getResult() : low;
+        scalars[argument] = isa<FloatType>(held) ? arith::BitcastOp::create(builder, loc, held, low).getResult() : low;
       }
       continue;
     }
@@ -164,10 +163,10 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes) {
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described;
   for (const TensorMap &map : maps)
-    described.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("arg", number(map.argument)),
-         builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(map.box)),
-         builder.getNamedAttr("swizzle", number(tile::SharedLayout::rowBytes))}));
+    described.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("arg", number(map.argument)),
+                                   builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(map.box)),
+                                   builder.getNamedAttr("swizzle", number(tile::SharedLayout::rowBytes))}));
   NamedAttrList launch;
   launch.set("threads", number(threads));
   launch.set("shared_bytes", number(sharedBytes));

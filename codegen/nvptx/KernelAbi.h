@@ -16,7 +16,7 @@ namespace attnc::nvptx {
 
 /// A tensor that the copy engine moves boxes of.
 struct TensorMap {
-  unsigned argument;             ///< of the program
+  unsigned argument;              ///< of the program
   llvm::SmallVector<int64_t> box; ///< elements in each dimension, outermost first
 
   bool operator==(const TensorMap &other) const { return argument == other.argument && box == other.box; }

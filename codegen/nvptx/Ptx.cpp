@@ -22,9 +22,7 @@ Value Ptx::bitAnd(Value x, int64_t mask) { return arith::AndIOp::create(b, loc, 
 Value Ptx::shiftRight(Value x, int64_t bits) { return arith::ShRUIOp::create(b, loc, x, i32(bits)); }
 Value Ptx::shiftLeft(Value x, int64_t bits) { return arith::ShLIOp::create(b, loc, x, i32(bits)); }
 Value Ptx::bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
-Value Ptx::equal(Value x, int64_t y) {
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, i32(y));
-}
+Value Ptx::equal(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, i32(y)); }
 Value Ptx::less(Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
 Value Ptx::select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
 Value Ptx::widen(Value x) {
@@ -54,13 +52,11 @@ Value Ptx::blockId() { return NVVM::BlockIdXOp::create(b, loc, b.getI32Type()); 
 Value Ptx::gridSize() { return NVVM::GridDimXOp::create(b, loc, b.getI32Type()); }
 
 Value Ptx::uniform(Value x) {
-  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, i32(0), i32(0x1f), NVVM::ShflKind::idx,
-                              UnitAttr());
+  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, i32(0), i32(0x1f), NVVM::ShflKind::idx, UnitAttr());
 }
 
 Value Ptx::shuffle(Value x, int64_t mask) {
-  return NVVM::ShflOp::create(b, loc, x.getType(), i32(-1), x, i32(mask), i32(0x1f), NVVM::ShflKind::bfly,
-                              UnitAttr());
+  return NVVM::ShflOp::create(b, loc, x.getType(), i32(-1), x, i32(mask), i32(0x1f), NVVM::ShflKind::bfly, UnitAttr());
 }
 
 Value Ptx::voteAny(Value condition) {
@@ -101,9 +97,8 @@ void Ptx::arrive(Value barrier) { assembly({}, "mbarrier.arrive.shared::cta.b64 
 
 void Ptx::arriveIf(Value barrier, Value condition) {
   Value word = arith::ExtUIOp::create(b, loc, b.getI32Type(), condition);
-  assembly({},
-           "{\n.reg .pred p;\nsetp.ne.b32 p, $1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
-           "rr", {barrier, word});
+  assembly({}, "{\n.reg .pred p;\nsetp.ne.b32 p, $1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}", "rr",
+           {barrier, word});
 }
 
 void Ptx::waitBarrier(Value barrier, Value parity) {
@@ -258,7 +253,6 @@ void Ptx::pin(Value argument) {
 }
 
 Value Ptx::pack(Type element, Value low, Value high) {
-  return assembly(b.getI32Type(),
-                  element.isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;" : "cvt.rn.f16x2.f32 $0, $1, $2;", "rff",
-                  {high, low}, /*sideEffects=*/false);
+  return assembly(b.getI32Type(), element.isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;" : "cvt.rn.f16x2.f32 $0, $1, $2;",
+                  "rff", {high, low}, /*sideEffects=*/false);
 }

@@ -45,8 +45,8 @@ public:
   mlir::Value threadId();
   mlir::Value blockId();
   mlir::Value gridSize();
-  /// The value of lane 0: the assembler then knows that all lanes hold the same and keeps it in a uniform register, where
-  /// products want their descriptors.
+  /// The value of lane 0: the assembler then knows that all lanes hold the same and keeps it in a uniform register,
+  /// where products want their descriptors.
   mlir::Value uniform(mlir::Value x);
   /// The f32 of the lane whose number differs in the bits `mask` (9.7.9.6).
   mlir::Value shuffle(mlir::Value x, int64_t mask);
@@ -89,10 +89,11 @@ public:
   // Products of warpgroups (9.7.15).
   void fenceProducts();
   void commitProducts();
-  /// Waits for all but the last `pending` groups; what they write passes through, so that nothing that uses it moves up.
+  /// Waits for all but the last `pending` groups; what they write passes through, so that nothing that uses it moves
+  /// up.
   llvm::SmallVector<mlir::Value> waitProducts(int64_t pending, mlir::ValueRange written);
-  /// 64 x n x 16 product: d = a * b, or d += a * b with `acc`. `a` is a descriptor's low word, or four registers; `b` is
-  /// a descriptor's low word. `transposed` reads b as k rows of n.
+  /// 64 x n x 16 product: d = a * b, or d += a * b with `acc`. `a` is a descriptor's low word, or four registers; `b`
+  /// is a descriptor's low word. `transposed` reads b as k rows of n.
   llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, mlir::ValueRange a, mlir::Value b,
                                          mlir::ValueRange acc, bool transposed);
   /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument.

@@ -237,8 +237,7 @@ void RoleEmitter::emitStart(tile::StartOp start) {
   constexpr int64_t unit = 16, noLeading = 1;
   auto alongRow = [&](const tile::SharedLayout &layout, int64_t step) {
     int64_t column = step * productDepth;
-    return column / layout.panelColumns * layout.panelBytes() / unit +
-           column % layout.panelColumns * 2 / unit;
+    return column / layout.panelColumns * layout.panelBytes() / unit + column % layout.panelColumns * 2 / unit;
   };
   int64_t leading = start.getTransposed() ? noLeading : rightLayout.panelBytes() / unit;
   for (int64_t step = 0; step < (depth + productDepth - 1) / productDepth; ++step) {
@@ -249,9 +248,8 @@ void RoleEmitter::emitStart(tile::StartOp start) {
     } else {
       a = SmallVector<Value>(ArrayRef(context.tiles.find(start.getA())->second.values).slice(4 * step, 4));
     }
-    int64_t offset = start.getTransposed()
-                         ? alongRow(rightLayout, step)
-                         : step * productDepth * tile::SharedLayout::rowBytes / unit;
+    int64_t offset =
+        start.getTransposed() ? alongRow(rightLayout, step) : step * productDepth * tile::SharedLayout::rowBytes / unit;
     Value b = ptx.add(right.descriptor, offset + (leading << 16));
     acc = ptx.product(columns, element, a, b, acc, !start.getTransposed());
   }

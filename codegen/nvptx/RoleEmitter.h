@@ -15,8 +15,8 @@ namespace attnc::nvptx {
 class RoleEmitter {
 public:
   RoleEmitter(EmitContext &context, mlir::Value base, tile::RoleOp role)
-      : context(context), role(role), rings(context, base, role->getParentOfType<tile::ProgramOp>()),
-        rowwise(context), stores(context, base) {}
+      : context(context), role(role), rings(context, base, role->getParentOfType<tile::ProgramOp>()), rowwise(context),
+        stores(context, base) {}
 
   void emit();
 
@@ -39,7 +39,7 @@ private:
   RingEmitter rings;
   RowwiseEmitter rowwise;
   StoreEmitter stores;
-  llvm::SmallVector<mlir::Value> flight;               ///< products that were started and not awaited, in order
+  llvm::SmallVector<mlir::Value> flight; ///< products that were started and not awaited, in order
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> pending; ///< registers of those
 };
 

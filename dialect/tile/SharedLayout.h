@@ -1,9 +1,9 @@
 //===- SharedLayout.h - Tiles in shared memory ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tile lies in panels of 128 bytes a row, one panel after the other, each with all rows; within eight rows the 16-byte
-// pieces are permuted (PTX ISA 9.7.15.5.1, "128B swizzle"). A last panel that the tile does not fill is as large as the
-// others.
+// A tile lies in panels of 128 bytes a row, one panel after the other, each with all rows; within eight rows the
+// 16-byte pieces are permuted (PTX ISA 9.7.15.5.1, "128B swizzle"). A last panel that the tile does not fill is as
+// large as the others.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_DIALECT_TILE_SHAREDLAYOUT_H

@@ -49,8 +49,7 @@ static void fuse(MapOp map, Exponent exponent) {
   Location loc = map.getLoc();
   Value maxima = map.getRows()[exponent.row];
   auto splat = [&](const APFloat &value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     DenseElementsAttr::get(cast<ShapedType>(maxima.getType()), value));
+    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(cast<ShapedType>(maxima.getType()), value));
   };
   builder.setInsertionPointAfterValue(maxima);
   Value factor = splat(exponent.factor.getValue());

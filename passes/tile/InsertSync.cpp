@@ -72,8 +72,8 @@ static void makeAsync(MmaOp product, bool pinned) {
 static Value createCast(OpBuilder &builder, MapOp map, unsigned number, Type type) {
   Location loc = map.getLoc();
   Value source = map.getResult(number);
-  auto result = MapOp::create(builder, loc, TypeRange(type), source, ValueRange(), ValueRange(), map.getI(),
-                              map.getJ());
+  auto result =
+      MapOp::create(builder, loc, TypeRange(type), source, ValueRange(), ValueRange(), map.getI(), map.getJ());
   OpBuilder::InsertionGuard guard(builder);
   Type from = cast<VectorType>(source.getType()).getElementType(), to = cast<VectorType>(type).getElementType();
   Type index = builder.getIndexType();
@@ -110,8 +110,8 @@ static void splitCasts(MapOp map, attnc::attn::Rescale rescale) {
     if (trunc->use_empty())
       trunc.erase();
   }
-  auto wide = MapOp::create(builder, map.getLoc(), types, map.getTiles(), map.getRows(), map.getCols(), map.getI(),
-                            map.getJ());
+  auto wide =
+      MapOp::create(builder, map.getLoc(), types, map.getTiles(), map.getRows(), map.getCols(), map.getI(), map.getJ());
   wide.getBody().takeBody(map.getBody());
   for (auto [number, result] : llvm::enumerate(map.getResults()))
     if (!llvm::is_contained(narrow, number))

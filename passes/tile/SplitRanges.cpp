@@ -39,8 +39,8 @@ private:
   Location loc;
   SmallVector<MaskOp> masks;
   Value last; ///< columns start at `last` minus the induction variable; absent where they start at that itself
-  Value fullLow, fullEnd; ///< full for induction variables v with fullLow <= v and v + step <= fullEnd
-  bool fullToEnd = false; ///< the full stretch reaches the loop's end
+  Value fullLow, fullEnd;     ///< full for induction variables v with fullLow <= v and v + step <= fullEnd
+  bool fullToEnd = false;     ///< the full stretch reaches the loop's end
   bool fullFromStart = false; ///< the full stretch starts with the loop
 };
 
@@ -70,7 +70,8 @@ bool LoopSplitter::findMasks() {
     return false;
   last = findDescent(masks.front().getJ(), loop);
   return llvm::all_of(masks, [&](MaskOp mask) {
-    return findDescent(mask.getJ(), loop) == last && mask.getFullLow() == masks.front().getFullLow() && mask.getFullHigh() == masks.front().getFullHigh();
+    return findDescent(mask.getJ(), loop) == last && mask.getFullLow() == masks.front().getFullLow() &&
+           mask.getFullHigh() == masks.front().getFullHigh();
   });
 }
 
