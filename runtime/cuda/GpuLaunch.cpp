@@ -106,7 +106,12 @@ Status GpuLaunch::fill(const BoundArguments &arguments, Filling &filling) {
           kernel.args[spec.arg], spec, arguments.slots.data() + offsets[spec.arg], shared.address() + countersSize);
       if (!key)
         return key.takeError();
-      const DriverResult result = maps.get(gpu->driver(), *key, filling.maps[map++]);
+      DriverResult result = maps.get(gpu->driver(), *key, filling.maps[map]);
+      if (result == driverInvalidContext) {
+        ContextScope scope(*gpu);
+        result = maps.get(gpu->driver(), *key, filling.maps[map]);
+      }
+      ++map;
       if (result != driverSuccess)
         return gpu->driver().error(result, "cuTensorMapEncodeTiled",
                                    "map argument '" + kernel.args[spec.arg].name + "' of kernel '" + kernel.name + "'");
