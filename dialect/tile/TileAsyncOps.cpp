@@ -7,11 +7,43 @@
 using namespace mlir;
 using namespace attnc::tile;
 
+/// Tiles, in shared memory or in flight, have rows and columns.
+static LogicalResult verifyTile(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
+  if (tile.getRank() != 2)
+    return emitError() << "expected a tile, a vector of rank 2, got " << tile;
+  return success();
+}
+
 LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t stages, Type element) {
   if (stages <= 0)
     return emitError() << "expected at least one stage, got " << stages;
   if (!isa<VectorType, IndexType>(element))
     return emitError() << "expected a ring of tiles or of indices, got " << element;
+  if (auto tile = dyn_cast<VectorType>(element))
+    return verifyTile(emitError, tile);
+  return success();
+}
+
+LogicalResult SlotType::verify(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
+  return verifyTile(emitError, tile);
+}
+
+LogicalResult PendingType::verify(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
+  return verifyTile(emitError, tile);
+}
+
+LogicalResult RoleOp::verify() {
+  if (static_cast<int64_t>(getWarpgroups()) <= 0)
+    return emitOpError("expected a warpgroup or more");
+  return success();
+}
+
+LogicalResult EachOp::verify() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != 1 || !block.getArgument(0).getType().isIndex())
+    return emitOpError("expected a region of one argument, the number of the tile, an index");
+  if (getTiles() && !getTiles().getType().getElement().isIndex())
+    return emitOpError() << "expected a ring of indices, got " << getTiles().getType();
   return success();
 }
 

@@ -22,6 +22,7 @@ def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTermin
   let arguments = (ins Tile_RoleKindAttr:$kind, I64Attr:$warpgroups, I64Attr:$registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind `warpgroups` $warpgroups `registers` $registers $body attr-dict";
+  let hasVerifier = 1;
 }
 
 def Tile_EachOp : Tile_Op<"each", [SingleBlock, NoTerminator]> {
@@ -33,6 +34,7 @@ def Tile_EachOp : Tile_Op<"each", [SingleBlock, NoTerminator]> {
   let arguments = (ins Optional<Tile_Ring>:$tiles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "(`from` $tiles^ `:` type($tiles))? $body attr-dict";
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The number of the tile.
     ::mlir::Value getTile() { return getBody().front().getArgument(0); }

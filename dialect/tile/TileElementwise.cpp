@@ -107,6 +107,8 @@ void MapOp::print(OpAsmPrinter &p) { printElementwise(p, *this); }
 LogicalResult MapOp::verify() {
   if (getNumResults() == 0)
     return emitOpError("expected a result");
+  if (getMostlyOne() && getRows().size() != 1)
+    return emitOpError() << "expected one row vector with mostly_one, got " << getRows().size();
   SmallVector<Type> yields;
   auto shape = cast<VectorType>(getResult(0).getType());
   for (Type type : getResultTypes()) {

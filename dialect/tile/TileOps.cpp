@@ -35,6 +35,14 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
+  if (getBuffer()) {
+    auto value = cast<VectorType>(getValue().getType());
+    VectorType buffer = getBuffer().getType().getTile();
+    if (value.getRank() != 2 || buffer.getDimSize(0) != value.getDimSize(0) ||
+        buffer.getDimSize(1) > value.getDimSize(1) || buffer.getElementType() != value.getElementType())
+      return emitOpError() << "expected a buffer with the rows and some or all columns of " << value << ", got "
+                           << buffer;
+  }
   return verifyAccess(*this, cast<VectorType>(getValue().getType()), getView().getType(), getIndices(), getLimits(),
                       getAxes());
 }
@@ -64,6 +72,8 @@ LogicalResult ReduceOp::verify() {
   if (acc.getDimSize(0) != source.getDimSize(0))
     return emitOpError() << "expected an accumulator of " << source.getDimSize(0) << " elements, one a row of "
                          << source << ", got " << acc;
+  if (getPartial() && getKind() != ReduceKind::Add)
+    return emitOpError("expected parts of sums alone: <add> with partial");
   return success();
 }
 

@@ -34,6 +34,7 @@ def Tile_Slot : Tile_Type<"Slot", "slot"> {
   }];
   let parameters = (ins "::mlir::VectorType":$tile);
   let assemblyFormat = "`<` $tile `>`";
+  let genVerifyDecl = 1;
 }
 
 def Tile_Pending : Tile_Type<"Pending", "pending"> {
@@ -45,6 +46,7 @@ def Tile_Pending : Tile_Type<"Pending", "pending"> {
   }];
   let parameters = (ins "::mlir::VectorType":$tile);
   let assemblyFormat = "`<` $tile `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // ATTNC_DIALECT_TILE_TYPES

@@ -536,6 +536,55 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // -----
 
+// An overlap has warpgroups that compute, and buffers.
+// expected-error@+1 {{expected positive counts, got consumers = 0, stages = 2, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 0, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+
+// -----
+
+// Rings have buffers.
+// expected-error@+1 {{expected positive counts, got consumers = 1, stages = 0, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 0, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+
+// -----
+
+// So has the ring of queries.
+// expected-error@+1 {{expected positive counts, got consumers = 1, stages = 2, query_stages = -1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = -1, producer_registers = 24,
+                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+
+// -----
+
+// Registers go in eights,
+// expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 28}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 28,
+                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+
+// -----
+
+// from 24
+// expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 16}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 16,
+                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+
+// -----
+
+// to 240, for both roles.
+// expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 248}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 248, rescale = after, epilogue = direct>}
+
+// -----
+
+// Sections have a size, or are none.
+// expected-error@+1 {{expected section_bytes not below 0, got -1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, rescale = after, epilogue = direct, section_bytes = -1>}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Syntax
 //===----------------------------------------------------------------------===//

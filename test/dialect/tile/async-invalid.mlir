@@ -1,0 +1,307 @@
+// RUN: attnc-opt %s -split-input-file -verify-diagnostics
+
+// One fault a chunk, of what GPUs add.
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{expected at least one stage, got 0}}
+func.func private @no_stages(!tile.ring<0 x vector<8x16xf16>>)
+
+// -----
+
+// expected-error@+1 {{expected a ring of tiles or of indices, got 'f32'}}
+func.func private @ring_of_floats(!tile.ring<2 x f32>)
+
+// -----
+
+// expected-error@+1 {{expected a tile, a vector of rank 2, got 'vector<8xf16>'}}
+func.func private @ring_of_rows(!tile.ring<2 x vector<8xf16>>)
+
+// -----
+
+// expected-error@+1 {{expected a tile, a vector of rank 2, got 'vector<8xf16>'}}
+func.func private @slot_of_rows(!tile.slot<vector<8xf16>>)
+
+// -----
+
+// expected-error@+1 {{expected a tile, a vector of rank 2, got 'vector<2x4x8xf32>'}}
+func.func private @pending_of_three(!tile.pending<vector<2x4x8xf32>>)
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @role_outside() {
+  // expected-error@+1 {{op expects parent op 'tile.program'}}
+  tile.role <consumer> warpgroups 1 registers 240 {
+  }
+  return
+}
+
+// -----
+
+tile.program @no_warpgroups(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  // expected-error@+1 {{op expected a warpgroup or more}}
+  tile.role <consumer> warpgroups 0 registers 240 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @role_kind(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  // expected-error@+2 {{expected ::attnc::tile::RoleKind to be one of: producer, consumer}}
+  // expected-error@+1 {{failed to parse}}
+  tile.role <both> warpgroups 1 registers 240 {
+  }
+  tile.return
+}
+
+// -----
+
+func.func @each_without_number() {
+  // expected-error@+1 {{op expected a region of one argument, the number of the tile, an index}}
+  tile.each {
+  }
+  return
+}
+
+// -----
+
+func.func @each_type() {
+  // expected-error@+1 {{op expected a region of one argument, the number of the tile, an index}}
+  tile.each {
+  ^bb0(%n: i32):
+  }
+  return
+}
+
+// -----
+
+func.func @each_from_tiles(%ring: !tile.ring<2 x vector<8x16xf16>>) {
+  // expected-error@+1 {{op expected a ring of indices, got '!tile.ring<2 x vector<8x16xf16>>'}}
+  tile.each from %ring : !tile.ring<2 x vector<8x16xf16>> {
+  ^bb0(%n: index):
+  }
+  return
+}
+
+// -----
+
+func.func @turn_kind() {
+  // expected-error@+2 {{expected ::attnc::tile::TurnKind to be one of: take, pass}}
+  // expected-error@+1 {{failed to parse}}
+  tile.turn <skip>
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Rings and buffers
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @ring_outside() {
+  // expected-error@+1 {{op expects parent op 'tile.program'}}
+  %r = tile.ring : !tile.ring<2 x index>
+  return
+}
+
+// -----
+
+func.func @buffer_outside() {
+  // expected-error@+1 {{op expects parent op 'tile.program'}}
+  %b = tile.buffer : !tile.slot<vector<8x16xf16>>
+  return
+}
+
+// -----
+
+func.func @put_numbers(%ring: !tile.ring<2 x index>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a ring of tiles, got '!tile.ring<2 x index>'}}
+  tile.put %ring, %v[%n, %n] axes [0, 1] below(%n, %n) : !tile.ring<2 x index>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @put_indices(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected 2 indices, got 1}}
+  tile.put %ring, %v[%n] axes [0, 1] below(%n, %n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @put_axes(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected one axis and one limit for each of the 2 dimensions of the tile, got 2 and 1}}
+  tile.put %ring, %v[%n, %n] axes [0, 1] below(%n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @put_axis_outside(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected axes of the view, got 2}}
+  tile.put %ring, %v[%n, %n] axes [0, 2] below(%n, %n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @put_axis_twice(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected each axis once, got 1 twice}}
+  tile.put %ring, %v[%n, %n] axes [1, 1] below(%n, %n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @put_element(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?xbf16>, %n: index) {
+  // expected-error@+1 {{op expected a tile of 'bf16', got 'f16'}}
+  tile.put %ring, %v[%n, %n] axes [0, 1] below(%n, %n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x?xbf16>
+  return
+}
+
+// -----
+
+func.func @get_other(%ring: !tile.ring<2 x vector<8x16xf16>>) {
+  // expected-error@+1 {{op expected a slot of 'vector<8x16xf16>', got '!tile.slot<vector<16x8xf16>>'}}
+  %s = tile.get %ring : !tile.ring<2 x vector<8x16xf16>> -> !tile.slot<vector<16x8xf16>>
+  return
+}
+
+// -----
+
+func.func @get_number(%ring: !tile.ring<2 x index>) {
+  // expected-error@+1 {{op expected a slot of 'index', got '!tile.slot<vector<16x8xf16>>'}}
+  %s = tile.get %ring : !tile.ring<2 x index> -> !tile.slot<vector<16x8xf16>>
+  return
+}
+
+// -----
+
+func.func @via_rows(%t: vector<8x16xf16>, %b: !tile.slot<vector<4x16xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<4x16xf16>'}}
+  tile.store %t via %b : !tile.slot<vector<4x16xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+    : vector<8x16xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @via_columns(%t: vector<8x16xf16>, %b: !tile.slot<vector<8x32xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<8x32xf16>'}}
+  tile.store %t via %b : !tile.slot<vector<8x32xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+    : vector<8x16xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @via_element(%t: vector<8x16xf16>, %b: !tile.slot<vector<8x16xbf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<8x16xbf16>'}}
+  tile.store %t via %b : !tile.slot<vector<8x16xbf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+    : vector<8x16xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @via_of_rows(%t: vector<8xf16>, %b: !tile.slot<vector<8x16xf16>>, %v: memref<?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8xf16>', got 'vector<8x16xf16>'}}
+  tile.store %t via %b : !tile.slot<vector<8x16xf16>>, %v[%n] axes [0] below(%n) : vector<8xf16>, memref<?xf16>
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Products in flight
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @start_result(%a: !tile.slot<vector<8x16xf16>>, %b: !tile.slot<vector<4x16xf16>>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{op expected a result of 'vector<8x4xf32>' in flight, got '!tile.pending<vector<4x8xf32>>'}}
+  %s = tile.start %a, %b, %c transposed
+    : !tile.slot<vector<8x16xf16>>, !tile.slot<vector<4x16xf16>>, vector<8x4xf32> -> !tile.pending<vector<4x8xf32>>
+  return
+}
+
+// -----
+
+func.func @start_depth(%a: !tile.slot<vector<8x16xf16>>, %b: !tile.slot<vector<4x24xf16>>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf16>' and 'vector<4x24xf16>' into 'vector<8x4xf32>'}}
+  %s = tile.start %a, %b, %c transposed
+    : !tile.slot<vector<8x16xf16>>, !tile.slot<vector<4x24xf16>>, vector<8x4xf32> -> !tile.pending<vector<8x4xf32>>
+  return
+}
+
+// -----
+
+func.func @start_transposed(%a: vector<8x16xf16>, %b: !tile.slot<vector<4x16xf16>>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf16>' and 'vector<4x16xf16>' into 'vector<8x4xf32>'}}
+  %s = tile.start %a, %b, %c
+    : vector<8x16xf16>, !tile.slot<vector<4x16xf16>>, vector<8x4xf32> -> !tile.pending<vector<8x4xf32>>
+  return
+}
+
+// -----
+
+func.func @mma_slots(%a: !tile.slot<vector<8x16xf16>>, %b: !tile.slot<vector<4x16xf16>>, %c: vector<4x4xf32>) {
+  // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf16>' and 'vector<4x16xf16>' into 'vector<4x4xf32>'}}
+  %s = tile.mma %a, %b, %c transposed : !tile.slot<vector<8x16xf16>>, !tile.slot<vector<4x16xf16>>, vector<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @mma_ring(%a: !tile.ring<1 x vector<8x16xf16>>, %b: vector<4x16xf16>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{operand #0 must be tile in registers or shared memory, but got '!tile.ring<1 x vector<8x16xf16>>'}}
+  %s = tile.mma %a, %b, %c transposed : !tile.ring<1 x vector<8x16xf16>>, vector<4x16xf16>, vector<8x4xf32>
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of rows, and maps that are mostly by one
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @spread_tile(%x: vector<8x4xf32>) {
+  // expected-error@+1 {{operand #0 must be vector of 32-bit float values of ranks 1}}
+  %p = tile.spread %x : vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @total_narrow(%x: vector<8xbf16>) {
+  // expected-error@+1 {{operand #0 must be vector of 32-bit float values of ranks 1}}
+  %p = tile.total %x : vector<8xbf16>
+  return
+}
+
+// -----
+
+func.func @partial_maximum(%s: vector<8x4xf32>, %acc: vector<8xf32>) {
+  // expected-error@+1 {{op expected parts of sums alone: <add> with partial}}
+  %m = tile.reduce <max> %s, %acc partial : vector<8x4xf32>, vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @mostly_one_without_rows(%s: vector<8x4xf32>, %n: index) {
+  // expected-error@+1 {{op expected one row vector with mostly_one, got 0}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows() cols() at(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } {mostly_one} -> vector<8x4xf32>
+  return
+}
