@@ -1,0 +1,86 @@
+// RUN: attnc-opt %s --attn-infer-bounds --attn-to-tile --canonicalize --cse -split-input-file | FileCheck %s
+
+// What a GPU's schedule adds to tile programs: the order of tiles, and rescaling where it is rarely needed.
+
+// With `section_bytes`, heads are worked on in sections whose keys and values fit together: 2^20 bytes hold 4096 keys of
+// 64 + 64 elements of 16 bits. A section is a power of two of heads, 16 or more, and not more than there are. Within it,
+// the last rows of all its heads come first.
+
+// CHECK-LABEL: tile.program @sections_tile(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x8x64xbf16, {{[^,]*, [^,]*, [^,]*, [^>]*}}>>, %[[K:[a-z0-9]+]]: memref<?x?x2x64xbf16
+// CHECK-SAME: %[[T:[a-z0-9]+]]: index) attributes
+// CHECK-SAME: pipeline = #attn.pipeline<consumers = 2,
+// CHECK-DAG: %[[SQ:.*]] = memref.dim %[[Q]], %c1
+// CHECK-DAG: %[[SK:.*]] = memref.dim %[[K]], %c1
+// CHECK: %[[TILES:.*]] = arith.ceildivui %[[SQ]], %c128 : index
+// CHECK: %[[KEYS:.*]] = arith.maxsi %[[SK]], %c1 : index
+// CHECK: %[[FIT:.*]] = arith.divui %c4096, %[[KEYS]] : index
+// CHECK: %[[MANY:.*]] = arith.maxsi %[[FIT]], %c16 : index
+// CHECK: %[[WORD:.*]] = arith.index_cast %[[MANY]] : index to i32
+// CHECK: %[[ZEROS:.*]] = math.ctlz %[[WORD]] : i32
+// CHECK: %[[LOG:.*]] = arith.subi %c31_i32, %[[ZEROS]] : i32
+// CHECK: %[[POWER:.*]] = arith.shli %c1_i32, %[[LOG]] : i32
+// CHECK: %[[BATCH:.*]] = memref.dim %[[Q]], %c0
+// CHECK: %[[ALL:.*]] = arith.muli %[[BATCH]], %c8 : index
+// CHECK: %[[HEADS:.*]] = arith.index_cast %[[POWER]] : i32 to index
+// CHECK: %[[SECTION:.*]] = arith.minsi %[[HEADS]], %[[ALL]] : index
+// CHECK: %[[SIZE:.*]] = arith.muli %[[SECTION]], %[[TILES]] : index
+// CHECK: %[[NUMBER:.*]] = arith.divui %[[T]], %[[SIZE]] : index
+// CHECK: %[[INSIDE:.*]] = arith.remui %[[T]], %[[SIZE]] : index
+// CHECK: %[[FIRST:.*]] = arith.muli %[[NUMBER]], %[[SECTION]] : index
+// The last section may have fewer.
+// CHECK: %[[LEFT:.*]] = arith.subi %[[ALL]], %[[FIRST]] : index
+// CHECK: %[[HERE:.*]] = arith.minsi %[[SECTION]], %[[LEFT]] : index
+// CHECK: %[[OF:.*]] = arith.remui %[[INSIDE]], %[[HERE]] : index
+// CHECK: %[[HEAD:.*]] = arith.addi %[[FIRST]], %[[OF]] : index
+// CHECK: %[[FROM_END:.*]] = arith.divui %[[INSIDE]], %[[HERE]] : index
+// CHECK: %[[LAST:.*]] = arith.subi %[[TILES]], %c1 : index
+// CHECK: %[[TILE:.*]] = arith.subi %[[LAST]], %[[FROM_END]] : index
+// CHECK: %[[ROW:.*]] = arith.muli %[[TILE]], %c128 : index
+// CHECK: %[[H:.*]] = arith.remui %[[HEAD]], %c8 : index
+// CHECK: %[[B:.*]] = arith.divui %[[HEAD]], %c8 : index
+// CHECK: tile.load %[[Q]][%[[B]], %[[ROW]], %[[H]], %c0]
+// CHECK: -> vector<128x64xbf16>
+// CHECK-NOT: mostly_one
+func.func @sections(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct,
+                                        section_bytes = 1048576>>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// Without, all tiles of a head come in a row. With `lazy`, a maximum that grew by no more than 8 in log2 units stays, and
+// so does the output in most steps.
+
+// CHECK-LABEL: tile.program @all_tile(
+// CHECK-SAME: %[[T:[a-z0-9]+]]: index) attributes
+// CHECK-DAG: %[[EIGHT:.*]] = arith.constant dense<8.000000e+00> : vector<128xf32>
+// CHECK-DAG: %[[UNIT:.*]] = arith.constant dense<0.180336878> : vector<128xf32>
+// CHECK: %[[TILES:.*]] = arith.ceildivui
+// CHECK: arith.remui %[[T]], %[[TILES]] : index
+// CHECK: arith.divui %[[T]], %[[TILES]] : index
+// CHECK: scf.for {{.*}} iter_args(%[[OUT:[a-z0-9]+]] = %{{[a-z0-9_]+}}, %[[BEFORE:[a-z0-9]+]] =
+// CHECK: %[[NOW:.*]] = tile.reduce <max> %{{.*}}, %[[BEFORE]]
+// CHECK: %[[GROWTH:.*]] = arith.subf %[[NOW]], %[[BEFORE]]
+// CHECK: %[[OCTAVES:.*]] = arith.mulf %[[GROWTH]], %[[UNIT]]
+// CHECK: %[[GROWN:.*]] = arith.cmpf ogt, %[[OCTAVES]], %[[EIGHT]]
+// CHECK: %[[MAX:.*]] = arith.select %[[GROWN]], %[[NOW]], %[[BEFORE]]
+// CHECK: %[[SHRINK:.*]] = math.exp2
+// CHECK: tile.map tiles(%[[OUT]] : vector<128x64xf32>) rows(%[[SHRINK]] :
+// CHECK: } {mostly_one} -> vector<128x64xf32>
+// CHECK: scf.yield %{{.*}}, %[[MAX]],
+func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, lazy = true, epilogue = direct>>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}

@@ -1,0 +1,86 @@
+// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-allocate-shared))" -split-input-file \
+// RUN:   -verify-diagnostics | FileCheck %s
+
+// Tiles lie in panels of 128 bytes a row, one ring after another, then buffers, then barriers: two a stage. Numbers of
+// tiles lie behind the barriers of their ring.
+
+// CHECK-LABEL: tile.program @layout(
+// CHECK-SAME: shared_bytes = 132240 : i64
+// 2 stages of 2 panels of 128 rows.
+// CHECK: tile.ring {barriers = 132096 : i64, offset = 0 : i64} : <2 x vector<128x128xbf16>>
+// 96 columns take a second panel as large as the first; 3 stages of 2 panels of 64 rows.
+// CHECK: tile.ring {barriers = 132128 : i64, offset = 65536 : i64} : <3 x vector<64x96xbf16>>
+// 128 bytes are 128 columns of 8 bits.
+// CHECK: tile.ring {barriers = 132176 : i64, offset = 114688 : i64} : <1 x vector<8x128xi8>>
+// CHECK: tile.ring {barriers = 132192 : i64, offset = 132224 : i64} : <2 x index>
+// CHECK: tile.buffer {offset = 115712 : i64} : <vector<128x64xbf16>>
+tile.program @layout(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %q = tile.ring : !tile.ring<2 x vector<128x128xbf16>>
+  %k = tile.ring : !tile.ring<3 x vector<64x96xbf16>>
+  %s = tile.ring : !tile.ring<1 x vector<8x128xi8>>
+  %n = tile.ring : !tile.ring<2 x index>
+  %o = tile.buffer : !tile.slot<vector<128x64xbf16>>
+  tile.return
+}
+
+// -----
+
+// A program without rings needs nothing.
+
+// CHECK-LABEL: tile.program @nothing(
+// CHECK-SAME: shared_bytes = 0 : i64
+tile.program @nothing(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  tile.return
+}
+
+// -----
+
+// One for a CPU has no shared memory.
+
+// CHECK-LABEL: tile.program @no_pipeline(
+// CHECK-NOT: shared_bytes
+// CHECK: tile.return
+tile.program @no_pipeline(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// Exactly as much as the target has is fine;
+
+// CHECK-LABEL: tile.program @just_enough(
+// CHECK-SAME: shared_bytes = 65568 : i64
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 65568, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  tile.program @just_enough(%tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
+                  pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                            consumer_registers = 240, rescale = after, epilogue = direct>} {
+    %q = tile.ring : !tile.ring<2 x vector<128x128xbf16>>
+    tile.return
+  }
+}
+
+// -----
+
+// more is an error that names what takes it.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  // expected-error@+1 {{needs 245856 bytes of shared memory (65536 + 2 * 32768 + 3 * 32768 + 16384 and barriers), but sm_90a has 232448: choose smaller tiles or fewer stages}}
+  tile.program @too_much(%tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
+                  pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                            consumer_registers = 240, rescale = after, epilogue = direct>} {
+    %q = tile.ring : !tile.ring<1 x vector<128x256xbf16>>
+    %k = tile.ring : !tile.ring<2 x vector<64x256xbf16>>
+    %v = tile.ring : !tile.ring<3 x vector<64x256xbf16>>
+    %o = tile.buffer : !tile.slot<vector<128x64xbf16>>
+    tile.return
+  }
+}
