@@ -61,6 +61,7 @@ const char *findFunctions(void *library, DriverApi &api) {
   lookup.require(api.primaryContextRelease, "cuDevicePrimaryCtxRelease_v2");
   lookup.require(api.contextPush, "cuCtxPushCurrent_v2");
   lookup.require(api.contextPop, "cuCtxPopCurrent_v2");
+  lookup.require(api.contextGetDevice, "cuCtxGetDevice");
   lookup.require(api.moduleLoadDataEx, "cuModuleLoadDataEx");
   lookup.require(api.moduleUnload, "cuModuleUnload");
   lookup.require(api.moduleGetFunction, "cuModuleGetFunction");

@@ -108,6 +108,8 @@ struct DriverApi {
   DriverResult (*primaryContextRelease)(DeviceHandle device) = nullptr;
   DriverResult (*contextPush)(ContextHandle context) = nullptr;
   DriverResult (*contextPop)(ContextHandle *context) = nullptr;
+  /// Fails where the thread has no context.
+  DriverResult (*contextGetDevice)(DeviceHandle *device) = nullptr;
 
   DriverResult (*moduleLoadDataEx)(ModuleHandle *module, const void *image, unsigned numOptions, JitOption *options,
                                    void **values) = nullptr;

@@ -51,6 +51,9 @@ public:
   /// The functions, in the order of the image's entries, with what they take.
   runtime::Span<const Function> functions() const { return loaded; }
 
+  /// The device memory, besides code, that the kernel holds from its load on.
+  int64_t residentBytes() const { return shared.size(); }
+
   const Device &device() const { return *gpu; }
   const runtime::KernelImage &image() const { return kernel; }
 

@@ -1,0 +1,172 @@
+//===- CApiTest.cpp - Tests of the C API ------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/capi/CApi.h"
+#include "FakeDriver.h"
+#include <gtest/gtest.h>
+
+using namespace attnc::runtime;
+using attnc::test::FakeDriver;
+
+namespace {
+
+/// x[N, 64] in bf16, c in f32, y[N, 64]; blocks of 128 threads for 16 rows each.
+class CApi : public ::testing::Test {
+protected:
+  void SetUp() override {
+    KernelImage image;
+    image.name = "twice";
+    image.target = "nvptx:sm_90a";
+    image.symbols = {"N"};
+    image.args.resize(3);
+    const char *names[] = {"x", "c", "y"};
+    for (size_t i : {0, 1, 2})
+      image.args[i].name = names[i];
+    for (size_t i : {0, 2}) {
+      image.args[i].dtype = DType::BF16;
+      image.args[i].dims = {{-1, 0}, {64}};
+      image.args[i].unitInnerStride = true;
+    }
+    image.args[1].kind = ArgKind::Scalar;
+    image.args[2].role = ArgRole::Output;
+    KernelEntry entry;
+    entry.symbol = "twice_entry";
+    entry.grid = GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(0), GridRule::constant(16));
+    entry.threads = 128;
+    entry.sharedBytes = 1000;
+    entry.takesCounter = true;
+    image.entries = {entry};
+    image.bytes = {0x7F, 'E', 'L', 'F', 0};
+    bytes = serialize(image);
+    fake.onLaunch = [this](void **parameters) {
+      const auto *block = static_cast<const int64_t *>(parameters[0]);
+      slots.assign(block, block + 11);
+    };
+    auto loaded = attnc::capi::loadKernel(fake.device(), bytes);
+    ASSERT_TRUE(loaded) << loaded.message();
+    kernel = *loaded;
+    fake.clear();
+  }
+
+  void TearDown() override { attnc_kernel_destroy(kernel); }
+
+  /// A tensor of `rows` rows.
+  attnc_value tensor(uint64_t address, int32_t dtype = ATTNC_BF16) {
+    attnc_value value = {};
+    value.kind = ATTNC_TENSOR;
+    value.as.tensor = {address, dtype, 2, sizes, nullptr};
+    return value;
+  }
+
+  static attnc_value real(double number) {
+    attnc_value value = {};
+    value.kind = ATTNC_REAL;
+    value.as.real = number;
+    return value;
+  }
+
+  /// Launches; the message of the error, empty where there is none.
+  std::string launch(const std::vector<attnc_value> &values) {
+    attnc_launch_options options = {};
+    options.struct_size = sizeof(options);
+    options.values = values.data();
+    options.num_values = values.size();
+    options.value_size = sizeof(attnc_value);
+    options.stream = reinterpret_cast<void *>(0x77);
+    return take(attnc_kernel_launch(kernel, &options));
+  }
+
+  static std::string take(attnc_error *error) {
+    std::string message = attnc_error_message(error);
+    attnc_error_destroy(error);
+    return message;
+  }
+
+  FakeDriver fake;
+  std::vector<uint8_t> bytes;
+  std::vector<int64_t> slots;
+  int64_t sizes[2] = {40, 64};
+  attnc_kernel *kernel = nullptr;
+};
+
+TEST_F(CApi, Launches) {
+  EXPECT_EQ(launch({tensor(0x1000), real(2), tensor(0x2000)}), "");
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].function, "twice_entry");
+  EXPECT_EQ(fake.launches[0].grid, 3u);
+  EXPECT_EQ(fake.launches[0].stream, reinterpret_cast<attnc::cuda::StreamHandle>(0x77));
+  EXPECT_EQ(slots, (std::vector<int64_t>{0x1000, 40, 64, 64, 1, 0x40000000, 0x2000, 40, 64, 64, 1}));
+}
+
+TEST_F(CApi, TakesStrides) {
+  const int64_t strides[2] = {128, 1};
+  attnc_value x = tensor(0x1000);
+  x.as.tensor.strides = strides;
+  EXPECT_EQ(launch({x, real(2), tensor(0x2000)}), "");
+  EXPECT_EQ(slots[3], 128);
+}
+
+TEST_F(CApi, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(launch({tensor(0x1000, ATTNC_F32), real(2), tensor(0x2000)}),
+            "argument 'x': expected element type bf16, got f32");
+  EXPECT_EQ(launch({tensor(0x1000, 99), real(2), tensor(0x2000)}), "argument 'x': unknown element type 99");
+  attnc_value odd = tensor(0x2000);
+  odd.kind = 7;
+  EXPECT_EQ(launch({tensor(0x1000), real(2), odd}), "argument 'y': unknown kind of value 7");
+  odd = tensor(0x2000);
+  odd.as.tensor.rank = 17;
+  EXPECT_EQ(launch({tensor(0x1000), real(2), odd}), "argument 'y': expected a rank from 0 to 16, got 17");
+  odd.as.tensor.rank = 2;
+  odd.as.tensor.sizes = nullptr;
+  EXPECT_EQ(launch({tensor(0x1000), real(2), odd}), "argument 'y': expected sizes, got null");
+  EXPECT_NE(launch({tensor(0x1000)}), "");
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST_F(CApi, ReadsStructuresOfOtherVersions) {
+  attnc_launch_options options = {};
+  EXPECT_EQ(take(attnc_kernel_launch(kernel, &options)),
+            "expected struct_size of attnc_launch_options to be its size, got 0");
+  EXPECT_EQ(take(attnc_kernel_launch(kernel, nullptr)), "expected an attnc_launch_options, got null");
+
+  // An older caller's info ends before the names; what lies behind stays as it is.
+  attnc_kernel_info info = {};
+  info.struct_size = offsetof(attnc_kernel_info, target);
+  EXPECT_EQ(take(attnc_kernel_get_info(kernel, &info)), "");
+  EXPECT_STREQ(info.name, "twice");
+  EXPECT_EQ(info.target, nullptr);
+  EXPECT_EQ(info.struct_size, offsetof(attnc_kernel_info, target));
+}
+
+TEST_F(CApi, TellsWhatAKernelIs) {
+  attnc_kernel_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(take(attnc_kernel_get_info(kernel, &info)), "");
+  EXPECT_STREQ(info.target, "nvptx:sm_90a");
+  EXPECT_EQ(info.num_arguments, 3u);
+  EXPECT_EQ(info.num_entries, 1u);
+  EXPECT_EQ(info.workspace_bytes, 0u);
+  EXPECT_GT(info.resident_bytes, 0u);
+  EXPECT_EQ(info.registers, 168);
+  EXPECT_EQ(info.shared_bytes, 1000);
+  EXPECT_EQ(info.threads, 128);
+
+  attnc_argument_info argument = {};
+  argument.struct_size = sizeof(argument);
+  ASSERT_EQ(take(attnc_kernel_get_argument(kernel, 2, &argument)), "");
+  EXPECT_STREQ(argument.name, "y");
+  EXPECT_EQ(argument.is_tensor, 1);
+  EXPECT_EQ(argument.is_output, 1);
+  EXPECT_EQ(argument.dtype, ATTNC_BF16);
+  EXPECT_EQ(argument.rank, 2);
+  EXPECT_EQ(take(attnc_kernel_get_argument(kernel, 3, &argument)), "expected an argument below 3, got 3");
+}
+
+TEST_F(CApi, RefusesForeignImages) {
+  bytes[bytes.size() / 2] ^= 1;
+  auto loaded = attnc::capi::loadKernel(fake.device(), bytes);
+  EXPECT_FALSE(loaded);
+}
+
+} // namespace
