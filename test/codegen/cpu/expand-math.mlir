@@ -6,29 +6,32 @@
 
 // CHECK-LABEL: func.func @exp2(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: vector<8xf32>
-// CHECK-DAG: %[[SHIFTER:.*]] = arith.constant dense<0x4B400000> : vector<8xf32>
+// CHECK-DAG: %[[SHIFTER:.*]] = arith.constant dense<0x4B40007E> : vector<8xf32>
+// CHECK-DAG: %[[BOTTOM:.*]] = arith.constant dense<-1.260000e+02> : vector<8xf32>
 // CHECK-DAG: %[[TOP:.*]] = arith.constant dense<1.280000e+02> : vector<8xf32>
-// CHECK: %[[BIG:.*]] = arith.cmpf ogt, %[[X]], %[[TOP]]
-// CHECK: %[[CAPPED:.*]] = arith.select %[[BIG]], %[[TOP]], %[[X]]
-// CHECK: %[[N:.*]] = arith.addf %[[CAPPED]], %[[SHIFTER]]
+// CHECK: %[[SMALL:.*]] = arith.cmpf ogt, %[[BOTTOM]], %[[X]]
+// CHECK: %[[RAISED:.*]] = arith.select %[[SMALL]], %[[BOTTOM]], %[[X]]
+// CHECK: %[[BIG:.*]] = arith.cmpf olt, %[[TOP]], %[[RAISED]]
+// CHECK: %[[CLAMPED:.*]] = arith.select %[[BIG]], %[[TOP]], %[[RAISED]]
+// CHECK: %[[N:.*]] = arith.addf %[[CLAMPED]], %[[SHIFTER]]
 // CHECK: %[[WHOLE:.*]] = arith.subf %[[N]], %[[SHIFTER]]
-// CHECK: %[[F:.*]] = arith.subf %[[CAPPED]], %[[WHOLE]]
+// CHECK: %[[F:.*]] = arith.subf %[[CLAMPED]], %[[WHOLE]]
+// CHECK: arith.mulf %[[F]], %[[F]]
 // CHECK-COUNT-6: math.fma
 // CHECK-NOT: math.fma
 // CHECK: arith.bitcast %[[N]] : vector<8xf32> to vector<8xi32>
 // CHECK: arith.shli
-// CHECK: arith.addi
-// CHECK: arith.select
+// CHECK: arith.mulf
 // CHECK-NEXT: return
 func.func @exp2(%x: vector<8xf32>) -> vector<8xf32> {
   %y = math.exp2 %x : vector<8xf32>
   return %y : vector<8xf32>
 }
 
-// Three more: one to round to a multiple of ln 2, two to take it off.
+// Two more: one to round to a multiple of ln 2, one to take it off.
 
 // CHECK-LABEL: func.func @exp(
-// CHECK-COUNT-9: math.fma
+// CHECK-COUNT-8: math.fma
 // CHECK-NOT: math.
 // CHECK: return
 func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
