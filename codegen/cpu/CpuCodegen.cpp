@@ -7,7 +7,6 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -16,6 +15,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -80,6 +80,24 @@ struct Translated {
 };
 } // namespace
 
+/// LLVM's pipeline for -O3, but loops stay as they are: the emitter unrolls what gains by it, and to the point where
+/// values fit the registers.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions options;
+  options.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, options);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
 static FailureOr<std::unique_ptr<Translated>> translate(ModuleOp module, attn::CpuTargetAttr target) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
@@ -92,9 +110,7 @@ static FailureOr<std::unique_ptr<Translated>> translate(ModuleOp module, attn::C
     return failure();
   result->module->setTargetTriple(result->machine->getTargetTriple());
   result->module->setDataLayout(result->machine->createDataLayout());
-  auto optimize = makeOptimizingTransformer(3, 0, result->machine.get());
-  if (llvm::Error error = optimize(result->module.get()))
-    return module.emitError() << "LLVM's optimiser failed: " << llvm::toString(std::move(error));
+  optimize(*result->module, *result->machine);
   return result;
 }
 

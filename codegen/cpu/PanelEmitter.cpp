@@ -19,7 +19,7 @@ using namespace attnc::cpu;
 PanelEmitter::PanelEmitter(EmitContext &context, ProgramValues &values, ArrayRef<Operation *> run,
                            const llvm::DenseMap<Value, Value> &targets)
     : context(context), values(values), run(run), targets(targets), inRun(run.begin(), run.end()),
-      width(context.columns) {}
+      width(context.columns), numVectors(context.vectors) {}
 
 bool PanelEmitter::isRowValue(Value value) {
   if (!isa<VectorType>(value.getType()))
@@ -121,7 +121,7 @@ void PanelEmitter::storeBlock(const ColumnBlock &block, Value buffer, Value colu
   for (auto [offset, lanes] : llvm::enumerate(block)) {
     SmallVector<Value> indices = bufferIndices(buffer, context.add(column, context.index(offset)));
     for (auto [number, vector] : llvm::enumerate(lanes))
-      context.storeVector(vector, buffer, indices, number);
+      context.storeVector(vector, buffer, indices, firstVector + static_cast<int64_t>(number));
   }
 }
 
@@ -176,13 +176,30 @@ void PanelEmitter::materialize(Operation *op) {
       stores.push_back({result, bufferFor(result, op)});
     reductions.append(fused);
   }
+  // Products want whole register blocks. Elementwise work alone takes one vector of each column after the other: the
+  // constants of an exponential, a maximum and a sum then fit the registers together, where more would spill.
+  for (tile::ReduceOp reduce : reductions)
+    rows[reduce.getResult()] = rowVector(reduce.getAcc());
+  bool isProduct = multiplies(op);
+  width = isProduct ? context.columns : 1;
+  numVectors = isProduct ? context.vectors : 1;
+  for (firstVector = 0; firstVector < context.vectors; firstVector += numVectors)
+    materializeVectors(op, stores, reductions);
+  width = context.columns;
+  firstVector = 0;
+  numVectors = context.vectors;
+  for (auto [result, buffer] : stores)
+    buffers[result] = buffer;
+  done.insert_range(reductions);
+}
+
+/// All columns of the vectors that are computed now; reductions go on from, and end in, their results in `rows`.
+void PanelEmitter::materializeVectors(Operation *op, ArrayRef<std::pair<Value, Value>> stores,
+                                      ArrayRef<tile::ReduceOp> reductions) {
+  OpBuilder &b = context.builder;
   SmallVector<Value> init;
   for (tile::ReduceOp reduce : reductions)
-    llvm::append_range(init, rowVector(reduce.getAcc()));
-
-  // Products want whole register blocks; elementwise work alone does better with little at a time, since its constants
-  // then stay in registers.
-  width = multiplies(op) ? context.columns : 2;
+    llvm::append_range(init, ArrayRef(rows[reduce.getResult()]).slice(firstVector, numVectors));
   int64_t columns = columnsOf(op->getResult(0));
   assert(columns % width == 0 && "tiles have whole blocks of columns");
   auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columns), context.index(width), init);
@@ -196,8 +213,8 @@ void PanelEmitter::materialize(Operation *op) {
     SmallVector<Value> next;
     ValueRange carried = loop.getRegionIterArgs();
     for (tile::ReduceOp reduce : reductions) {
-      Lanes acc(carried.take_front(context.vectors));
-      carried = carried.drop_front(context.vectors);
+      Lanes acc(carried.take_front(numVectors));
+      carried = carried.drop_front(numVectors);
       llvm::append_range(next,
                          combine(reduce.getKind(), acc, blocks[cast<OpResult>(reduce.getSource()).getResultNumber()]));
     }
@@ -208,14 +225,10 @@ void PanelEmitter::materialize(Operation *op) {
       scf::YieldOp::create(b, context.loc, next);
     }
   }
-  width = context.columns;
-  for (auto [result, buffer] : stores)
-    buffers[result] = buffer;
   ValueRange reduced = loop.getResults();
   for (tile::ReduceOp reduce : reductions) {
-    rows[reduce.getResult()] = Lanes(reduced.take_front(context.vectors));
-    reduced = reduced.drop_front(context.vectors);
-    done.insert(reduce);
+    llvm::copy(reduced.take_front(numVectors), rows[reduce.getResult()].begin() + firstVector);
+    reduced = reduced.drop_front(numVectors);
   }
 }
 
@@ -236,7 +249,7 @@ ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
     for (int64_t offset = 0; offset < width; ++offset) {
       SmallVector<Value> indices = bufferIndices(buffer, context.add(column, context.index(offset)));
       Lanes &lanes = block.emplace_back();
-      for (int64_t number = 0; number < context.vectors; ++number) {
+      for (int64_t number = firstVector; number < firstVector + numVectors; ++number) {
         Value vector = context.loadVector(buffer, indices, number);
         if (isCondition)
           vector = arith::TruncIOp::create(context.builder, context.loc,
@@ -250,7 +263,7 @@ ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
   if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat()) {
     Value vector = context.splat(
         context.constant(context.builder.getF32Type(), constant.getSplatValue<APFloat>().convertToDouble()));
-    return ColumnBlock(width, Lanes(context.vectors, vector));
+    return ColumnBlock(width, Lanes(numVectors, vector));
   }
   return evaluateOp(tile.getDefiningOp(), column)[cast<OpResult>(tile).getResultNumber()];
 }
@@ -306,15 +319,15 @@ std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value 
     }
     for (ColumnBlock &block : results)
       block.emplace_back();
-    for (int64_t number = 0; number < context.vectors; ++number) {
+    for (int64_t number = 0; number < numVectors; ++number) {
       SmallVector<Value> arguments;
       for (const ColumnBlock &block : inputs)
         arguments.push_back(block[offset][number]);
       for (const Lanes &lanes : rowInputs)
-        arguments.push_back(lanes[number]);
+        arguments.push_back(lanes[firstVector + number]);
       arguments.append(colElements);
       // A position that is not used needs no value.
-      arguments.push_back(positions.empty() ? context.index(0) : positions[number]);
+      arguments.push_back(positions.empty() ? context.index(0) : positions[firstVector + number]);
       arguments.push_back(j);
       Lanes yielded = region.emit(arguments);
       if (mask) {

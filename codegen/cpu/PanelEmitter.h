@@ -56,6 +56,8 @@ private:
   // Tiles.
   bool multiplies(mlir::Operation *op) const;
   void materialize(mlir::Operation *op);
+  void materializeVectors(mlir::Operation *op, llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> stores,
+                          llvm::ArrayRef<tile::ReduceOp> reductions);
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
   ColumnBlock sumProducts(tile::MmaOp op, mlir::Value column, mlir::Value low, mlir::Value high);
@@ -98,6 +100,8 @@ private:
   llvm::DenseSet<mlir::Operation *> inRun;
   mlir::Value panel;                                ///< number of the panel
   int64_t width;                                    ///< columns computed together now
+  int64_t firstVector = 0;                          ///< SIMD vectors of a column that are computed now: the first,
+  int64_t numVectors;                               ///< and how many
   llvm::DenseMap<mlir::Value, mlir::Value> buffers; ///< stored tiles: a panel's own, or a state
   llvm::DenseMap<mlir::Value, Lanes> rows;          ///< row vectors
   llvm::DenseSet<mlir::Operation *> done;           ///< reductions that were fused

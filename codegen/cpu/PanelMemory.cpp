@@ -211,12 +211,16 @@ void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
   }
 }
 
-/// Adds two blocks of columns.
+/// Adds two blocks of columns; where an element of the first is a product, in one instruction with it.
 static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const ColumnBlock &b) {
   ColumnBlock sum = a;
   for (auto [left, right] : llvm::zip_equal(sum, b))
-    for (auto [x, y] : llvm::zip_equal(left, right))
-      x = arith::AddFOp::create(context.builder, context.loc, x, y);
+    for (auto [x, y] : llvm::zip_equal(left, right)) {
+      if (auto product = x.getDefiningOp<arith::MulFOp>())
+        x = vector::FMAOp::create(context.builder, context.loc, product.getLhs(), product.getRhs(), y);
+      else
+        x = arith::AddFOp::create(context.builder, context.loc, x, y);
+    }
   return sum;
 }
 
