@@ -7,6 +7,7 @@
 #include "test/bench/FmaPeak.h"
 #include "test/bench/PlainAttention.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdio>
 #include <ctime>
@@ -68,8 +69,19 @@ std::vector<std::pair<std::string, std::string>> Environment::facts() const {
           {"Plain", openblas}};
 }
 
+/// The section of the page at `path` that peers.py writes, which measures on another machine; empty where it has none.
+static std::string readPeersSection(const std::string &path) {
+  auto page = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!page)
+    return "";
+  llvm::StringRef text = (*page)->getBuffer();
+  size_t begin = text.find("<!-- peers: begin -->");
+  return begin == llvm::StringRef::npos ? "" : text.substr(begin).str();
+}
+
 runtime::Status bench::writeMarkdown(const std::string &path, const Environment &environment,
                                      const std::vector<Row> &rows) {
+  std::string peers = readPeersSection(path);
   std::error_code error;
   llvm::raw_fd_ostream os(path, error);
   if (error)
@@ -91,6 +103,8 @@ runtime::Status bench::writeMarkdown(const std::string &path, const Environment 
                   row.workload.headDim, row.workload.sequence, row.workload.heads, row.times.ours() * 1e3,
                   row.times.theirs() * 1e3, row.times.ratio(), row.gflops(),
                   100 * row.gflops() * 1e9 / environment.fmaPeak);
+  if (!peers.empty())
+    os << '\n' << peers;
   os.close();
   if (os.has_error())
     return runtime::Error{"cannot write '" + path + "': " + os.error().message()};

@@ -1,0 +1,181 @@
+"""What peers.py measures: variants of attention as specs of attnc, as calls of PyTorch, and as numbers of FLOPs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable
+
+TOKENS = 16384  # batch times sequence
+WIDTH = 2048  # heads times head dim
+WINDOW = 1024  # keys before the query's own
+DOCUMENTS = 8
+CAP = 50.0
+
+# Masks and score regions of variants: arguments, clauses, score, mask. $H is the number of query heads.
+REGIONS: dict[str, tuple[list[str], str, str, str]] = {
+    "full": ([], "", "", ""),
+    "causal": ([], "", "", "%keep = attn.causal %i, %j"),
+    "softcap": ([], "", f"%x = attn.softcap %s, {CAP}", "%keep = attn.causal %i, %j"),
+    "alibi": (
+        ["slopes: tensor<$Hxf32>"], "", "%x = attn.alibi %s, %slopes[%h], %i, %j : tensor<$Hxf32>",
+        "%keep = attn.causal %i, %j",
+    ),
+    "window": ([], "", "", f"%keep = attn.window %i, %j left({WINDOW}) right(0)"),
+    "documents": (
+        ["ids: tensor<?x?xi32>"], "", "",
+        "%c = attn.causal %i, %j\n"
+        "      %same = attn.same_segment %ids[%b, %i], %ids[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>\n"
+        "      %keep = arith.andi %c, %same : i1",
+    ),
+    "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
+    "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One variant at one size."""
+
+    variant: str
+    dim: int
+    sequence: int
+
+    @property
+    def batch(self) -> int:
+        return TOKENS // self.sequence
+
+    @property
+    def heads(self) -> int:
+        return WIDTH // self.dim
+
+    @property
+    def key_heads(self) -> int:
+        return self.heads // 8 if self.variant == "gqa" else self.heads
+
+    @property
+    def image(self) -> str:
+        """The name of its kernel: sizes are no part of it."""
+        return f"{self.variant}_d{self.dim}"
+
+    def kept(self) -> int:
+        """The logits of one head and batch entry that the mask keeps."""
+        length = self.sequence
+        if self.variant == "full":
+            return length * length
+        if self.variant == "window":
+            return sum(min(row, WINDOW) + 1 for row in range(length))
+        if self.variant == "documents":
+            length //= DOCUMENTS
+            return DOCUMENTS * length * (length + 1) // 2
+        return length * (length + 1) // 2
+
+    def flops(self) -> int:
+        """Of both products on the logits that the mask keeps, and nothing else."""
+        return 4 * self.batch * self.heads * self.dim * self.kept()
+
+    def spec(self) -> str:
+        """The spec in MLIR."""
+        arguments, clauses, score, mask = REGIONS[self.variant]
+        query = f"tensor<?x?x{self.heads}x{self.dim}xbf16>"
+        key = f"tensor<?x?x{self.key_heads}x{self.dim}xbf16>"
+        lse = f"tensor<?x{self.heads}x?xf32>"
+        inputs = [f"q: {query}", f"k: {key}", f"v: {key}", *arguments]
+        declared = ", ".join(f'%{text} {{attn.name = "{text.split(":")[0]}"}}' for text in inputs)
+        regions = ""
+        if score:
+            regions += f"    score (%s, %b, %h, %i, %j) {{\n      {score}\n      attn.yield %x : f32\n    }}\n"
+        if mask:
+            regions += f"    mask (%b, %h, %i, %j) {{\n      {mask}\n      attn.yield %keep : i1\n    }}\n"
+        text = (
+            f"func.func @{self.image}({declared})\n"
+            f'    -> ({query} {{attn.name = "out"}}, {lse} {{attn.name = "lse"}}) {{\n'
+            f"  %o, %lse = attn.forward %q, %k, %v {clauses}\n{regions}"
+            f"    : ({query}, {key}, {key}) -> ({query}, {lse})\n  return %o, %lse : {query}, {lse}\n}}\n"
+        )
+        return text.replace("$H", str(self.heads))
+
+
+@dataclasses.dataclass
+class Data:
+    """The arguments of one case, on the GPU."""
+
+    query: Any
+    key: Any
+    value: Any
+    extra: list[Any]
+    out: Any
+    lse: Any
+
+    def arguments(self) -> list[Any]:
+        """As a kernel of attnc takes them."""
+        return [self.query, self.key, self.value, *self.extra, self.out, self.lse]
+
+    def views(self) -> tuple[Any, Any, Any]:
+        """Query, key and value as PyTorch's functions take them: [B, H, S, D], in the same memory."""
+        return self.query.transpose(1, 2), self.key.transpose(1, 2), self.value.transpose(1, 2)
+
+
+def make_data(case: Case, torch: Any) -> Data:
+    """Normal queries, keys and values, the same for each run."""
+    generator = torch.Generator(device="cuda").manual_seed(0)
+
+    def normal(heads: int) -> Any:
+        shape = (case.batch, case.sequence, heads, case.dim)
+        return torch.randn(shape, generator=generator, device="cuda", dtype=torch.bfloat16)
+
+    query, key, value = normal(case.heads), normal(case.key_heads), normal(case.key_heads)
+    extra = []
+    if case.variant == "alibi":
+        powers = torch.arange(1, case.heads + 1, device="cuda", dtype=torch.float32)
+        extra = [2.0 ** (-8.0 * powers / case.heads)]
+    elif case.variant == "documents":
+        ids = torch.arange(case.sequence, device="cuda", dtype=torch.int32) // (case.sequence // DOCUMENTS)
+        extra = [ids.expand(case.batch, case.sequence).contiguous()]
+    elif case.variant == "sinks":
+        extra = [torch.zeros((case.heads, 1), device="cuda", dtype=torch.float32)]
+    lse = torch.full((case.batch, case.heads, case.sequence), float("nan"), device="cuda", dtype=torch.float32)
+    return Data(query, key, value, extra, torch.full_like(query, float("nan")), lse)
+
+
+def call_cudnn(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
+    """cuDNN's attention by way of PyTorch; to be called under `sdpa_kernel`."""
+    query, key, value = data.views()
+    attend = torch.nn.functional.scaled_dot_product_attention
+    causal = case.variant != "full"
+    return lambda: attend(query, key, value, is_causal=causal)
+
+
+def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
+    """FlexAttention, compiled, with a block mask that is made beforehand."""
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    def causal(b: Any, h: Any, i: Any, j: Any) -> Any:
+        return i >= j
+
+    def window(b: Any, h: Any, i: Any, j: Any) -> Any:
+        return (i >= j) & (i - j <= WINDOW)
+
+    def softcap(score: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+        return CAP * torch.tanh(score / CAP)
+
+    query, key, value = data.views()
+    keep: Callable[..., Any] = {"window": window}.get(case.variant, causal)
+    score: Callable[..., Any] | None = {"softcap": softcap}.get(case.variant)
+    if case.variant == "documents":
+        ids = data.extra[0][0].contiguous()
+
+        def documents(b: Any, h: Any, i: Any, j: Any) -> Any:
+            return (i >= j) & (ids[i] == ids[j])
+
+        keep = documents
+    elif case.variant == "alibi":
+        slopes = data.extra[0]
+
+        def alibi(score: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+            return score - slopes[h] * (i - j)
+
+        score = alibi
+    torch._dynamo.reset()  # pylint: disable=protected-access  # each variant as if it were the only one
+    mask = create_block_mask(keep, None, None, case.sequence, case.sequence, device="cuda")
+    attend = torch.compile(flex_attention, dynamic=False)
+    return lambda: attend(query, key, value, score_mod=score, block_mask=mask)

@@ -1,0 +1,124 @@
+"""What peers.py measured, as lines for a terminal and as a section of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from typing import Any
+
+BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
+
+INTRODUCTION = """\
+## On a GPU, beside cuDNN and FlexAttention
+
+Written by `test/bench/peers.py --markdown docs/benchmarks.md`. bf16, 16384 tokens, heads times head dim 2048, layout
+[B, S, H, D]. Both sides run in one process, in bursts of 2 ms in turns with pauses between, so that neither sees a
+hotter chip; times as fast is the median of the ratios of neighbouring bursts. TFLOP/s count both products on the logits
+that the mask keeps, and nothing else.
+"""
+
+
+def geometric_mean(values: list[float]) -> float:
+    return math.exp(sum(math.log(value) for value in values) / len(values)) if values else math.nan
+
+
+def line(point: dict[str, Any]) -> str:
+    """One point, for a terminal."""
+    return (
+        f"{point['name']:24} {point['tflops']:7.1f} TFLOP/s, peer {point['peer_tflops']:7.1f}, "
+        f"{point['ratio']:.3f} times as fast ({point['ratio_low']:.3f} to {point['ratio_high']:.3f}), "
+        f"greatest difference {point['difference']:.2g}"
+    )
+
+
+def cycles_line(point: dict[str, Any]) -> str:
+    """The cycles of one point, for a terminal."""
+    text = f"{point['name']:24}"
+    for side in ("ours", "peer"):
+        if side in point:
+            text += f" {side} {point[side]['cycles']:.0f} cycles, {point[side]['share']:.3f} of peak;"
+    if "ours" in point and "peer" in point:
+        text += f" {point['ours']['share'] / point['peer']['share']:.3f} times as fast"
+    return text
+
+
+def summaries(report: dict[str, Any]) -> list[str]:
+    """A line for each group of points."""
+    lines = []
+    for group in ("cudnn", "flex", "own"):
+        ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
+        shares = [
+            point["ours"]["share"] / point["peer"]["share"]
+            for point in report.get("cycles", [])
+            if point["name"].startswith(group + "/") and "ours" in point and "peer" in point
+        ]
+        for what, values in (("in time", ratios), ("in cycles", shares)):
+            if values:
+                lines.append(f"{group}: geometric mean of {len(values)} points {what}: {geometric_mean(values):.3f}")
+    if report.get("errors"):
+        lines.append(f"{len(report['errors'])} failed: " + ", ".join(report["errors"]))
+    return lines
+
+
+def points_table(points: list[dict[str, Any]], cycles: dict[str, dict[str, Any]], peer: str) -> list[str]:
+    """The points of one group."""
+    rows = [f"| point | attnc, TFLOP/s | {peer}, TFLOP/s | times as fast | share of peak | {peer}'s |",
+            "|---|--:|--:|--:|--:|--:|"]
+    for point in points:
+        counted = cycles.get(point["name"], {})
+        shares = [f"{counted[side]['share']:.3f}" if side in counted else "" for side in ("ours", "peer")]
+        rows.append(
+            f"| {' '.join(point['name'].split('/')[1:])} | {point['tflops']:.0f} | {point['peer_tflops']:.0f} | "
+            f"{point['ratio']:.2f} | {shares[0]} | {shares[1]} |"
+        )
+    mean = geometric_mean([point["ratio"] for point in points])
+    return [*rows, f"| geometric mean | | | {mean:.2f} | | |", ""]
+
+
+def section(report: dict[str, Any]) -> str:
+    """The section of the page."""
+    lines = [BEGIN, INTRODUCTION]
+    lines += [f"- {name}: {fact}" for name, fact in report.get("facts", {}).items()] + [""]
+    cycles = {point["name"]: point for point in report.get("cycles", [])}
+    groups = (
+        ("cudnn", "cuDNN", "Beside cuDNN. The share of the tensor cores' peak is from counted cycles."),
+        ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
+        ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128."),
+    )
+    for group, peer, title in groups:
+        points = [point for point in report.get("points", []) if point["name"].startswith(group + "/")]
+        if points:
+            lines += [title, "", *points_table(points, cycles, peer)]
+    if host := report.get("host"):
+        lines += [
+            f"Host time of a launch: {host['launch_us']:.1f} µs with bound arguments from Python, "
+            f"{host['bind_and_launch_us']:.1f} µs binding tensors of PyTorch each time; "
+            f"PyTorch's of cuDNN {host['peer_us']:.1f} µs.", "",
+        ]
+    if workspace := report.get("workspace"):
+        taken = max(entry["taken_bytes"] for entry in workspace)
+        resident = max(entry["resident_bytes"] for entry in workspace)
+        lines += [
+            f"Device memory of a launch beside its arguments: {taken} bytes; a loaded kernel holds {resident}.", ""
+        ]
+    if compilation := report.get("compile"):
+        lines += ["| kernel | spec to image, s | ptxas alone, s | times |", "|---|--:|--:|--:|"]
+        for entry in compilation:
+            lines.append(f"| {entry['case']} | {entry['seconds']:.2f} | {entry['ptxas_seconds']:.2f} | "
+                         f"{entry['ratio']:.2f} |")
+        lines.append("")
+    if errors := report.get("errors"):
+        lines += ["Not measured:", ""] + [f"- {name}: {why.splitlines()[0]}" for name, why in errors.items()] + [""]
+    return "\n".join([*lines, END])
+
+
+def write(path: pathlib.Path, report: dict[str, Any]) -> None:
+    """Puts the section in place of the one that `path` has, or at its end; the rest of the page stays."""
+    page = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
+    text = section(report)
+    if BEGIN in page and END in page:
+        before, rest = page.split(BEGIN, 1)
+        page = before + text + rest.split(END, 1)[1]
+    else:
+        page = page.rstrip("\n") + "\n\n" + text + "\n"
+    path.write_text(page, encoding="utf-8")
