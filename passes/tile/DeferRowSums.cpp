@@ -15,31 +15,41 @@ using namespace mlir;
 using namespace attnc::tile;
 
 /// Whether `value` is `state`, multiplied by row factors or added to by a reduction, on every way through branches;
-/// collects the reductions.
-static bool isSumOver(Value value, Value state, SmallVectorImpl<ReduceOp> &sums) {
+/// collects the operations in between.
+static bool isSumOver(Value value, Value state, SmallPtrSetImpl<Operation *> &path) {
   if (value == state)
     return true;
-  if (auto reduce = value.getDefiningOp<ReduceOp>()) {
-    sums.push_back(reduce);
-    return reduce.getKind() == ReduceKind::Add && reduce->hasOneUse() && isSumOver(reduce.getAcc(), state, sums);
-  }
+  path.insert(value.getDefiningOp());
+  if (auto reduce = value.getDefiningOp<ReduceOp>())
+    return reduce.getKind() == ReduceKind::Add && reduce->hasOneUse() && isSumOver(reduce.getAcc(), state, path);
   if (auto product = value.getDefiningOp<arith::MulFOp>())
-    return product->hasOneUse() && isSumOver(product.getLhs(), state, sums);
+    return product->hasOneUse() && isSumOver(product.getLhs(), state, path);
   if (auto branch = value.getDefiningOp<scf::IfOp>()) {
     unsigned number = cast<OpResult>(value).getResultNumber();
-    return value.hasOneUse() && isSumOver(branch.thenYield().getOperand(number), state, sums) &&
-           isSumOver(branch.elseYield().getOperand(number), state, sums);
+    return value.hasOneUse() && isSumOver(branch.thenYield().getOperand(number), state, path) &&
+           isSumOver(branch.elseYield().getOperand(number), state, path);
   }
   return false;
 }
 
+/// Whether nothing but the operations of `path` reads `state`, an argument of `loop`.
+static bool isReadBy(const SmallPtrSetImpl<Operation *> &path, Value state, scf::ForOp loop) {
+  return llvm::all_of(state.getUsers(), [&](Operation *user) {
+    Operation *reader = isa<scf::YieldOp>(user) ? user->getParentOp() : user;
+    return reader == loop || path.contains(reader);
+  });
+}
+
 static void defer(scf::ForOp loop) {
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
-    SmallVector<ReduceOp> sums;
-    if (!isSumOver(yielded, loop.getRegionIterArg(number), sums) || sums.empty())
+    Value state = loop.getRegionIterArg(number);
+    SmallPtrSet<Operation *, 8> path;
+    if (!isSumOver(yielded, state, path) || !isReadBy(path, state, loop) ||
+        llvm::none_of(path, llvm::IsaPred<ReduceOp>))
       continue;
-    for (ReduceOp sum : sums)
-      sum.setPartial(true);
+    for (Operation *op : path)
+      if (auto sum = dyn_cast<ReduceOp>(op))
+        sum.setPartial(true);
     OpBuilder builder(loop);
     OpOperand &init = loop.getInitArgsMutable()[number];
     init.set(SpreadOp::create(builder, loop.getLoc(), init.get()));

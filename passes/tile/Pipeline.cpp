@@ -83,6 +83,9 @@ bool LoopSkewer::match() {
     if (!map || !load || !weights || map.getTiles().size() != 1 || map.getRows().size() != 1 ||
         map.getTiles()[0] != loop.getRegionIterArg(number) || !map->hasOneUse() || !load->hasOneUse())
       continue;
+    // Rescaled after a product, what the loop starts with never meets the factors of the first step.
+    if (when != Rescale::Before && !matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))
+      continue;
     outNumber = number;
     product = mma;
     scaling = map;
@@ -196,7 +199,8 @@ namespace {
 struct Pipeline : attnc::tile::impl::TilePipelineBase<Pipeline> {
   void runOnOperation() override {
     auto pipeline = getOperation().getPipelineAttr();
-    if (!pipeline)
+    // Products without roles are synchronous: there is nothing to run beside.
+    if (!pipeline || pipeline.getStaging() == attnc::attn::Staging::Pieces)
       return;
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });

@@ -1,0 +1,187 @@
+// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums))" -split-input-file | FileCheck %s
+
+// Row sums that a loop only multiplies by row factors and adds to stay parts, one a lane, until the loop is done.
+
+// CHECK-LABEL: tile.program @sums(
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK: %[[PARTS:.*]] = tile.spread %[[ZERO]] : vector<8xf32>
+// CHECK: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %[[PARTS]])
+// Maxima are no sums.
+// CHECK: %[[M:.*]] = tile.reduce <max> %{{.*}}, %[[MAX]] : vector<8x4xf32>
+// CHECK: %[[LESS:.*]] = arith.mulf %[[SUM]], %{{.*}} : vector<8xf32>
+// CHECK: %[[T:.*]] = tile.reduce <add> %{{.*}}, %[[LESS]] partial :
+// CHECK: scf.yield %[[M]], %[[T]]
+// CHECK: %[[TOTAL:.*]] = tile.total %[[R]]#1 : vector<8xf32>
+// Behind the loop the sum has two readers; both read the total.
+// CHECK: %[[LOG:.*]] = math.log %[[TOTAL]]
+// CHECK: tile.store %[[TOTAL]],
+// CHECK: tile.store %[[LOG]],
+// CHECK: tile.store %[[R]]#0,
+tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %r:2 = scf.for %j = %c0 to %high step %c4 iter_args(%max = %zero, %sum = %zero) -> (vector<8xf32>, vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %m = tile.reduce <max> %t, %max : vector<8x4xf32>, vector<8xf32>
+    %less = arith.mulf %sum, %factor : vector<8xf32>
+    %n = tile.reduce <add> %t, %less : vector<8x4xf32>, vector<8xf32>
+    scf.yield %m, %n : vector<8xf32>, vector<8xf32>
+  }
+  %log = math.log %r#1 : vector<8xf32>
+  tile.store %r#1, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.store %log, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.store %r#0, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// Steps that may be skipped: on each way the sum is one, on the last it is as it was.
+
+// CHECK-LABEL: tile.program @branches(
+// CHECK: %[[PARTS:.*]] = tile.spread
+// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[PARTS]])
+// CHECK: scf.if
+// CHECK: tile.reduce <add> %{{.*}}, %[[SUM]] partial :
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK: tile.reduce <add> %{{.*}}, %{{.*}} partial :
+// CHECK: } else {
+// CHECK: scf.yield %[[SUM]]
+// CHECK: tile.total
+tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %a: i1, %b: i1, %high: index,
+                       %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %x = scf.if %a -> (vector<8xf32>) {
+      %n = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
+      scf.yield %n : vector<8xf32>
+    } else {
+      %y = scf.if %b -> (vector<8xf32>) {
+        %less = arith.mulf %sum, %factor : vector<8xf32>
+        %n = tile.reduce <add> %t, %less : vector<8x4xf32>, vector<8xf32>
+        scf.yield %n : vector<8xf32>
+      } else {
+        scf.yield %sum : vector<8xf32>
+      }
+      scf.yield %y : vector<8xf32>
+    }
+    scf.yield %x : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// A sum that the step itself reads is needed whole in every step,
+
+// CHECK-LABEL: tile.program @read_inside(
+// CHECK-NOT: tile.spread
+// CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
+// CHECK-NOT: tile.total
+// CHECK: tile.return
+tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %n = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
+    tile.store %n, %o[%j] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// also where what it reads is the sum of the steps before;
+
+// CHECK-LABEL: tile.program @state_read_inside(
+// CHECK-NOT: tile.spread
+// CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
+// CHECK-NOT: tile.total
+// CHECK: tile.return
+tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    tile.store %sum, %o[%j] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+    %n = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// and one that something else than rows is added to is none.
+
+// CHECK-LABEL: tile.program @added_to(
+// CHECK-NOT: tile.spread
+// CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
+// CHECK-NOT: tile.total
+// CHECK: tile.return
+tile.program @added_to(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %more = arith.addf %sum, %one : vector<8xf32>
+    %n = tile.reduce <add> %t, %more : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// A program for a CPU stays.
+
+// CHECK-LABEL: tile.program @no_pipeline(
+// CHECK-NOT: tile.spread
+// CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
+// CHECK-NOT: tile.total
+// CHECK: tile.return
+tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %n = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}

@@ -1,0 +1,450 @@
+// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-pipeline),canonicalize,cse)" -split-input-file \
+// RUN:   | FileCheck %s
+
+// A step holds the logits of its own keys and the product of the step before, and the loop goes from the last keys to
+// the first.
+
+// The output is rescaled right after a product, with the factors of the step that it stands in.
+
+// CHECK-LABEL: tile.program @after(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?xbf16>, %[[K:[a-z0-9]+]]: memref<?x?xbf16>, %[[V:[a-z0-9]+]]: memref<?x?xbf16>, %[[LOW:[a-z0-9]+]]: index, %[[HIGH:[a-z0-9]+]]: index,
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8x16xf32>
+// CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
+// CHECK: %[[QUERY:.*]] = tile.load %[[Q]]
+// CHECK: %[[ANY:.*]] = arith.cmpi slt, %[[LOW]], %[[HIGH]] : index
+// CHECK: %[[R:.*]]:2 = scf.if %[[ANY]] -> (vector<8x16xf32>, vector<8xf32>) {
+// CHECK: %[[D:.*]] = arith.subi %[[HIGH]], %[[LOW]] : index
+// CHECK: %[[STEPS:.*]] = arith.ceildivui %[[D]], %c4 : index
+// CHECK: %[[LENGTH:.*]] = arith.muli %[[STEPS]], %c4 : index
+// CHECK: %[[END:.*]] = arith.addi %[[LOW]], %[[LENGTH]] : index
+// CHECK: %[[LAST:.*]] = arith.subi %[[END]], %c4 : index
+//
+// The first step: logits and weights of the last keys, no product.
+// CHECK: %[[K0:.*]] = tile.load %[[K]][%[[LAST]], %c0]
+// CHECK: %[[S0:.*]] = tile.mma %[[QUERY]], %[[K0]], %{{.*}} transposed
+// CHECK: %[[M0:.*]] = tile.reduce <max> %[[S0]], %[[NONE]]
+// CHECK: %[[P0:.*]]:2 = tile.map tiles(%[[S0]] {{.*}} at(%c0, %[[LAST]])
+// CHECK: %[[T0:.*]] = tile.reduce <add> %[[P0]]#0,
+//
+// CHECK: %[[F:.*]]:5 = scf.for %[[I:.*]] = %c4 to %[[LENGTH]] step %c4 iter_args(%[[OUT:.*]] = %[[ZERO]], %[[MAX:.*]] = %[[M0]], %[[SUM:.*]] = %[[T0]], %[[W:.*]] = %[[P0]]#1, %[[KEY:.*]] = %[[LAST]])
+// CHECK: %[[J:.*]] = arith.subi %[[LAST]], %[[I]] : index
+// CHECK: %[[K1:.*]] = tile.load %[[K]][%[[J]], %c0]
+// CHECK: %[[S1:.*]] = tile.mma %[[QUERY]], %[[K1]], %{{.*}} transposed
+// CHECK-NOT: tile.map
+// CHECK: %[[V1:.*]] = tile.load %[[V]][%[[KEY]], %c0]
+// CHECK: %[[O1:.*]] = tile.mma %[[W]], %[[V1]], %[[OUT]] :
+// CHECK: %[[M1:.*]] = tile.reduce <max> %[[S1]], %[[MAX]]
+// CHECK: %[[SHRINK:.*]] = math.exp2
+// CHECK: %[[P1:.*]]:2 = tile.map tiles(%[[S1]] : {{.*}} at(%c0, %[[J]])
+// CHECK: %[[T1:.*]] = tile.reduce <add> %[[P1]]#0,
+// CHECK: %[[U1:.*]] = tile.map tiles(%[[O1]] : vector<8x16xf32>) rows(%[[SHRINK]] :
+// CHECK: scf.yield %[[U1]], %[[M1]], %[[T1]], %[[P1]]#1, %[[J]] :
+//
+// The last product, of the first keys; its accumulator has been rescaled.
+// CHECK: %[[V2:.*]] = tile.load %[[V]][%[[F]]#4, %c0]
+// CHECK-NOT: tile.map
+// CHECK: %[[O2:.*]] = tile.mma %[[F]]#3, %[[V2]], %[[F]]#0 :
+// CHECK: scf.yield %[[O2]], %[[F]]#2 :
+// CHECK: } else {
+// CHECK: scf.yield %[[ZERO]],
+// CHECK: tile.store %[[R]]#0,
+tile.program @after(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Right before the next product: the factors go along, and the last ones are for what stands behind the loop.
+
+// CHECK-LABEL: tile.program @before(
+// CHECK: scf.if
+// CHECK: %[[SHRINK0:.*]] = math.exp2
+// CHECK: %[[F:.*]]:6 = scf.for {{.*}} iter_args(%[[OUT:[a-z0-9]+]] = {{.*}}, %[[W:[a-z0-9]+]] = %{{[a-z0-9#]+}}, %[[SHRINK:[a-z0-9]+]] = %[[SHRINK0]], %[[KEY:[a-z0-9]+]] = %{{[a-z0-9]+}}) ->
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: %[[U:.*]] = tile.map tiles(%[[OUT]] : vector<8x16xf32>) rows(%[[SHRINK]] :
+// CHECK: %[[V:.*]] = tile.load %{{.*}}[%[[KEY]], %c0]
+// CHECK: %[[O:.*]] = tile.mma %[[W]], %[[V]], %[[U]] :
+// CHECK: tile.reduce <max>
+// CHECK: %[[SHRINK1:.*]] = math.exp2
+// CHECK: scf.yield %[[O]], {{.*}}, %[[SHRINK1]], %{{.*}} :
+// CHECK: %[[U2:.*]] = tile.map tiles(%[[F]]#0 : vector<8x16xf32>) rows(%[[F]]#4 :
+// CHECK: %[[V2:.*]] = tile.load %{{.*}}[%[[F]]#5, %c0]
+// CHECK: tile.mma %[[F]]#3, %[[V2]], %[[U2]] :
+tile.program @before(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = before, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// A program for a CPU stays.
+
+// CHECK-LABEL: tile.program @no_pipeline(
+// CHECK-NOT: scf.if
+// CHECK: scf.for %{{.*}} = %{{arg3}} to %{{arg4}} step %c4
+// CHECK-NOT: scf.for
+// CHECK: tile.return
+tile.program @no_pipeline(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// So does a loop without a product that accumulates, as one over weights;
+
+// CHECK-LABEL: tile.program @no_product(
+// CHECK-NOT: scf.if
+// CHECK: scf.for %{{.*}} = %{{arg3}} to %{{arg4}} step %c4
+// CHECK: tile.return
+tile.program @no_product(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    scf.yield %out, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// one whose output is not rescaled by rows;
+
+// CHECK-LABEL: tile.program @no_rescale(
+// CHECK-NOT: scf.if
+// CHECK: scf.for %{{.*}} = %{{arg3}} to %{{arg4}} step %c4
+// CHECK: tile.return
+tile.program @no_rescale(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// one whose values are its keys too;
+
+// CHECK-LABEL: tile.program @values_twice(
+// CHECK-NOT: scf.if
+// CHECK: scf.for %{{.*}} = %{{arg3}} to %{{arg4}} step %c4
+// CHECK: tile.return
+tile.program @values_twice(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %v, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// and one that starts with an output, where the first factors would be missed.
+
+// CHECK-LABEL: tile.program @starts_with_output(
+// CHECK-NOT: scf.if
+// CHECK: scf.for %{{.*}} = %{{arg3}} to %{{arg4}} step %c4
+// CHECK: tile.return
+tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<1.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Rescaled before a product, it may.
+
+// CHECK-LABEL: tile.program @starts_with_output_before(
+// CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<8x16xf32>
+// CHECK: scf.if
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[ONE]],
+tile.program @starts_with_output_before(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = before, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<1.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
