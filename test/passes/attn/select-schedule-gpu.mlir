@@ -1,0 +1,323 @@
+// RUN: attnc-opt %s --attn-select-schedule -split-input-file -verify-diagnostics | FileCheck %s
+
+// Tiles, overlap and shared memory on sm_90a, from the larger head dim and the mask.
+// What is measured and tuned, when the output is rescaled and where waits stand, is not repeated here.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  // Three consumers where the state of a row is small; queries have room for two.
+  // CHECK-LABEL: func.func @d8(
+  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @d8(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16>
+    return %o : tensor<?x?x4x8xbf16>
+  }
+
+  // With a mask, heads are worked on in sections whose keys and values fill three fifths of the L2 cache.
+  // CHECK-LABEL: func.func @d8_masked(
+  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  func.func @d8_masked(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16>
+    return %o : tensor<?x?x4x8xbf16>
+  }
+
+  // f16 takes as much room as bf16.
+  // CHECK-LABEL: func.func @d40(
+  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @d40(%q: tensor<?x?x4x40xf16>, %k: tensor<?x?x4x40xf16>, %v: tensor<?x?x4x40xf16>) -> tensor<?x?x4x40xf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x40xf16>, tensor<?x?x4x40xf16>, tensor<?x?x4x40xf16>) -> tensor<?x?x4x40xf16>
+    return %o : tensor<?x?x4x40xf16>
+  }
+
+  // CHECK-LABEL: func.func @d64(
+  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @d64(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d64_masked(
+  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  func.func @d64_masked(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
+    return %o : tensor<?x?x4x64xf16>
+  }
+
+  // Rows take whole panels of 64 elements: 72 is two of them.
+  // CHECK-LABEL: func.func @d72(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @d72(%q: tensor<?x?x4x72xbf16>, %k: tensor<?x?x4x72xbf16>, %v: tensor<?x?x4x72xbf16>) -> tensor<?x?x4x72xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x72xbf16>, tensor<?x?x4x72xbf16>, tensor<?x?x4x72xbf16>) -> tensor<?x?x4x72xbf16>
+    return %o : tensor<?x?x4x72xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d128(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @d128(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d128_masked(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  func.func @d128_masked(%q: tensor<?x?x4x128xf16>, %k: tensor<?x?x4x128xf16>, %v: tensor<?x?x4x128xf16>) -> tensor<?x?x4x128xf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x4x128xf16>, tensor<?x?x4x128xf16>, tensor<?x?x4x128xf16>) -> tensor<?x?x4x128xf16>
+    return %o : tensor<?x?x4x128xf16>
+  }
+
+  // CHECK-LABEL: func.func @d136(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = slabs, dynamic = true, section_bytes = 31457280>>)
+  func.func @d136(%q: tensor<?x?x4x136xbf16>, %k: tensor<?x?x4x136xbf16>, %v: tensor<?x?x4x136xbf16>) -> tensor<?x?x4x136xbf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x4x136xbf16>, tensor<?x?x4x136xbf16>, tensor<?x?x4x136xbf16>) -> tensor<?x?x4x136xbf16>
+    return %o : tensor<?x?x4x136xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d192(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = slabs, dynamic = true>>)
+  func.func @d192(%q: tensor<?x?x4x192xf16>, %k: tensor<?x?x4x192xf16>, %v: tensor<?x?x4x192xf16>) -> tensor<?x?x4x192xf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x192xf16>, tensor<?x?x4x192xf16>, tensor<?x?x4x192xf16>) -> tensor<?x?x4x192xf16>
+    return %o : tensor<?x?x4x192xf16>
+  }
+
+  // The larger head dim counts.
+  // CHECK-LABEL: func.func @mla(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  func.func @mla(%q: tensor<?x?x4x192xbf16>, %k: tensor<?x?x4x192xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+
+  // CHECK-LABEL: func.func @narrow_keys(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @narrow_keys(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+
+  // Above 192, how many keys a step has is a matter of registers; the whole output has no room beside them.
+  // CHECK-LABEL: func.func @d200(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = {{[0-9]+}}, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = {{slabs|direct}}, dynamic = true>>)
+  func.func @d200(%q: tensor<?x?x4x200xbf16>, %k: tensor<?x?x4x200xbf16>, %v: tensor<?x?x4x200xbf16>) -> tensor<?x?x4x200xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x200xbf16>, tensor<?x?x4x200xbf16>, tensor<?x?x4x200xbf16>) -> tensor<?x?x4x200xbf16>
+    return %o : tensor<?x?x4x200xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d256(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = {{[0-9]+}}, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = {{slabs|direct}}, dynamic = true>>)
+  func.func @d256(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
+    return %o : tensor<?x?x4x256xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d256_masked(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = {{[0-9]+}}, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = {{slabs|direct}}, dynamic = true, section_bytes = 31457280>>)
+  func.func @d256_masked(%q: tensor<?x?x4x256xf16>, %k: tensor<?x?x4x256xf16>, %v: tensor<?x?x4x256xf16>) -> tensor<?x?x4x256xf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x4x256xf16>, tensor<?x?x4x256xf16>, tensor<?x?x4x256xf16>) -> tensor<?x?x4x256xf16>
+    return %o : tensor<?x?x4x256xf16>
+  }
+
+  // Weights have no values and no output tile.
+  // CHECK-LABEL: func.func @weights(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = {{[0-9]+}}, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2,{{.*}} dynamic = true>>)
+  func.func @weights(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>) -> tensor<?x4x?x?xbf16> {
+    %w = attn.weights %q, %k : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x4x?x?xbf16>
+    return %w : tensor<?x4x?x?xbf16>
+  }
+}
+
+// -----
+
+// A schedule of the spec's own that fits is kept.
+
+// CHECK-LABEL: func.func @kept(
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @kept(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, rescale = after, epilogue = staged>>)
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64,
+                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// One for a CPU.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @no_pipeline(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{expected the schedule to have a pipeline for sm_90a}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// A consumer has 64 rows.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @panel(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, got 128, 2 and 32}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32,
+                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// Consumers have all rows.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @rows(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, got 128, 3 and 64}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
+                              pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 160, rescale = after, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// Products take keys in sixteens,
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @keys(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{expected key_tile to be a multiple of 16 up to 256, got 72}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 72, panel = 64,
+                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// 256 at most.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @many_keys(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{expected key_tile to be a multiple of 16 up to 256, got 272}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 272, panel = 64,
+                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// Registers that a multiprocessor does not have.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @registers(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{the schedule needs 98304 registers (128 * (48 + 3 * 240)), but sm_90a has 65536}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64,
+                              pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 48,
+                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// Shared memory that a block cannot have.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @shared(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{the schedule needs 295936 bytes of shared memory (2 * 32768 (queries) + 3 * 32768 (keys) + 3 * 32768 (values) + 1 * 32768 (output) + 1024 (barriers)), but sm_90a has 232448}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
+                              pipeline = <consumers = 2, stages = 3, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// Keys wider than values; the buffer of the output has 64 columns.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @shared_mla(%q: tensor<?x?x4x192xbf16>, %k: tensor<?x?x4x192xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{the schedule needs 279552 bytes of shared memory (2 * 49152 (queries) + 2 * 49152 (keys) + 2 * 32768 (values) + 1 * 16384 (output) + 1024 (barriers)), but sm_90a has 232448}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
+                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = slabs>>)
+      : (tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// None for the output.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @shared_direct(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
+    // expected-error@+1 {{the schedule needs 328704 bytes of shared memory (1 * 65536 (queries) + 2 * 65536 (keys) + 2 * 65536 (values) + 1024 (barriers)), but sm_90a has 232448}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
+                              pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>>)
+      : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
+    return %o : tensor<?x?x4x256xbf16>
+  }
+}
