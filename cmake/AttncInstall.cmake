@@ -16,7 +16,26 @@ target_include_directories(AttncRuntime INTERFACE "$<INSTALL_INTERFACE:${CMAKE_I
 install(TARGETS AttncRuntime AttncCuda EXPORT AttncTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attnc/runtime"
-        COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "jit" EXCLUDE PATTERN "python" EXCLUDE)
+        COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "jit" EXCLUDE PATTERN "python" EXCLUDE
+        PATTERN "capi" EXCLUDE PATTERN "include" EXCLUDE)
+
+# The C API: one shared library and its header.
+install(TARGETS AttncShared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Tools)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT Tools)
+
+# What only a machine with a GPU can tell: checks that run from an archive, without anything to build.
+if(ATTNC_BUILD_TESTS)
+  set(checks "${CMAKE_INSTALL_DATADIR}/attnc/gpu-checks")
+  install(TARGETS attnc-conformance-tests RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/attnc" COMPONENT Checks)
+  install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/conformance/gpu-checks.sh" DESTINATION "${checks}" RENAME run.sh
+          COMPONENT Checks)
+  install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/conformance/grid.py" "${PROJECT_SOURCE_DIR}/test/bench/peers.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_cases.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_report.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/attnc_runtime.py"
+          DESTINATION "${checks}" COMPONENT Checks)
+endif()
+
 install(EXPORT AttncTargets NAMESPACE Attnc:: DESTINATION "${ATTNC_CMAKE_DIR}" COMPONENT Development)
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/AttncConfig.cmake.in"

@@ -19,6 +19,25 @@ using namespace attnc::conformance;
 using runtime::Result;
 using runtime::Status;
 
+Status attnc::conformance::compileAlone(const std::string &text, StringRef target) {
+  std::string diagnostics;
+  llvm::raw_string_ostream stream(diagnostics);
+  jit::Session session(stream);
+  auto explain = [&](runtime::Error error) { return runtime::Error{diagnostics + error.message}; };
+  if (Status status = session.openText(text, "spec"); !status)
+    return explain(status.takeError());
+  Result<attn::KernelFunction> kernel = session.findKernel();
+  if (!kernel)
+    return explain(kernel.takeError());
+  Result<Attribute> machine = jit::parseTargetAttr(&session.context(), target);
+  if (!machine)
+    return machine.takeError();
+  Result<runtime::KernelImage> image = jit::compileToImage(session, *kernel, *machine);
+  if (!image)
+    return explain(image.takeError());
+  return {};
+}
+
 Result<std::unique_ptr<CompiledSpec>> CompiledSpec::open(const std::string &text) {
   auto spec = std::make_unique<CompiledSpec>();
   if (Status status = spec->session.openText(text, "spec"); !status)

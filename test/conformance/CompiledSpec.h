@@ -10,6 +10,10 @@
 
 namespace attnc::conformance {
 
+/// Compiles `text` for `target`, a name that `jit::parseTargetAttr` takes, and drops what comes of it. The error holds
+/// the diagnostics.
+runtime::Status compileAlone(const std::string &text, llvm::StringRef target);
+
 /// A spec and its kernel on one target. One compilation serves all sizes.
 class CompiledSpec {
 public:

@@ -3,8 +3,12 @@
 //
 // Each case in each dtype is one GoogleTest test, Conformance.S5_window_0/bf16. The environment says what runs:
 //
-//   ATTNC_CONFORMANCE          quick (default) or full
-//   ATTNC_CONFORMANCE_TARGET   the target to test, cpu by default
+//   ATTNC_CONFORMANCE          quick (default), full, or compile: all of it is compiled, and nothing runs
+//   ATTNC_CONFORMANCE_TARGET   the target to test, cpu by default; any that `attnc compile` takes where nothing runs
+//   ATTNC_CONFORMANCE_BUDGET   multiplications that the reference of one trial may take; rows are sampled for it
+//
+// Each trial says its sizes before it runs, so that what reads along knows which one hangs. grid.py does, and runs many
+// of these programs at once.
 //===----------------------------------------------------------------------===//
 
 #include "test/conformance/Runner.h"
@@ -20,7 +24,9 @@ namespace {
 /// What the environment asks for.
 struct Request {
   Extent extent = Extent::Quick;
+  bool compileOnly = false;
   std::string target;
+  double budget = 0;
 };
 
 /// All trials of one case in one dtype, on one compiled kernel.
@@ -31,13 +37,21 @@ public:
 
   void TestBody() override {
     std::string text = subject.spec.toString(dtype);
+    if (request.compileOnly) {
+      runtime::Status status = compileAlone(text, request.target);
+      EXPECT_TRUE(static_cast<bool>(status)) << status.message() << "\n" << text;
+      return;
+    }
     auto spec = CompiledSpec::compile(text, request.target);
     ASSERT_TRUE(static_cast<bool>(spec)) << spec.message() << "\n" << text;
-    double budget = request.extent == Extent::Full ? 4e8 : 2e7;
     for (const Trial &trial : subject.trials) {
-      Outcome outcome = runTrial(**spec, trial, budget);
-      std::printf("  %s\n", outcome.line.c_str());
+      std::printf("  trial %s\n", trial.shape.c_str());
+      Outcome outcome = runTrial(**spec, trial, request.budget);
+      std::fputs(outcome.line.c_str(), stdout);
       EXPECT_EQ(outcome.fault, "") << trial.shape << "\n" << text;
+      // What goes wrong on a GPU leaves nothing there that works.
+      if (outcome.fault.find("CUDA_ERROR_") != std::string::npos)
+        break;
     }
   }
 
@@ -49,21 +63,32 @@ private:
 
 } // namespace
 
+/// Ends the program, since the environment makes no sense.
+[[noreturn]] static void refuse(const char *variable, const char *expected, const std::string &got) {
+  std::fprintf(stderr, "%s: expected %s, got '%s'\n", variable, expected, got.c_str());
+  std::exit(2);
+}
+
 /// Reads the environment; ends the program where it makes no sense.
 static Request readEnvironment() {
   Request request;
   request.target = requestedTarget();
   const char *extent = std::getenv("ATTNC_CONFORMANCE");
   std::string text = extent ? extent : "quick";
-  if (text != "quick" && text != "full") {
-    std::fprintf(stderr, "ATTNC_CONFORMANCE: expected quick or full, got '%s'\n", text.c_str());
-    std::exit(2);
-  }
-  request.extent = text == "full" ? Extent::Full : Extent::Quick;
+  if (text != "quick" && text != "full" && text != "compile")
+    refuse("ATTNC_CONFORMANCE", "quick, full or compile", text);
+  request.extent = text == "quick" ? Extent::Quick : Extent::Full;
+  request.compileOnly = text == "compile";
+  request.budget = request.extent == Extent::Full ? 4e8 : 2e7;
+  if (const char *budget = std::getenv("ATTNC_CONFORMANCE_BUDGET"))
+    if (llvm::StringRef(budget).getAsDouble(request.budget) || !(request.budget > 0))
+      refuse("ATTNC_CONFORMANCE_BUDGET", "a number above 0", budget);
   return request;
 }
 
 int main(int argc, char **argv) {
+  // Line by line, also into a pipe.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   testing::InitGoogleTest(&argc, argv);
   Request request = readEnvironment();
   for (const Case &subject : allCases(request.extent))

@@ -152,7 +152,7 @@ static bool failsByChance(const jit::Judgement &judgement, const Tensor &got) {
 }
 
 Outcome conformance::runTrial(CompiledSpec &spec, const Trial &trial, double budget) {
-  Outcome outcome{trial.shape, ""};
+  Outcome outcome;
   auto fail = [&](runtime::Error error) {
     outcome.fault = error.message.empty() ? "failed without a message" : error.message;
     return outcome;
@@ -185,7 +185,7 @@ Outcome conformance::runTrial(CompiledSpec &spec, const Trial &trial, double bud
     jit::Judgement &judgement = (*judgements)[n];
     if (!judgement.right() && failsByChance(judgement, first[n]))
       judgement.fault.clear();
-    outcome.line += "\n    " + judgement.toString();
+    outcome.line += "    " + judgement.toString() + "\n";
     if (!judgement.right() && outcome.fault.empty())
       outcome.fault = judgement.name + ": " + judgement.fault;
   }

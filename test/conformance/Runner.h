@@ -12,7 +12,7 @@ namespace attnc::conformance {
 
 /// What came of a trial.
 struct Outcome {
-  std::string line;  ///< sizes and errors, for people
+  std::string line;  ///< errors, a line for each result, for people
   std::string fault; ///< why it is wrong; empty where it is right
 };
 
