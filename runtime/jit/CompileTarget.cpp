@@ -15,7 +15,7 @@ Result<Attribute> jit::parseTargetAttr(MLIRContext *context, StringRef name) {
   if (name == "cpu" || name == "auto")
     return Attribute(target::getHostCpu(context));
   auto [kind, arch] = name.split(':');
-  if (kind != "nvptx")
+  if (kind != "nvptx" && kind != "sim")
     return runtime::Error{"unknown target '" + name.str() + "'; kernels are compiled for cpu, nvptx (" +
                           target::defaultNvidiaGpu.str() + ") or nvptx:ARCH"};
   if (name == kind)

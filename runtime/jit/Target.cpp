@@ -8,6 +8,7 @@
 #include "runtime/jit/GpuKernel.h"
 #include "runtime/jit/LoadedKernel.h"
 #include "runtime/jit/ReferenceKernel.h"
+#include "runtime/jit/SimKernel.h"
 
 using namespace attnc;
 using namespace attnc::jit;
@@ -90,6 +91,15 @@ static Result<std::unique_ptr<Executable>> loadReference(Session &session, const
   return std::unique_ptr<Executable>(std::move(*loaded));
 }
 
+static Result<std::unique_ptr<Executable>> loadSim(Session &session, const attn::KernelFunction &kernel,
+                                                   llvm::StringRef architecture) {
+  attn::GpuTargetAttr target = target::getNvidiaGpu(&session.context(), architecture);
+  Result<std::unique_ptr<SimKernel>> loaded = SimKernel::create(session, kernel, target);
+  if (!loaded)
+    return loaded.takeError();
+  return std::unique_ptr<Executable>(std::move(*loaded));
+}
+
 llvm::ArrayRef<Target> jit::getTargets() {
   static constexpr Target targets[] = {
       {"cpu", "", "this CPU: SIMD code for its registers, tiles on all cores", alwaysAvailable, loadCpu},
@@ -98,6 +108,9 @@ llvm::ArrayRef<Target> jit::getTargets() {
       {"nvptx:sm_80", "sm_80", "for all from Ampere on: products of warps", explainNvptx, loadNvptx},
       {"reference", "", "the definition in fp64: slow, exact, what all else is judged against", alwaysAvailable,
        loadReference},
+      {"sim:sm_90a", "sm_90a", "the steps of the kernel for Hopper under adverse timing: very slow, finds races",
+       alwaysAvailable, loadSim},
+      {"sim:sm_80", "sm_80", "the same for the kernel from Ampere on", alwaysAvailable, loadSim},
   };
   return targets;
 }

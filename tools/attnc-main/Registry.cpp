@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/CpuCodegen.h"
 #include "codegen/nvptx/NvptxCodegen.h"
+#include "codegen/sim/Passes.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Conversion/Passes.h"
@@ -38,6 +39,7 @@ void attnc::tools::registerAllPasses() {
   registerPipelines();
   cpu::registerCpuPasses();
   nvptx::registerNvptxPasses();
+  sim::registerAttncSimPasses();
   registerTransformsPasses();
   arith::registerArithIntRangeOptsPass();
   registerSCFPasses();

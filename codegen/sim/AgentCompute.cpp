@@ -1,0 +1,346 @@
+//===- AgentCompute.cpp - Steps that nobody else sees -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/sim/Agent.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::sim;
+
+bool Agent::compute(const Instruction &instruction) {
+  switch (instruction.action) {
+  case Action::Element:
+    return computeElement(instruction);
+  case Action::Step: {
+    int number = instruction.results[0];
+    auto array = std::make_shared<Array>(rowsOf(number), 1);
+    int64_t first = code.isColumns(number) ? 0 : part * array->rows;
+    for (int64_t row = 0; row < array->rows; ++row)
+      array->data[row].i = first + row;
+    values[number].array = std::move(array);
+    return true;
+  }
+  case Action::ReadView:
+    return readView(instruction);
+  case Action::Dim: {
+    auto dim = cast<memref::DimOp>(instruction.op);
+    int64_t number = held(dim.getIndex()).number.i;
+    values[instruction.results[0]].number.i = block.device.getView(dim.getSource()).shape[number];
+    return true;
+  }
+  case Action::Map:
+    return computeMap(instruction);
+  case Action::Reduce:
+    return computeReduce(instruction);
+  case Action::Product:
+    return computeProduct(instruction);
+  case Action::LoadTile:
+    return loadTile(instruction);
+  case Action::StoreTile:
+    return storeTile(instruction);
+  case Action::Extent:
+    return computeExtent(instruction);
+  default:
+    llvm_unreachable("others see it");
+  }
+}
+
+/// An operation on numbers, or on all elements of vectors.
+bool Agent::computeElement(const Instruction &instruction) {
+  auto type = dyn_cast<VectorType>(code.typeOf(instruction.results[0]));
+  int64_t rows = type ? rowsOf(instruction.results[0]) : 1;
+  int64_t columns = type && type.getRank() == 2 ? type.getDimSize(1) : 1, count = rows * columns;
+  SmallVector<const Number *, 4> operands;
+  SmallVector<std::vector<Number>, 4> spread(instruction.operands.size());
+  for (auto [number, room] : llvm::zip_equal(instruction.operands, spread)) {
+    const Held &value = values[number];
+    if (!type) {
+      operands.push_back(&value.number);
+    } else if (value.array) {
+      operands.push_back(value.array->data.data());
+    } else {
+      room.assign(count, value.number);
+      operands.push_back(room.data());
+    }
+  }
+  SmallVector<Number *, 2> results;
+  SmallVector<std::shared_ptr<Array>, 2> arrays;
+  SmallVector<Number, 2> numbers(instruction.results.size());
+  for (Number &number : numbers) {
+    if (type)
+      arrays.push_back(std::make_shared<Array>(rows, columns));
+    results.push_back(type ? arrays.back()->data.data() : &number);
+  }
+  code.elements[instruction.payload].run(operands, results, count);
+  for (auto [n, number] : llvm::enumerate(instruction.results)) {
+    if (type)
+      values[number].array = std::move(arrays[n]);
+    else
+      values[number].number = numbers[n];
+  }
+  return true;
+}
+
+bool Agent::readView(const Instruction &instruction) {
+  auto load = cast<memref::LoadOp>(instruction.op);
+  Number number;
+  if (!readElement(block.device.getView(load.getMemRef()), numbersOf(load.getIndices()), number)) {
+    fail(load) << "reads outside of the tensor";
+    return false;
+  }
+  values[instruction.results[0]].number = number;
+  return true;
+}
+
+/// Maps, and masks, which put -inf where they do not keep.
+bool Agent::computeMap(const Instruction &instruction) {
+  auto map = dyn_cast<tile::MapOp>(instruction.op);
+  auto mask = dyn_cast<tile::MaskOp>(instruction.op);
+  size_t numTiles = map ? map.getTiles().size() : mask.getTiles().size();
+  size_t numRows = map ? map.getRows().size() : mask.getRows().size();
+  size_t numCols = map ? map.getCols().size() : mask.getCols().size();
+  auto type = cast<VectorType>(instruction.op->getResult(0).getType());
+  int64_t rows = rowsOf(instruction.results[0]), columns = type.getDimSize(1);
+  ArrayRef<int> operands = instruction.operands;
+  const ElementProgram &program = code.regions[instruction.payload];
+  auto registers = program.makeRegisters(columns, [&](int number) { return values[number].number; });
+  for (size_t n = 0; n < numCols; ++n)
+    std::copy_n(values[operands[numTiles + numRows + n]].array->data.data(), columns,
+                registers.argument(static_cast<int64_t>(numTiles + numRows + n)));
+  size_t coordinates = numTiles + numRows + numCols;
+  int64_t i = values[operands[coordinates]].number.i + part * rows, j = values[operands[coordinates + 1]].number.i;
+  for (int64_t column = 0; column < columns; ++column)
+    registers.argument(static_cast<int64_t>(coordinates) + 1)[column].i = j + column;
+  SmallVector<std::shared_ptr<Array>, 2> results;
+  for (size_t n = 0; n < instruction.results.size(); ++n)
+    results.push_back(std::make_shared<Array>(rows, columns));
+  Number dropped;
+  dropped.f = -std::numeric_limits<double>::infinity();
+  for (int64_t row = 0; row < rows; ++row) {
+    for (size_t n = 0; n < numTiles; ++n)
+      std::copy_n(values[operands[n]].array->row(row), columns, registers.argument(static_cast<int64_t>(n)));
+    for (size_t n = 0; n < numRows; ++n)
+      std::fill_n(registers.argument(static_cast<int64_t>(numTiles + n)), columns,
+                  values[operands[numTiles + n]].array->data[row]);
+    Number position;
+    position.i = i + row;
+    std::fill_n(registers.argument(static_cast<int64_t>(coordinates)), columns, position);
+    auto viewOf = [&](int number) -> const attn::HostArray & {
+      for (auto [outside, value] : code.getOutside())
+        if (outside == number)
+          return block.device.getView(value);
+      llvm_unreachable("a tensor is an argument of the program");
+    };
+    if (Operation *at = program.run(registers, viewOf)) {
+      fail(at) << "reads outside of the tensor";
+      return false;
+    }
+    for (auto [n, result] : llvm::enumerate(results)) {
+      const Number *yielded = registers.yielded(static_cast<int64_t>(n));
+      if (map) {
+        std::copy_n(yielded, columns, result->row(row));
+        continue;
+      }
+      const Number *whole = values[operands[0]].array->row(row);
+      for (int64_t column = 0; column < columns; ++column)
+        result->row(row)[column] = yielded[column].i ? whole[column] : dropped;
+    }
+  }
+  for (auto [number, result] : llvm::zip_equal(instruction.results, results))
+    values[number].array = std::move(result);
+  return true;
+}
+
+bool Agent::computeReduce(const Instruction &instruction) {
+  bool isMax = cast<tile::ReduceOp>(instruction.op).getKind() == tile::ReduceKind::Max;
+  const Array &source = *values[instruction.operands[0]].array, &acc = *values[instruction.operands[1]].array;
+  auto result = std::make_shared<Array>(source.rows, 1);
+  for (int64_t row = 0; row < source.rows; ++row) {
+    double joined = acc.data[row].f;
+    for (int64_t column = 0; column < source.columns; ++column) {
+      double element = source.row(row)[column].f;
+      joined = isMax ? std::fmax(joined, element) : joined + element;
+    }
+    result->data[row].f = static_cast<float>(joined);
+  }
+  values[instruction.results[0]].array = std::move(result);
+  return true;
+}
+
+bool Agent::computeProduct(const Instruction &instruction) {
+  auto mma = cast<tile::MmaOp>(instruction.op);
+  Product product;
+  product.op = mma;
+  product.a = values[instruction.operands[0]];
+  product.b = values[instruction.operands[1]];
+  product.sum = values[instruction.operands[2]].array;
+  product.columns = mma.getResult().getType().getDimSize(1);
+  product.transposed = mma.getTransposed();
+  SharedMemory::Stamp stamp{party, clock.at(party), Access::Product, mma};
+  for (const Held *operand : {&product.a, &product.b})
+    if (operand->ring && !readSlot(*operand, mma, stamp, clock))
+      return false;
+  if (!multiply(product))
+    return false;
+  values[instruction.results[0]].array = product.result;
+  return true;
+}
+
+/// Computes the result of a product from what its operands hold now. A sum is rounded once: what the order of its terms
+/// costs is the machine's affair.
+bool Agent::multiply(Product &product) {
+  const Array &sum = *product.sum;
+  int64_t rows = sum.rows, columns = product.columns;
+  // Appends what a slot holds now.
+  auto readShared = [&](const Held &slot, std::vector<float> &all) {
+    bool early = false, late = false;
+    for (const StagePart &rows : slot.ring->stageOf(slot.round).parts) {
+      early |= !rows.data || rows.round < slot.round;
+      late |= rows.round > slot.round;
+      if (!early && !late)
+        all.insert(all.end(), rows.data->begin(), rows.data->end());
+    }
+    if (!early && !late)
+      return true;
+    fail(product.op) << (early ? "read of a buffer that has not arrived"
+                               : "buffer overwritten while a product reads it")
+                     << " (" << slot.ring->name() << "; " << block.device.schedule << ")";
+    return false;
+  };
+  std::vector<float> left, right;
+  if (product.a.ring) {
+    std::vector<float> all;
+    if (!readShared(product.a, all))
+      return false;
+    int64_t own = static_cast<int64_t>(all.size()) / parts;
+    left.assign(all.begin() + part * own, all.begin() + (part + 1) * own);
+  } else {
+    for (Number number : product.a.array->data)
+      left.push_back(static_cast<float>(number.f));
+  }
+  int64_t depth = static_cast<int64_t>(left.size()) / rows;
+  if (product.b.ring) {
+    if (!readShared(product.b, right))
+      return false;
+  } else {
+    for (Number number : product.b.array->data)
+      right.push_back(static_cast<float>(number.f));
+  }
+  if (product.transposed) {
+    std::vector<float> turned(right.size());
+    for (int64_t n = 0; n < columns; ++n)
+      for (int64_t k = 0; k < depth; ++k)
+        turned[k * columns + n] = right[n * depth + k];
+    right = std::move(turned);
+  }
+  auto result = std::make_shared<Array>(rows, columns);
+  std::vector<double> line(columns);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t n = 0; n < columns; ++n)
+      line[n] = sum.row(row)[n].f;
+    for (int64_t k = 0; k < depth; ++k) {
+      double factor = left[row * depth + k];
+      const float *values = right.data() + k * columns;
+      for (int64_t n = 0; n < columns; ++n)
+        line[n] += factor * values[n];
+    }
+    for (int64_t n = 0; n < columns; ++n)
+      result->row(row)[n].f = static_cast<float>(line[n]);
+  }
+  product.result = std::move(result);
+  product.done = true;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+bool Agent::loadTile(const Instruction &instruction) {
+  auto load = cast<tile::LoadOp>(instruction.op);
+  auto type = cast<VectorType>(load.getResult().getType());
+  int number = instruction.results[0];
+  auto array = std::make_shared<Array>(rowsOf(number), type.getRank() == 2 ? type.getDimSize(1) : 1);
+  Numbers first = numbersOf(load.getIndices()), limits = numbersOf(load.getLimits());
+  const attn::HostArray &view = block.device.getView(load.getView());
+  ArrayRef<int64_t> axes = load.getAxes();
+  first[axes[0]] += code.isColumns(number) ? 0 : part * array->rows;
+  for (int64_t row = 0; row < array->rows; ++row)
+    for (int64_t column = 0; column < array->columns; ++column) {
+      Numbers at = first;
+      at[axes[0]] += row;
+      bool inside = at[axes[0]] < limits[0];
+      if (axes.size() == 2) {
+        at[axes[1]] += column;
+        inside &= at[axes[1]] < limits[1];
+      }
+      Number &element = array->row(row)[column];
+      element.i = 0; // the bits of a float's 0 as well
+      if (inside && !readElement(view, at, element)) {
+        fail(load) << "reads outside of the tensor";
+        return false;
+      }
+    }
+  values[number].array = std::move(array);
+  return true;
+}
+
+bool Agent::storeTile(const Instruction &instruction) {
+  auto store = cast<tile::StoreOp>(instruction.op);
+  const Array &array = *held(store.getValue()).array;
+  Numbers first = numbersOf(store.getIndices()), limits = numbersOf(store.getLimits());
+  ArrayRef<int64_t> axes = store.getAxes();
+  first[axes[0]] += part * array.rows;
+  auto writer = static_cast<int>(tile.value_or(0) * parts + part);
+  std::string who = name();
+  for (int64_t row = 0; row < array.rows; ++row)
+    for (int64_t column = 0; column < array.columns; ++column) {
+      Numbers at = first;
+      at[axes[0]] += row;
+      bool inside = at[axes[0]] < limits[0];
+      if (axes.size() == 2) {
+        at[axes[1]] += column;
+        inside &= at[axes[1]] < limits[1];
+      }
+      if (inside && !block.device.store(store, who, writer, store.getView(), at, array.row(row)[column]))
+        return false;
+    }
+  return true;
+}
+
+bool Agent::computeExtent(const Instruction &instruction) {
+  auto extent = cast<tile::ExtentOp>(instruction.op);
+  const attn::HostArray &view = block.device.getView(extent.getView());
+  Numbers first = numbersOf(extent.getFirst()), last = numbersOf(extent.getLast()), at = first;
+  unsigned width = cast<IntegerType>(extent.getView().getType().getElementType()).getWidth();
+  bool isBool = width == 1;
+  int64_t least = isBool ? 1 : std::numeric_limits<int64_t>::max() >> (64 - width);
+  int64_t greatest = isBool ? 0 : std::numeric_limits<int64_t>::min() >> (64 - width);
+  bool empty =
+      llvm::any_of(llvm::zip_equal(first, last), [](auto pair) { return std::get<0>(pair) > std::get<1>(pair); });
+  while (!empty) {
+    Number number;
+    if (!readElement(view, at, number)) {
+      fail(extent) << "reads outside of the tensor";
+      return false;
+    }
+    int64_t value = isBool ? number.i != 0 : number.i;
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+    int64_t dim = static_cast<int64_t>(at.size()) - 1;
+    while (dim >= 0 && at[dim] == last[dim]) {
+      at[dim] = first[dim];
+      --dim;
+    }
+    if (dim < 0)
+      break;
+    ++at[dim];
+  }
+  values[instruction.results[0]].number.i = isBool ? -least : least;
+  values[instruction.results[1]].number.i = isBool ? -greatest : greatest;
+  return true;
+}

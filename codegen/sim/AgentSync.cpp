@@ -1,0 +1,362 @@
+//===- AgentSync.cpp - Steps that other agents see --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operation with the attribute `no_wait` goes on without what it waits for: tests plant faults with it.
+//===----------------------------------------------------------------------===//
+
+#include "codegen/sim/Agent.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::sim;
+
+static bool waits(Operation *op) { return !op->hasAttr("no_wait"); }
+
+Agent::Progress Agent::synchronize(const Instruction &instruction) {
+  if (instruction.action == Action::Sync)
+    return sync(instruction.op);
+  return llvm::TypeSwitch<Operation *, Progress>(instruction.op)
+      .Case([&](tile::EachOp) { return nextTile(instruction); })
+      .Case([&](tile::PutOp op) { return put(op); })
+      .Case([&](tile::GetOp op) { return get(instruction, op); })
+      .Case([&](tile::ReleaseOp op) { return release(op); })
+      .Case([&](tile::StartOp op) { return start(instruction, op); })
+      .Case([&](tile::AwaitOp op) { return await(instruction, op); })
+      .Case([&](tile::TurnOp op) { return turn(op); })
+      .Case([&](tile::StoreOp op) { return stage(op); });
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+/// Whether all consumers have given back the next buffer of `ring`, or never had it.
+bool Agent::isFree(const Ring &ring) const {
+  return llvm::all_of(block.consumers, [&](Agent *consumer) {
+    return consumer->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
+  });
+}
+
+/// Fetches and posts, receives, or counts up, as `tile.each` says.
+Agent::Progress Agent::nextTile(const Instruction &instruction) {
+  Device &device = block.device;
+  Ring *ring = instruction.operands.empty() ? nullptr : values[instruction.operands[0]].ring;
+  int64_t next = 0;
+  if (ring && !isProducer) {
+    RingStage &stage = ring->stageOf(got(*ring));
+    if (stage.round() < got(*ring))
+      return waitFor("the number of a tile in " + ring->name());
+    clock.join(stage.full);
+    if (!block.access(stage.parts[0].region, /*writes=*/false,
+                      {party, clock.at(party), Access::Receive, instruction.op}, clock, name()))
+      return Progress::Failed;
+    next = stage.number;
+    ++gets[ring];
+    ++releases[ring];
+    stage.empty.join(publish());
+  } else {
+    if (!candidate) {
+      if (fresh)
+        candidate = block.number;
+      else if (ring)
+        candidate = device.counter++ + device.blocks;
+      else
+        candidate = *tile + device.blocks;
+      fresh = false;
+    }
+    if (ring) {
+      if (!isFree(*ring))
+        return waitFor("an empty place for the number of a tile in " + ring->name());
+      RingStage &stage = ring->stageOf(put(*ring));
+      clock.join(stage.empty);
+      if (!block.access(stage.parts[0].region, /*writes=*/true, {party, clock.at(party), Access::Post, instruction.op},
+                        clock, name()))
+        return Progress::Failed;
+      stage.number = *candidate;
+      stage.parts[0].round = puts[ring]++;
+      stage.full = publish();
+    }
+    next = *candidate;
+    candidate.reset();
+  }
+  if (next >= device.tiles) {
+    pc = instruction.target;
+    return Progress::Moved;
+  }
+  tile = next;
+  values[instruction.results[0]].number.i = next;
+  ++pc;
+  return Progress::Moved;
+}
+
+/// Starts the copy of a tile, or, without roles, of the warp's part of one.
+Agent::Progress Agent::put(tile::PutOp op) {
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = put(ring);
+  RingStage &stage = ring.stageOf(round);
+  if (role && waits(op)) {
+    if (!isFree(ring))
+      return waitFor("an empty buffer of " + ring.name());
+    clock.join(stage.empty);
+  }
+  int64_t place = role ? 0 : part;
+  StagePart &rows = stage.parts[place];
+  uint32_t time = block.nextTime(rows.copyParty);
+  if (!block.access(rows.region, /*writes=*/true, {rows.copyParty, time, Access::Copy, op}, clock, name()))
+    return Progress::Failed;
+
+  // What the copy engine does not find in the tensor is 0; it knows nothing of limits inside. Threads do.
+  auto type = cast<VectorType>(ring.op.getRing().getType().getElement());
+  auto copied = type.getDimSize(0) / static_cast<int64_t>(stage.parts.size()), columns = type.getDimSize(1);
+  auto data = std::make_shared<SharedTile>(copied * columns, 0.0F);
+  const attn::HostArray &view = block.device.getView(op.getView());
+  Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits()), at = first;
+  ArrayRef<int64_t> axes = op.getAxes();
+  for (int64_t row = 0; row < copied; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      at[axes[0]] = first[axes[0]] + place * copied + row;
+      at[axes[1]] = first[axes[1]] + column;
+      bool below = role || (at[axes[0]] < limits[0] && at[axes[1]] < limits[1]);
+      Number element;
+      if (below && readElement(view, at, element))
+        (*data)[row * columns + column] = static_cast<float>(element.f);
+    }
+  rows.data = nullptr;
+  rows.round = -1;
+  rows.filler = op;
+  ++puts[&ring];
+  Clock before = publish();
+  before.set(rows.copyParty, time);
+  if (!role)
+    ownCopies.push_back(before);
+  block.copies.push_back({this, &ring, round, place, ownCopies.size() - 1, std::move(data), std::move(before)});
+  return Progress::Moved;
+}
+
+Agent::Progress Agent::get(const Instruction &instruction, tile::GetOp op) {
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = got(ring);
+  RingStage &stage = ring.stageOf(round);
+  if (role && waits(op)) {
+    if (stage.round() < round)
+      return waitFor("a full buffer of " + ring.name());
+    clock.join(stage.full);
+  }
+  ++gets[&ring];
+  Held &slot = values[instruction.results[0]];
+  slot.ring = &ring;
+  slot.round = round;
+  return Progress::Moved;
+}
+
+Agent::Progress Agent::release(tile::ReleaseOp op) {
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = released(ring);
+  if (round >= got(ring)) {
+    fail(op) << "release without get (" << ring.name() << ")";
+    return Progress::Failed;
+  }
+  if (block.device.rules)
+    for (const std::shared_ptr<Product> &product : products)
+      for (const Held *operand : {&product->a, &product->b})
+        if (operand->ring == &ring && operand->round == round) {
+          InFlightDiagnostic diagnostic = fail(op);
+          diagnostic << "buffer released while a product reads it (" << ring.name() << ")";
+          diagnostic.attachNote(product->op->getLoc()) << "the product that reads it";
+          return Progress::Failed;
+        }
+  ++releases[&ring];
+  if (role)
+    ring.stageOf(round).empty.join(publish());
+  return Progress::Moved;
+}
+
+/// Enters that `op` reads `slot`.
+bool Agent::readSlot(const Held &slot, Operation *op, const SharedMemory::Stamp &stamp, const Clock &before) {
+  if (block.device.rules && released(*slot.ring) > slot.round) {
+    fail(op) << "read of a buffer that was released (" << slot.ring->name() << ")";
+    return false;
+  }
+  for (StagePart &rows : slot.ring->stageOf(slot.round).parts) {
+    if (!rows.filler) {
+      fail(op) << "read of a buffer that has not arrived (" << slot.ring->name() << ", which nothing was put in)";
+      return false;
+    }
+    if (!block.access(rows.region, /*writes=*/false, stamp, before, name()))
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Agent::Progress Agent::start(const Instruction &instruction, tile::StartOp op) {
+  auto product = std::make_shared<Product>();
+  product->op = op;
+  product->a = values[instruction.operands[0]];
+  product->b = values[instruction.operands[1]];
+  product->sum = values[instruction.operands[2]].array;
+  product->columns = op.getResult().getType().getTile().getDimSize(1);
+  product->transposed = op.getTransposed();
+  if (!product->a.ring)
+    product->left = instruction.operands[0];
+  if (!code.isConstant(instruction.operands[2]))
+    product->acc = instruction.operands[2];
+  product->successor = instruction.successor;
+  // Products of one warpgroup go one after the other.
+  Clock before = clock;
+  before.join(productClock);
+  uint32_t time = block.nextTime(productParty);
+  for (const Held *operand : {&product->a, &product->b})
+    if (operand->ring && !readSlot(*operand, op, {productParty, time, Access::Product, op}, before))
+      return Progress::Failed;
+  publish();
+  before.set(productParty, time);
+  productClock = before;
+  product->clock = before;
+  products.push_back(product);
+  values[instruction.results[0]].product = product;
+  return Progress::Moved;
+}
+
+bool Agent::runProduct() { return multiply(*products[nextProduct++]); }
+
+Agent::Progress Agent::await(const Instruction &instruction, tile::AwaitOp op) {
+  std::shared_ptr<Product> product = values[instruction.operands[0]].product;
+  Held &result = values[instruction.results[0]];
+  if (!waits(op)) {
+    // The registers as they are now; whoever looks at them touches the accumulator.
+    product->acc = instruction.results[0];
+    auto poison = std::make_shared<Array>(product->sum->rows, product->columns);
+    for (Number &number : poison->data)
+      number.f = std::numeric_limits<double>::quiet_NaN();
+    result.array = product->done ? product->result : poison;
+    return Progress::Moved;
+  }
+  auto it = llvm::find(products, product);
+  if (it != products.end()) {
+    size_t count = it - products.begin() + 1;
+    while (nextProduct < count)
+      if (!runProduct())
+        return Progress::Failed;
+    products.erase(products.begin(), products.begin() + static_cast<int64_t>(count));
+    nextProduct -= count;
+  }
+  clock.join(product->clock);
+  result.array = product->result;
+  return Progress::Moved;
+}
+
+/// Turns are barriers of two warpgroups: one passes, the next takes.
+Agent::Progress Agent::turn(tile::TurnOp op) {
+  if (op.getKind() == tile::TurnKind::Take) {
+    ThreadBlock::Turn &turn = block.turns[part];
+    if (waits(op)) {
+      if (turn.passes == 0)
+        return waitFor("its turn");
+      --turn.passes;
+      clock.join(turn.clock);
+    }
+    return Progress::Moved;
+  }
+  ThreadBlock::Turn &turn = block.turns[(part + 1) % parts];
+  // The barrier counts threads, not whose they are.
+  if (turn.passes > 0) {
+    InFlightDiagnostic diagnostic = fail(op);
+    diagnostic << "turn passed twice before it was taken";
+    diagnostic.attachNote((turn.passer ? turn.passer : role)->getLoc())
+        << (turn.passer ? "passed here before" : "the first turn is passed before the role starts");
+    return Progress::Failed;
+  }
+  ++turn.passes;
+  turn.passer = op;
+  turn.clock.join(publish());
+  return Progress::Moved;
+}
+
+/// Waits for all but the last copies of the warp's own, and for all warps.
+Agent::Progress Agent::sync(Operation *op) {
+  if (!waits(op))
+    return Progress::Moved;
+  ThreadBlock::Barrier &barrier = block.barrier;
+  if (!meeting) {
+    auto copies = op->getAttrOfType<IntegerAttr>("copies");
+    size_t open = copies ? copies.getInt() : ownCopies.size();
+    for (; seenCopies + open < ownCopies.size(); ++seenCopies) {
+      auto late = llvm::find_if(block.copies,
+                                [&](const Copy &copy) { return copy.owner == this && copy.sequence == seenCopies; });
+      if (late != block.copies.end())
+        block.land(late - block.copies.begin());
+      clock.join(ownCopies[seenCopies]);
+    }
+    barrier.clock.join(publish());
+    meeting = barrier.meetings + 1;
+    if (++barrier.arrived == block.agents.size()) {
+      barrier.arrived = 0;
+      ++barrier.meetings;
+    }
+  }
+  if (barrier.meetings < *meeting)
+    return waitFor("all warps at a barrier");
+  clock.join(barrier.clock);
+  meeting.reset();
+  return Progress::Moved;
+}
+
+//===----------------------------------------------------------------------===//
+// Stores through buffers
+//===----------------------------------------------------------------------===//
+
+Agent::Progress Agent::stage(tile::StoreOp op) {
+  StoreBuffer &buffer = block.buffers.find(op.getBuffer())->second[part];
+  const Array &array = *held(op.getValue()).array;
+  int64_t columns = op.getBuffer().getType().getTile().getDimSize(1);
+  for (int64_t first = 0; first < array.columns; first += columns) {
+    if (waits(op)) {
+      while (hasDrains())
+        if (!runDrain())
+          return Progress::Failed;
+      clock.join(drainClock);
+    }
+    if (!block.access(buffer.region, /*writes=*/true, {party, clock.at(party), Access::Stage, op}, clock, name()))
+      return Progress::Failed;
+    int64_t width = std::min(columns, array.columns - first);
+    for (int64_t row = 0; row < array.rows; ++row)
+      std::copy_n(array.row(row) + first, width, buffer.data.begin() + row * columns);
+    uint32_t time = block.nextTime(drainParty);
+    if (!block.access(buffer.region, /*writes=*/false, {drainParty, time, Access::Drain, op}, clock, name()))
+      return Progress::Failed;
+    Drain drain{op, &buffer, {}, {}, first, width};
+    llvm::append_range(drain.indices, numbersOf(op.getIndices()));
+    llvm::append_range(drain.limits, numbersOf(op.getLimits()));
+    drain.indices[op.getAxes()[0]] += part * array.rows;
+    drains.push_back(std::move(drain));
+    drainClock.join(publish());
+    drainClock.set(drainParty, time);
+  }
+  return Progress::Moved;
+}
+
+bool Agent::runDrain() {
+  Drain drain = std::move(drains.front());
+  drains.pop_front();
+  ArrayRef<int64_t> axes = drain.op.getAxes();
+  int64_t stride = drain.op.getBuffer().getType().getTile().getDimSize(1);
+  auto rows = static_cast<int64_t>(drain.buffer->data.size()) / stride;
+  auto writer = static_cast<int>(tile.value_or(0) * parts + part);
+  std::string who = name();
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < drain.columns; ++column) {
+      SmallVector<int64_t> at = drain.indices;
+      at[axes[0]] += row;
+      at[axes[1]] += drain.firstColumn + column;
+      if (at[axes[0]] < drain.limits[0] && at[axes[1]] < drain.limits[1] &&
+          !block.device.store(drain.op, who, writer, drain.op.getView(), at, drain.buffer->data[row * stride + column]))
+        return false;
+    }
+  return true;
+}

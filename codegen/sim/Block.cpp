@@ -1,0 +1,165 @@
+//===- Block.cpp - What the agents of a thread block share ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/sim/Block.h"
+#include "codegen/sim/Agent.h"
+#include "dialect/tile/SharedLayout.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::sim;
+
+//===----------------------------------------------------------------------===//
+// Device
+//===----------------------------------------------------------------------===//
+
+InFlightDiagnostic Device::fail(Operation *op, const std::string &who) {
+  failed = true;
+  InFlightDiagnostic diagnostic = emitError(op->getLoc());
+  diagnostic << "'" << op->getName().getStringRef() << "' ";
+  if (!who.empty())
+    diagnostic << "of " << who << " ";
+  return diagnostic;
+}
+
+const attn::HostArray &Device::getView(Value value) const {
+  return std::get<attn::HostArray>(arguments[cast<BlockArgument>(value).getArgNumber()]);
+}
+
+bool Device::store(Operation *op, const std::string &who, int writer, Value value, ArrayRef<int64_t> indices,
+                   Number number) {
+  const attn::HostArray &view = getView(value);
+  for (auto [index, size] : llvm::zip_equal(indices, view.shape))
+    if (index < 0 || index >= size) {
+      fail(op, who) << "writes outside of the tensor";
+      return false;
+    }
+  int64_t linear = 0, count = 1;
+  for (auto [index, size] : llvm::zip_equal(indices, view.shape)) {
+    linear = linear * size + index;
+    count *= size;
+  }
+  std::vector<int> &known = writers[value];
+  known.resize(count, 0);
+  if (known[linear] && known[linear] != writer + 1) {
+    fail(op, who) << "stores an element that has been stored before";
+    return false;
+  }
+  known[linear] = writer + 1;
+  bool isFloat = isa<FloatType>(view.elementType);
+  attn::storeElement(*attn::getElementKind(view.elementType), view.data, view.offset(indices),
+                     isFloat ? number.f : static_cast<double>(number.i));
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Block
+//===----------------------------------------------------------------------===//
+
+std::string Ring::name() const {
+  tile::RingOp ring = op;
+  std::string text;
+  llvm::raw_string_ostream(text) << "ring " << number << " (" << ring.getRing().getType() << ")";
+  return text;
+}
+
+ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int64_t parts)
+    : device(device), number(number), turns(parts) {
+  auto &body = device.program.getBody().front();
+  int64_t ringNumber = 0;
+  for (auto op : body.getOps<tile::RingOp>()) {
+    tile::RingType type = op.getRing().getType();
+    auto tile = dyn_cast<VectorType>(type.getElement());
+    constexpr int64_t wordBytes = 8;
+    int64_t bytes = tile ? tile::SharedLayout(tile).bytes() : wordBytes, count = tile ? copyParts : 1;
+    Ring ring{op, ringNumber++, std::vector<RingStage>(type.getStages())};
+    for (auto [number, stage] : llvm::enumerate(ring.stages))
+      for (int64_t part = 0; part < count; ++part) {
+        auto place = static_cast<int64_t>(number * bytes + part * bytes / count);
+        int64_t begin = op.getOffset() ? static_cast<int64_t>(*op.getOffset()) + place : -1;
+        StagePart rows;
+        rows.region = memory.addRegion(begin, bytes / count);
+        rows.copyParty = addParty();
+        stage.parts.push_back(std::move(rows));
+      }
+    rings.try_emplace(op.getRing(), std::move(ring));
+  }
+  for (auto op : body.getOps<tile::BufferOp>()) {
+    VectorType tile = op.getSlot().getType().getTile();
+    int64_t bytes = tile::SharedLayout(tile).bytes() / parts, elements = tile.getNumElements() / parts;
+    for (int64_t part = 0; part < parts; ++part) {
+      // A warpgroup's rows lie in every panel; where one panel ends and where the next begins does not matter here.
+      int64_t begin = op.getOffset() ? static_cast<int64_t>(*op.getOffset()) + part * bytes : -1;
+      buffers[op.getSlot()].push_back({memory.addRegion(begin, bytes), std::vector<Number>(elements)});
+    }
+  }
+  for (auto &entry : rings)
+    for (RingStage &stage : entry.second.stages)
+      for (StagePart &part : stage.parts) {
+        partOfRegion.resize(std::max<size_t>(partOfRegion.size(), part.region + 1), nullptr);
+        partOfRegion[part.region] = &part;
+      }
+}
+
+ThreadBlock::~ThreadBlock() = default;
+
+bool ThreadBlock::access(int region, bool writes, const SharedMemory::Stamp &stamp, const Clock &clock,
+                         const std::string &who) {
+  std::optional<SharedMemory::Stamp> race = memory.enter(region, writes, stamp, clock);
+  if (writes)
+    for (int other : memory.findOverlaps(region))
+      if (other < static_cast<int>(partOfRegion.size()) && partOfRegion[other])
+        partOfRegion[other]->data = nullptr;
+  if (!race)
+    return true;
+  InFlightDiagnostic diagnostic = device.fail(stamp.op, who);
+  const char *note = "this access is neither before nor after it";
+  if (stamp.access == Access::Copy && race->access == Access::Product) {
+    diagnostic << "buffer overwritten while a product reads it";
+    note = "the product that reads it; nothing orders the two";
+  } else if (stamp.access == Access::Product && race->access == Access::Copy) {
+    diagnostic << "read of a buffer that has not arrived";
+    note = "the copy that fills it; nothing orders the two";
+  } else if (stamp.access == Access::Copy && race->access == Access::Copy) {
+    diagnostic << "buffer overwritten while another copy fills it";
+    note = "the other copy; nothing orders the two";
+  } else if (stamp.access == Access::Stage && race->access == Access::Drain) {
+    diagnostic << "buffer overwritten while a store reads it";
+    note = "the store that reads it; nothing orders the two";
+  } else {
+    diagnostic << "unordered accesses to the same bytes of shared memory";
+  }
+  diagnostic << " (" << device.schedule << ")";
+  diagnostic.attachNote(race->op->getLoc()) << note;
+  return false;
+}
+
+void ThreadBlock::land(size_t position) {
+  Copy copy = std::move(copies[position]);
+  copies.erase(copies.begin() + static_cast<int64_t>(position));
+  RingStage &stage = copy.ring->stageOf(copy.round);
+  StagePart &part = stage.parts[copy.part];
+  part.data = std::move(copy.data);
+  part.round = copy.round;
+  stage.full.join(copy.clock);
+}
+
+bool ThreadBlock::checkEnd() {
+  if (!device.rules)
+    return true;
+  for (auto &entry : rings) {
+    Ring &ring = entry.second;
+    int64_t puts = 0;
+    for (const std::unique_ptr<Agent> &agent : agents)
+      puts = std::max(puts, agent->put(ring));
+    for (Agent *consumer : consumers) {
+      if (consumer->got(ring) == puts)
+        continue;
+      device.fail(ring.op, consumer->name()) << "buffer filled and never got: " << ring.name() << " was filled " << puts
+                                             << " times and got " << consumer->got(ring) << " times";
+      return false;
+    }
+  }
+  return true;
+}

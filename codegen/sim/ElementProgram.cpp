@@ -1,0 +1,94 @@
+//===- ElementProgram.cpp - Regions of maps and masks -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/sim/ElementProgram.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::sim;
+
+bool sim::readElement(const attn::HostArray &view, ArrayRef<int64_t> indices, Number &result) {
+  for (auto [index, size] : llvm::zip_equal(indices, view.shape))
+    if (index < 0 || index >= size)
+      return false;
+  result = loadNumber(*attn::getElementKind(view.elementType), view.data, view.offset(indices));
+  return true;
+}
+
+LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Value)> numberOf) {
+  llvm::DenseMap<Value, int> registers;
+  auto add = [&](Value value) {
+    int number = static_cast<int>(numRegisters++);
+    registers[value] = number;
+    return number;
+  };
+  auto lookUp = [&](Value value) {
+    if (auto it = registers.find(value); it != registers.end())
+      return it->second;
+    int number = add(value);
+    captured.emplace_back(number, numberOf(value));
+    return number;
+  };
+  Block &body = region.front();
+  for (BlockArgument argument : body.getArguments())
+    add(argument);
+  for (Operation &op : body.without_terminator()) {
+    Attribute constant;
+    if (matchPattern(&op, m_Constant(&constant))) {
+      constants.emplace_back(add(op.getResult(0)), toNumber(constant));
+      continue;
+    }
+    Line line;
+    line.op = &op;
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (load)
+      line.view = numberOf(load.getMemRef());
+    else if (!line.element.compile(&op))
+      return op.emitOpError("has no meaning in the simulator");
+    for (Value operand : load ? ValueRange(load.getIndices()) : ValueRange(op.getOperands()))
+      line.operands.push_back(lookUp(operand));
+    for (Value result : op.getResults())
+      line.results.push_back(add(result));
+    lines.push_back(std::move(line));
+  }
+  for (Value value : body.getTerminator()->getOperands())
+    yields.push_back(lookUp(value));
+  return success();
+}
+
+ElementProgram::Registers ElementProgram::makeRegisters(int64_t columns,
+                                                        llvm::function_ref<Number(int)> scalarOf) const {
+  Registers registers(*this, columns);
+  for (auto [number, value] : constants)
+    std::fill_n(registers.at(number), columns, value);
+  for (auto [number, outside] : captured)
+    std::fill_n(registers.at(number), columns, scalarOf(outside));
+  return registers;
+}
+
+Operation *ElementProgram::run(Registers &registers, llvm::function_ref<const attn::HostArray &(int)> viewOf) const {
+  for (const Line &line : lines) {
+    SmallVector<const Number *, 4> operands;
+    SmallVector<Number *, 2> results;
+    for (int number : line.operands)
+      operands.push_back(registers.at(number));
+    for (int number : line.results)
+      results.push_back(registers.at(number));
+    if (line.view < 0) {
+      line.element.run(operands, results, registers.columns);
+      continue;
+    }
+    const attn::HostArray &view = viewOf(line.view);
+    SmallVector<int64_t, 4> indices(operands.size());
+    for (int64_t n = 0; n < registers.columns; ++n) {
+      for (auto [index, operand] : llvm::zip_equal(indices, operands))
+        index = operand[n].i;
+      if (!readElement(view, indices, results[0][n]))
+        return line.op;
+    }
+  }
+  return nullptr;
+}

@@ -1,0 +1,130 @@
+//===- SimKernel.cpp - The simulator of tile programs as a target -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/SimKernel.h"
+#include "codegen/image/DescribeImage.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines.h"
+#include "runtime/DType.h"
+#include "runtime/jit/Compile.h"
+#include "llvm/ADT/bit.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::jit;
+using runtime::ArgRole;
+using runtime::ArgValue;
+using runtime::Result;
+using runtime::Span;
+using runtime::Status;
+using runtime::Tensor;
+
+/// Interleavings in which anything goes, beside the extremes.
+static constexpr int64_t randomRuns = 2;
+
+Result<std::unique_ptr<SimKernel>> SimKernel::create(Session &session, const attn::KernelFunction &kernel,
+                                                     Attribute target) {
+  auto module = lowerToAttn(session, kernel, target);
+  if (!module)
+    return module.takeError();
+  PassManager pm(&session.context());
+  buildTilePipeline(pm);
+  if (failed(pm.run(**module)))
+    return reported();
+  FailureOr<runtime::KernelImage> image = image::describeImage(kernel, **module);
+  if (failed(image))
+    return reported();
+  image->target = "sim:" + cast<attn::GpuTargetAttr>(target).getArch().str();
+  std::vector<sim::Simulator> programs;
+  for (auto program : (**module).getOps<tile::ProgramOp>()) {
+    FailureOr<sim::Simulator> simulator = sim::Simulator::create(program);
+    if (failed(simulator))
+      return reported();
+    programs.push_back(std::move(*simulator));
+  }
+  return std::unique_ptr<SimKernel>(new SimKernel(std::move(*image), std::move(*module), std::move(programs)));
+}
+
+/// The scalar whose bits are in a slot of the argument block.
+static attn::ReferenceValue decodeScalar(runtime::DType dtype, int64_t bits) {
+  if (dtype == runtime::DType::I1)
+    return int64_t(bits ? -1 : 0);
+  if (!runtime::isFloat(dtype))
+    return bits;
+  return runtime::loadScalar(dtype, &bits);
+}
+
+/// The argument block, as generated code reads it (runtime/Arguments.h).
+static std::vector<attn::ReferenceValue>
+decodeArguments(const runtime::KernelImage &image, const runtime::BoundArguments &arguments, tile::ProgramOp program) {
+  std::vector<attn::ReferenceValue> values;
+  std::vector<int64_t> offsets = runtime::slotOffsets(image);
+  for (auto [number, type] : llvm::enumerate(program.getArgumentTypes().drop_back())) {
+    const int64_t *slots = arguments.slots.data() + offsets[number];
+    auto view = dyn_cast<MemRefType>(type);
+    if (!view) {
+      values.push_back(decodeScalar(image.args[number].dtype, slots[0]));
+      continue;
+    }
+    attn::HostArray array;
+    array.elementType = view.getElementType();
+    std::memcpy(&array.data, slots, sizeof(array.data));
+    int64_t rank = view.getRank();
+    array.shape.assign(slots + 1, slots + 1 + rank);
+    array.strides.assign(slots + 1 + rank, slots + 1 + 2 * rank);
+    values.emplace_back(std::move(array));
+  }
+  return values;
+}
+
+/// A number that differs where inputs do: each of them meets interleavings of its own.
+static uint64_t makeSeed(const runtime::KernelImage &image, Span<const ArgValue> values) {
+  uint64_t seed = 0;
+  for (size_t n = 0; n < values.size(); ++n) {
+    const auto *tensor = std::get_if<Tensor>(&values[n]);
+    if (image.args[n].role != ArgRole::Input || !tensor || tensor->numElements() == 0)
+      continue;
+    seed = seed * 31 + llvm::bit_cast<uint64_t>(tensor->loadLinear(tensor->numElements() / 2)) % 1000003;
+  }
+  return seed % 1000003;
+}
+
+Status SimKernel::run(Span<const ArgValue> values) {
+  auto arguments = runtime::bindArguments(image(), values);
+  if (!arguments)
+    return arguments.takeError();
+  std::vector<Tensor> outputs;
+  for (size_t n = 0; n < values.size(); ++n)
+    if (image().args[n].role == ArgRole::Output)
+      outputs.push_back(std::get<Tensor>(values[n]));
+  std::vector<Tensor> expected;
+  int64_t agents = 0;
+  for (const sim::Simulator &program : programs)
+    agents = std::max(agents, program.numAgents());
+  for (const sim::Schedule &schedule : sim::makeSchedules(agents, randomRuns, makeSeed(image(), values))) {
+    for (const Tensor &output : outputs)
+      output.poison();
+    size_t number = 0;
+    for (auto op : module->getOps<tile::ProgramOp>())
+      if (failed(programs[number++].run(decodeArguments(image(), *arguments, op), schedule)))
+        return reported();
+    for (size_t n = 0; n < outputs.size(); ++n) {
+      Result<Tensor> dense = outputs[n].contiguous();
+      if (!dense)
+        return dense.takeError();
+      if (expected.size() == n) {
+        Result<Tensor> copy = Tensor::allocate(dense->dtype(), dense->shape());
+        if (!copy)
+          return copy.takeError();
+        std::memcpy(copy->data(), dense->data(), static_cast<size_t>(dense->numBytes()));
+        expected.push_back(std::move(*copy));
+      }
+      auto bytes = static_cast<size_t>(dense->numBytes());
+      if (bytes && std::memcmp(expected[n].data(), dense->data(), bytes) != 0)
+        return runtime::Error{"results depend on the interleaving (" + schedule.toString() + ")"};
+    }
+  }
+  return {};
+}

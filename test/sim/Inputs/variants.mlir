@@ -1,0 +1,183 @@
+// One small kernel for each head dimension and kind of mask that schedules differ by. Two query heads, one key head
+// where queries are grouped.
+
+func.func @full64(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x2x64xbf16> {attn.name = "k"}, %v: tensor<?x?x2x64xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @causal64(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1x64xbf16> {attn.name = "k"}, %v: tensor<?x?x1x64xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @window64(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1x64xbf16> {attn.name = "k"}, %v: tensor<?x?x1x64xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(70) right(0)
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @softcap64(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1x64xbf16> {attn.name = "k"}, %v: tensor<?x?x1x64xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %capped = attn.softcap %s, 50.0
+      attn.yield %capped : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @full128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x2x128xbf16> {attn.name = "k"}, %v: tensor<?x?x2x128xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x128xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    : (tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>)
+    -> (tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @causal128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x1x128xbf16> {attn.name = "k"}, %v: tensor<?x?x1x128xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x128xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x128xbf16>, tensor<?x?x1x128xbf16>, tensor<?x?x1x128xbf16>)
+    -> (tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @window128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x1x128xbf16> {attn.name = "k"}, %v: tensor<?x?x1x128xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x128xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(70) right(0)
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x128xbf16>, tensor<?x?x1x128xbf16>, tensor<?x?x1x128xbf16>)
+    -> (tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @softcap128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x1x128xbf16> {attn.name = "k"}, %v: tensor<?x?x1x128xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x128xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %capped = attn.softcap %s, 50.0
+      attn.yield %capped : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x128xbf16>, tensor<?x?x1x128xbf16>, tensor<?x?x1x128xbf16>)
+    -> (tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @full256(%q: tensor<?x?x2x256xbf16> {attn.name = "q"}, %k: tensor<?x?x2x256xbf16> {attn.name = "k"}, %v: tensor<?x?x2x256xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x256xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    : (tensor<?x?x2x256xbf16>, tensor<?x?x2x256xbf16>, tensor<?x?x2x256xbf16>)
+    -> (tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @causal256(%q: tensor<?x?x2x256xbf16> {attn.name = "q"}, %k: tensor<?x?x1x256xbf16> {attn.name = "k"}, %v: tensor<?x?x1x256xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x256xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x256xbf16>, tensor<?x?x1x256xbf16>, tensor<?x?x1x256xbf16>)
+    -> (tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @window256(%q: tensor<?x?x2x256xbf16> {attn.name = "q"}, %k: tensor<?x?x1x256xbf16> {attn.name = "k"}, %v: tensor<?x?x1x256xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x256xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(70) right(0)
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x256xbf16>, tensor<?x?x1x256xbf16>, tensor<?x?x1x256xbf16>)
+    -> (tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @softcap256(%q: tensor<?x?x2x256xbf16> {attn.name = "q"}, %k: tensor<?x?x1x256xbf16> {attn.name = "k"}, %v: tensor<?x?x1x256xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x256xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %capped = attn.softcap %s, 50.0
+      attn.yield %capped : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x256xbf16>, tensor<?x?x1x256xbf16>, tensor<?x?x1x256xbf16>)
+    -> (tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x256xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @half(%q: tensor<?x?x2x128xf16> {attn.name = "q"}, %k: tensor<?x?x1x128xf16> {attn.name = "k"}, %v: tensor<?x?x1x128xf16> {attn.name = "v"})
+    -> (tensor<?x?x2x128xf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x128xf16>, tensor<?x?x1x128xf16>, tensor<?x?x1x128xf16>)
+    -> (tensor<?x?x2x128xf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x128xf16>, tensor<?x2x?xf32>
+}
+
+func.func @wide(%q: tensor<?x?x2x64xf32> {attn.name = "q"}, %k: tensor<?x?x1x64xf32> {attn.name = "k"}, %v: tensor<?x?x1x64xf32> {attn.name = "v"})
+    -> (tensor<?x?x2x64xf32> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x64xf32>, tensor<?x?x1x64xf32>, tensor<?x?x1x64xf32>)
+    -> (tensor<?x?x2x64xf32>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xf32>, tensor<?x2x?xf32>
+}
+
+func.func @varlen(%q: tensor<?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x1x128xbf16> {attn.name = "k"},
+                  %v: tensor<?x1x128xbf16> {attn.name = "v"}, %q_offsets: tensor<?xi32> {attn.name = "q_offsets"},
+                  %k_offsets: tensor<?xi32> {attn.name = "k_offsets"})
+    -> (tensor<?x2x128xbf16> {attn.name = "out"}, tensor<2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v varlen(query = %q_offsets : tensor<?xi32>, key = %k_offsets : tensor<?xi32>)
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x2x128xbf16>, tensor<?x1x128xbf16>, tensor<?x1x128xbf16>) -> (tensor<?x2x128xbf16>, tensor<2x?xf32>)
+  return %o, %lse : tensor<?x2x128xbf16>, tensor<2x?xf32>
+}
