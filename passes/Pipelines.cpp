@@ -32,12 +32,14 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileStageOperands());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSpecializeRoles());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertSync());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertBarriers());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileAllocateShared());
 }
 

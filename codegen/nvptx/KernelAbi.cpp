@@ -54,7 +54,10 @@ static int64_t countSlots(Type type) {
 }
 
 KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
+  bool boxes = program.getPipelineAttr().getStaging() == attn::Staging::Boxes;
   program.walk([&](Operation *op) {
+    if (!boxes)
+      return;
     auto store = dyn_cast<tile::StoreOp>(op);
     if (!isa<tile::PutOp>(op) && !(store && store.getBuffer()))
       return;
@@ -77,6 +80,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   // Results of 16 bits do not show what the device's own approximations lose.
   bool narrow = false;
   program.walk([&](tile::StartOp start) { narrow |= tile::getTileType(start.getB()).getElementTypeBitWidth() == 16; });
+  program.walk([&](tile::MmaOp mma) { narrow |= tile::getTileType(mma.getB()).getElementTypeBitWidth() == 16; });
   if (narrow)
     function->setAttr("attnc.approximate_math", builder.getUnitAttr());
 
@@ -154,13 +158,14 @@ Value KernelAbi::getTensorMapAddress(const TensorMap &map) {
   return function.getArgument(1 + (llvm::find(maps, map) - maps.begin()));
 }
 
-void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes) {
+void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent) {
   Builder builder(function.getContext());
   auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
   // With a block a multiprocessor, and only then, registers move between warpgroups.
-  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  if (persistent)
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described;
   for (const TensorMap &map : maps)
     described.push_back(
@@ -170,7 +175,8 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes) {
   NamedAttrList launch;
   launch.set("threads", number(threads));
   launch.set("shared_bytes", number(sharedBytes));
-  launch.set("persistent", builder.getUnitAttr());
+  if (persistent)
+    launch.set("persistent", builder.getUnitAttr());
   launch.set("blocks_per_multiprocessor", number(1));
   if (counter)
     launch.set("counter", builder.getUnitAttr());

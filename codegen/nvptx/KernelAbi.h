@@ -54,8 +54,9 @@ public:
   /// The address of the tile counter; null without one.
   mlir::Value getCounter() { return counter; }
 
-  /// Notes what a launch needs to know on the function.
-  void setLaunch(int64_t threads, int64_t sharedBytes);
+  /// Notes what a launch needs to know on the function. `persistent`: a block a multiprocessor works on all tiles;
+  /// else each block on one.
+  void setLaunch(int64_t threads, int64_t sharedBytes, bool persistent);
 
 private:
   void readArguments(mlir::OpBuilder &builder, tile::ProgramOp program);

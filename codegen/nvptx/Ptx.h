@@ -99,6 +99,27 @@ public:
   /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument.
   void pin(mlir::Value argument);
 
+  // Copies by threads (9.7.9.25.3).
+  /// Starts a copy of 16 bytes from global to shared memory; those past `bytes`, an i32, become 0 and are not read.
+  void copyPiece(mlir::Value shared, mlir::Value global, mlir::Value bytes);
+  /// Makes the copies that this thread has started since the last time a group.
+  void commitPieces();
+  /// Waits for all but the last `pending` groups of this thread.
+  void waitPieces(int64_t pending);
+  /// Stores four words.
+  void storePiece(mlir::Value shared, mlir::ValueRange words);
+
+  // Products of warps (9.7.14.5). Fragments are words: pairs of 16-bit elements, or one of 32.
+  /// `count`, 4 or 2, matrices of 8 rows of 16 bytes; each lane gives the address of a row, `offset` bytes further on.
+  /// With `transposed`, lanes get columns of 16-bit elements.
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value address, int64_t offset, int64_t count, bool transposed);
+  mlir::Value loadSharedFloat(mlir::Value address, int64_t offset);
+  /// acc + left * right: 16 x 8 over 16 elements of 16 bits, or over 8 of tf32 for f32.
+  llvm::SmallVector<mlir::Value> warpProduct(mlir::Type element, mlir::ValueRange left, mlir::ValueRange right,
+                                             mlir::ValueRange acc);
+  /// The nearest tf32 of an f32, as a word.
+  mlir::Value roundTf32(mlir::Value x);
+
   /// Two f32 as a pair of 16-bit floats, `low` in the low half.
   mlir::Value pack(mlir::Type element, mlir::Value low, mlir::Value high);
 

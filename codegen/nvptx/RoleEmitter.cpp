@@ -198,9 +198,15 @@ void RoleEmitter::emitBlock(Block &block) {
         .Case([&](scf::ForOp loop) { emitFor(loop); })
         .Case([&](scf::IfOp branch) { emitIf(branch); })
         .Case([&](tile::EachOp each) { emitEach(each); })
-        .Case([&](tile::PutOp put) { rings.emit(put); })
-        .Case([&](tile::GetOp get) { rings.emit(get); })
-        .Case([&](tile::ReleaseOp release) { rings.emit(release); })
+        .Case([&](tile::PutOp put) { copies ? copies->emit(put) : rings.emit(put); })
+        .Case([&](tile::GetOp get) { copies ? copies->emit(get) : rings.emit(get); })
+        .Case([&](tile::ReleaseOp release) {
+          // Without roles, barriers say all.
+          if (!copies)
+            rings.emit(release);
+        })
+        .Case([&](tile::SyncOp sync) { copies->emit(sync); })
+        .Case([&](tile::MmaOp product) { products.emit(product); })
         .Case([&](tile::StartOp start) { emitStart(start); })
         .Case([&](tile::AwaitOp await) { emitAwait(await); })
         .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })

@@ -5,20 +5,28 @@
 #ifndef ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
 #define ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
 
+#include "codegen/nvptx/CopyEmitter.h"
 #include "codegen/nvptx/RingEmitter.h"
 #include "codegen/nvptx/RowwiseEmitter.h"
 #include "codegen/nvptx/StoreEmitter.h"
+#include "codegen/nvptx/WarpProductEmitter.h"
 
 namespace attnc::nvptx {
 
-/// Emits the body of one role where the builder stands.
+/// Emits the body of one role, or of a program without roles, where the builder stands.
 class RoleEmitter {
 public:
   RoleEmitter(EmitContext &context, mlir::Value base, tile::RoleOp role)
       : context(context), role(role), rings(context, base, role->getParentOfType<tile::ProgramOp>()), rowwise(context),
-        stores(context, base) {}
+        stores(context, base), products(context) {}
+  /// For a program without roles.
+  RoleEmitter(EmitContext &context, mlir::Value base, tile::ProgramOp program)
+      : context(context), rings(context, base, program), rowwise(context), stores(context, base), products(context),
+        copies(std::in_place, context, base, program) {}
 
   void emit();
+  /// Emits all of a program without roles.
+  void emitProgram(tile::ProgramOp program) { emitBlock(program.getBody().front()); }
 
 private:
   void emitBlock(mlir::Block &block);
@@ -39,6 +47,8 @@ private:
   RingEmitter rings;
   RowwiseEmitter rowwise;
   StoreEmitter stores;
+  WarpProductEmitter products;
+  std::optional<CopyEmitter> copies;     ///< without roles
   llvm::SmallVector<mlir::Value> flight; ///< products that were started and not awaited, in order
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> pending; ///< registers of those
 };

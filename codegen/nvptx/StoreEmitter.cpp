@@ -37,13 +37,12 @@ void StoreEmitter::storeRows(tile::StoreOp store) {
     auto guard = scf::IfOp::create(ptx.b, ptx.loc, arith::AndIOp::create(ptx.b, ptx.loc, first, inside));
     OpBuilder::InsertionGuard insertion(ptx.b);
     ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-    LLVM::StoreOp::create(ptx.b, ptx.loc, context.row(store.getValue(), slot),
-                          view.address(ptx.b, ptx.loc, positions));
+    LLVM::StoreOp::create(ptx.b, ptx.loc, context.row(store.getValue(), slot), view.address(ptx.b, ptx.loc, positions));
   }
 }
 
-/// Whether rows of a tile of 16-bit elements start at multiples of 16 bytes in `view`, whose last dimension they follow:
-/// i1, the same for all threads.
+/// Whether rows of a tile of 16-bit elements start at multiples of 16 bytes in `view`, whose last dimension they
+/// follow: i1, the same for all threads.
 Value StoreEmitter::areRowsAligned(const View &view) {
   Ptx &ptx = context.ptx;
   Value bits = LLVM::PtrToIntOp::create(ptx.b, ptx.loc, ptx.b.getI64Type(), view.pointer);
@@ -125,8 +124,8 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
       for (int64_t column = 0; column < together; column += columnsTogether) {
         SmallVector<Value> words;
         for (int64_t n = 0; n < lanesOfRow; ++n)
-          words.push_back(context.tiles.find(store.getValue())
-                              ->second.values[(column / groupColumns + n) * rowsOfThread + slot]);
+          words.push_back(
+              context.tiles.find(store.getValue())->second.values[(column / groupColumns + n) * rowsOfThread + slot]);
         Value at = LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), type.getElementType(), address,
                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(column)});
         storeGroups(at, words, inside);
@@ -237,8 +236,9 @@ void StoreEmitter::emit(tile::LoadOp load) {
     SmallVector<Value> positions =
         llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
     Value inside;
+    std::array<Value, 2> offsets{row, column};
     for (auto [axis, offset, limit] :
-         llvm::zip_equal(axes, ArrayRef<Value>({row, column}).take_front(axes.size()), load.getLimits())) {
+         llvm::zip_equal(axes, ArrayRef(offsets).take_front(axes.size()), load.getLimits())) {
       Value at = ptx.add(positions[axis], offset), below = isBelow(at, limit);
       positions[axis] = ptx.select(below, at, ptx.i32(0));
       inside = inside ? arith::AndIOp::create(ptx.b, ptx.loc, inside, below).getResult() : below;
@@ -255,9 +255,7 @@ void StoreEmitter::emit(tile::LoadOp load) {
     return inside ? ptx.select(inside, value, zero) : value;
   };
   bool isColumn = llvm::any_of(load->getUses(), [&](OpOperand &use) {
-    auto isIn = [&](ValueRange columns) {
-      return llvm::is_contained(columns, load.getResult());
-    };
+    auto isIn = [&](ValueRange columns) { return llvm::is_contained(columns, load.getResult()); };
     if (auto map = dyn_cast<tile::MapOp>(use.getOwner()))
       return isIn(map.getCols());
     if (auto mask = dyn_cast<tile::MaskOp>(use.getOwner()))

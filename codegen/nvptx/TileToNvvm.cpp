@@ -60,7 +60,9 @@ public:
   void emit();
 
 private:
+  void emitRoles();
   void emitRole(tile::RoleOp role, int64_t firstWarpgroup);
+  void emitWithoutRoles();
 
   tile::ProgramOp program;
   KernelAbi abi;
@@ -92,7 +94,27 @@ void KernelEmitter::emit() {
   base = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI32Type(), pointer);
   threadId = ptx.threadId();
   warpgroup = ptx.uniform(ptx.shiftRight(threadId, 7));
+  if (program.getPipelineAttr().getStaging() == attn::Staging::Boxes)
+    emitRoles();
+  else
+    emitWithoutRoles();
+}
 
+/// All warpgroups do the same, on the tile that has the block's number.
+void KernelEmitter::emitWithoutRoles() {
+  OpBuilder &b = ptx.b;
+  EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
+  context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0);
+  context.scalars[program.getTile()] = ptx.blockId();
+  RoleEmitter(context, base, program).emitProgram(program);
+  b.setInsertionPointToEnd(&abi.getFunction().getBody().back());
+  LLVM::ReturnOp::create(b, ptx.loc, ValueRange());
+  abi.setLaunch(program.getPipelineAttr().getConsumers() * warpgroupThreads, *program.getSharedBytes(),
+                /*persistent=*/false);
+}
+
+void KernelEmitter::emitRoles() {
+  OpBuilder &b = ptx.b;
   auto first = scf::IfOp::create(b, ptx.loc, ptx.equal(threadId, 0));
   {
     OpBuilder::InsertionGuard guard(b);
@@ -119,7 +141,7 @@ void KernelEmitter::emit() {
   }
   b.setInsertionPointToEnd(&abi.getFunction().getBody().back());
   LLVM::ReturnOp::create(b, ptx.loc, ValueRange());
-  abi.setLaunch(warpgroups * warpgroupThreads, *program.getSharedBytes());
+  abi.setLaunch(warpgroups * warpgroupThreads, *program.getSharedBytes(), /*persistent=*/true);
 }
 
 namespace {

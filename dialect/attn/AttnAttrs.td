@@ -46,6 +46,21 @@ def Attn_Epilogue : I32EnumAttr<"Epilogue", "how a block writes its output",
 }
 def Attn_EpilogueAttr : EnumAttr<Attn_Dialect, Attn_Epilogue, "epilogue">;
 
+def Attn_StagingBoxes : I32EnumAttrCase<"Boxes", 0, "boxes">;
+def Attn_StagingPieces : I32EnumAttrCase<"Pieces", 1, "pieces">;
+
+/// How operands of products come to shared memory: a producer has the copy engine bring boxes, or all threads copy
+/// pieces of 16 bytes.
+def Attn_Staging : I32EnumAttr<"Staging", "how operands come to shared memory",
+                               [Attn_StagingBoxes, Attn_StagingPieces]> {
+  let cppNamespace = "::attnc::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_StagingAttr : EnumAttr<Attn_Dialect, Attn_Staging, "staging">;
+def Attn_StagingParameter : EnumParameter<Attn_Staging> {
+  let defaultValue = "::attnc::attn::Staging::Boxes";
+}
+
 def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
   let mnemonic = "pipeline";
   let summary = "How a GPU overlaps the steps of a kernel";
@@ -61,6 +76,10 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `epilogue`: how the output leaves.
     - `dynamic`: blocks take tiles from a counter; else every n-th tile for n blocks.
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
+    - `staging`: how operands come to shared memory. With `boxes`, a producer warpgroup brings them and consumers compute
+      products of warpgroups. With `pieces` there are no roles: all warps copy, a step ahead of the products, which are
+      those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, and
+      `turns`, `pinned` and `dynamic` do not apply.
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
@@ -70,7 +89,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         DefaultValuedParameter<"bool", "false">:$pinned,
                         EnumParameter<Attn_Epilogue>:$epilogue,
                         DefaultValuedParameter<"bool", "false">:$dynamic,
-                        DefaultValuedParameter<"int64_t", "0">:$section_bytes);
+                        DefaultValuedParameter<"int64_t", "0">:$section_bytes,
+                        Attn_StagingParameter:$staging);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -67,7 +67,8 @@ def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]
   let summary = "Fills the next buffer of a ring from a view";
   let description = [{
     Waits until the buffer is free, and starts a copy that makes it available to the consumers when it is done. Indices,
-    axes and limits are those of `tile.load`.
+    axes and limits are those of `tile.load`. Without roles, all threads of the block copy, and `tile.sync` stands where
+    waits are needed.
   }];
   let assemblyFormat = [{
     $ring `,` $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($ring) `,` type($view)
@@ -86,6 +87,18 @@ def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemWrite]>]> {
   let summary = "Gives the oldest buffer that this consumer got back to the producer";
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring);
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for copies and for all threads of the block";
+  let description = [{
+    For programs without roles. With `copies`, each thread first waits until its part of all but that many of the last
+    puts is done: behind the barrier, what any thread has copied is there for all.
+
+    Example: `tile.sync copies 1`
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$copies);
+  let assemblyFormat = "(`copies` $copies^)? attr-dict";
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,19 +27,32 @@ struct Shape {
 
 /// What was measured best (docs/rationale/hopper-schedule.md).
 constexpr Shape shapes[] = {
-    {64, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::First, false, false, true}},
-    {128, 128, 2, 24, 240, true, {Rescale::After, false, true, true}, {Rescale::First, false, true, true}},
-    {192, 96, 2, 24, 240, true, {Rescale::After, false, true, true}, {Rescale::First, false, true, true}},
-    {256, 80, 2, 24, 240, false, {Rescale::Before, false, false, false}, {Rescale::Before, true, false, false}},
+    {64, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
+    {128, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
+    {192, 96, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
+    {256, 64, 2, 24, 240, false, {Rescale::Before, true, false, false}, {Rescale::First, true, true, false}},
 };
+
+/// Keys of a step and stages of the rings.
+struct Step {
+  int64_t keys, stages;
+};
+
+/// Steps of kernels without roles, from the most comfortable on.
+constexpr Step steps[] = {{64, 2}, {32, 2}, {64, 1}, {32, 1}, {16, 2}, {16, 1}};
+
+/// Registers that a thread has for the accumulated output and the logits; beside them stand operands and addresses.
+constexpr int64_t accumulatorRegisters = 160;
 
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
 struct SharedUse {
+  int64_t elementBytes;
   int64_t bytes = 0;
   std::string sum;
 
   void add(StringRef what, int64_t count, int64_t rows, int64_t dims) {
-    int64_t size = rows * llvm::alignTo(dims, 64) * 2;
+    constexpr int64_t rowBytes = 128; // of a panel, see dialect/tile/SharedLayout.h
+    int64_t size = rows * llvm::alignTo(dims * elementBytes, rowBytes);
     bytes += count * size;
     sum += (sum.empty() ? "" : " + ") + std::to_string(count) + " * " + std::to_string(size) + " (" + what.str() + ")";
   }
@@ -49,8 +62,12 @@ struct SharedUse {
 
 static int64_t headDim(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
 
+static Type elementOf(KernelOpInterface kernel) {
+  return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+}
+
 static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
-  SharedUse use;
+  SharedUse use{elementOf(kernel).getIntOrFloatBitWidth() / 8, 0, {}};
   PipelineAttr pipeline = schedule.getPipeline();
   int64_t dims = kernel.getHeadDim();
   Value value = kernel.getValueOrNull();
@@ -67,26 +84,66 @@ static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
 /// Bytes that barriers and tile numbers take at most.
 static constexpr int64_t barrierBytes = 1024;
 
+/// Whether boxes and products of warpgroups serve `kernel`. f32 has no such products that are as exact, and boxes end
+/// where tensors do: past a sequence's own end they would bring what lies there, of which even weights of 0 make NaN
+/// where it is not finite.
+static bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
+  bool endsEarly = kernel.isPacked() || kernel.getKeyLengths();
+  return target.getWarpgroupMma() && target.getTensorCopies() && !endsEarly &&
+         elementOf(kernel).getIntOrFloatBitWidth() == 16;
+}
+
+/// The largest head dim.
+static int64_t largestDim(KernelOpInterface kernel) {
+  Value value = kernel.getValueOrNull();
+  return std::max<int64_t>(kernel.getHeadDim(), value ? headDim(value) : 0);
+}
+
+/// K and V of the heads that are worked on together stay in the cache, with room to spare for the rest.
+static int64_t sectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
+  return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
+}
+
+/// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other.
+static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target) {
+  Value value = kernel.getValueOrNull();
+  // Elements of the output that a thread holds: two of a row's eight columns, in two rows. Weights are stored in every
+  // step, which takes as many addresses.
+  int64_t held = value ? headDim(value) / 2 : accumulatorRegisters - 16;
+  ScheduleAttr schedule;
+  for (const Step &step : steps) {
+    auto pipeline =
+        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*queryStages=*/1,
+                          /*producerRegisters=*/0, /*consumerRegisters=*/0, Rescale::After,
+                          /*lazy=*/false, /*turns=*/false, /*byRow=*/false, /*pinned=*/false, Epilogue::Direct,
+                          /*dynamic=*/false, sectionBytes(kernel, target), Staging::Pieces);
+    schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline);
+    if (held + step.keys / 2 <= accumulatorRegisters &&
+        sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
+      break;
+  }
+  return schedule;
+}
+
 ScheduleAttr attnc::attn::selectGpuSchedule(KernelOpInterface kernel, GpuTargetAttr target) {
-  int64_t dims = kernel.getHeadDim();
-  if (Value value = kernel.getValueOrNull())
-    dims = std::max(dims, headDim(value));
+  if (!usesWarpgroups(kernel, target))
+    return selectPieces(kernel, target);
+  int64_t dims = largestDim(kernel);
   const Shape *shape = llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims; });
   if (shape == std::end(shapes))
     shape = std::prev(std::end(shapes));
   bool masked = !kernel.getMask().empty();
-  // K and V of the heads that are worked on together stay in the cache, with room to spare for the rest.
-  int64_t section = masked ? target.getL2Bytes() / 5 * 3 : 0;
+  int64_t section = sectionBytes(kernel, target);
   const Overlap &overlap = masked ? shape->masked : shape->full;
   int64_t rows = warpgroupRows * shape->consumers;
   ScheduleAttr schedule;
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
-    auto pipeline = PipelineAttr::get(target.getContext(), shape->consumers, /*stages=*/2, queryStages,
-                                      shape->producerRegisters, shape->consumerRegisters,
-                                      overlap.rescale, overlap.lazy, shape->turns, overlap.byRow, overlap.pinned,
-                                      epilogue, /*dynamic=*/true, section);
+    auto pipeline =
+        PipelineAttr::get(target.getContext(), shape->consumers, /*stages=*/2, queryStages, shape->producerRegisters,
+                          shape->consumerRegisters, overlap.rescale, overlap.lazy, shape->turns, overlap.byRow,
+                          overlap.pinned, epilogue, /*dynamic=*/true, section, Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, shape->keys, warpgroupRows, pipeline);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -99,14 +156,22 @@ LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, GpuTargetA
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline)
     return kernel.emitError() << "expected the schedule to have a pipeline for " << target.getArch();
+  bool pieces = pipeline.getStaging() == Staging::Pieces;
+  if (!pieces && !usesWarpgroups(kernel, target))
+    return kernel.emitError() << "expected staging = pieces on " << target.getArch()
+                              << " for f32 and for sequences that may end before their tensors";
   if (schedule.getPanel() != warpgroupRows || schedule.getQueryTile() != warpgroupRows * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
                               << " rows, got " << schedule.getQueryTile() << ", " << pipeline.getConsumers() << " and "
                               << schedule.getPanel();
   if (schedule.getKeyTile() % 16 != 0 || schedule.getKeyTile() > 256)
     return kernel.emitError() << "expected key_tile to be a multiple of 16 up to 256, got " << schedule.getKeyTile();
-  int64_t registers = warpgroupThreads * (pipeline.getProducerRegisters() +
-                                          pipeline.getConsumers() * pipeline.getConsumerRegisters());
+  constexpr int64_t mostThreads = 1024;
+  if (pieces && pipeline.getConsumers() * warpgroupThreads > mostThreads)
+    return kernel.emitError() << "expected at most " << mostThreads / warpgroupThreads << " consumers, got "
+                              << pipeline.getConsumers();
+  int64_t registers =
+      warpgroupThreads * (pipeline.getProducerRegisters() + pipeline.getConsumers() * pipeline.getConsumerRegisters());
   if (registers > target.getRegisters())
     return kernel.emitError() << "the schedule needs " << registers << " registers (" << warpgroupThreads << " * ("
                               << pipeline.getProducerRegisters() << " + " << pipeline.getConsumers() << " * "
@@ -115,7 +180,7 @@ LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, GpuTargetA
   SharedUse use = sharedUse(kernel, schedule);
   if (use.bytes + barrierBytes > target.getSharedBytes())
     return kernel.emitError() << "the schedule needs " << use.bytes + barrierBytes << " bytes of shared memory ("
-                              << use.sum << " + " << barrierBytes << " (barriers)), but " << target.getArch()
-                              << " has " << target.getSharedBytes();
+                              << use.sum << " + " << barrierBytes << " (barriers)), but " << target.getArch() << " has "
+                              << target.getSharedBytes();
   return success();
 }

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/SharedLayout.h"
-#include "llvm/Support/MathExtras.h"
 #include "passes/tile/Passes.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEALLOCATESHARED
@@ -37,7 +37,8 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
       buffer.setOffsetAttr(place(buffer.getSlot().getType().getTile(), 1));
     // Barriers and numbers, 8 bytes each, behind the tiles.
     constexpr int64_t word = 8;
-    for (RingOp ring : rings) {
+    bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Boxes;
+    for (RingOp ring : hasRoles ? ArrayRef(rings) : ArrayRef<RingOp>()) {
       int64_t stages = ring.getRing().getType().getStages();
       ring.setBarriersAttr(builder.getI64IntegerAttr(next));
       next += 2 * stages * word;
@@ -49,8 +50,8 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
     program.setSharedBytes(next);
     auto target = program->getParentOfType<ModuleOp>()->getAttrOfType<attnc::attn::GpuTargetAttr>("attn.target");
     if (target && next > target.getSharedBytes()) {
-      program.emitError() << "needs " << next << " bytes of shared memory (" << sum << " and barriers), but "
-                          << target.getArch() << " has " << target.getSharedBytes()
+      program.emitError() << "needs " << next << " bytes of shared memory (" << sum << (hasRoles ? " and barriers" : "")
+                          << "), but " << target.getArch() << " has " << target.getSharedBytes()
                           << ": choose smaller tiles or fewer stages";
       signalPassFailure();
     }

@@ -37,6 +37,27 @@ def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {
+  let summary = "Copies operands of products to shared memory ahead of them";
+  let description = [{
+    For programs with `staging = pieces`: tiles that products read from memory go through rings in shared memory, which
+    all threads fill. What a loop over keys loads by its induction variable alone is loaded a step ahead: the first tile
+    before the loop, each next one as soon as a buffer is free. Behind the last step nothing is read: its put has a limit
+    of 0, and a get takes it out of the ring behind the loop, so that puts and gets are as many on every way.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numAhead", "ahead", "Loads that run a step ahead">];
+}
+
+def TileInsertBarriers : Pass<"tile-insert-barriers", "::attnc::tile::ProgramOp"> {
+  let summary = "Waits and barriers of rings without roles";
+  let description = [{
+    For programs with `staging = pieces`: follows the rings through loops and branches, and inserts `tile.sync` where a
+    tile is got whose copy need not be done, and where a buffer is filled that a thread may still read.
+  }];
+  let statistics = [Statistic<"numSyncs", "syncs", "Barriers inserted">];
+}
+
 def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramOp"> {
   let summary = "Gives loads to a producer and the rest to consumers";
   let description = [{

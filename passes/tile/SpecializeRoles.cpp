@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/SharedOperands.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILESPECIALIZEROLES
@@ -31,9 +32,6 @@ public:
   void run();
 
 private:
-  void findShared();
-  void sinkLoads();
-  Value createRing(LoadOp load);
   void createRings();
   EachOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers);
   void cloneScalars(Block &from, IRMapping &mapping);
@@ -47,77 +45,16 @@ private:
   attnc::attn::PipelineAttr pipeline;
   OpBuilder builder;
   Location loc;
-  SmallVector<LoadOp> shared;              ///< loads whose tiles go through rings
+  SmallVector<LoadOp> shared;               ///< loads whose tiles go through rings
   llvm::DenseMap<Operation *, Value> rings; ///< of those loads
   Value numbers;                            ///< the ring of tile numbers, where the producer hands them out
 };
 
 } // namespace
 
-/// A load goes through shared memory where products alone read it.
-void RoleSplitter::findShared() {
-  program->walk([&](LoadOp load) {
-    bool products = !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
-      auto mma = dyn_cast<MmaOp>(use.getOwner());
-      return mma && use.getOperandNumber() < 2;
-    });
-    if (products)
-      shared.push_back(load);
-  });
-}
-
-/// Moves loads down to their products: the producer then loads in the order in which consumers need the tiles. A load
-/// moves into the branch that holds all its products, not into a loop. Of two operands the right one comes first: a
-/// buffer of keys comes free before the queries of the tile before do.
-void RoleSplitter::sinkLoads() {
-  for (LoadOp load : llvm::reverse(shared)) {
-    Block *block = load->getBlock();
-    Operation *first = nullptr;
-    auto findFirst = [&] {
-      first = nullptr;
-      for (Operation *user : load->getUsers()) {
-        Operation *ancestor = block->findAncestorOpInBlock(*user);
-        if (ancestor && (!first || ancestor->isBeforeInBlock(first)))
-          first = ancestor;
-      }
-    };
-    findFirst();
-    // All products in one region of a branch: look there.
-    while (auto branch = dyn_cast_or_null<scf::IfOp>(first)) {
-      Region *region = nullptr;
-      bool together = true;
-      for (Operation *user : load->getUsers()) {
-        Region *at = branch.getThenRegion().isAncestor(user->getParentRegion())   ? &branch.getThenRegion()
-                     : branch.getElseRegion().isAncestor(user->getParentRegion()) ? &branch.getElseRegion()
-                                                                                  : nullptr;
-        together &= at && (!region || region == at);
-        region = at;
-      }
-      if (!together)
-        break;
-      block = &region->front();
-      findFirst();
-    }
-    if (first)
-      load->moveBefore(first);
-  }
-}
-
-/// The ring of the tensor that `load` reads: one for each tensor and shape.
-Value RoleSplitter::createRing(LoadOp load) {
-  for (LoadOp other : shared)
-    if (rings.contains(other) && other.getView() == load.getView() && other.getType() == load.getType())
-      return rings.lookup(other);
-  bool isQuery = llvm::any_of(load->getUses(), [](OpOperand &use) { return use.getOperandNumber() == 0; });
-  int64_t stages = isQuery ? pipeline.getQueryStages() : pipeline.getStages();
-  return RingOp::create(builder, loc, RingType::get(builder.getContext(), stages, load.getType()), IntegerAttr(),
-                        IntegerAttr());
-}
-
 void RoleSplitter::createRings() {
   builder.setInsertionPointToStart(&body);
-  for (LoadOp load : shared)
-    rings[load] = createRing(load);
+  rings = attnc::tile::createRings(builder, shared, pipeline);
   if (pipeline.getDynamic())
     numbers = RingOp::create(builder, loc, RingType::get(builder.getContext(), 2, builder.getIndexType()),
                              IntegerAttr(), IntegerAttr());
@@ -174,9 +111,9 @@ void RoleSplitter::cloneLoop(scf::ForOp loop, IRMapping &mapping) {
   SmallVector<Value> init;
   for (unsigned number : scalars)
     init.push_back(mapping.lookupOrDefault(loop.getInitArgs()[number]));
-  auto copy = scf::ForOp::create(builder, loc, mapping.lookupOrDefault(loop.getLowerBound()),
-                                 mapping.lookupOrDefault(loop.getUpperBound()),
-                                 mapping.lookupOrDefault(loop.getStep()), init);
+  auto copy =
+      scf::ForOp::create(builder, loc, mapping.lookupOrDefault(loop.getLowerBound()),
+                         mapping.lookupOrDefault(loop.getUpperBound()), mapping.lookupOrDefault(loop.getStep()), init);
   OpBuilder::InsertionGuard guard(builder);
   if (init.empty())
     builder.setInsertionPoint(copy.getBody()->getTerminator());
@@ -231,9 +168,8 @@ void RoleSplitter::fillConsumer(EachOp each) {
     else if (!isa<RingOp, RoleOp, ReturnOp>(op))
       op.moveBefore(&target, target.end());
   }
-  program.getTile().replaceUsesWithIf(each.getTile(), [&](OpOperand &use) {
-    return each->isProperAncestor(use.getOwner());
-  });
+  program.getTile().replaceUsesWithIf(each.getTile(),
+                                      [&](OpOperand &use) { return each->isProperAncestor(use.getOwner()); });
   for (LoadOp load : shared) {
     OpBuilder at(load);
     auto get = GetOp::create(at, load.getLoc(), SlotType::get(at.getContext(), load.getType()), rings.lookup(load));
@@ -269,7 +205,7 @@ void RoleSplitter::stageStores() {
     if (type.getRank() != 2 || type.getElementTypeBitWidth() != 16 || !reachesViewEnds(store))
       return;
     int64_t columns = pipeline.getEpilogue() == attnc::attn::Epilogue::Slabs ? std::min<int64_t>(64, type.getDimSize(1))
-                                                                            : type.getDimSize(1);
+                                                                             : type.getDimSize(1);
     builder.setInsertionPointToStart(&body);
     auto tile = VectorType::get({type.getDimSize(0), columns}, type.getElementType());
     Value buffer = BufferOp::create(builder, loc, SlotType::get(builder.getContext(), tile), IntegerAttr());
@@ -278,8 +214,8 @@ void RoleSplitter::stageStores() {
 }
 
 void RoleSplitter::run() {
-  findShared();
-  sinkLoads();
+  shared = findSharedLoads(program);
+  sinkLoads(shared);
   createRings();
   Operation *end = body.getTerminator();
   builder.setInsertionPoint(end);
@@ -310,7 +246,8 @@ void RoleSplitter::run() {
 namespace {
 struct SpecializeRoles : attnc::tile::impl::TileSpecializeRolesBase<SpecializeRoles> {
   void runOnOperation() override {
-    if (getOperation().getPipelineAttr())
+    auto pipeline = getOperation().getPipelineAttr();
+    if (pipeline && pipeline.getStaging() == attnc::attn::Staging::Boxes)
       RoleSplitter(getOperation()).run();
   }
 };

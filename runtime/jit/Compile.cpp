@@ -140,8 +140,8 @@ static Result<nvptx::AssembledKernel> assemblePtx(Lowered &lowered, StringRef pt
   return kernel;
 }
 
-/// Enters the code of `lowered` in its image.
-static runtime::Status setCode(Lowered &lowered) {
+/// Enters the code of `lowered` in its image, that of a GPU as PTX where `asPtx` says so.
+static runtime::Status setCode(Lowered &lowered, bool asPtx = false) {
   if (attn::CpuTargetAttr cpu = lowered.cpu()) {
     FailureOr<std::vector<uint8_t>> object = cpu::emitObject(*lowered.module, cpu);
     if (failed(object))
@@ -152,10 +152,12 @@ static runtime::Status setCode(Lowered &lowered) {
   FailureOr<std::string> ptx = nvptx::emitPtx(*lowered.module, lowered.gpu());
   if (failed(ptx))
     return reported();
-  Result<nvptx::AssembledKernel> kernel = assemblePtx(lowered, *ptx, /*required=*/false);
-  if (!kernel)
-    return kernel.takeError();
-  lowered.image.bytes = std::move(kernel->cubin);
+  if (!asPtx) {
+    Result<nvptx::AssembledKernel> kernel = assemblePtx(lowered, *ptx, /*required=*/false);
+    if (!kernel)
+      return kernel.takeError();
+    lowered.image.bytes = std::move(kernel->cubin);
+  }
   // The driver tells PTX from machine code by looking at it, and reads it as a string that ends with a zero.
   if (lowered.image.bytes.empty())
     lowered.image.bytes.assign(ptx->c_str(), ptx->c_str() + ptx->size() + 1);
@@ -169,11 +171,12 @@ Result<KernelImage> jit::describeKernel(Session &session, const attn::KernelFunc
   return std::move(lowered->image);
 }
 
-Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunction &kernel, Attribute target) {
+Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunction &kernel, Attribute target,
+                                        bool asPtx) {
   Result<Lowered> lowered = lowerToLlvm(session, kernel, target);
   if (!lowered)
     return lowered.takeError();
-  if (runtime::Status status = setCode(*lowered); !status)
+  if (runtime::Status status = setCode(*lowered, asPtx); !status)
     return status.takeError();
   return std::move(lowered->image);
 }

@@ -51,11 +51,12 @@ runtime::Result<runtime::KernelImage> describeKernel(Session &session, const att
                                                      mlir::Attribute target = {});
 
 /// Compiles `kernel` for `target`. For a GPU, the image holds machine code where something here assembles it, else PTX,
-/// which ends with a zero and which the driver assembles. What costs time by the assembler's word is a warning.
+/// which ends with a zero and which the driver assembles. What costs time by the assembler's word is a warning. With
+/// `asPtx`, it holds PTX in any case: machine code runs on devices of one major version alone, PTX on later ones too.
 ///
 /// PTX that an assembler refuses is left in a file where the environment has `ATTNC_KEEP_PTX`.
 runtime::Result<runtime::KernelImage> compileToImage(Session &session, const attn::KernelFunction &kernel,
-                                                     mlir::Attribute target = {});
+                                                     mlir::Attribute target = {}, bool asPtx = false);
 
 } // namespace attnc::jit
 

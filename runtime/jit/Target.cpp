@@ -65,6 +65,15 @@ static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceF
                                   known.getTensorCopies());
 }
 
+/// Whether machine code for `architecture` loads on `gpu`: that of another major version does not, and the driver has
+/// to assemble PTX.
+static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architecture) {
+  architecture.consume_front("sm_");
+  architecture.consume_back("a");
+  int version = 0;
+  return !architecture.getAsInteger(10, version) && version / 10 == gpu.major;
+}
+
 static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const attn::KernelFunction &kernel,
                                                      llvm::StringRef architecture) {
   Result<cuda::DeviceRef> device = cuda::Device::openFirst();
@@ -74,7 +83,8 @@ static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const att
   attn::GpuTargetAttr target = describeGpu(&session.context(), gpu, chooseArchitecture(gpu, architecture));
   if (!target)
     return runtime::Error{explainNvptx(architecture)};
-  Result<KernelImage> image = compileToImage(session, kernel, target);
+  Result<KernelImage> image =
+      compileToImage(session, kernel, target, /*asPtx=*/!loadsMachineCode(gpu, target.getArch()));
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<GpuKernel>> loaded = GpuKernel::load(*device, std::move(*image));

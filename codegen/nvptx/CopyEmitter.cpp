@@ -1,0 +1,206 @@
+//===- CopyEmitter.cpp - Rings that all threads fill ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/CopyEmitter.h"
+#include "dialect/tile/SharedLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+
+/// What one copy brings, and how much of a row one step of a product sums over.
+static constexpr int64_t pieceBytes = 16, stepBytes = 32;
+/// Pieces of a row of a panel.
+static constexpr int64_t panelPieces = tile::SharedLayout::rowBytes / pieceBytes;
+
+/// One piece in each `rowsTogether`-th row, from `row` on.
+struct CopyEmitter::Part {
+  const View &view;
+  tile::SharedLayout layout;
+  Type element;
+  int64_t rowsTogether;
+  Value tile;          ///< address in shared memory
+  Value row, piece;    ///< the thread's
+  Value start;         ///< address of the thread's first element
+  Value rowStride;     ///< elements, i64
+  Value columnStride;  ///< elements, i64
+  Value left;          ///< rows of the tile that are below the limit
+  Value insideColumns; ///< whether the piece is below the limit of columns
+};
+
+CopyEmitter::CopyEmitter(EmitContext &context, Value base, tile::ProgramOp program)
+    : context(context), base(base), threads(program.getPipelineAttr().getConsumers() * warpgroupThreads) {
+  Ptx &ptx = context.ptx;
+  Type pointer = LLVM::LLVMPointerType::get(ptx.b.getContext());
+  auto variable = [&](tile::RingOp ring) -> Value {
+    if (ring.getRing().getType().getStages() == 1)
+      return {};
+    Value address = LLVM::AllocaOp::create(ptx.b, ptx.loc, pointer, ptx.b.getI32Type(), ptx.i32(1));
+    LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(0), address);
+    return address;
+  };
+  for (auto ring : program.getBody().getOps<tile::RingOp>())
+    states[ring.getRing()] = State{ring, variable(ring), variable(ring)};
+}
+
+/// The address of the stage that `variable` names, which goes on to the next.
+Value CopyEmitter::takeStage(State &state, Value variable) {
+  Ptx &ptx = context.ptx;
+  tile::RingType type = state.ring.getRing().getType();
+  Value first = ptx.add(base, *state.ring.getOffset());
+  if (!variable)
+    return first;
+  Value stage = LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), variable);
+  Value next = ptx.add(stage, 1);
+  LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.select(ptx.equal(next, type.getStages()), ptx.i32(0), next), variable);
+  return ptx.add(first, ptx.mul(stage, tile::SharedLayout(cast<VectorType>(type.getElement())).bytes()));
+}
+
+/// Where the piece of row `row` lies in shared memory.
+Value CopyEmitter::sharedAddress(const Part &part, Value row) {
+  Ptx &ptx = context.ptx;
+  Value panel = ptx.mul(ptx.shiftRight(part.piece, llvm::Log2_64(panelPieces)), part.layout.panelBytes());
+  Value permuted = ptx.bitAnd(ptx.bitXor(part.piece, row), panelPieces - 1);
+  Value inRow = ptx.shiftLeft(permuted, llvm::Log2_64(pieceBytes));
+  return ptx.add(ptx.add(ptx.add(part.tile, panel), ptx.mul(row, tile::SharedLayout::rowBytes)), inRow);
+}
+
+/// Rows and addresses are multiples of 16 bytes: pieces are copied whole, and become 0 past the limits.
+void CopyEmitter::copyAligned(const Part &part) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  int64_t elementBytes = part.element.getIntOrFloatBitWidth() / 8;
+  Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether * elementBytes));
+  Value address = part.start;
+  for (int64_t first = 0; first < part.layout.rows; first += part.rowsTogether) {
+    Value row = ptx.add(part.row, first);
+    OpBuilder::InsertionGuard guard(b);
+    if (first + part.rowsTogether > part.layout.rows) {
+      auto whole = scf::IfOp::create(b, ptx.loc, ptx.less(row, ptx.i32(part.layout.rows)));
+      b.setInsertionPoint(whole.thenBlock()->getTerminator());
+    }
+    Value inside = arith::AndIOp::create(b, ptx.loc, part.insideColumns, ptx.less(row, part.left));
+    ptx.copyPiece(sharedAddress(part, row), address, ptx.select(inside, ptx.i32(pieceBytes), ptx.i32(0)));
+    if (first + part.rowsTogether < part.layout.rows)
+      address =
+          LLVM::GEPOp::create(b, ptx.loc, address.getType(), b.getI8Type(), address, ArrayRef<LLVM::GEPArg>{step});
+  }
+}
+
+/// Rows anywhere: element by element, by way of registers.
+void CopyEmitter::copyElements(const Part &part) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  int64_t bits = part.element.getIntOrFloatBitWidth(), inPiece = pieceBytes * 8 / bits, inWord = 32 / bits;
+  Type integer = b.getIntegerType(bits);
+  auto loop =
+      scf::ForOp::create(b, ptx.loc, part.row, ptx.i32(part.layout.rows), ptx.i32(part.rowsTogether), part.start);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value row = loop.getInductionVar(), address = loop.getRegionIterArg(0);
+  Value inside = arith::AndIOp::create(b, ptx.loc, part.insideColumns, ptx.less(row, part.left));
+  auto branch = scf::IfOp::create(b, ptx.loc, SmallVector<Type>(pieceBytes / 4, b.getI32Type()), inside,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToEnd(branch.thenBlock());
+    SmallVector<Value> words;
+    Value at = address;
+    for (int64_t n = 0; n < inPiece; ++n) {
+      Value word = LLVM::LoadOp::create(b, ptx.loc, integer, at);
+      if (bits < 32)
+        word = arith::ExtUIOp::create(b, ptx.loc, b.getI32Type(), word);
+      if (n % inWord == 0)
+        words.push_back(word);
+      else
+        words.back() = arith::OrIOp::create(b, ptx.loc, words.back(), ptx.shiftLeft(word, n % inWord * bits));
+      if (n + 1 < inPiece)
+        at = LLVM::GEPOp::create(b, ptx.loc, at.getType(), integer, at, ArrayRef<LLVM::GEPArg>{part.columnStride});
+    }
+    scf::YieldOp::create(b, ptx.loc, words);
+    b.setInsertionPointToEnd(branch.elseBlock());
+    scf::YieldOp::create(b, ptx.loc, SmallVector<Value>(words.size(), ptx.i32(0)));
+  }
+  ptx.storePiece(sharedAddress(part, row), branch.getResults());
+  Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether));
+  Value next = LLVM::GEPOp::create(b, ptx.loc, address.getType(), integer, address, ArrayRef<LLVM::GEPArg>{step});
+  scf::YieldOp::create(b, ptx.loc, next);
+}
+
+void CopyEmitter::emit(tile::PutOp put) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  State &state = states.find(put.getRing())->second;
+  auto type = cast<VectorType>(put.getRing().getType().getElement());
+  const View &view = context.abi.getView(put.getView());
+  ArrayRef<int64_t> axes = put.getAxes();
+  int64_t elementBytes = type.getElementTypeBitWidth() / 8, inPiece = pieceBytes / elementBytes;
+  // Products sum over whole steps of a row: the last is filled with zeros. Threads share rows by powers of two.
+  int64_t pieces = llvm::alignTo(type.getDimSize(1) * elementBytes, stepBytes) / pieceBytes;
+  int64_t threadsOfRow = llvm::PowerOf2Ceil(pieces);
+  assert(threadsOfRow <= threads && "a row has a thread for each piece");
+
+  SmallVector<Value> indices = llvm::map_to_vector(put.getIndices(), [&](Value v) { return context.scalar(v); });
+  Value corner = view.address(b, ptx.loc, indices); // the same for all threads
+  Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
+  Value row = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow));
+  Value piece = ptx.bitAnd(thread, threadsOfRow - 1), column = ptx.mul(piece, inPiece);
+  Value rowStride = view.strides[axes[0]], columnStride = view.strides[axes[1]];
+  auto scaled = [&](Value x, Value stride) -> Value { return arith::MulIOp::create(b, ptx.loc, ptx.widen(x), stride); };
+  Value offset = arith::AddIOp::create(b, ptx.loc, scaled(row, rowStride), scaled(column, columnStride));
+  // Limits of columns are whole pieces: head dims are multiples of 8 (S14).
+  Value insideColumns = ptx.less(ptx.add(indices[axes[1]], column), context.scalar(put.getLimits()[1]));
+  Part part{
+      view,
+      tile::SharedLayout(type),
+      type.getElementType(),
+      threads / threadsOfRow,
+      takeStage(state, state.put),
+      row,
+      piece,
+      LLVM::GEPOp::create(b, ptx.loc, corner.getType(), type.getElementType(), corner, ArrayRef<LLVM::GEPArg>{offset}),
+      rowStride,
+      columnStride,
+      ptx.sub(context.scalar(put.getLimits()[0]), indices[axes[0]]),
+      insideColumns};
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (pieces < threadsOfRow) {
+      auto takesPart = scf::IfOp::create(b, ptx.loc, ptx.less(piece, ptx.i32(pieces)));
+      b.setInsertionPoint(takesPart.thenBlock()->getTerminator());
+    }
+    auto [strides, constant] = view.type.getStridesAndOffset();
+    if (strides[axes[1]] != 1) {
+      copyElements(part);
+    } else {
+      Value corners = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), corner);
+      Value bytes = arith::MulIOp::create(b, ptx.loc, rowStride, ptx.i64(elementBytes));
+      Value bits = arith::OrIOp::create(b, ptx.loc, corners, bytes);
+      Value low = arith::AndIOp::create(b, ptx.loc, bits, ptx.i64(pieceBytes - 1));
+      Value aligned = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::eq, low, ptx.i64(0));
+      auto branch = scf::IfOp::create(b, ptx.loc, aligned, /*withElseRegion=*/true);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      copyAligned(part);
+      b.setInsertionPoint(branch.elseBlock()->getTerminator());
+      copyElements(part);
+    }
+  }
+  // Waits count puts: every thread commits each, whatever it copied.
+  ptx.commitPieces();
+}
+
+void CopyEmitter::emit(tile::GetOp get) {
+  State &state = states.find(get.getRing())->second;
+  context.slots[get.getSlot()] = Slot{takeStage(state, state.got), Value(), get.getSlot().getType().getTile()};
+}
+
+void CopyEmitter::emit(tile::SyncOp sync) {
+  if (std::optional<uint64_t> copies = sync.getCopies())
+    context.ptx.waitPieces(static_cast<int64_t>(*copies));
+  context.ptx.blockSync();
+}

@@ -1,0 +1,47 @@
+//===- CopyEmitter.h - Rings that all threads fill --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rings of programs without roles: every thread copies its pieces of 16 bytes of each tile. Where the stages of a ring
+// are put and got is the same for all threads; `tile.sync` stands where they wait for each other.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_COPYEMITTER_H
+#define ATTNC_CODEGEN_NVPTX_COPYEMITTER_H
+
+#include "codegen/nvptx/EmitContext.h"
+
+namespace attnc::nvptx {
+
+/// Emits what a program without roles does with rings.
+class CopyEmitter {
+public:
+  /// `base` is the address of shared memory; variables are created where the builder stands.
+  CopyEmitter(EmitContext &context, mlir::Value base, tile::ProgramOp program);
+
+  void emit(tile::PutOp put);
+  void emit(tile::GetOp get);
+  void emit(tile::SyncOp sync);
+
+private:
+  /// Where the program is in a ring.
+  struct State {
+    tile::RingOp ring;
+    mlir::Value put, got; ///< addresses of variables: the next stage to fill, and to get; null with one stage
+  };
+  /// What a thread copies of each row of a tile.
+  struct Part;
+
+  mlir::Value takeStage(State &state, mlir::Value variable);
+  void copyAligned(const Part &part);
+  void copyElements(const Part &part);
+  mlir::Value sharedAddress(const Part &part, mlir::Value row);
+
+  EmitContext &context;
+  mlir::Value base;
+  int64_t threads; ///< of the block
+  llvm::DenseMap<mlir::Value, State> states;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_COPYEMITTER_H

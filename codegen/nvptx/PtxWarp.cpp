@@ -1,0 +1,85 @@
+//===- PtxWarp.cpp - Copies by threads and products of warps ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/Ptx.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace attnc::nvptx;
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void Ptx::copyPiece(Value shared, Value global, Value bytes) {
+  assembly({}, "cp.async.cg.shared.global [$0], [$1], 16, $2;", "rlr", {shared, global, bytes});
+}
+
+void Ptx::commitPieces() { assembly({}, "cp.async.commit_group;", "", {}); }
+
+void Ptx::waitPieces(int64_t pending) { assembly({}, "cp.async.wait_group " + std::to_string(pending) + ";", "", {}); }
+
+void Ptx::storePiece(Value shared, ValueRange words) {
+  SmallVector<Value> operands{shared};
+  operands.append(words.begin(), words.end());
+  assembly({}, "st.shared.v4.b32 [$0], {$1, $2, $3, $4};", "rrrrr", operands);
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+/// The elements of a structure.
+static SmallVector<Value> elementsOf(Ptx &ptx, Value structure, size_t count) {
+  SmallVector<Value> values;
+  for (size_t n = 0; n < count; ++n)
+    values.push_back(LLVM::ExtractValueOp::create(ptx.b, ptx.loc, structure, static_cast<int64_t>(n)));
+  return values;
+}
+
+/// "[$n + offset]".
+static std::string addressText(size_t operand, int64_t offset) {
+  return "[$" + std::to_string(operand) + (offset ? "+" + std::to_string(offset) : "") + "]";
+}
+
+SmallVector<Value> Ptx::loadMatrices(Value address, int64_t offset, int64_t count, bool transposed) {
+  bool four = count == 4;
+  std::string text = std::string("ldmatrix.sync.aligned.m8n8.") + (four ? "x4" : "x2") + (transposed ? ".trans" : "") +
+                     ".shared.b16 " + (four ? "{$0, $1, $2, $3}, " : "{$0, $1}, ") + addressText(count, offset) + ";";
+  std::string constraints;
+  for (int64_t n = 0; n < count; ++n)
+    constraints += "=r,";
+  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, b.getI32Type()));
+  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(result), address, text, constraints + "r,~{memory}",
+                                      /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return elementsOf(*this, op.getResult(0), count);
+}
+
+Value Ptx::loadSharedFloat(Value address, int64_t offset) {
+  return assembly(b.getF32Type(), "ld.shared.f32 $0, " + addressText(1, offset) + ";", "fr", address);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange right, ValueRange acc) {
+  SmallVector<Value> operands;
+  for (ValueRange words : {left, right})
+    for (Value word : words)
+      operands.push_back(element.isF16() ? LLVM::BitcastOp::create(b, loc, VectorType::get(2, b.getF16Type()), word)
+                                         : word);
+  operands.append(acc.begin(), acc.end());
+  StringRef name = element.isF16()    ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+                   : element.isBF16() ? "llvm.nvvm.mma.m16n8k16.row.col.bf16"
+                                      : "llvm.nvvm.mma.m16n8k8.row.col.tf32";
+  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(acc.size(), b.getF32Type()));
+  auto call = LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name), operands);
+  return elementsOf(*this, call.getResult(0), acc.size());
+}
+
+Value Ptx::roundTf32(Value x) {
+  return assembly(b.getI32Type(), "cvt.rna.tf32.f32 $0, $1;", "rf", x, /*sideEffects=*/false);
+}

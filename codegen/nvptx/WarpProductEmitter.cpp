@@ -1,0 +1,180 @@
+//===- WarpProductEmitter.cpp - Products of warps ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each lane gives the address of a row of 16 bytes of one of four matrices of 8x8 words' halves (9.7.14.5.15). Pieces
+// of a row are permuted by exclusive or with the row's number; rows start at multiples of 128 bytes, so that going on
+// by an even number of pieces is an exclusive or of the address with a constant.
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/WarpProductEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+
+static constexpr int64_t rowBytes = tile::SharedLayout::rowBytes;
+/// Bytes of a row that one step sums over: two pieces.
+static constexpr int64_t stepBytes = 32;
+/// Rows of a warp's part, and rows or columns that one load of four matrices spans.
+static constexpr int64_t warpRows = 16;
+/// Columns of one product, and of a thread's group of accumulators.
+static constexpr int64_t groupColumns = 8, groupElements = 4;
+
+/// A lane's address: `row` of a tile and the piece `half` (0 or 1) of it, of lane number modulo 8 `low`.
+static Value laneAddress(Ptx &ptx, Value tile, Value row, Value half, Value low) {
+  Value permuted = ptx.bitXor(half, low);
+  return ptx.add(ptx.add(tile, ptx.mul(row, rowBytes)), ptx.shiftLeft(permuted, 4));
+}
+
+/// `address` moved on by `bytes` of a row, which are a multiple of 32; those in whole panels go to `offset`.
+static Value moveAlong(Ptx &ptx, Value address, const tile::SharedLayout &layout, int64_t bytes, int64_t &offset) {
+  offset += bytes / rowBytes * layout.panelBytes();
+  int64_t inPanel = bytes % rowBytes;
+  return inPanel ? ptx.bitXor(address, ptx.i32(inPanel)) : address;
+}
+
+/// Four words of the left operand: rows of the upper and lower half at the step's first columns, then at its last.
+SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step) {
+  Ptx &ptx = context.ptx;
+  auto held = context.slots.find(product.getA());
+  if (held == context.slots.end()) {
+    const Fragment &fragment = context.tiles.find(product.getA())->second;
+    ArrayRef<Value> values = ArrayRef(fragment.values).slice(4 * step, 4);
+    if (fragment.packed)
+      return SmallVector<Value>(values);
+    // Which key a column of the step stands for is free as long as both operands agree: column t is key 2t, column
+    // t + 4 key 2t + 1, and accumulators serve as they are.
+    SmallVector<Value> words;
+    for (int64_t number : {0, 2, 1, 3})
+      words.push_back(arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), values[number]));
+    return words;
+  }
+  const Slot &slot = held->second;
+  tile::SharedLayout layout(slot.tile);
+  const Place &place = context.place;
+  Value first = ptx.add(ptx.mul(place.warpgroup, warpgroupRows), ptx.mul(place.warp, warpRows));
+  Value row = ptx.add(first, ptx.bitAnd(place.lane, 15));
+  Value address = laneAddress(ptx, slot.address, row, ptx.shiftRight(place.lane, 4), ptx.bitAnd(place.lane, 7));
+  int64_t offset = 0;
+  address = moveAlong(ptx, address, layout, step * stepBytes, offset);
+  return ptx.loadMatrices(address, offset, 4, /*transposed=*/false);
+}
+
+/// Addresses of a lane in the right operand, from which all its parts follow.
+WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
+  Ptx &ptx = context.ptx;
+  const Slot &slot = context.slots.find(product.getB())->second;
+  Right right{tile::SharedLayout(slot.tile), product.getTransposed(), {}};
+  Value lane = context.place.lane, low = ptx.bitAnd(lane, 7);
+  if (right.transposed) {
+    // Rows are the result's columns: two pieces of eight rows, then of eight more.
+    Value matrix = ptx.shiftRight(lane, 3);
+    Value row = ptx.add(ptx.shiftLeft(ptx.shiftRight(matrix, 1), 3), low);
+    right.addresses = {laneAddress(ptx, slot.address, row, ptx.bitAnd(matrix, 1), low)};
+  } else if (!slot.tile.getElementType().isF32()) {
+    // Rows are summed over: sixteen of them, then those of the next piece.
+    right.addresses = {laneAddress(ptx, slot.address, ptx.bitAnd(lane, 15), ptx.shiftRight(lane, 4), low)};
+  } else {
+    // There is no load that transposes words. Row 8 step + 2t is column t of the left operand's step, the next row
+    // column t + 4; the permutation of pieces keeps lanes in banks of their own.
+    Value column = ptx.shiftRight(lane, 2), inPiece = ptx.shiftLeft(ptx.bitAnd(column, 3), 2);
+    for (int64_t n : {0, 1}) {
+      Value row = ptx.add(ptx.shiftLeft(ptx.bitAnd(lane, 3), 1), n);
+      Value address = laneAddress(ptx, slot.address, row, ptx.shiftRight(column, 2), row);
+      right.addresses.push_back(ptx.add(address, inPiece));
+    }
+  }
+  return right;
+}
+
+/// The right operand of a step for one or two groups of eight columns, from `column` on.
+SmallVector<WarpProductEmitter::Pair> WarpProductEmitter::loadRight(const Right &right, int64_t step, int64_t column,
+                                                                    int64_t groups) {
+  Ptx &ptx = context.ptx;
+  SmallVector<Pair> pairs;
+  if (right.addresses.size() == 1) {
+    int64_t offset = (right.transposed ? column : step * warpRows) * rowBytes;
+    int64_t along = right.transposed ? step * stepBytes : column * 2;
+    Value address = moveAlong(ptx, right.addresses.front(), right.layout, along, offset);
+    SmallVector<Value> words = ptx.loadMatrices(address, offset, 2 * groups, !right.transposed);
+    for (int64_t n = 0; n < 2 * groups; n += 2)
+      pairs.push_back({words[n], words[n + 1]});
+    return pairs;
+  }
+  for (int64_t group = 0; group < groups; ++group) {
+    Pair pair;
+    for (int64_t n : {0, 1}) {
+      int64_t offset = step * groupColumns * rowBytes;
+      Value address = moveAlong(ptx, right.addresses[n], right.layout, (column + group * groupColumns) * 4, offset);
+      pair[n] = arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), ptx.loadSharedFloat(address, offset));
+    }
+    pairs.push_back(pair);
+  }
+  return pairs;
+}
+
+WarpProductEmitter::Split WarpProductEmitter::split(Value word) {
+  Ptx &ptx = context.ptx;
+  Type f32 = ptx.b.getF32Type();
+  Value whole = arith::BitcastOp::create(ptx.b, ptx.loc, f32, word), big = ptx.roundTf32(whole);
+  Value rest = arith::SubFOp::create(ptx.b, ptx.loc, whole, arith::BitcastOp::create(ptx.b, ptx.loc, f32, big));
+  return {big, ptx.roundTf32(rest)};
+}
+
+/// Adds a product to the accumulators of a group.
+void WarpProductEmitter::multiply(Type element, ArrayRef<Value> left, const Pair &right, MutableArrayRef<Value> acc) {
+  llvm::copy(context.ptx.warpProduct(element, left, right, acc), acc.begin());
+}
+
+/// Products of big and small parts first, since they are smaller. Tensor cores cut off what they add; sums over steps
+/// are rounded to nearest outside of them.
+void WarpProductEmitter::multiplyFloats(ArrayRef<Split> left, const Pair &right, MutableArrayRef<Value> acc) {
+  Ptx &ptx = context.ptx;
+  Type f32 = ptx.b.getF32Type();
+  SmallVector<Value> leftBig, leftSmall;
+  for (Split parts : left) {
+    leftBig.push_back(parts.big);
+    leftSmall.push_back(parts.small);
+  }
+  Split low = split(right[0]), high = split(right[1]);
+  Pair big{low.big, high.big}, small{low.small, high.small};
+  SmallVector<Value> sum(groupElements, ptx.f32(0));
+  sum = ptx.warpProduct(f32, leftSmall, big, sum);
+  sum = ptx.warpProduct(f32, leftBig, small, sum);
+  sum = ptx.warpProduct(f32, leftBig, big, sum);
+  for (auto [element, part] : llvm::zip_equal(acc, sum))
+    element = element ? arith::AddFOp::create(ptx.b, ptx.loc, element, part).getResult() : part;
+}
+
+void WarpProductEmitter::emit(tile::MmaOp product) {
+  Ptx &ptx = context.ptx;
+  VectorType leftType = tile::getTileType(product.getA());
+  Type element = leftType.getElementType();
+  int64_t columns = cast<VectorType>(product.getResult().getType()).getDimSize(1);
+  SmallVector<Value> acc;
+  bool fresh = matchPattern(product.getAcc(), m_AnyZeroFloat());
+  for (int64_t n = 0; n < columns / groupColumns * groupElements; ++n)
+    acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
+  Right right = findRight(product);
+  int64_t depth = leftType.getDimSize(1) * leftType.getElementTypeBitWidth() / 8;
+  for (int64_t step = 0; step * stepBytes < depth; ++step) {
+    SmallVector<Value> left = loadLeft(product, step);
+    SmallVector<Split> parts;
+    if (element.isF32())
+      parts = llvm::map_to_vector(left, [&](Value word) { return split(word); });
+    for (int64_t column = 0; column < columns; column += 2 * groupColumns) {
+      int64_t groups = std::min<int64_t>(2, (columns - column) / groupColumns);
+      for (auto [group, pair] : llvm::enumerate(loadRight(right, step, column, groups))) {
+        int64_t first = (column / groupColumns + group) * groupElements;
+        auto part = MutableArrayRef(acc).slice(first, groupElements);
+        if (element.isF32())
+          multiplyFloats(parts, pair, part);
+        else
+          multiply(element, left, pair, part);
+      }
+    }
+  }
+  context.tiles[product.getResult()] = Fragment{false, acc};
+}

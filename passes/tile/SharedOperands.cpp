@@ -1,0 +1,89 @@
+//===- SharedOperands.cpp - Loads that go through shared memory -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/tile/SharedOperands.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attnc::tile;
+
+SmallVector<LoadOp> attnc::tile::findSharedLoads(ProgramOp program) {
+  SmallVector<LoadOp> loads;
+  program->walk([&](LoadOp load) {
+    bool products = !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
+      auto mma = dyn_cast<MmaOp>(use.getOwner());
+      return mma && use.getOperandNumber() < 2;
+    });
+    if (products)
+      loads.push_back(load);
+  });
+  return loads;
+}
+
+/// The first operation of `block` that uses what `load` gives, or holds what does.
+static Operation *findFirstUse(LoadOp load, Block *block) {
+  Operation *first = nullptr;
+  for (Operation *user : load->getUsers()) {
+    Operation *ancestor = block->findAncestorOpInBlock(*user);
+    if (ancestor && (!first || ancestor->isBeforeInBlock(first)))
+      first = ancestor;
+  }
+  return first;
+}
+
+void attnc::tile::sinkLoads(ArrayRef<LoadOp> loads) {
+  for (LoadOp load : llvm::reverse(loads)) {
+    Operation *first = findFirstUse(load, load->getBlock());
+    // All products in one region of a branch: look there.
+    while (auto branch = dyn_cast_or_null<scf::IfOp>(first)) {
+      Region *region = nullptr;
+      bool together = true;
+      for (Operation *user : load->getUsers()) {
+        Region *at = branch.getThenRegion().isAncestor(user->getParentRegion())   ? &branch.getThenRegion()
+                     : branch.getElseRegion().isAncestor(user->getParentRegion()) ? &branch.getElseRegion()
+                                                                                  : nullptr;
+        together &= at && (!region || region == at);
+        region = at;
+      }
+      if (!together)
+        break;
+      first = findFirstUse(load, &region->front());
+    }
+    if (first)
+      load->moveBefore(first);
+  }
+}
+
+/// Whether products read the tile as their left operand.
+static bool isLeft(LoadOp load) {
+  return llvm::any_of(load->getUses(), [](OpOperand &use) { return use.getOperandNumber() == 0; });
+}
+
+/// Whether products read both tiles as queries, as keys or as values. One tensor may be all three: each then has a ring
+/// of its own, since they are not released in the order in which they come.
+static bool haveSamePlace(LoadOp a, LoadOp b) {
+  auto isKey = [](LoadOp load) {
+    return llvm::any_of(load->getUsers(), [](Operation *user) { return cast<MmaOp>(user).getTransposed(); });
+  };
+  return isLeft(a) == isLeft(b) && isKey(a) == isKey(b);
+}
+
+llvm::DenseMap<Operation *, Value> attnc::tile::createRings(OpBuilder &builder, ArrayRef<LoadOp> loads,
+                                                            attnc::attn::PipelineAttr pipeline) {
+  llvm::DenseMap<Operation *, Value> rings;
+  for (size_t number = 0; number < loads.size(); ++number) {
+    LoadOp load = loads[number];
+    const LoadOp *same = llvm::find_if(loads.take_front(number), [&](LoadOp other) {
+      return other.getView() == load.getView() && other.getType() == load.getType() && haveSamePlace(other, load);
+    });
+    if (same != loads.take_front(number).end()) {
+      rings[load] = rings.lookup(*same);
+      continue;
+    }
+    int64_t stages = isLeft(load) ? pipeline.getQueryStages() : pipeline.getStages();
+    auto type = RingType::get(builder.getContext(), stages, load.getType());
+    rings[load] = RingOp::create(builder, load.getLoc(), type, IntegerAttr(), IntegerAttr());
+  }
+  return rings;
+}

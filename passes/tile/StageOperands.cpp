@@ -1,0 +1,214 @@
+//===- StageOperands.cpp - Operands a step ahead, by all threads *- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dao, "FlashAttention-2" (2023); software prefetch over rings as in CUTLASS's multistage products.
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/tile/Passes.h"
+#include "passes/tile/SharedOperands.h"
+
+namespace attnc::tile {
+#define GEN_PASS_DEF_TILESTAGEOPERANDS
+#include "passes/tile/Passes.h.inc"
+} // namespace attnc::tile
+
+using namespace mlir;
+using namespace attnc::tile;
+
+namespace {
+
+/// Stages the operands of one program.
+class OperandStager {
+public:
+  explicit OperandStager(ProgramOp program) : program(program), builder(program.getContext()), loc(program.getLoc()) {}
+
+  void run();
+  unsigned numAhead = 0;
+
+private:
+  bool sliceIndices(LoadOp load, Value induction, SetVector<Operation *> &slice) const;
+  bool isOnlyLoadIn(LoadOp load, Block *block) const;
+  scf::ForOp findLoop(LoadOp load) const;
+  void putInPlace(LoadOp load);
+  void putAhead(LoadOp load, scf::ForOp loop);
+  void put(LoadOp load, IRMapping &mapping, Value some);
+  void putStep(LoadOp load, scf::ForOp loop, Value key);
+  Operation *findLastUse(LoadOp load) const;
+  void replaceByGet(LoadOp load);
+
+  int64_t stagesOf(LoadOp load) const { return cast<RingType>(rings.lookup(load).getType()).getStages(); }
+
+  ProgramOp program;
+  OpBuilder builder;
+  Location loc;
+  SmallVector<LoadOp> loads;
+  llvm::DenseMap<Operation *, Value> rings; ///< of the loads
+};
+
+} // namespace
+
+/// Collects what computes the operands of `load` in its block; false where that is more than pure operations on
+/// `induction` and values from outside the block.
+bool OperandStager::sliceIndices(LoadOp load, Value induction, SetVector<Operation *> &slice) const {
+  Block *block = load->getBlock();
+  BackwardSliceOptions options;
+  options.filter = [&](Operation *op) { return op->getBlock() == block; };
+  if (failed(getBackwardSlice(load.getOperation(), &slice, options)))
+    return false;
+  auto isKnown = [&](Operation *op) {
+    return llvm::all_of(op->getOperands(), [&](Value value) {
+      auto argument = dyn_cast<BlockArgument>(value);
+      return !argument || argument.getOwner() != block || argument == induction || isa<ProgramOp>(block->getParentOp());
+    });
+  };
+  return isKnown(load) && llvm::all_of(slice, [&](Operation *op) {
+           return isMemoryEffectFree(op) && op->getNumRegions() == 0 && isKnown(op);
+         });
+}
+
+/// Whether no other load in `block` fills the ring of `load`.
+bool OperandStager::isOnlyLoadIn(LoadOp load, Block *block) const {
+  return llvm::none_of(loads, [&](LoadOp other) {
+    return other != load && rings.lookup(other) == rings.lookup(load) &&
+           block->findAncestorOpInBlock(*other.getOperation());
+  });
+}
+
+/// The loop in which `load` can run a step ahead, or null.
+scf::ForOp OperandStager::findLoop(LoadOp load) const {
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  SetVector<Operation *> slice;
+  if (!loop || !sliceIndices(load, loop.getInductionVar(), slice) || !isOnlyLoadIn(load, loop.getBody()))
+    return {};
+  return loop;
+}
+
+/// Puts the tile of `load`, where `some` holds or is null; what computes its indices is cloned.
+void OperandStager::put(LoadOp load, IRMapping &mapping, Value some) {
+  SetVector<Operation *> slice;
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  if (sliceIndices(load, loop ? loop.getInductionVar() : Value(), slice))
+    for (Operation *op : slice)
+      builder.clone(*op, mapping);
+  auto mapped = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
+  };
+  SmallVector<Value> limits = mapped(load.getLimits());
+  // Past a limit nothing is read, but the copy counts.
+  if (some)
+    limits[0] = arith::SelectOp::create(builder, loc, some, limits[0], arith::ConstantIndexOp::create(builder, loc, 0));
+  PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()), limits, load.getAxes());
+}
+
+/// At the start of the block, so that copies run beside what comes before the product; else right before the load.
+void OperandStager::putInPlace(LoadOp load) {
+  SetVector<Operation *> slice;
+  bool early =
+      sliceIndices(load, {}, slice) && !isa<ProgramOp>(load->getParentOp()) && isOnlyLoadIn(load, load->getBlock());
+  Block *block = load->getBlock();
+  builder.setInsertionPoint(load);
+  if (early) {
+    // Behind the puts of the loads that come first.
+    Operation *first = &block->front();
+    for (Operation &op : llvm::make_range(block->begin(), load->getIterator()))
+      if (isa<PutOp>(op))
+        first = op.getNextNode();
+    builder.setInsertionPoint(first);
+  }
+  IRMapping mapping;
+  put(load, mapping, {});
+}
+
+/// The tile of the step that starts at `key`, if the loop has one.
+void OperandStager::putStep(LoadOp load, scf::ForOp loop, Value key) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), key);
+  put(load, mapping, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, key, loop.getUpperBound()));
+}
+
+/// The last operation in the block of `load` that uses its tile, or holds what does.
+Operation *OperandStager::findLastUse(LoadOp load) const {
+  Operation *last = load;
+  for (Operation *user : load->getUsers())
+    if (Operation *at = load->getBlock()->findAncestorOpInBlock(*user); last->isBeforeInBlock(at))
+      last = at;
+  return last;
+}
+
+void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
+  auto isShared = [&](Operation *op) { return op && rings.contains(op); };
+  // Before the first tile is waited for, also that of queries.
+  Operation *at = loop;
+  while (isShared(at->getPrevNode()))
+    at = at->getPrevNode();
+  builder.setInsertionPoint(at);
+  putStep(load, loop, loop.getLowerBound());
+
+  // With one stage, the buffer is free behind the last product that reads it; the wait for the next tile then is the
+  // barrier that the copy needs.
+  Operation *free = load;
+  if (stagesOf(load) == 1) {
+    free = findLastUse(load)->getNextNode();
+    while (!isShared(free) && !free->hasTrait<OpTrait::IsTerminator>())
+      free = free->getNextNode();
+  }
+  if (free->hasTrait<OpTrait::IsTerminator>())
+    builder.setInsertionPoint(free);
+  else
+    builder.setInsertionPointAfter(free);
+  putStep(load, loop, arith::AddIOp::create(builder, loc, loop.getInductionVar(), loop.getStep()));
+
+  builder.setInsertionPointAfter(loop);
+  Value ring = rings.lookup(load);
+  GetOp::create(builder, loc, SlotType::get(builder.getContext(), load.getType()), ring);
+  ReleaseOp::create(builder, loc, ring);
+  ++numAhead;
+}
+
+void OperandStager::replaceByGet(LoadOp load) {
+  Operation *last = findLastUse(load);
+  builder.setInsertionPoint(load);
+  Value ring = rings.lookup(load);
+  auto get = GetOp::create(builder, loc, SlotType::get(builder.getContext(), load.getType()), ring);
+  for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
+    use.set(get);
+  builder.setInsertionPointAfter(last);
+  ReleaseOp::create(builder, loc, ring);
+  load.erase();
+}
+
+void OperandStager::run() {
+  loads = findSharedLoads(program);
+  sinkLoads(loads);
+  builder.setInsertionPointToStart(&program.getBody().front());
+  rings = createRings(builder, loads, program.getPipelineAttr());
+  // All threads compute all rows of a warp.
+  for (auto live : llvm::make_early_inc_range(program.getBody().getOps<LiveRowsOp>()))
+    live.erase();
+  SmallVector<std::pair<LoadOp, scf::ForOp>> ahead;
+  for (LoadOp load : loads)
+    if (scf::ForOp loop = findLoop(load))
+      ahead.push_back({load, loop});
+    else
+      putInPlace(load);
+  for (auto [load, loop] : ahead)
+    putAhead(load, loop);
+  for (LoadOp load : loads)
+    replaceByGet(load);
+}
+
+namespace {
+struct StageOperands : attnc::tile::impl::TileStageOperandsBase<StageOperands> {
+  void runOnOperation() override {
+    auto pipeline = getOperation().getPipelineAttr();
+    if (!pipeline || pipeline.getStaging() != attnc::attn::Staging::Pieces)
+      return;
+    OperandStager stager(getOperation());
+    stager.run();
+    numAhead += stager.numAhead;
+  }
+};
+} // namespace

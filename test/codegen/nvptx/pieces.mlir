@@ -1,0 +1,41 @@
+// Kernels without roles: copies of 16 bytes by all threads, products of warps.
+
+// RUN: attnc compile %s --entry half --target nvptx:sm_80 --emit ptx | FileCheck %s --check-prefix=HALF
+// RUN: attnc compile %s --entry float --target nvptx:sm_90a --emit ptx | FileCheck %s --check-prefix=FLOAT
+// RUN: attnc compile %s --entry half --target nvptx:sm_80 --emit nvvm | FileCheck %s --check-prefix=LAUNCH
+
+// HALF: .target sm_80
+// HALF: .reqntid 128
+// HALF: cp.async.cg.shared.global
+// Rows that are not aligned go through registers.
+// HALF: st.shared.v4.b32
+// HALF: cp.async.commit_group;
+// HALF: cp.async.wait_group 1;
+// HALF: bar{{.*}}sync
+// HALF: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// HALF: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// HALF: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+
+// Three products of parts that tf32 holds; they are added outside.
+// FLOAT: .target sm_90a
+// FLOAT-NOT: wgmma
+// FLOAT: cvt.rna.tf32.f32
+// FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLOAT: add.rn.f32
+
+// A block a tile, and no tensor maps.
+// LAUNCH: attnc.launch = {blocks_per_multiprocessor = 1 : i64, shared_bytes = 40960 : i64, tensor_maps = [], threads = 128 : i64}
+
+func.func @half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
+  %o = attn.forward %q, %k, %v
+    : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
+  return %o : tensor<?x?x4x64xf16>
+}
+
+func.func @float(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %k, %v
+    : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}

@@ -1,0 +1,73 @@
+// RUN: attnc-opt %s --pass-pipeline='builtin.module(attnc-attn,attnc-tile)' | FileCheck %s
+
+// All threads copy a step ahead of the products. Puts are as many as gets on every way: the one that no step needs has a
+// limit of 0, and is taken out behind the loop.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
+                 l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+module attributes {attn.target = #gpu} {
+  // CHECK-LABEL: tile.program @full_tile
+  // CHECK-SAME: staging = pieces
+  // CHECK-SAME: shared_bytes = 40960
+  // CHECK: %[[Q:.*]] = tile.ring {offset = 0 : i64} : <1 x vector<64x64xbf16>>
+  // CHECK: %[[K:.*]] = tile.ring {offset = 8192 : i64} : <2 x vector<64x64xbf16>>
+  // CHECK: %[[V:.*]] = tile.ring {offset = 24576 : i64} : <2 x vector<64x64xbf16>>
+  // CHECK-NOT: tile.role
+  // CHECK: tile.put %[[Q]]
+  // CHECK: %[[SOME:.*]] = arith.cmpi sgt, %[[KEYS:.*]], %c0
+  // CHECK: %[[LIMIT:.*]] = arith.select %[[SOME]], %[[KEYS]], %c0
+  // CHECK: tile.put %[[K]], %{{.*}} below(%[[LIMIT]],
+  // CHECK: tile.put %[[V]], %{{.*}} below(%[[LIMIT]],
+  // CHECK: tile.sync copies 2
+  // CHECK: tile.get %[[Q]]
+  // CHECK: scf.for
+  // The put of the next keys follows the barrier behind which no thread reads their buffer.
+  // CHECK: tile.sync copies 1
+  // CHECK-NEXT: tile.get %[[K]]
+  // CHECK-NOT: tile.sync
+  // CHECK: tile.put %[[K]]
+  // CHECK: tile.mma
+  // CHECK-NEXT: tile.release %[[K]]
+  // CHECK: tile.sync copies 1
+  // CHECK-NEXT: tile.get %[[V]]
+  // CHECK-NOT: tile.sync
+  // CHECK: tile.put %[[V]]
+  // CHECK: tile.mma
+  // CHECK-NEXT: tile.release %[[V]]
+  // CHECK: scf.yield
+  // CHECK: tile.release %[[Q]]
+  // CHECK: tile.sync copies 0
+  // CHECK-DAG: tile.get %[[V]]
+  // CHECK-DAG: tile.get %[[K]]
+  // CHECK-NOT: tile.sync
+  // CHECK: tile.return
+  func.func @full(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+
+  // One stage: a barrier stands between the last product that reads a buffer and the copy into it.
+  // CHECK-LABEL: tile.program @one_stage_tile
+  // CHECK: scf.for
+  // CHECK: tile.sync copies
+  // CHECK: tile.get %[[K:.*]] : <1 x
+  // CHECK: tile.mma
+  // CHECK-NEXT: tile.release %[[K]]
+  // CHECK: tile.sync copies
+  // CHECK-NEXT: tile.get %[[V:.*]] : <1 x
+  // CHECK: tile.put %[[K]]
+  // CHECK: tile.mma
+  // CHECK-NEXT: tile.release %[[V]]
+  // CHECK: tile.sync{{$}}
+  // CHECK-NEXT: tile.put %[[V]]
+  // CHECK-NEXT: scf.yield
+  func.func @one_stage(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 1,
+               query_stages = 1, producer_registers = 0, consumer_registers = 0, rescale = after, epilogue = direct,
+               staging = pieces>>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+}
