@@ -5,7 +5,9 @@
 #include "codegen/nvptx/EmitContext.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace attnc;
@@ -13,10 +15,21 @@ using namespace attnc::nvptx;
 
 Type EmitContext::scalarType(Type type) const { return type.isIndex() ? ptx.b.getI32Type() : type; }
 
+void EmitContext::onOneThread(llvm::function_ref<void()> body) {
+  if (!wholeWarp)
+    return body();
+  auto guard = scf::IfOp::create(ptx.b, ptx.loc, ptx.equal(place.lane, 0));
+  OpBuilder::InsertionGuard insertion(ptx.b);
+  ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
+  body();
+}
+
 /// The constant of type `type` for an attribute of one element.
 static Value constantOf(Ptx &ptx, Attribute attribute, Type type) {
+  // Positions stay below 2^30; what lies further off compares with them in the same way.
+  constexpr int64_t farthest = int64_t(1) << 30;
   if (auto integer = dyn_cast<IntegerAttr>(attribute); integer && type.isIndex())
-    return ptx.i32(integer.getInt());
+    return ptx.i32(std::clamp(integer.getInt(), -farthest, farthest));
   return arith::ConstantOp::create(ptx.b, ptx.loc, cast<TypedAttr>(attribute));
 }
 

@@ -67,6 +67,9 @@ public:
   /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
   llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op, llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 
+  /// Emits `body` for one thread of those that run the role's code side by side.
+  void onOneThread(llvm::function_ref<void()> body);
+
   /// The type that stands for one of the program's: i32 for index.
   mlir::Type scalarType(mlir::Type type) const;
 
@@ -74,6 +77,7 @@ public:
   KernelAbi &abi;
   attn::PipelineAttr pipeline;
   Place place;
+  bool wholeWarp = false; ///< a warp runs a role's code where one thread would do, to share its loads
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows;    ///< rowsOfThread elements
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> columns; ///< those of the thread's columns

@@ -59,6 +59,16 @@ Value Ptx::shuffle(Value x, int64_t mask) {
   return NVVM::ShflOp::create(b, loc, x.getType(), i32(-1), x, i32(mask), i32(0x1f), NVVM::ShflKind::bfly, UnitAttr());
 }
 
+Value Ptx::shuffleInteger(Value x, int64_t mask) {
+  if (x.getType().isInteger(32))
+    return shuffle(x, mask);
+  Value low = arith::TruncIOp::create(b, loc, b.getI32Type(), x);
+  Value high = arith::TruncIOp::create(b, loc, b.getI32Type(), arith::ShRUIOp::create(b, loc, x, i64(32)));
+  auto extend = [&](Value word) -> Value { return arith::ExtUIOp::create(b, loc, b.getI64Type(), word); };
+  Value shifted = arith::ShLIOp::create(b, loc, extend(shuffle(high, mask)), i64(32));
+  return arith::OrIOp::create(b, loc, extend(shuffle(low, mask)), shifted);
+}
+
 Value Ptx::voteAny(Value condition) {
   return NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), i32(-1), condition, NVVM::VoteSyncKind::any);
 }

@@ -50,6 +50,8 @@ public:
   mlir::Value uniform(mlir::Value x);
   /// The f32 of the lane whose number differs in the bits `mask` (9.7.9.6).
   mlir::Value shuffle(mlir::Value x, int64_t mask);
+  /// The i32 or i64 of the lane whose number differs in the bits `mask`.
+  mlir::Value shuffleInteger(mlir::Value x, int64_t mask);
   /// Whether the i1 holds in any lane of the warp.
   mlir::Value voteAny(mlir::Value condition);
   /// setmaxnreg (9.7.19.5): this warpgroup gives registers back or takes more.

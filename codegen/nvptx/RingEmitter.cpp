@@ -79,8 +79,15 @@ void RingEmitter::emit(tile::PutOp put) {
   // A fresh ring is empty: waiting for the round before the first does not block.
   ptx.waitBarrier(barrier(state, stage, /*full=*/false), ptx.bitXor(parity, ptx.i32(1)));
   Value full = barrier(state, stage, /*full=*/true);
-  ptx.expectBytes(full, layout.bytes());
   Value address = ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, layout.bytes()));
+  context.onOneThread([&] { startCopies(put, layout, address, full); });
+  advance(state, stage);
+}
+
+/// Starts the copies of a tile's panels to `address`, which complete on the barrier `full`.
+void RingEmitter::startCopies(tile::PutOp put, const tile::SharedLayout &layout, Value address, Value full) {
+  Ptx &ptx = context.ptx;
+  ptx.expectBytes(full, layout.bytes());
   Value map = context.abi.getTensorMapAddress(getTensorMap(put));
   for (int64_t panel = 0; panel < layout.panels; ++panel) {
     SmallVector<Value> coordinates;
@@ -92,7 +99,6 @@ void RingEmitter::emit(tile::PutOp put) {
     }
     ptx.loadTensor(ptx.add(address, panel * layout.panelBytes()), map, full, coordinates);
   }
-  advance(state, stage);
 }
 
 void RingEmitter::emit(tile::GetOp get) {
@@ -129,8 +135,12 @@ void RingEmitter::post(Value ring, Value number) {
   State &state = find(ring);
   Value stage = read(state.stage), parity = read(state.parity);
   ptx.waitBarrier(barrier(state, stage, /*full=*/false), ptx.bitXor(parity, ptx.i32(1)));
-  ptx.storeShared(ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, wordBytes)), number);
-  ptx.arrive(barrier(state, stage, /*full=*/true));
+  Value address = ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, wordBytes));
+  Value full = barrier(state, stage, /*full=*/true);
+  context.onOneThread([&] {
+    ptx.storeShared(address, number);
+    ptx.arrive(full);
+  });
   advance(state, stage);
 }
 

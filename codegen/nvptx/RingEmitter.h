@@ -9,6 +9,7 @@
 #define ATTNC_CODEGEN_NVPTX_RINGEMITTER_H
 
 #include "codegen/nvptx/EmitContext.h"
+#include "dialect/tile/SharedLayout.h"
 
 namespace attnc::nvptx {
 
@@ -37,6 +38,7 @@ private:
   };
 
   State &find(mlir::Value ring) { return states.find(ring)->second; }
+  void startCopies(tile::PutOp put, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full);
   mlir::Value barrier(const State &state, mlir::Value stage, bool full);
   mlir::Value read(mlir::Value variable);
   void advance(State &state, mlir::Value stage);

@@ -143,6 +143,27 @@ void RoleEmitter::emitIf(scf::IfOp branch) {
   unflatten(toValues(branch.getResults()), emitted.getResults());
 }
 
+/// Takes a number from the counter: one for each tile that was worked on, so that the last wraps it back to 0.
+Value RoleEmitter::fetchNumber() {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  auto fetch = [&] {
+    return ptx.assembly(b.getI32Type(), "atom.global.inc.u32 $0, [$1], $2;", "rlr",
+                        {context.abi.getCounter(), ptx.sub(context.abi.getTileCount(), ptx.i32(1))});
+  };
+  if (!context.wholeWarp)
+    return fetch();
+  auto one = scf::IfOp::create(b, ptx.loc, TypeRange(b.getI32Type()), ptx.equal(context.place.lane, 0),
+                               /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(one.thenBlock());
+  scf::YieldOp::create(b, ptx.loc, fetch());
+  b.setInsertionPointToEnd(one.elseBlock());
+  scf::YieldOp::create(b, ptx.loc, ptx.i32(0));
+  b.setInsertionPointAfter(one);
+  return ptx.uniform(one.getResult(0));
+}
+
 /// While there are tiles: from the counter, or every n-th.
 void RoleEmitter::emitEach(tile::EachOp each) {
   Ptx &ptx = context.ptx;
@@ -168,10 +189,7 @@ void RoleEmitter::emitEach(tile::EachOp each) {
   emitBlock(each.getBody().front());
   Value next = tile;
   if (ring && produces) {
-    // One fetch for each tile that was worked on: the last wraps the counter back to 0.
-    Value fetched = ptx.assembly(i32, "atom.global.inc.u32 $0, [$1], $2;", "rlr",
-                                 {context.abi.getCounter(), ptx.sub(count, ptx.i32(1))});
-    next = ptx.add(fetched, ptx.gridSize());
+    next = ptx.add(fetchNumber(), ptx.gridSize());
   } else if (!ring) {
     next = ptx.add(tile, ptx.gridSize());
   }
@@ -210,6 +228,7 @@ void RoleEmitter::emitBlock(Block &block) {
         .Case([&](tile::StartOp start) { emitStart(start); })
         .Case([&](tile::AwaitOp await) { emitAwait(await); })
         .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
+        .Case([&](tile::ExtentOp extent) { ExtentEmitter(context).emit(extent); })
         .Case([&](tile::LoadOp load) { stores.emit(load); })
         .Case([&](tile::StoreOp store) { stores.emit(store); });
   }

@@ -6,6 +6,7 @@
 #define ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
 
 #include "codegen/nvptx/CopyEmitter.h"
+#include "codegen/nvptx/ExtentEmitter.h"
 #include "codegen/nvptx/RingEmitter.h"
 #include "codegen/nvptx/RowwiseEmitter.h"
 #include "codegen/nvptx/StoreEmitter.h"
@@ -31,6 +32,7 @@ public:
 private:
   void emitBlock(mlir::Block &block);
   void emitEach(tile::EachOp each);
+  mlir::Value fetchNumber();
   void emitFor(mlir::scf::ForOp loop);
   void emitIf(mlir::scf::IfOp branch);
   void emitStart(tile::StartOp start);

@@ -62,8 +62,8 @@ SmallVector<Value> RowwiseEmitter::emitElement(Op op, int64_t element) {
     return it != values.end() ? it->second : context.scalar(value);
   };
   for (Operation &inner : body.without_terminator()) {
-    bool packs = isa<arith::TruncFOp>(inner) && inner.getResult(0).hasOneUse() &&
-                 *inner.user_begin() == body.getTerminator();
+    bool packs =
+        isa<arith::TruncFOp>(inner) && inner.getResult(0).hasOneUse() && *inner.user_begin() == body.getTerminator();
     if (packs) {
       values[inner.getResult(0)] = lookup(inner.getOperand(0));
       continue;
@@ -110,8 +110,8 @@ void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
   Ptx &ptx = context.ptx;
   Value one = ptx.f32(1), differs;
   for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
-    Value other = arith::CmpFOp::create(ptx.b, ptx.loc, arith::CmpFPredicate::UNE, context.row(map.getRows()[0], slot),
-                                        one);
+    Value other =
+        arith::CmpFOp::create(ptx.b, ptx.loc, arith::CmpFPredicate::UNE, context.row(map.getRows()[0], slot), one);
     differs = differs ? arith::OrIOp::create(ptx.b, ptx.loc, differs, other).getResult() : other;
   }
   int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
@@ -204,13 +204,13 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> slots) {
     } else if (auto total = dyn_cast<tile::TotalOp>(op)) {
       result = sumOverLanes(context.row(total.getParts(), slot));
     } else {
-      result = context
-                   .cloneScalar(op,
-                                [&](Value value) {
-                                  return isa<VectorType>(value.getType()) ? context.row(value, slot)
-                                                                          : context.scalar(value);
-                                })
-                   .front();
+      result =
+          context
+              .cloneScalar(op,
+                           [&](Value value) {
+                             return isa<VectorType>(value.getType()) ? context.row(value, slot) : context.scalar(value);
+                           })
+              .front();
     }
     context.rows[op.getResult(0)][slot] = result;
   }

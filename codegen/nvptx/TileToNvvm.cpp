@@ -80,9 +80,12 @@ void KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup) {
   context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup);
   OpBuilder::InsertionGuard guard(b);
   if (produces) {
-    // One thread starts all copies.
-    auto one = scf::IfOp::create(b, ptx.loc, ptx.equal(threadId, firstWarpgroup * warpgroupThreads));
-    b.setInsertionPoint(one.thenBlock()->getTerminator());
+    // One thread starts all copies; a warp shares the loads of what decides about them.
+    role.walk([&](tile::ExtentOp) { context.wholeWarp = true; });
+    Value runs =
+        context.wholeWarp ? ptx.equal(context.place.warp, 0) : ptx.equal(threadId, firstWarpgroup * warpgroupThreads);
+    auto some = scf::IfOp::create(b, ptx.loc, runs);
+    b.setInsertionPoint(some.thenBlock()->getTerminator());
   }
   RoleEmitter(context, base, role).emit();
 }

@@ -36,11 +36,11 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
   types.push_back(builder.getIndexType());
 
   builder.setInsertionPointToEnd(module.getBody());
-  program = tile::ProgramOp::create(builder, loc, builder.getStringAttr(name),
-                                    TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(), ArrayAttr(),
-                                    AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
-                                    builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
-                                    builder.getI64IntegerAttr(schedule.getPanel()), schedule.getPipeline(), IntegerAttr());
+  program = tile::ProgramOp::create(
+      builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(),
+      ArrayAttr(), AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
+      builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
+      builder.getI64IntegerAttr(schedule.getPanel()), schedule.getPipeline(), IntegerAttr());
   SmallVector<Location> locs(types.size(), loc);
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
@@ -163,8 +163,8 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
   };
   Value word = arith::IndexCastOp::create(builder, loc, i32, greatest(fit, index(fewest)));
   Value leading = math::CountLeadingZerosOp::create(builder, loc, word);
-  Value power = arith::ShLIOp::create(builder, loc, constant(1),
-                                      arith::SubIOp::create(builder, loc, constant(31), leading));
+  Value power =
+      arith::ShLIOp::create(builder, loc, constant(1), arith::SubIOp::create(builder, loc, constant(31), leading));
   Value batch = viewDim(lookup(kernel.getQuery()), 0);
   Value all = mul(batch, index(kernel.getQueryHeads()));
   Value section = least(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), power), all);
@@ -275,7 +275,8 @@ void TileBuilder::storeRowVector(Value vector, Value tensor) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {2};
   }
-  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, add(geometry.queryBase, geometry.queryRows), axes);
+  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, add(geometry.queryBase, geometry.queryRows),
+                        axes);
 }
 
 Value TileBuilder::buildRowIsQuery() {

@@ -76,6 +76,7 @@ Result<std::unique_ptr<GpuKernel>> GpuKernel::load(cuda::DeviceRef device, runti
 }
 
 Status GpuKernel::run(Span<const ArgValue> values) {
+  cuda::ContextScope scope(*device);
   Result<Staging> staging = Staging::copy(device, image(), values);
   if (!staging)
     return staging.takeError();

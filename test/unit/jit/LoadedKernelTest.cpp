@@ -10,6 +10,8 @@
 #include "runtime/jit/Target.h"
 #include "runtime/jit/Verify.h"
 #include "test/unit/jit/JitTestSupport.h"
+#include "llvm/ADT/StringExtras.h"
+#include <algorithm>
 #include <thread>
 
 using namespace attnc;
@@ -78,8 +80,11 @@ std::vector<const jit::Target *> availableTargets() {
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Targets, LoadedKernel, testing::ValuesIn(availableTargets()),
-                         [](const auto &info) { return info.param->name.str(); });
+INSTANTIATE_TEST_SUITE_P(Targets, LoadedKernel, testing::ValuesIn(availableTargets()), [](const auto &info) {
+  std::string name = info.param->name.str();
+  std::replace_if(name.begin(), name.end(), [](char c) { return !llvm::isAlnum(c); }, '_');
+  return name;
+});
 
 TEST_P(LoadedKernel, ComputesWhatTheReferenceSays) {
   Status status = kernel->run(values);
