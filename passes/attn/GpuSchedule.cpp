@@ -87,6 +87,9 @@ static constexpr int64_t barrierBytes = 1024;
 /// Whether boxes and products of warpgroups serve `kernel`. f32 has no such products that are as exact, and boxes end
 /// where tensors do: past a sequence's own end they would bring what lies there, of which even weights of 0 make NaN
 /// where it is not finite.
+///
+/// Not known here: boxes want strides of whole 16 bytes. Tensors without them can be served by a second entry in the
+/// image, with the schedule of `selectPieces`, for the launch to choose (runtime/cuda/GpuLaunch.cpp).
 static bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
   bool endsEarly = kernel.isPacked() || kernel.getKeyLengths();
   return target.getWarpgroupMma() && target.getTensorCopies() && !endsEarly &&
