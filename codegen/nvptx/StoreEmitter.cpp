@@ -77,6 +77,13 @@ void StoreEmitter::storeGroups(Value address, SmallVector<Value> words, Value in
   LLVM::StoreOp::create(ptx.b, ptx.loc, vector, address, /*alignment=*/16);
 }
 
+/// Whether no column of the tile is past its limit: head dims are whole groups of eight columns, and known.
+static bool endsWithTile(tile::StoreOp store) {
+  APInt limit;
+  int64_t columns = cast<VectorType>(store.getValue().getType()).getDimSize(1);
+  return matchPattern(store.getLimits()[1], m_ConstantInt(&limit)) && limit.getSExtValue() == columns;
+}
+
 /// The elements of one of the thread's rows from column `first` on, each by itself.
 void StoreEmitter::storeElements(tile::StoreOp store, int64_t slot, int64_t first) {
   Ptx &ptx = context.ptx;
@@ -85,9 +92,7 @@ void StoreEmitter::storeElements(tile::StoreOp store, int64_t slot, int64_t firs
   ArrayRef<int64_t> axes = store.getAxes();
   Value row = ptx.add(context.place.row, rowOf(slot));
   int64_t elements = type.getDimSize(1) / lanesOfRow * rowsOfThread;
-  // Head dims are whole groups of eight columns: of those, no element is past the end.
-  APInt limit;
-  bool whole = matchPattern(store.getLimits()[1], m_ConstantInt(&limit)) && limit.getSExtValue() == type.getDimSize(1);
+  bool whole = endsWithTile(store);
   for (int64_t element = first / lanesOfRow * rowsOfThread; element < elements; ++element) {
     if (slotOf(element) != slot)
       continue;
@@ -110,7 +115,8 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   auto type = cast<VectorType>(store.getValue().getType());
   ArrayRef<int64_t> axes = store.getAxes();
   constexpr int64_t groupColumns = 8, columnsTogether = lanesOfRow * groupColumns;
-  bool packs = context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
+  bool packs = endsWithTile(store) && context.tiles.find(store.getValue())->second.packed &&
+               axes[1] == view.type.getRank() - 1;
   int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
   Value aligned = together ? areRowsAligned(view) : Value();
   for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
