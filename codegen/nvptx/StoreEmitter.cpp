@@ -115,8 +115,8 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   auto type = cast<VectorType>(store.getValue().getType());
   ArrayRef<int64_t> axes = store.getAxes();
   constexpr int64_t groupColumns = 8, columnsTogether = lanesOfRow * groupColumns;
-  bool packs = endsWithTile(store) && context.tiles.find(store.getValue())->second.packed &&
-               axes[1] == view.type.getRank() - 1;
+  bool packs =
+      endsWithTile(store) && context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
   int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
   Value aligned = together ? areRowsAligned(view) : Value();
   for (int64_t slot = 0; slot < rowsOfThread; ++slot) {

@@ -132,8 +132,8 @@ static bool isAtMostNext(Value bound, Value last) {
   return sum && sum.getLhs() == last && matchPattern(sum.getRhs(), m_Constant(&distance)) && distance.getInt() <= 1;
 }
 
-/// Whether the mask of a row that holds a query keeps no key past the last: it keeps none past the query's own position,
-/// and the last query stands at the last key. What other rows keep is never stored.
+/// Whether the mask of a row that holds a query keeps no key past the last: it keeps none past the query's own
+/// position, and the last query stands at the last key. What other rows keep is never stored.
 bool TileBuilder::keepsExistingKeysOnly() {
   if (kernel.getAlign() != Alignment::BottomRight || kernel.getQOffset() || kernel.getBounds().empty())
     return false;

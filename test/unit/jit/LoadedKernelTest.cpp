@@ -160,6 +160,7 @@ TEST_P(LoadedKernel, RunsOnSeveralThreadsAtOnce) {
     lses.push_back(make(DType::F32, tensor(Lse).shape()));
   }
   std::vector<std::string> messages(outs.size());
+  threads.reserve(outs.size());
   for (size_t n = 0; n < outs.size(); ++n)
     threads.emplace_back([&, n] {
       std::vector<ArgValue> own = values;
