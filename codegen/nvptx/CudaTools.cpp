@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -68,7 +69,7 @@ static std::vector<std::string> toolkits() {
   for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
     if (std::optional<std::string> folder = llvm::sys::Process::GetEnv(name); folder && !folder->empty())
       found.push_back(*folder);
-  found.push_back("/usr/local/cuda");
+  found.emplace_back("/usr/local/cuda");
   for (std::string &part : pythonParts())
     found.push_back(std::move(part));
   return found;
@@ -133,8 +134,9 @@ Result<TemporaryFile> TemporaryFile::create(StringRef prefix, StringRef suffix, 
 }
 
 TemporaryFile::~TemporaryFile() {
+  // A file that cannot be removed is left to the system, which cleans up its temporary folder.
   if (!filePath.empty())
-    (void)fs::remove(filePath);
+    llvm::consumeError(llvm::errorCodeToError(fs::remove(filePath)));
 }
 
 Result<std::string> TemporaryFile::read() const {
