@@ -57,11 +57,13 @@ Number sim::loadNumber(ElementKind kind, const void *data, int64_t offset) {
 bool ElementOp::compileRule(Operation *op) {
   StringRef name = op->getName().getStringRef();
   isUnary = op->getNumOperands() == 1;
-  if ((unary = findUnaryRule(name))) {
+  unary = findUnaryRule(name);
+  if (unary) {
     kind = Kind::Unary;
     return true;
   }
-  if ((binary = findBinaryRule(name))) {
+  binary = findBinaryRule(name);
+  if (binary) {
     kind = Kind::Binary;
     return true;
   }
