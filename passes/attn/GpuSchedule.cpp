@@ -116,9 +116,9 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target)
   ScheduleAttr schedule;
   for (const Step &step : steps) {
     auto pipeline =
-        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*queryStages=*/1,
-                          /*producerRegisters=*/0, /*consumerRegisters=*/0, Rescale::After,
-                          /*lazy=*/false, /*turns=*/false, /*byRow=*/false, /*pinned=*/false, Epilogue::Direct,
+        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
+                          /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
+                          /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
                           /*dynamic=*/false, sectionBytes(kernel, target), Staging::Pieces);
     schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline);
     if (held + step.keys / 2 <= accumulatorRegisters &&
