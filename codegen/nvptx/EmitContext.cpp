@@ -24,6 +24,11 @@ void EmitContext::onOneThread(llvm::function_ref<void()> body) {
   body();
 }
 
+void EmitContext::syncWarpgroup() {
+  constexpr int64_t firstBarrier = 8;
+  ptx.barrierSync(ptx.add(place.warpgroup, firstBarrier), warpgroupThreads);
+}
+
 /// The constant of type `type` for an attribute of one element.
 static Value constantOf(Ptx &ptx, Attribute attribute, Type type) {
   // Positions stay below 2^30; what lies further off compares with them in the same way.
@@ -85,13 +90,7 @@ SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Va
     return {abi.getView(dim.getSource()).sizes[*dim.getConstantIndex()]};
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     SmallVector<Value> indices = llvm::map_to_vector(load.getIndices(), lookup);
-    Value address = abi.getView(load.getMemRef()).address(b, ptx.loc, indices);
-    Type type = load.getType();
-    if (!type.isInteger(1))
-      return {LLVM::LoadOp::create(b, ptx.loc, type, address)};
-    Value byte = LLVM::LoadOp::create(b, ptx.loc, b.getI8Type(), address);
-    Value zero = arith::ConstantOp::create(b, ptx.loc, b.getI8IntegerAttr(0));
-    return {arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ne, byte, zero)};
+    return {abi.getView(load.getMemRef()).load(b, ptx.loc, indices)};
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     Value value = lookup(op.getOperand(0));

@@ -70,6 +70,9 @@ public:
   /// Emits `body` for one thread of those that run the role's code side by side.
   void onOneThread(llvm::function_ref<void()> body);
 
+  /// Joins the threads of one consumer warpgroup, each on a named barrier of its own: 8, 9, ...
+  void syncWarpgroup();
+
   /// The type that stands for one of the program's: i32 for index.
   mlir::Type scalarType(mlir::Type type) const;
 

@@ -22,14 +22,9 @@ static Type widthFor(Builder &builder, Type type) {
 Value ExtentEmitter::load(const View &view, ValueRange position) {
   Ptx &ptx = context.ptx;
   Type element = view.type.getElementType(), wide = widthFor(ptx.b, element);
-  Value address = view.address(ptx.b, ptx.loc, position);
-  if (element.isInteger(1)) {
-    Value byte = LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI8Type(), address);
-    Value none = arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getI8IntegerAttr(0));
-    Value bit = arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::ne, byte, none);
-    return arith::ExtUIOp::create(ptx.b, ptx.loc, wide, bit);
-  }
-  Value value = LLVM::LoadOp::create(ptx.b, ptx.loc, element, address);
+  Value value = view.load(ptx.b, ptx.loc, position);
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(ptx.b, ptx.loc, wide, value);
   return element == wide ? value : arith::ExtSIOp::create(ptx.b, ptx.loc, wide, value).getResult();
 }
 

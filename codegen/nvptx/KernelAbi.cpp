@@ -47,6 +47,15 @@ Value View::address(OpBuilder &builder, Location loc, ValueRange indices) const 
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
+Value View::load(OpBuilder &builder, Location loc, ValueRange indices) const {
+  Value at = address(builder, loc, indices);
+  if (!type.getElementType().isInteger(1))
+    return LLVM::LoadOp::create(builder, loc, type.getElementType(), at);
+  Value byte = LLVM::LoadOp::create(builder, loc, builder.getI8Type(), at);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getI8IntegerAttr(0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, byte, zero);
+}
+
 /// Slots of the argument block that a program argument takes.
 static int64_t countSlots(Type type) {
   auto view = dyn_cast<MemRefType>(type);

@@ -33,6 +33,8 @@ struct View {
 
   /// The address of the element at `indices`, which are integers of any width.
   mlir::Value address(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange indices) const;
+  /// The element there; a boolean as i1.
+  mlir::Value load(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange indices) const;
 };
 
 /// A kernel's function, and its parameters.

@@ -11,8 +11,6 @@ using namespace attnc::nvptx;
 
 /// Bytes of a barrier, and of the place of a tile number.
 static constexpr int64_t wordBytes = 8;
-/// Named barriers 8, 9, ... join the threads of one consumer warpgroup.
-static constexpr int64_t firstWarpgroupBarrier = 8;
 
 /// Warpgroups that release buffers.
 static int64_t countConsumers(tile::ProgramOp program) { return program.getPipelineAttr().getConsumers(); }
@@ -151,7 +149,7 @@ Value RingEmitter::receive(Value ring) {
   ptx.waitBarrier(barrier(state, stage, /*full=*/true), parity);
   Value number = ptx.loadShared(ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, wordBytes)));
   // All threads of the warpgroup have read it before one releases it.
-  ptx.barrierSync(ptx.add(context.place.warpgroup, firstWarpgroupBarrier), warpgroupThreads);
+  context.syncWarpgroup();
   ptx.arriveIf(barrier(state, stage, /*full=*/false), context.place.isLeader);
   advance(state, stage);
   return number;

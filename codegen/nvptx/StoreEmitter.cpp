@@ -11,9 +11,6 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-/// Named barriers 8, 9, ... join the threads of one consumer warpgroup.
-static constexpr int64_t firstWarpgroupBarrier = 8;
-
 Value StoreEmitter::isBelow(Value position, Value limit) { return context.ptx.less(position, context.scalar(limit)); }
 
 /// Indices of an element `row` and `column` (which may be null) further along the axes.
@@ -171,7 +168,6 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   const Fragment &fragment = context.tiles.find(store.getValue())->second;
   int64_t columns = cast<VectorType>(store.getValue().getType()).getDimSize(1);
   int64_t staged = layout.panels * layout.panelColumns;
-  Value barrier = ptx.add(context.place.warpgroup, firstWarpgroupBarrier);
   // This warpgroup's rows of a panel.
   Value region = ptx.add(ptx.add(base, *buffer.getOffset()),
                          ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes));
@@ -187,7 +183,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   };
   for (int64_t first = 0; first < columns; first += staged) {
     onLeader([&] { ptx.waitStores(/*readOnly=*/true); });
-    ptx.barrierSync(barrier, warpgroupThreads);
+    context.syncWarpgroup();
     int64_t end = std::min(columns, first + staged);
     // Sixteen columns a step: four matrices of 8x8.
     for (int64_t column = first; column < end; column += 16) {
@@ -199,7 +195,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
       ptx.storeMatrices(address, ArrayRef(fragment.values).slice(word, words));
     }
     ptx.fenceAsync();
-    ptx.barrierSync(barrier, warpgroupThreads);
+    context.syncWarpgroup();
     onLeader([&] {
       Value map = context.abi.getTensorMapAddress(getTensorMap(store));
       for (int64_t column = first; column < end; column += layout.panelColumns) {
@@ -249,15 +245,7 @@ void StoreEmitter::emit(tile::LoadOp load) {
       positions[axis] = ptx.select(below, at, ptx.i32(0));
       inside = inside ? arith::AndIOp::create(ptx.b, ptx.loc, inside, below).getResult() : below;
     }
-    Value address = view.address(ptx.b, ptx.loc, positions);
-    Value value;
-    if (element.isInteger(1)) {
-      Value byte = LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI8Type(), address);
-      Value none = arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getI8IntegerAttr(0));
-      value = arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::ne, byte, none);
-    } else {
-      value = LLVM::LoadOp::create(ptx.b, ptx.loc, element, address);
-    }
+    Value value = view.load(ptx.b, ptx.loc, positions);
     return inside ? ptx.select(inside, value, zero) : value;
   };
   bool isColumn = llvm::any_of(load->getUses(), [&](OpOperand &use) {

@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/RoleEmitter.h"
+#include "dialect/tile/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,8 +23,6 @@ using namespace attnc::nvptx;
 /// The name and the memory space of what blocks are given as shared memory.
 static constexpr llvm::StringLiteral sharedName = "attnc_shared";
 static constexpr unsigned sharedSpace = 3;
-/// Shared tiles start at multiples of this (dialect/tile/SharedLayout.h).
-static constexpr unsigned sharedAlignment = 1024;
 
 /// Shared memory whose size a launch chooses.
 static LLVM::GlobalOp getShared(ModuleOp module) {
@@ -32,7 +31,7 @@ static LLVM::GlobalOp getShared(ModuleOp module) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
   return LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External,
-                                sharedName, Attribute(), sharedAlignment, sharedSpace);
+                                sharedName, Attribute(), tile::SharedLayout::alignment, sharedSpace);
 }
 
 /// Where this thread stands; `firstWarpgroup` of the block's warpgroups is its role's first.
