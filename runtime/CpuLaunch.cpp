@@ -17,11 +17,12 @@ Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const Boun
   std::vector<int64_t> tiles;
   int64_t scratchBytes = 0;
   for (const KernelEntry &entry : image.entries) {
-    tiles.push_back(entry.grid.evaluate(arguments.symbolSizes));
+    tiles.push_back(entry.countTiles(arguments.symbolSizes));
     if (tiles.back() < 0)
       return Error{"kernel '" + image.name + "': no number of tiles for entry '" + entry.symbol +
                    "': " + entry.grid.toString(image.symbols)};
-    scratchBytes = std::max(scratchBytes, entry.scratchBytes);
+    if (tiles.back() > 0)
+      scratchBytes = std::max(scratchBytes, entry.scratchBytes);
   }
   // Every entry asks for the memory of the greediest, so that the first call
   // reserves all and a later one cannot fail half-way through the kernel.

@@ -109,6 +109,11 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
   const std::string prefix = "image '" + image.name + "', entry '" + entry.symbol + "': ";
   if (Status status = entry.grid.verify(image.symbols.size()); !status)
     return Error{prefix + status.message()};
+  if (entry.sizes && !isSymbol(entry.sizes->symbol, image.symbols))
+    return Error{prefix + "sizes of unknown symbol " + std::to_string(entry.sizes->symbol)};
+  if (entry.sizes && (entry.sizes->least < 0 || entry.sizes->least > entry.sizes->most))
+    return Error{prefix + "sizes from " + std::to_string(entry.sizes->least) + " to " +
+                 std::to_string(entry.sizes->most)};
   if (entry.scratchBytes < 0)
     return Error{prefix + "negative scratch size " + std::to_string(entry.scratchBytes)};
   if (entry.threads < 0 || entry.threads > maxBlockThreads)

@@ -134,6 +134,19 @@ struct TensorMapSpec {
   int swizzleBytes = 0;
 };
 
+/// Sizes of one symbol, from `least` to `most`.
+struct SizeRange {
+  /// Index in `KernelImage::symbols`.
+  int symbol = 0;
+  int64_t least = 0;
+  int64_t most = std::numeric_limits<int64_t>::max();
+
+  /// Whether the symbol's size lies in the range.
+  bool contains(Span<const int64_t> symbolSizes) const {
+    return symbolSizes[symbol] >= least && symbolSizes[symbol] <= most;
+  }
+};
+
 /// One function of the object code. The facts from `threads` on are for GPUs,
 /// whose kernels take as parameters, in this order:
 ///
@@ -151,6 +164,10 @@ struct KernelEntry {
   GridRule grid;
   /// The memory each worker thread of a CPU gives it, in bytes.
   int64_t scratchBytes = 0;
+  /// The sizes that it is for; launches of other sizes pass it over. Entries with
+  /// ranges that exclude each other are one kernel, made for short and for long
+  /// sequences. An entry without a range is for all.
+  std::optional<SizeRange> sizes = {};
   /// The threads of a block, in one dimension; 0 on a CPU.
   int threads = 0;
   /// The dynamic shared memory of a block, in bytes.
@@ -168,6 +185,12 @@ struct KernelEntry {
   /// The registers of a thread and the bytes of them that are spilled to
   /// memory, as the assembler reported them: for people.
   int registers = 0, spillBytes = 0;
+
+  /// The number of tiles that a launch runs, as `GridRule::evaluate` gives it; 0
+  /// where the entry is for other sizes.
+  int64_t countTiles(Span<const int64_t> symbolSizes) const {
+    return sizes && !sizes->contains(symbolSizes) ? 0 : grid.evaluate(symbolSizes);
+  }
 };
 
 /// The limits of the CUDA driver on what `KernelEntry` says.
@@ -184,7 +207,8 @@ struct KernelImage {
   std::vector<std::string> symbols;
   /// The arguments, in the order in which they are passed.
   std::vector<ArgSpec> args;
-  /// The functions, run in this order, each after the one before is done.
+  /// The functions, run in this order, each after the one before is done; those
+  /// that are not for a launch's sizes are left out.
   std::vector<KernelEntry> entries;
   /// The object code.
   std::vector<uint8_t> bytes;
@@ -193,7 +217,7 @@ struct KernelImage {
 };
 
 /// Checks that `image` agrees with itself: symbols in range, grid rules well
-/// formed, scalars without dimensions, content rules on integer vectors only,
+/// formed, ranges of sizes that hold something, scalars without dimensions, content rules on integer vectors only,
 /// tensor maps that a driver can encode, and GPU facts on GPU entries only.
 Status verify(const KernelImage &image);
 

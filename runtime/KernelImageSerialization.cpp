@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 4;
+constexpr uint32_t version = 5;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -53,10 +53,13 @@ public:
     bytes.push_back(static_cast<uint8_t>(value));
   }
 
-  void real(const std::optional<double> &value) {
-    boolean(value.has_value());
-    if (value)
-      raw(&*value, sizeof(*value));
+  void real(double value) { raw(&value, sizeof(value)); }
+
+  template <typename Item, typename Each>
+  void optional(const std::optional<Item> &item, Each each) {
+    boolean(item.has_value());
+    if (item)
+      each(*this, *item);
   }
 
   /// A string or a vector of bytes.
@@ -118,14 +121,17 @@ public:
     value = failed ? Enum() : static_cast<Enum>(byte);
   }
 
-  void real(std::optional<double> &value) {
+  void real(double &value) {
+    value = 0;
+    raw(&value, sizeof(value));
+  }
+
+  template <typename Item, typename Each>
+  void optional(std::optional<Item> &item, Each each) {
     bool present = false;
     boolean(present);
-    double number = 0;
-    if (present) {
-      raw(&number, sizeof(number));
-      value = number;
-    }
+    if (present)
+      each(*this, item.emplace());
   }
 
   template <typename Bytes>
@@ -192,8 +198,8 @@ void visitArg(Archive &archive, Arg &arg) {
   archive.boolean(arg.isIndex);
   archive.list(arg.dims, [](auto &a, auto &dim) { visitDim(a, dim); });
   archive.boolean(arg.unitInnerStride);
-  archive.real(arg.min);
-  archive.real(arg.max);
+  for (auto *limit : {&arg.min, &arg.max})
+    archive.optional(*limit, [](auto &a, auto &value) { a.real(value); });
   archive.boolean(arg.notNaN);
   archive.enumeration(arg.content, ContentRule::Lengths);
   archive.integer(arg.contentSymbol);
@@ -214,6 +220,11 @@ void visitEntry(Archive &archive, Entry &entry) {
     a.integer(step.value);
   });
   archive.integer(entry.scratchBytes);
+  archive.optional(entry.sizes, [](auto &a, auto &sizes) {
+    a.integer(sizes.symbol);
+    a.integer(sizes.least);
+    a.integer(sizes.most);
+  });
   archive.integer(entry.threads);
   archive.integer(entry.sharedBytes);
   archive.boolean(entry.persistent);

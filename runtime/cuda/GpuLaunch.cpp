@@ -32,7 +32,7 @@ constexpr size_t maxEntries = 16;
 /// On the stack of the launching thread, so that threads do not wait for each
 /// other and nothing is allocated.
 struct GpuLaunch::Filling {
-  TensorMap maps[maxTensorMaps]; ///< of all entries, one after another
+  TensorMap maps[maxTensorMaps]; ///< of the entries that have tiles, one after another
   int64_t tiles[maxEntries];
 };
 
@@ -94,13 +94,15 @@ Status GpuLaunch::fill(const BoundArguments &arguments, Filling &filling) {
   size_t map = 0;
   for (size_t i = 0; i < kernel.entries.size(); ++i) {
     const KernelEntry &entry = kernel.entries[i];
-    const int64_t tiles = filling.tiles[i] = entry.grid.evaluate(arguments.symbolSizes);
+    const int64_t tiles = filling.tiles[i] = entry.countTiles(arguments.symbolSizes);
     if (tiles < 0)
       return Error{"kernel '" + kernel.name + "': no number of tiles for entry '" + entry.symbol +
                    "': " + entry.grid.toString(kernel.symbols)};
     if (tiles > maxGrid && !entry.persistent)
       return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(maxGrid) + " tiles for entry '" +
                    entry.symbol + "', got " + std::to_string(tiles)};
+    if (tiles == 0)
+      continue;
     for (const runtime::TensorMapSpec &spec : entry.tensorMaps) {
       Result<TensorMapKey> key = makeTensorMapKey(
           kernel.args[spec.arg], spec, arguments.slots.data() + offsets[spec.arg], shared.address() + countersSize);
@@ -124,8 +126,6 @@ DriverResult GpuLaunch::launchEntry(size_t index, size_t firstMap, const BoundAr
                                     StreamHandle stream) {
   const KernelEntry &entry = kernel.entries[index];
   int64_t grid = filling.tiles[index];
-  if (grid == 0)
-    return driverSuccess;
   if (entry.persistent)
     grid = std::min(grid, int64_t{gpu->facts().multiprocessors} * entry.blocksPerMultiprocessor);
 
@@ -161,6 +161,8 @@ Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream) {
   size_t map = 0;
   for (size_t i = 0; i < kernel.entries.size(); ++i) {
     const KernelEntry &entry = kernel.entries[i];
+    if (filling.tiles[i] == 0)
+      continue;
     const DriverResult result = launchEntry(i, map, arguments, filling, stream);
     if (result != driverSuccess)
       return gpu->driver().error(result, "cuLaunchKernel",

@@ -66,10 +66,10 @@ private:
   /// Loads the code and the memory that launches share.
   runtime::Status prepare();
 
-  /// Computes grids and tensor maps.
+  /// Computes grids, and the tensor maps of entries that have tiles.
   runtime::Status fill(const runtime::BoundArguments &arguments, Filling &filling);
 
-  /// Launches entry `index`; `firstMap` is the first of its tensor maps.
+  /// Launches entry `index`, which has tiles; `firstMap` is the first of its tensor maps.
   DriverResult launchEntry(size_t index, size_t firstMap, const runtime::BoundArguments &arguments, Filling &filling,
                            StreamHandle stream);
 

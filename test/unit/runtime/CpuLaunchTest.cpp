@@ -80,6 +80,28 @@ TEST(CpuLaunch, RunsEntriesInOrderOverAllTiles) {
   EXPECT_EQ(pool.peakScratchBytes(), 4 * scratchBytes) << "O(threads x tile)";
 }
 
+TEST(CpuLaunch, LeavesOutEntriesForOtherSizes) {
+  KernelImage image = makeImage();
+  image.entries.push_back(image.entries[0]);
+  image.entries[0].sizes = SizeRange{0, 0, 99};
+  image.entries[0].scratchBytes = INT64_MAX; // which is not to be had
+  image.entries[2].sizes = SizeRange{0, 100};
+  ThreadPool pool(2);
+  Tensor z = *Tensor::allocate(DType::F32, {1});
+  const auto run = [&](int64_t n) {
+    Tensor x = *Tensor::allocate(DType::F32, {n}), y = *Tensor::allocate(DType::F32, {n});
+    x.fill(3);
+    y.fill(-1);
+    Result<BoundArguments> bound = bindArguments(image, {x, y, z});
+    EXPECT_TRUE(bound) << bound.message();
+    Status status = runCpu(image, {square, sum, square}, *bound, pool);
+    return status ? y.loadLinear(n - 1) : -2;
+  };
+  EXPECT_EQ(run(99), -2);
+  EXPECT_EQ(run(100), 9);
+  EXPECT_EQ(z.loadLinear(0), -100) << "before the squares, as the order says";
+}
+
 TEST(CpuLaunch, RunsNothingWhenAGridHasNoValue) {
   KernelImage image = makeImage();
   image.entries[1].grid = GridRule::combine(GridRule::Op::Mul, GridRule::symbol(0), GridRule::constant(INT64_MAX));

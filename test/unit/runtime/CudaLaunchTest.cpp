@@ -136,7 +136,7 @@ TEST_F(CudaLaunch, FollowsTheGridRule) {
   EXPECT_EQ(grid(10, 10000), 132);
   EXPECT_EQ(tiles, 790) << "blocks that stay are told of all tiles";
   EXPECT_EQ(grid(10, 0), -1) << "no tiles, no launch";
-  EXPECT_EQ(fake.calls.size(), 1u) << "the map of q";
+  EXPECT_TRUE(fake.calls.empty()) << "and no maps";
   EXPECT_EQ(grid(0, 10), -1);
 
   image.entries[0].blocksPerMultiprocessor = 2;
@@ -186,6 +186,42 @@ TEST_F(CudaLaunch, RunsEntriesInOrder) {
   EXPECT_EQ(fake.launches[0].function, "forward_entry");
   EXPECT_EQ(fake.launches[1].function, "combine");
   EXPECT_EQ(fake.encoded[2].address, reinterpret_cast<void *>(0x40000));
+}
+
+TEST_F(CudaLaunch, ChoosesEntriesBySize) {
+  // Short sequences by one entry, long ones by the other, each with tensor maps of its own.
+  KernelEntry &first = image.entries[0];
+  KernelEntry second = first;
+  first.symbol = "short_entry";
+  first.sizes = SizeRange{1, 0, 1023};
+  first.tensorMaps = {{Out, {1, 64, 64}, 128}};
+  second.symbol = "long_entry";
+  second.sizes = SizeRange{1, 1024};
+  // What is not launched is not looked at either.
+  second.grid = GridRule::combine(GridRule::Op::CeilDiv, GridRule::constant(1 << 20),
+                                  GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(2), GridRule::symbol(2)));
+  image.entries.push_back(second);
+  auto launch = load();
+  fake.onLaunch = nullptr;
+  using Strings = std::vector<std::string>;
+  const auto launched = [&](int64_t sq, int64_t sk) {
+    fake.clear();
+    Status status = launch->launch(values(2, sq, sk), stream);
+    EXPECT_TRUE(status) << status.message();
+    Strings names;
+    for (const auto &one : fake.launches)
+      names.push_back(one.function);
+    return names;
+  };
+  EXPECT_EQ(launched(1, 0), Strings{"short_entry"});
+  EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuLaunchKernel"}));
+  EXPECT_EQ(fake.encoded.back().address, reinterpret_cast<void *>(0x40000));
+  EXPECT_EQ(launched(1023, 16), Strings{"short_entry"});
+  EXPECT_EQ(launched(1024, 16), Strings{"long_entry"});
+  EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuTensorMapEncodeTiled", "cuLaunchKernel"}));
+  EXPECT_EQ(fake.encoded[0].address, reinterpret_cast<void *>(0x10000));
+  EXPECT_EQ(launched(int64_t(1) << 20, 16), Strings{"long_entry"});
+  EXPECT_EQ(launched(0, 16), Strings());
 }
 
 TEST_F(CudaLaunch, FindsItsContext) {

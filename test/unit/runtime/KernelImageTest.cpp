@@ -56,6 +56,7 @@ KernelImage makeImage() {
   image.args = {q, lengths, p, offset, out};
   image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
   KernelEntry gpu = {"forward_gpu", tiles()};
+  gpu.sizes = SizeRange{1, 1024, 4095};
   gpu.threads = 384;
   gpu.sharedBytes = 230000;
   gpu.persistent = true;
@@ -144,6 +145,11 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(read->entries[0].scratchBytes, 4096);
   EXPECT_EQ(read->entries[0].threads, 0);
   const KernelEntry &gpu = read->entries[2];
+  EXPECT_FALSE(read->entries[0].sizes);
+  ASSERT_TRUE(gpu.sizes);
+  EXPECT_EQ(gpu.sizes->symbol, 1);
+  EXPECT_EQ(gpu.sizes->least, 1024);
+  EXPECT_EQ(gpu.sizes->most, 4095);
   EXPECT_EQ(gpu.threads, 384);
   EXPECT_EQ(gpu.sharedBytes, 230000);
   EXPECT_TRUE(gpu.persistent);
@@ -173,7 +179,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 4");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 5");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -225,6 +231,17 @@ TEST(KernelImage, VerifiesItself) {
   EXPECT_TRUE(broken([](KernelImage &image) { image.entries[1].scratchBytes = -1; }));
 }
 
+TEST(KernelImage, CountsTilesOfItsSizes) {
+  KernelEntry entry = {"forward", tiles()};
+  EXPECT_EQ(entry.countTiles({2, 100}), 4);
+  entry.sizes = SizeRange{1, 100};
+  EXPECT_EQ(entry.countTiles({2, 99}), 0);
+  EXPECT_EQ(entry.countTiles({2, 100}), 4);
+  entry.sizes = SizeRange{0, 0, 1};
+  EXPECT_EQ(entry.countTiles({1, 100}), 2);
+  EXPECT_EQ(entry.countTiles({2, 100}), 0);
+}
+
 TEST(KernelImage, VerifiesWhatGpusAreTold) {
   const auto message = [](auto change) {
     KernelImage image = makeImage();
@@ -238,6 +255,9 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   using Entry = KernelEntry;
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 0; }), "GPU facts without threads");
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->symbol = 2; }), "sizes of unknown symbol 2");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->least = -1; }), "sizes from -1 to 4095");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->most = 1023; }), "sizes from 1024 to 1023");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sharedBytes = -1; }), "shared memory of -1 bytes");
   EXPECT_EQ(message([](Image &, Entry &e) { e.blocksPerMultiprocessor = 0; }),
             "expected at least 1 block for each multiprocessor, got 0");
