@@ -126,8 +126,12 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
                  std::to_string(entry.blocksPerMultiprocessor)};
   if (entry.registers < 0 || entry.spillBytes < 0)
     return Error{prefix + "negative use of registers"};
-  if (entry.threads == 0 &&
-      (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || !entry.tensorMaps.empty()))
+  if (entry.workspace)
+    for (const GridRule *rule : {&entry.workspace->rows, &entry.workspace->columns})
+      if (Status status = rule->verify(image.symbols.size()); !status)
+        return Error{prefix + "workspace: " + status.message()};
+  if (entry.threads == 0 && (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || entry.workspace ||
+                             !entry.tensorMaps.empty()))
     return Error{prefix + "GPU facts without threads"};
   for (const TensorMapSpec &map : entry.tensorMaps)
     if (Status status = verifyTensorMap(image, map, prefix); !status)
@@ -182,6 +186,25 @@ int64_t GridRule::evaluate(Span<const int64_t> symbolSizes) const {
       return -1;
   }
   return stack.back();
+}
+
+int64_t WorkspaceRule::countBytes(Span<const int64_t> symbolSizes) const {
+  const GridRule elements = GridRule::combine(GridRule::Op::Mul, rows, columns);
+  constexpr int64_t elementBytes = 4;
+  return GridRule::combine(GridRule::Op::Mul, elements, GridRule::constant(elementBytes)).evaluate(symbolSizes);
+}
+
+int64_t countWorkspaceBytes(const KernelImage &image, Span<const int64_t> symbolSizes) {
+  int64_t most = 0;
+  for (const KernelEntry &entry : image.entries) {
+    if (!entry.workspace || entry.countTiles(symbolSizes) == 0)
+      continue;
+    const int64_t bytes = entry.workspace->countBytes(symbolSizes);
+    if (bytes < 0)
+      return -1;
+    most = std::max(most, bytes);
+  }
+  return most;
 }
 
 std::string GridRule::toString(Span<const std::string> symbols) const {

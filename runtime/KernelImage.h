@@ -134,6 +134,17 @@ struct TensorMapSpec {
   int swizzleBytes = 0;
 };
 
+/// Memory of a launch's own that the entries of an image hand results through:
+/// rows of i32, one behind the other. All entries have the same memory; what one
+/// of them writes is there for those behind it, until one of other sizes writes.
+struct WorkspaceRule {
+  GridRule rows, columns;
+
+  /// The size in bytes, given the size of each symbol; -1 when a rule gives none or
+  /// the product overflows.
+  int64_t countBytes(Span<const int64_t> symbolSizes) const;
+};
+
 /// Sizes of one symbol, from `least` to `most`.
 struct SizeRange {
   /// Index in `KernelImage::symbols`.
@@ -156,7 +167,9 @@ struct SizeRange {
 ///     64;
 ///   - the number of tiles, an i64;
 ///   - with `takesCounter`, the address of a 32-bit counter of the launch's own.
-///     It holds 0, and the kernel leaves it so.
+///     It holds 0, and the kernel leaves it so;
+///   - with `workspace`, the workspace by value: its address, rows and columns,
+///     one structure of three i64.
 struct KernelEntry {
   /// Its name in the object code.
   std::string symbol;
@@ -180,6 +193,8 @@ struct KernelEntry {
   int blocksPerMultiprocessor = 1;
   /// Whether it takes a counter.
   bool takesCounter = false;
+  /// The workspace that it takes.
+  std::optional<WorkspaceRule> workspace = {};
   /// The tensors that the copy unit moves.
   std::vector<TensorMapSpec> tensorMaps = {};
   /// The registers of a thread and the bytes of them that are spilled to
@@ -215,6 +230,10 @@ struct KernelImage {
   /// The build of the compiler that made it.
   std::string buildId;
 };
+
+/// The workspace that a launch of `image` needs, in bytes, given the size of each
+/// symbol; -1 when a rule gives none or a product overflows.
+int64_t countWorkspaceBytes(const KernelImage &image, Span<const int64_t> symbolSizes);
 
 /// Checks that `image` agrees with itself: symbols in range, grid rules well
 /// formed, ranges of sizes that hold something, scalars without dimensions, content rules on integer vectors only,

@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 5;
+constexpr uint32_t version = 6;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -212,13 +212,18 @@ void visitTensorMap(Archive &archive, Map &map) {
   archive.integer(map.swizzleBytes);
 }
 
-template <typename Archive, typename Entry>
-void visitEntry(Archive &archive, Entry &entry) {
-  archive.blob(entry.symbol);
-  archive.list(entry.grid.steps, [](auto &a, auto &step) {
+template <typename Archive, typename Rule>
+void visitRule(Archive &archive, Rule &rule) {
+  archive.list(rule.steps, [](auto &a, auto &step) {
     a.enumeration(step.op, GridRule::Op::Min);
     a.integer(step.value);
   });
+}
+
+template <typename Archive, typename Entry>
+void visitEntry(Archive &archive, Entry &entry) {
+  archive.blob(entry.symbol);
+  visitRule(archive, entry.grid);
   archive.integer(entry.scratchBytes);
   archive.optional(entry.sizes, [](auto &a, auto &sizes) {
     a.integer(sizes.symbol);
@@ -230,6 +235,10 @@ void visitEntry(Archive &archive, Entry &entry) {
   archive.boolean(entry.persistent);
   archive.integer(entry.blocksPerMultiprocessor);
   archive.boolean(entry.takesCounter);
+  archive.optional(entry.workspace, [](auto &a, auto &workspace) {
+    visitRule(a, workspace.rows);
+    visitRule(a, workspace.columns);
+  });
   archive.list(entry.tensorMaps, [](auto &a, auto &map) { visitTensorMap(a, map); });
   archive.integer(entry.registers);
   archive.integer(entry.spillBytes);

@@ -188,6 +188,29 @@ attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index,
   return writeStruct(info, facts, "attnc_argument_info");
 }
 
+attnc_error *attnc_kernel_get_workspace(const attnc_kernel *kernel, const attnc_launch_options *given,
+                                        uint64_t *bytes) {
+  if (!kernel || !bytes)
+    return fail({"expected a kernel and a place for the size, got null"});
+  *bytes = 0;
+  Result<attnc_launch_options> options = readStruct(given, "attnc_launch_options");
+  if (!options)
+    return fail(options.takeError());
+  const KernelImage &image = kernel->launch->image();
+  Result<std::vector<ArgValue>> values = readValues(image, *options);
+  if (!values)
+    return fail(values.takeError());
+  Result<runtime::BoundArguments> arguments =
+      runtime::bindArguments(image, *values, runtime::MemorySpace::Device);
+  if (!arguments)
+    return fail(arguments.takeError());
+  Result<int64_t> size = kernel->launch->workspaceBytes(*arguments);
+  if (!size)
+    return fail(size.takeError());
+  *bytes = static_cast<uint64_t>(*size);
+  return nullptr;
+}
+
 attnc_error *attnc_kernel_launch(attnc_kernel *kernel, const attnc_launch_options *given) {
   if (!kernel)
     return fail({"expected a kernel, got null"});
@@ -197,7 +220,8 @@ attnc_error *attnc_kernel_launch(attnc_kernel *kernel, const attnc_launch_option
   Result<std::vector<ArgValue>> values = readValues(kernel->launch->image(), *options);
   if (!values)
     return fail(values.takeError());
-  Status status = kernel->launch->launch(*values, static_cast<cuda::StreamHandle>(options->stream));
+  Status status = kernel->launch->launch(*values, static_cast<cuda::StreamHandle>(options->stream),
+                                         options->workspace);
   return status ? nullptr : fail(status.takeError());
 }
 

@@ -70,6 +70,8 @@ const char *findFunctions(void *library, DriverApi &api) {
   lookup.allow(api.functionLoad, "cuFuncLoad");
   lookup.require(api.memAlloc, "cuMemAlloc_v2");
   lookup.require(api.memFree, "cuMemFree_v2");
+  lookup.allow(api.memAllocAsync, "cuMemAllocAsync");
+  lookup.allow(api.memFreeAsync, "cuMemFreeAsync");
   lookup.require(api.memcpyHostToDevice, "cuMemcpyHtoD_v2");
   lookup.require(api.memcpyDeviceToHost, "cuMemcpyDtoH_v2");
   lookup.require(api.memset8, "cuMemsetD8_v2");

@@ -122,6 +122,9 @@ struct DriverApi {
 
   DriverResult (*memAlloc)(DeviceAddress *address, size_t bytes) = nullptr;
   DriverResult (*memFree)(DeviceAddress address) = nullptr;
+  /// In the order of a stream. Null in drivers before 11.2.
+  DriverResult (*memAllocAsync)(DeviceAddress *address, size_t bytes, StreamHandle stream) = nullptr;
+  DriverResult (*memFreeAsync)(DeviceAddress address, StreamHandle stream) = nullptr;
   DriverResult (*memcpyHostToDevice)(DeviceAddress to, const void *from, size_t bytes) = nullptr;
   DriverResult (*memcpyDeviceToHost)(void *to, DeviceAddress from, size_t bytes) = nullptr;
   DriverResult (*memset8)(DeviceAddress address, unsigned char value, size_t bytes) = nullptr;

@@ -34,6 +34,7 @@ constexpr size_t maxEntries = 16;
 struct GpuLaunch::Filling {
   TensorMap maps[maxTensorMaps]; ///< of the entries that have tiles, one after another
   int64_t tiles[maxEntries];
+  DeviceAddress workspace;
 };
 
 GpuLaunch::GpuLaunch(DeviceRef device, const KernelImage &image)
@@ -130,7 +131,7 @@ DriverResult GpuLaunch::launchEntry(size_t index, size_t firstMap, const BoundAr
     grid = std::min(grid, int64_t{gpu->facts().multiprocessors} * entry.blocksPerMultiprocessor);
 
   // The driver copies what these point to before it returns.
-  void *parameters[maxTensorMaps + 3];
+  void *parameters[maxTensorMaps + 4];
   size_t count = 0;
   parameters[count++] = const_cast<int64_t *>(arguments.slots.data());
   for (size_t i = 0; i < entry.tensorMaps.size(); ++i)
@@ -140,6 +141,13 @@ DriverResult GpuLaunch::launchEntry(size_t index, size_t firstMap, const BoundAr
   if (entry.takesCounter) {
     counter = shared.address() + nextCounter.fetch_add(1, std::memory_order_relaxed) % numCounters * counterBytes;
     parameters[count++] = &counter;
+  }
+  int64_t workspace[3];
+  if (entry.workspace) {
+    workspace[0] = static_cast<int64_t>(filling.workspace);
+    workspace[1] = entry.workspace->rows.evaluate(arguments.symbolSizes);
+    workspace[2] = entry.workspace->columns.evaluate(arguments.symbolSizes);
+    parameters[count++] = workspace;
   }
   const auto &driver = gpu->driver();
   const auto call = [&] {
@@ -154,10 +162,41 @@ DriverResult GpuLaunch::launchEntry(size_t index, size_t firstMap, const BoundAr
   return call();
 }
 
-Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream) {
+Result<int64_t> GpuLaunch::workspaceBytes(const BoundArguments &arguments) const {
+  const int64_t bytes = runtime::countWorkspaceBytes(kernel, arguments.symbolSizes);
+  if (bytes < 0)
+    return Error{"kernel '" + kernel.name + "': no size of the workspace"};
+  return bytes;
+}
+
+Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace) {
   Filling filling;
+  filling.workspace = workspace;
   if (Status status = fill(arguments, filling); !status)
     return status;
+  Result<int64_t> bytes = workspace ? Result<int64_t>(0) : workspaceBytes(arguments);
+  if (!bytes)
+    return bytes.takeError();
+  if (*bytes == 0)
+    return launchEntries(arguments, filling, stream);
+
+  const std::string attempt = "allocate a workspace of " + std::to_string(*bytes) + " bytes for kernel '" +
+                              kernel.name + "' in the order of the stream";
+  const Driver &driver = gpu->driver();
+  if (!driver->memAllocAsync || !driver->memFreeAsync)
+    return Error{"cannot " + attempt + ": the NVIDIA driver is too old; pass a workspace"};
+  ContextScope scope(*gpu);
+  if (Status status = driver.check(driver->memAllocAsync(&filling.workspace, static_cast<size_t>(*bytes), stream),
+                                   "cuMemAllocAsync", attempt);
+      !status)
+    return status;
+  Status status = launchEntries(arguments, filling, stream);
+  Status freed = driver.check(driver->memFreeAsync(filling.workspace, stream), "cuMemFreeAsync",
+                              "free the workspace of kernel '" + kernel.name + "'");
+  return status ? freed : status;
+}
+
+Status GpuLaunch::launchEntries(const BoundArguments &arguments, Filling &filling, StreamHandle stream) {
   size_t map = 0;
   for (size_t i = 0; i < kernel.entries.size(); ++i) {
     const KernelEntry &entry = kernel.entries[i];
@@ -175,11 +214,11 @@ Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream) {
   return {};
 }
 
-Status GpuLaunch::launch(Span<const ArgValue> values, StreamHandle stream) {
+Status GpuLaunch::launch(Span<const ArgValue> values, StreamHandle stream, DeviceAddress workspace) {
   Result<BoundArguments> arguments = runtime::bindArguments(kernel, values, runtime::MemorySpace::Device);
   if (!arguments)
     return arguments.takeError();
-  return launch(*arguments, stream);
+  return launch(*arguments, stream, workspace);
 }
 
 } // namespace attnc::cuda

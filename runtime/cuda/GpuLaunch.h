@@ -43,10 +43,19 @@ public:
   /// where it is not it is made so for the call. Fails with nothing launched
   /// when a grid cannot be computed or a tensor cannot be mapped. The tensors
   /// must live until the work is done.
-  runtime::Status launch(const runtime::BoundArguments &arguments, StreamHandle stream);
+  ///
+  /// `workspace` has `workspaceBytes` bytes, aligned to 16, that no other work uses
+  /// meanwhile. Where it is 0 and some are needed, they come from the memory pool of
+  /// the device in the order of the stream, and go back there.
+  runtime::Status launch(const runtime::BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace = 0);
 
   /// Checks `values` and launches.
-  runtime::Status launch(runtime::Span<const runtime::ArgValue> values, StreamHandle stream);
+  runtime::Status launch(runtime::Span<const runtime::ArgValue> values, StreamHandle stream,
+                         DeviceAddress workspace = 0);
+
+  /// The bytes of device memory that a launch on `arguments` takes beside them; 0
+  /// for most kernels. Fails where they cannot be counted.
+  runtime::Result<int64_t> workspaceBytes(const runtime::BoundArguments &arguments) const;
 
   /// The functions, in the order of the image's entries, with what they take.
   runtime::Span<const Function> functions() const { return loaded; }
@@ -68,6 +77,9 @@ private:
 
   /// Computes grids, and the tensor maps of entries that have tiles.
   runtime::Status fill(const runtime::BoundArguments &arguments, Filling &filling);
+
+  /// Launches all entries that have tiles.
+  runtime::Status launchEntries(const runtime::BoundArguments &arguments, Filling &filling, StreamHandle stream);
 
   /// Launches entry `index`, which has tiles; `firstMap` is the first of its tensor maps.
   DriverResult launchEntry(size_t index, size_t firstMap, const runtime::BoundArguments &arguments, Filling &filling,

@@ -69,6 +69,7 @@ class CLaunchOptions(ctypes.Structure):
         ("num_values", ctypes.c_size_t),
         ("value_size", ctypes.c_size_t),
         ("stream", ctypes.c_void_p),
+        ("workspace", ctypes.c_uint64),
     )
 
 
@@ -81,7 +82,6 @@ class CKernelInfo(ctypes.Structure):
         ("target", ctypes.c_char_p),
         ("num_arguments", ctypes.c_size_t),
         ("num_entries", ctypes.c_size_t),
-        ("workspace_bytes", ctypes.c_uint64),
         ("resident_bytes", ctypes.c_uint64),
         ("registers", ctypes.c_int32),
         ("spill_bytes", ctypes.c_int32),

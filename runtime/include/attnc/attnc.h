@@ -89,6 +89,10 @@ typedef struct attnc_launch_options {
   size_t num_values;
   size_t value_size; /**< sizeof(attnc_value) */
   void *stream;      /**< a CUstream or cudaStream_t; null for the default stream */
+  /** The address of the device memory that attnc_kernel_get_workspace asks for, aligned to 16 bytes, which nothing else
+   * uses until the launch's work is done. 0: where some is needed it comes from the memory pool of the GPU, in the order
+   * of the stream, and goes back there. */
+  uint64_t workspace;
 } attnc_launch_options;
 
 /** What a kernel is. Texts live as long as the kernel. */
@@ -98,7 +102,6 @@ typedef struct attnc_kernel_info {
   const char *target; /**< "nvptx:sm_90a" */
   size_t num_arguments;
   size_t num_entries;       /**< functions, which a launch runs one after another */
-  uint64_t workspace_bytes; /**< device memory that a launch takes beside its arguments */
   uint64_t resident_bytes;  /**< device memory that the kernel holds from its load on, whatever the sizes */
   int32_t registers;        /**< of a thread, the most of all entries */
   int32_t spill_bytes;      /**< of a thread, the most of all entries, as the driver reports them */
@@ -131,9 +134,14 @@ ATTNC_API attnc_error *attnc_kernel_get_info(const attnc_kernel *kernel, attnc_k
 /** Tells what argument `index` of a kernel is. */
 ATTNC_API attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index, attnc_argument_info *info);
 
+/** Sets `bytes` to the device memory that a launch with `options` takes beside its arguments. It is 0 unless only data
+ * says which keys a mask keeps: then a list of the tiles of keys. */
+ATTNC_API attnc_error *attnc_kernel_get_workspace(const attnc_kernel *kernel, const attnc_launch_options *options,
+                                                  uint64_t *bytes);
+
 /** Gives a stream the kernel's work, and returns before it is done. Arguments that do not fit are an error, and then
- * nothing is launched. It allocates nothing on the GPU, waits for nothing and reads nothing back, so that a CUDA graph
- * can capture it; what tensors of lengths hold is therefore not looked at. */
+ * nothing is launched. It waits for nothing and reads nothing back, so that a CUDA graph can capture it, and allocates
+ * nothing unless a workspace is needed and none is given; what tensors of lengths hold is therefore not looked at. */
 ATTNC_API attnc_error *attnc_kernel_launch(attnc_kernel *kernel, const attnc_launch_options *options);
 
 /** One line: starts in lower case, ends without a period. It lives as long as the error. */

@@ -124,6 +124,21 @@ TEST_F(CApi, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(fake.launches.empty());
 }
 
+TEST_F(CApi, TellsItsWorkspace) {
+  std::vector<attnc_value> values = {tensor(0x1000), real(2), tensor(0x2000)};
+  attnc_launch_options options = {};
+  options.struct_size = sizeof(options);
+  options.values = values.data();
+  options.num_values = values.size();
+  options.value_size = sizeof(attnc_value);
+  uint64_t size = 1;
+  EXPECT_EQ(take(attnc_kernel_get_workspace(kernel, &options, &size)), "");
+  EXPECT_EQ(size, 0u);
+  options.num_values = 1;
+  EXPECT_NE(take(attnc_kernel_get_workspace(kernel, &options, &size)), "");
+  EXPECT_NE(take(attnc_kernel_get_workspace(kernel, &options, nullptr)), "");
+}
+
 TEST_F(CApi, ReadsStructuresOfOtherVersions) {
   attnc_launch_options options = {};
   EXPECT_EQ(take(attnc_kernel_launch(kernel, &options)),
@@ -146,7 +161,6 @@ TEST_F(CApi, TellsWhatAKernelIs) {
   EXPECT_STREQ(info.target, "nvptx:sm_90a");
   EXPECT_EQ(info.num_arguments, 3u);
   EXPECT_EQ(info.num_entries, 1u);
-  EXPECT_EQ(info.workspace_bytes, 0u);
   EXPECT_GT(info.resident_bytes, 0u);
   EXPECT_EQ(info.registers, 168);
   EXPECT_EQ(info.shared_bytes, 1000);

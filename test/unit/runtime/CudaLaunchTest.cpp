@@ -224,6 +224,43 @@ TEST_F(CudaLaunch, ChoosesEntriesBySize) {
   EXPECT_EQ(launched(0, 16), Strings());
 }
 
+TEST_F(CudaLaunch, HandsTheWorkspaceOn) {
+  KernelEntry &first = image.entries[0];
+  first.workspace = WorkspaceRule{GridRule::symbol(0), GridRule::symbol(1)};
+  KernelEntry second = first;
+  second.symbol = "other_entry";
+  second.sizes = SizeRange{1, 128};
+  second.workspace = WorkspaceRule{GridRule::symbol(0), GridRule::constant(1000)};
+  image.entries.push_back(second);
+  auto launch = load();
+  using Numbers = std::vector<int64_t>;
+  std::vector<Numbers> given;
+  fake.onLaunch = [&](void **parameters) {
+    const auto *block = static_cast<const int64_t *>(parameters[5]); // block, two maps, tiles, counter
+    given.emplace_back(block, block + 3);
+  };
+
+  // The caller's: nothing is allocated.
+  ASSERT_TRUE(launch->launch(values(2, 128, 16), stream, 0x7000));
+  EXPECT_EQ(given, (std::vector<Numbers>{{0x7000, 2, 128}, {0x7000, 2, 1000}}));
+  EXPECT_EQ(std::count(fake.calls.begin(), fake.calls.end(), "cuMemAllocAsync"), 0);
+
+  // The device's own: as much as the entries that run need, in the order of the stream.
+  given.clear();
+  fake.clear();
+  ASSERT_TRUE(launch->launch(values(2, 100, 16), stream));
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_NE(given[0][0], 0);
+  EXPECT_EQ(fake.calls.back(), "cuCtxPopCurrent_v2");
+  EXPECT_EQ(fake.calls[fake.calls.size() - 2], "cuMemFreeAsync");
+  EXPECT_EQ(fake.memory.count(static_cast<DeviceAddress>(given[0][0])), 0u);
+  fake.failures["cuMemAllocAsync"] = 2;
+  EXPECT_EQ(launch->launch(values(2, 100, 16), stream).message(),
+            "cannot allocate a workspace of 800 bytes for kernel 'forward' in the order of the stream: "
+            "cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+  EXPECT_EQ(given.size(), 1u);
+}
+
 TEST_F(CudaLaunch, FindsItsContext) {
   auto launch = load();
   ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));

@@ -130,17 +130,23 @@ DriverApi makeApi() {
   api.functionLoad = [](FunctionHandle) { return called("cuFuncLoad"); };
   api.memAlloc = [](DeviceAddress *address, size_t bytes) {
     const DriverResult result = called("cuMemAlloc_v2");
-    if (result != driverSuccess)
-      return result;
-    // Aligned as the driver does it, inside of a block that is a little larger.
-    std::vector<char> block(bytes + 256, '\xCD');
-    *address = (reinterpret_cast<DeviceAddress>(block.data()) + 255) / 256 * 256;
-    FakeDriver::current->memory.emplace(*address, std::move(block));
+    if (result == driverSuccess)
+      *address = FakeDriver::current->allocate(bytes);
     return result;
   };
   api.memFree = [](DeviceAddress address) {
     FakeDriver::current->memory.erase(address);
     return called("cuMemFree_v2");
+  };
+  api.memAllocAsync = [](DeviceAddress *address, size_t bytes, StreamHandle) {
+    const DriverResult result = called("cuMemAllocAsync");
+    if (result == driverSuccess)
+      *address = FakeDriver::current->allocate(bytes);
+    return result;
+  };
+  api.memFreeAsync = [](DeviceAddress address, StreamHandle) {
+    FakeDriver::current->memory.erase(address);
+    return called("cuMemFreeAsync");
   };
   api.memcpyHostToDevice = [](DeviceAddress to, const void *from, size_t bytes) {
     std::memcpy(reinterpret_cast<void *>(to), from, bytes);
@@ -204,6 +210,14 @@ FakeDriver::FakeDriver() : table(makeApi()) { current = this; }
 FakeDriver::~FakeDriver() { current = nullptr; }
 
 DeviceRef FakeDriver::device() const { return *Device::open(table); }
+
+DeviceAddress FakeDriver::allocate(size_t bytes) {
+  // Aligned as the driver does it, inside of a block that is a little larger.
+  std::vector<char> block(bytes + 256, '\xCD');
+  const DeviceAddress address = (reinterpret_cast<DeviceAddress>(block.data()) + 255) / 256 * 256;
+  memory.emplace(address, std::move(block));
+  return address;
+}
 
 void FakeDriver::clear() {
   calls.clear();

@@ -74,6 +74,9 @@ public:
   int depth = 0, retained = 0;
   std::map<cuda::DeviceAddress, std::vector<char>> memory;
 
+  /// Memory of the device: "allocated" and full of 0xCD.
+  cuda::DeviceAddress allocate(size_t bytes);
+
   /// Forgets calls, maps and launches.
   void clear();
 

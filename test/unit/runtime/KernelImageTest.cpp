@@ -62,6 +62,7 @@ KernelImage makeImage() {
   gpu.persistent = true;
   gpu.blocksPerMultiprocessor = 2;
   gpu.takesCounter = true;
+  gpu.workspace = WorkspaceRule{tiles(), GridRule::constant(7)};
   gpu.tensorMaps = {{0, {1, 128, 64}, 128}, {4, {1, 64, 32}, 64}};
   gpu.registers = 168;
   gpu.spillBytes = 8;
@@ -179,7 +180,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 5");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 6");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -242,6 +243,14 @@ TEST(KernelImage, CountsTilesOfItsSizes) {
   EXPECT_EQ(entry.countTiles({2, 100}), 0);
 }
 
+TEST(KernelImage, CountsItsWorkspace) {
+  KernelImage image = makeImage();
+  EXPECT_EQ(countWorkspaceBytes(image, {2, 1023}), 0) << "for other sizes";
+  EXPECT_EQ(countWorkspaceBytes(image, {2, 1024}), image.entries[2].grid.evaluate({2, 1024}) * 7 * 4);
+  image.entries[2].workspace->rows = GridRule::constant(INT64_MAX);
+  EXPECT_EQ(countWorkspaceBytes(image, {2, 1024}), -1);
+}
+
 TEST(KernelImage, VerifiesWhatGpusAreTold) {
   const auto message = [](auto change) {
     KernelImage image = makeImage();
@@ -254,6 +263,8 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   using Image = KernelImage;
   using Entry = KernelEntry;
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 0; }), "GPU facts without threads");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.workspace->columns = GridRule::symbol(9); }),
+            "workspace: grid rule has the unknown symbol 9");
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->symbol = 2; }), "sizes of unknown symbol 2");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->least = -1; }), "sizes from -1 to 4095");
