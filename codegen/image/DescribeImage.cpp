@@ -131,6 +131,16 @@ static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> size
   }
 }
 
+/// The sizes that a program is for: of a symbol, since for literal sizes there is one program.
+static LogicalResult describeSizes(tile::ProgramOp program, ArrayRef<int64_t> range, const runtime::KernelImage &image,
+                                   runtime::KernelEntry &entry) {
+  const runtime::DimSpec &dim = image.args[range[0]].dims[range[1]];
+  if (dim.symbol < 0 || dim.size >= 0 || dim.broadcast || dim.extra != 0)
+    return program.emitOpError("expected size_range to speak of a size that is known at launch");
+  entry.sizes = runtime::SizeRange{dim.symbol, range[2], range[3]};
+  return success();
+}
+
 std::string image::getEntryName(tile::ProgramOp program) { return (program.getName() + "_entry").str(); }
 
 FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
@@ -168,6 +178,9 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
     runtime::KernelEntry entry;
     entry.symbol = getEntryName(program);
     entry.grid = *grid;
+    if (std::optional<ArrayRef<int64_t>> range = program.getSizeRange())
+      if (failed(describeSizes(program, *range, image, entry)))
+        return failure();
     image.entries.push_back(std::move(entry));
   }
   return image;

@@ -7,8 +7,16 @@
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include <limits>
 
 #include "dialect/attn/AttnEnums.h.inc"
+
+namespace attnc::attn {
+
+/// `most_queries` of a schedule for any number of queries.
+inline constexpr int64_t unlimitedQueries = std::numeric_limits<int64_t>::max();
+
+} // namespace attnc::attn
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/attn/AttnAttrs.h.inc"

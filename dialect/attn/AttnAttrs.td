@@ -106,14 +106,33 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `key_tile`: keys of one step of its loop.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU. Divides `query_tile`.
+    - `least_queries`, `most_queries`: the rows of queries that a tensor has (Sq, or Tq of packed sequences) where the
+      schedule is the one to use; 0 and no limit where they are absent. A kernel with several schedules becomes several
+      programs, and the launch runs the one that its sizes ask for.
     - `pipeline`: how a GPU overlaps steps; absent on a CPU.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`
   }];
   let parameters = (ins "int64_t":$query_tile, "int64_t":$key_tile, "int64_t":$panel,
+                        DefaultValuedParameter<"int64_t", "0">:$least_queries,
+                        DefaultValuedParameter<"int64_t", "::attnc::attn::unlimitedQueries">:$most_queries,
                         OptionalParameter<"PipelineAttr">:$pipeline);
+  let builders = [AttrBuilder<(ins "int64_t":$queryTile, "int64_t":$keyTile, "int64_t":$panel,
+                                   CArg<"PipelineAttr", "{}">:$pipeline), [{
+    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, pipeline);
+  }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether it is for every number of queries.
+    bool isUniversal() const { return getLeastQueries() == 0 && getMostQueries() == unlimitedQueries; }
+    /// Whether it is for this many.
+    bool serves(int64_t queries) const { return queries >= getLeastQueries() && queries <= getMostQueries(); }
+    /// The same for `least` to `most` queries.
+    ScheduleAttr forQueries(int64_t least, int64_t most) const {
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getPipeline());
+    }
+  }];
 }
 
 def Attn_CpuTargetAttr : AttrDef<Attn_Dialect, "CpuTarget"> {

@@ -26,3 +26,22 @@ float KernelOpInterface::getLiteralScale() {
 }
 
 int64_t KernelOpInterface::getHeadDim() { return dimFromEnd((*this).getQuery(), 1); }
+
+int64_t KernelOpInterface::getQueryRows() { return dimFromEnd((*this).getQuery(), 3); }
+
+SmallVector<ScheduleAttr> KernelOpInterface::getSchedules() {
+  ArrayAttr schedules = (*this).getSchedulesAttr();
+  return schedules ? llvm::to_vector(schedules.getAsRange<ScheduleAttr>()) : SmallVector<ScheduleAttr>();
+}
+
+ScheduleAttr KernelOpInterface::getScheduleFor(int64_t queries) {
+  for (ScheduleAttr schedule : getSchedules())
+    if (schedule.serves(queries))
+      return schedule;
+  return {};
+}
+
+void KernelOpInterface::setSchedules(ArrayRef<ScheduleAttr> schedules) {
+  SmallVector<Attribute> attributes(schedules.begin(), schedules.end());
+  (*this).setSchedulesAttr(ArrayAttr::get((*this)->getContext(), attributes));
+}

@@ -60,8 +60,9 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"Cumulative lengths of packed queries (S11), or null.", "::mlir::Value", "getQueryOffsets">,
     InterfaceMethod<"Cumulative lengths of packed keys (S11), or null.", "::mlir::Value", "getKeyOffsets">,
     InterfaceMethod<"Alignment of queries to keys (S2).", "::attnc::attn::Alignment", "getAlign">,
-    InterfaceMethod<"Schedule, or null before one is selected.", "::attnc::attn::ScheduleAttr", "getScheduleAttr">,
-    InterfaceMethod<"Attaches a schedule.", "void", "setScheduleAttr", (ins "::attnc::attn::ScheduleAttr":$schedule)>,
+    InterfaceMethod<"Schedules, in ascending order of the queries that they are for; null before any is selected.",
+                    "::mlir::ArrayAttr", "getSchedulesAttr">,
+    InterfaceMethod<"Attaches schedules.", "void", "setSchedulesAttr", (ins "::mlir::ArrayAttr":$schedules)>,
     InterfaceMethod<"Score region: (logit, b, h, i, j) to logit (S2); may be empty.", "::mlir::Region &", "getScore">,
     InterfaceMethod<"Mask region: (b, h, i, j) to keep (S3); may be empty.", "::mlir::Region &", "getMask">,
     InterfaceMethod<[{Key range of a query tile, derived from the mask: (b, h, first i, last i) to
@@ -78,6 +79,13 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     int64_t getQueryHeads();
     int64_t getKeyHeads();
     int64_t getHeadDim();
+    /// Rows of queries, or dynamic: Sq, or Tq of packed sequences.
+    int64_t getQueryRows();
+    /// The schedules in order; none before any is selected.
+    ::llvm::SmallVector<::attnc::attn::ScheduleAttr> getSchedules();
+    /// The schedule for this many rows of queries, or null.
+    ::attnc::attn::ScheduleAttr getScheduleFor(int64_t queries);
+    void setSchedules(::llvm::ArrayRef<::attnc::attn::ScheduleAttr> schedules);
     /// The scale where no run-time value gives it: the literal, or 1/sqrt(D) (S1).
     float getLiteralScale();
     /// True where dropout may drop something.

@@ -125,6 +125,24 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
   return success();
 }
 
+/// Together, schedules serve every number of queries that the kernel can meet, each number once.
+static LogicalResult verifySchedules(KernelOpInterface op) {
+  if (!op.getSchedulesAttr())
+    return success();
+  int64_t next = 0;
+  for (ScheduleAttr schedule : op.getSchedules()) {
+    if (next < 0 || schedule.getLeastQueries() != next)
+      return op->emitOpError() << "expected schedules in order, each to begin where the one before ends; for "
+                               << (next < 0 ? "no" : std::to_string(next))
+                               << " queries and more, got least_queries = " << schedule.getLeastQueries();
+    bool last = schedule.getMostQueries() == unlimitedQueries;
+    next = last ? -1 : schedule.getMostQueries() + 1;
+  }
+  if (next >= 0)
+    return op->emitOpError() << "expected a schedule for " << next << " queries and more";
+  return success();
+}
+
 /// Regions hold pure arith, math and attn operations on scalars; captures are scalars, or tensors read by attn loads.
 static LogicalResult verifyRegion(KernelOpInterface op, Region &region, StringRef name, ArrayRef<Type> arguments,
                                   ArrayRef<Type> results) {
@@ -169,7 +187,7 @@ static LogicalResult verifyKernelRegions(KernelOpInterface op) {
 
 LogicalResult ForwardOp::verify() {
   KernelOpInterface kernel = *this;
-  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)))
+  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)) || failed(verifySchedules(kernel)))
     return failure();
   RankedTensorType query = tensorType(getQuery()), value = tensorType(getValue()), out = tensorType(getOut());
   if (out.getElementType() != query.getElementType())
@@ -202,7 +220,7 @@ LogicalResult WeightsOp::verify() {
   KernelOpInterface kernel = *this;
   if (kernel.isPacked())
     return emitOpError("expected padded sequences; the weights of packed ones have no rectangular shape [S11]");
-  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)))
+  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)) || failed(verifySchedules(kernel)))
     return failure();
   RankedTensorType query = tensorType(getQuery()), key = tensorType(getKey());
   auto expected = RankedTensorType::get(

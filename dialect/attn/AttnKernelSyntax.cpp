@@ -159,8 +159,14 @@ ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
   } else if (keyword == "q_offset") {
     body = parseValue(QOffset, index);
   } else if (keyword == "schedule") {
-    ScheduleAttr schedule;
-    body = parser.parseAttribute(schedule, "schedule", result.attributes);
+    SmallVector<Attribute> schedules;
+    body = parser.parseCommaSeparatedList([&] {
+      ScheduleAttr schedule;
+      ParseResult parsed = parser.parseAttribute(schedule);
+      schedules.push_back(schedule);
+      return parsed;
+    });
+    result.addAttribute("schedules", builder.getArrayAttr(schedules));
   } else {
     StringRef name;
     SMLoc nameLoc = parser.getCurrentLocation();
@@ -255,12 +261,15 @@ static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
     p << " q_offset(" << op.getQOffset() << ")";
   printQueryAndKey(p, "lengths", op.getQueryLengths(), op.getKeyLengths());
   printQueryAndKey(p, "varlen", op.getQueryOffsets(), op.getKeyOffsets());
-  if (ScheduleAttr schedule = op.getScheduleAttr())
-    p << " schedule(" << schedule << ")";
+  if (ArrayAttr schedules = op.getSchedulesAttr()) {
+    p << " schedule(";
+    llvm::interleaveComma(schedules, p);
+    p << ")";
+  }
   for (auto [name, region] : llvm::zip_equal(regionNames, op->getRegions()))
     printKernelRegion(p, name, region);
   p.printOptionalAttrDict(op->getAttrs(),
-                          {"operandSegmentSizes", "static_scale", "static_dropout", "align", "schedule"});
+                          {"operandSegmentSizes", "static_scale", "static_dropout", "align", "schedules"});
   p << " : ";
   SmallVector<Type> inputs(llvm::map_range(tensors, [](Value v) { return v.getType(); }));
   p.printFunctionalType(inputs, op->getResultTypes());

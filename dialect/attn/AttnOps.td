@@ -39,7 +39,7 @@ class Attn_KernelOp<string mnemonic, dag operands, list<Trait> traits = []>
     OptionalAttr<F32Attr>:$static_scale,
     OptionalAttr<F32Attr>:$static_dropout,
     DefaultValuedAttr<Attn_AlignmentAttr, "::attnc::attn::Alignment::BottomRight">:$align,
-    OptionalAttr<Attn_ScheduleAttr>:$schedule));
+    OptionalAttr<TypedArrayAttrBase<Attn_ScheduleAttr, "schedules">>:$schedules));
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask, MaxSizedRegion<1>:$bounds,
                         MaxSizedRegion<1>:$blocks);
   let hasCustomAssemblyFormat = 1;
@@ -71,7 +71,7 @@ def Attn_ForwardOp : Attn_KernelOp<"forward",
     - `varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)`: packed sequences by cumulative lengths
     - `score (%s, %b, %h, %i, %j) { ... attn.yield %x }`
     - `mask (%b, %h, %i, %j) { ... attn.yield %keep }`
-    - `schedule(#attn.schedule<...>)`
+    - `schedule(#attn.schedule<...>)`, or several: together they serve every number of queries, each number once
     - `bounds (...) {...}` and `blocks (...) {...}`: derived from the mask by `attn-infer-bounds`
 
     A row that keeps no key and has no sink gives out 0 and lse -inf (S7). Key head of query head h is

@@ -39,6 +39,9 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     many tiles there are: an affine map without dimensions whose symbols are sizes of arguments, named by pairs of
     (argument, dimension) in `grid_sizes`.
 
+    With `size_range`, (argument, dimension, least, most), the program is for launches in which that dimension of that
+    argument has a size from `least` to `most`; others do not run it.
+
     `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together (see
     `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared
     memory `tile-allocate-shared` has laid out.
@@ -46,7 +49,8 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
                        AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel,
-                       OptionalAttr<Attn_PipelineAttr>:$pipeline, OptionalAttr<I64Attr>:$shared_bytes);
+                       OptionalAttr<Attn_PipelineAttr>:$pipeline, OptionalAttr<I64Attr>:$shared_bytes,
+                       OptionalAttr<DenseI64ArrayAttr>:$size_range);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -31,13 +31,17 @@ LogicalResult ProgramOp::verify() {
   if (getGrid().getNumDims() != 0 || getGrid().getNumResults() != 1 ||
       getGridSizes().size() != size_t(2) * getGrid().getNumSymbols())
     return emitOpError("expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol");
-  for (size_t pair = 0; pair < getGridSizes().size(); pair += 2) {
-    int64_t argument = getGridSizes()[pair], dim = getGridSizes()[pair + 1];
-    if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) || !isa<MemRefType>(arguments[argument]) ||
-        dim < 0 || dim >= cast<MemRefType>(arguments[argument]).getRank())
+  auto isDim = [&](int64_t argument, int64_t dim) {
+    return argument >= 0 && argument < static_cast<int64_t>(arguments.size()) && isa<MemRefType>(arguments[argument]) &&
+           dim >= 0 && dim < cast<MemRefType>(arguments[argument]).getRank();
+  };
+  for (size_t pair = 0; pair < getGridSizes().size(); pair += 2)
+    if (int64_t argument = getGridSizes()[pair], dim = getGridSizes()[pair + 1]; !isDim(argument, dim))
       return emitOpError() << "expected grid_sizes to name dimensions of arguments, got (" << argument << ", " << dim
                            << ")";
-  }
+  if (std::optional<ArrayRef<int64_t>> range = getSizeRange();
+      range && (range->size() != 4 || !isDim((*range)[0], (*range)[1]) || (*range)[2] < 0 || (*range)[2] > (*range)[3]))
+    return emitOpError() << "expected size_range to name a dimension of an argument, a least and a greatest size";
   if (getRows() <= 0 || getPanel() <= 0 || getRows() % getPanel() != 0)
     return emitOpError() << "expected panel to divide rows, got " << getPanel() << " and " << getRows();
   return success();

@@ -27,11 +27,12 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Writes the program of one kernel.
+/// Writes the program of one kernel by one of its schedules.
 class ProgramWriter {
 public:
-  ProgramWriter(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, StringRef name)
-      : b(module, function, kernel, name), kernel(kernel), builder(b.builder), loc(b.loc) {}
+  ProgramWriter(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
+                StringRef name)
+      : b(module, function, kernel, schedule, name), kernel(kernel), builder(b.builder), loc(b.loc) {}
 
   void write();
 
@@ -272,14 +273,18 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
       if (failed(function))
         return signalPassFailure();
       for (auto [number, kernel] : llvm::enumerate(function->kernels)) {
-        if (!kernel.getScheduleAttr()) {
+        SmallVector<ScheduleAttr> schedules = kernel.getSchedules();
+        if (schedules.empty()) {
           kernel.emitError("expected a schedule; run attn-select-schedule first");
           return signalPassFailure();
         }
         std::string name = spec.getName().str();
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);
-        ProgramWriter(getOperation(), *function, kernel, name + "_tile").write();
+        for (ScheduleAttr schedule : schedules) {
+          std::string from = schedules.size() > 1 ? "_from_" + std::to_string(schedule.getLeastQueries()) : "";
+          ProgramWriter(getOperation(), *function, kernel, schedule, name + "_tile" + from).write();
+        }
       }
       spec.erase();
     }

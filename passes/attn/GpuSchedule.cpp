@@ -18,19 +18,22 @@ struct Overlap {
   bool lazy, byRow, pinned;
 };
 
-/// A row of the table of schedules: for head dims up to `dims`, without and with a mask.
+/// A row of the table of schedules: for head dims up to `dims` and up to `queries` queries, without and with a mask.
 struct Shape {
-  int64_t dims, keys, consumers, producerRegisters, consumerRegisters;
+  int64_t dims, queries, keys, consumers, producerRegisters, consumerRegisters;
   bool turns;
   Overlap full, masked;
 };
 
+constexpr int64_t every = unlimitedQueries;
+
 /// What was measured best (docs/rationale/hopper-schedule.md).
 constexpr Shape shapes[] = {
-    {64, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
-    {128, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
-    {192, 96, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
-    {256, 64, 2, 24, 240, false, {Rescale::Before, true, false, false}, {Rescale::First, true, true, false}},
+    {64, 1535, 128, 2, 24, 240, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
+    {64, every, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
+    {128, every, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
+    {192, every, 96, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
+    {256, every, 64, 2, 24, 240, false, {Rescale::Before, true, false, false}, {Rescale::First, true, true, false}},
 };
 
 /// Keys of a step and stages of the rings.
@@ -115,11 +118,11 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target)
   int64_t held = value ? headDim(value) / 2 : accumulatorRegisters - 16;
   ScheduleAttr schedule;
   for (const Step &step : steps) {
-    auto pipeline =
-        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
-                          /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
-                          /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
-                          /*dynamic=*/false, sectionBytes(kernel, target), Staging::Pieces);
+    auto pipeline = PipelineAttr::get(
+        target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
+        /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
+        /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
+        /*dynamic=*/false, sectionBytes(kernel, target), Staging::Pieces);
     schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline);
     if (held + step.keys / 2 <= accumulatorRegisters &&
         sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
@@ -128,34 +131,42 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target)
   return schedule;
 }
 
-ScheduleAttr attnc::attn::selectGpuSchedule(KernelOpInterface kernel, GpuTargetAttr target) {
-  if (!usesWarpgroups(kernel, target))
-    return selectPieces(kernel, target);
-  int64_t dims = largestDim(kernel);
-  const Shape *shape = llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims; });
-  if (shape == std::end(shapes))
-    shape = std::prev(std::end(shapes));
+/// The schedule of a row of the table, for every number of queries.
+static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target) {
   bool masked = !kernel.getMask().empty();
   int64_t section = sectionBytes(kernel, target);
-  const Overlap &overlap = masked ? shape->masked : shape->full;
-  int64_t rows = warpgroupRows * shape->consumers;
+  const Overlap &overlap = masked ? shape.masked : shape.full;
+  int64_t rows = warpgroupRows * shape.consumers;
   ScheduleAttr schedule;
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
     auto pipeline =
-        PipelineAttr::get(target.getContext(), shape->consumers, /*stages=*/2, queryStages, shape->producerRegisters,
-                          shape->consumerRegisters, overlap.rescale, overlap.lazy, shape->turns, overlap.byRow,
+        PipelineAttr::get(target.getContext(), shape.consumers, /*stages=*/2, queryStages, shape.producerRegisters,
+                          shape.consumerRegisters, overlap.rescale, overlap.lazy, shape.turns, overlap.byRow,
                           overlap.pinned, epilogue, /*dynamic=*/true, section, Staging::Boxes);
-    schedule = ScheduleAttr::get(target.getContext(), rows, shape->keys, warpgroupRows, pipeline);
+    schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
   }
   return schedule;
 }
 
-LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, GpuTargetAttr target) {
-  ScheduleAttr schedule = kernel.getScheduleAttr();
+SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
+  if (!usesWarpgroups(kernel, target))
+    return {selectPieces(kernel, target)};
+  int64_t dims = std::min(largestDim(kernel), std::prev(std::end(shapes))->dims);
+  const Shape *shape = llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims; });
+  SmallVector<ScheduleAttr> schedules;
+  for (int64_t least = 0;; ++shape) {
+    schedules.push_back(selectBoxes(kernel, *shape, target).forQueries(least, shape->queries));
+    if (shape->queries == every)
+      return schedules;
+    least = shape->queries + 1;
+  }
+}
+
+LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline)
     return kernel.emitError() << "expected the schedule to have a pipeline for " << target.getArch();

@@ -9,11 +9,12 @@
 
 namespace attnc::attn {
 
-/// The schedule of `kernel` on `target`, from its head dims and its mask (docs/rationale/hopper-schedule.md).
-ScheduleAttr selectGpuSchedule(KernelOpInterface kernel, GpuTargetAttr target);
+/// The schedules of `kernel` on `target`, from its head dims and its mask (docs/rationale/hopper-schedule.md): one, or
+/// one each for short and long sequences.
+llvm::SmallVector<ScheduleAttr> selectGpuSchedules(KernelOpInterface kernel, GpuTargetAttr target);
 
-/// Checks that a spec's own schedule suits `target`; an error names what does not and the sum that shows it.
-mlir::LogicalResult checkGpuSchedule(KernelOpInterface kernel, GpuTargetAttr target);
+/// Checks that a schedule of the spec's own suits `target`; an error names what does not and the sum that shows it.
+mlir::LogicalResult checkGpuSchedule(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target);
 
 } // namespace attnc::attn
 

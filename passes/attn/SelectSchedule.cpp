@@ -20,10 +20,15 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
     bool failed = false;
     getOperation()->walk([&](KernelOpInterface kernel) {
       auto module = kernel->getParentOfType<ModuleOp>();
+      dropOthers(kernel);
+      SmallVector<ScheduleAttr> given = kernel.getSchedules();
       if (auto gpu = module ? module->getAttrOfType<GpuTargetAttr>("attn.target") : GpuTargetAttr()) {
-        if (!kernel.getScheduleAttr())
-          return kernel.setScheduleAttr(selectGpuSchedule(kernel, gpu));
-        failed |= mlir::failed(checkGpuSchedule(kernel, gpu));
+        if (given.empty()) {
+          kernel.setSchedules(selectGpuSchedules(kernel, gpu));
+          return dropOthers(kernel);
+        }
+        for (ScheduleAttr schedule : given)
+          failed |= mlir::failed(checkGpuSchedule(kernel, schedule, gpu));
         return;
       }
       auto target = module ? module->getAttrOfType<CpuTargetAttr>("attn.target") : CpuTargetAttr();
@@ -32,12 +37,20 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
         failed = true;
         return;
       }
-      if (!kernel.getScheduleAttr())
-        return kernel.setScheduleAttr(select(kernel, target));
-      failed |= mlir::failed(check(kernel, target));
+      if (given.empty())
+        return kernel.setSchedules(select(kernel, target));
+      for (ScheduleAttr schedule : given)
+        failed |= mlir::failed(check(kernel, schedule, target));
     });
     if (failed)
       signalPassFailure();
+  }
+
+  /// Where the type says how many queries there are, the schedule for that many is the only one.
+  static void dropOthers(KernelOpInterface kernel) {
+    if (int64_t rows = kernel.getQueryRows(); !ShapedType::isDynamic(rows))
+      if (ScheduleAttr schedule = kernel.getScheduleFor(rows))
+        kernel.setSchedules(schedule.forQueries(0, unlimitedQueries));
   }
 
   /// Lanes of f32 in one SIMD register.
@@ -55,12 +68,11 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
       dims += cast<RankedTensorType>(value.getType()).getShape().back();
     int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
     int64_t queryTile = panel * std::max<int64_t>(1, rows / panel);
-    return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel, PipelineAttr());
+    return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel);
   }
 
   /// A spec's own schedule must suit the registers.
-  static LogicalResult check(KernelOpInterface kernel, CpuTargetAttr target) {
-    ScheduleAttr schedule = kernel.getScheduleAttr();
+  static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
     int64_t w = lanes(target);
     if (schedule.getPanel() % w != 0 || schedule.getPanel() > 3 * w)
       return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w

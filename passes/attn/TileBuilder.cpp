@@ -25,9 +25,9 @@ static Type viewType(const KernelArgument &argument) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
-TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, StringRef name)
-    : builder(module.getContext()), loc(kernel.getLoc()), function(function), kernel(kernel),
-      schedule(kernel.getScheduleAttr()) {
+TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
+                         ScheduleAttr schedule, StringRef name)
+    : builder(module.getContext()), loc(kernel.getLoc()), function(function), kernel(kernel), schedule(schedule) {
   SmallVector<Type> types;
   for (const KernelArgument &argument : function.inputs)
     types.push_back(viewType(argument));
@@ -40,7 +40,7 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
       builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(),
       ArrayAttr(), AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
       builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
-      builder.getI64IntegerAttr(schedule.getPanel()), schedule.getPipeline(), IntegerAttr());
+      builder.getI64IntegerAttr(schedule.getPanel()), schedule.getPipeline(), IntegerAttr(), DenseI64ArrayAttr());
   SmallVector<Location> locs(types.size(), loc);
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
@@ -54,6 +54,10 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
     if (op.hasTrait<OpTrait::ConstantLike>())
       builder.clone(op, arguments);
   setGrid();
+  if (!schedule.isUniversal())
+    program.setSizeRange(ArrayRef<int64_t>{cast<BlockArgument>(lookup(kernel.getQuery())).getArgNumber(),
+                                           kernel.isPacked() ? 0 : 1, schedule.getLeastQueries(),
+                                           schedule.getMostQueries()});
 }
 
 //===----------------------------------------------------------------------===//

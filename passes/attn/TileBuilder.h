@@ -46,8 +46,9 @@ struct ExponentUnit {
 /// Builds the body of a `tile.program`.
 class TileBuilder {
 public:
-  /// Starts the program of `kernel`, one of the kernels of `function`, at the end of `module`.
-  TileBuilder(mlir::ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, llvm::StringRef name);
+  /// Starts the program of `kernel`, one of the kernels of `function`, by one of its schedules, at the end of `module`.
+  TileBuilder(mlir::ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
+              llvm::StringRef name);
 
   /// The program.
   tile::ProgramOp getProgram() { return program; }

@@ -106,9 +106,9 @@ Status SimKernel::run(Span<const ArgValue> values) {
   for (const sim::Schedule &schedule : sim::makeSchedules(agents, randomRuns, makeSeed(image(), values))) {
     for (const Tensor &output : outputs)
       output.poison();
-    size_t number = 0;
-    for (auto op : module->getOps<tile::ProgramOp>())
-      if (failed(programs[number++].run(decodeArguments(image(), *arguments, op), schedule)))
+    for (auto [op, program, entry] : llvm::zip_equal(module->getOps<tile::ProgramOp>(), programs, image().entries))
+      if (entry.countTiles(arguments->symbolSizes) != 0 &&
+          failed(program.run(decodeArguments(image(), *arguments, op), schedule)))
         return reported();
     for (size_t n = 0; n < outputs.size(); ++n) {
       Result<Tensor> dense = outputs[n].contiguous();

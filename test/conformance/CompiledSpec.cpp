@@ -117,7 +117,7 @@ Result<attn::ScheduleAttr> CompiledSpec::schedule() {
   if (!module)
     return explain(module.takeError());
   attn::ScheduleAttr schedule;
-  (*module)->walk([&](attn::KernelOpInterface op) { schedule = op.getScheduleAttr(); });
+  (*module)->walk([&](attn::KernelOpInterface op) { schedule = op.getSchedules().front(); });
   return schedule;
 }
 

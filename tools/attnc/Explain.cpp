@@ -5,6 +5,7 @@
 #include "codegen/cpu/CpuCodegen.h"
 #include "codegen/target/HostCpu.h"
 #include "runtime/jit/Compile.h"
+#include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Formula.h"
 #include "tools/attnc/MaskPicture.h"
@@ -29,21 +30,50 @@ static std::string interval(llvm::StringRef low, llvm::StringRef high) {
   return ("[" + low + ", " + (FormulaPrinter::isUnbounded(high) ? "Sk" : high) + ")").str();
 }
 
-/// The tile sizes of one operation, and the registers that they take.
-static void explainSchedule(attn::KernelOpInterface op) {
-  attn::ScheduleAttr schedule = op.getScheduleAttr();
-  auto target = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(target::targetAttrName);
-  if (!schedule || !target)
-    return;
-  line("schedule") << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "
-                   << schedule.getPanel() << '\n';
-  int64_t sums = schedule.getPanel() * 32 / target.getVectorBits() * cpu::columnsTogether(target);
-  line("") << sums << " of " << target.getVectorRegisters() << " vector registers of " << target.getVectorBits()
-           << " bits hold sums of products\n";
+/// The numbers of queries that a schedule is for: "up to 1535 queries", "1536 queries and more".
+static std::string queriesOf(attn::ScheduleAttr schedule) {
+  std::string least = std::to_string(schedule.getLeastQueries()), most = std::to_string(schedule.getMostQueries());
+  if (schedule.getMostQueries() == attn::unlimitedQueries)
+    return least + " queries and more";
+  return schedule.getLeastQueries() == 0 ? "up to " + most + " queries" : least + " to " + most + " queries";
 }
 
-/// What was decided for one operation: its regions as formulas, and its schedule.
-static void explainOperation(attn::KernelOpInterface op, FormulaPrinter &printer) {
+/// How a GPU overlaps the steps of a schedule, and the registers that it takes.
+static void explainPipeline(attn::PipelineAttr pipeline) {
+  llvm::raw_ostream &os = line("");
+  bool boxes = pipeline.getStaging() == attn::Staging::Boxes;
+  os << pipeline.getConsumers() << (pipeline.getConsumers() == 1 ? " warpgroup computes, " : " warpgroups compute, ")
+     << (boxes ? "one loads boxes" : "all warps load pieces") << ", " << pipeline.getStages()
+     << (pipeline.getStages() == 1 ? " stage" : " stages") << " of keys";
+  if (boxes)
+    os << "; " << pipeline.getConsumerRegisters() << " and " << pipeline.getProducerRegisters()
+       << " registers a thread";
+  os << '\n';
+}
+
+/// The schedules of one operation, and what they take of the machine; which of them is for `queries`, where that is
+/// known.
+static void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> queries) {
+  auto cpu = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(target::targetAttrName);
+  for (attn::ScheduleAttr schedule : op.getSchedules()) {
+    llvm::raw_ostream &os = line("schedule");
+    os << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "
+       << schedule.getPanel();
+    if (!schedule.isUniversal())
+      os << ", for " << queriesOf(schedule) << (queries && schedule.serves(*queries) ? ": used here" : "");
+    os << '\n';
+    if (attn::PipelineAttr pipeline = schedule.getPipeline())
+      explainPipeline(pipeline);
+    if (!cpu)
+      continue;
+    int64_t sums = schedule.getPanel() * 32 / cpu.getVectorBits() * cpu::columnsTogether(cpu);
+    line("") << sums << " of " << cpu.getVectorRegisters() << " vector registers of " << cpu.getVectorBits()
+             << " bits hold sums of products\n";
+  }
+}
+
+/// What was decided for one operation: its regions as formulas, and its schedules.
+static void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> queries, FormulaPrinter &printer) {
   auto query = mlir::cast<mlir::RankedTensorType>(op.getQuery().getType());
   llvm::raw_ostream &os = line("kernel");
   os << op->getName() << ", " << query.getElementType() << ", " << op.getQueryHeads() << " query heads on "
@@ -74,14 +104,20 @@ static void explainOperation(attn::KernelOpInterface op, FormulaPrinter &printer
     line("blocks") << "some kept where " << blocks[0] << '\n';
     line("") << "all kept where " << blocks[1] << '\n';
   }
-  explainSchedule(op);
+  explainSchedules(op, queries);
 }
 
 /// The memory of its own that a kernel takes.
 static void explainMemory(const runtime::KernelImage &image) {
   int64_t bytes = 0;
-  for (const runtime::KernelEntry &entry : image.entries)
+  for (const runtime::KernelEntry &entry : image.entries) {
     bytes = std::max(bytes, entry.scratchBytes);
+    if (entry.threads != 0)
+      line("memory") << entry.sharedBytes << " B of shared memory a block of " << entry.threads << " threads, in "
+                     << entry.symbol << '\n';
+  }
+  if (!image.entries.empty() && image.entries.front().threads != 0)
+    return;
   line("memory") << printScaled(static_cast<double>(bytes)) << "B of scratch a thread, whatever the sizes\n";
 }
 
@@ -107,7 +143,8 @@ static void explainLimits(const Work &work) {
 }
 
 /// What the mask keeps and what that costs, at given sizes.
-static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
+static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks,
+                        bool onCpu) {
   llvm::raw_ostream &os = llvm::outs();
   unsigned columns = llvm::sys::Process::StandardOutColumns();
   for (const MaskWork &mask : masks) {
@@ -123,24 +160,32 @@ static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &s
   line("work") << printScaled(work.flops) << "FLOP and " << printCount(work.exponentials)
                << " exponentials on kept pairs, " << printScaled(work.bytes) << "B: intensity "
                << llvm::format("%.3g", work.intensity()) << " FLOP for each byte\n";
-  explainLimits(work);
+  if (onCpu)
+    explainLimits(work);
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
   if (!seed)
     return fail(seed.takeError());
-  Result<Spec> spec = Spec::open(args);
+  Result<Spec> spec = Spec::openAlone(args);
   if (!spec)
     return fail(spec.takeError());
+  // The machine need not be this one. The reference has no schedule; what this CPU's would be is shown instead.
+  llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
+  if (target == "auto" || target == "reference")
+    target = "cpu";
+  Result<mlir::Attribute> machine = jit::parseTargetAttr(&spec->session->context(), target);
+  if (!machine)
+    return fail(machine.takeError());
   bool sized = args.hasArg(OPT_shape) || args.hasArg(OPT_dim);
   Result<jit::Shapes> shapes = spec->resolveShapes(args);
   if (!shapes && (sized || args.hasArg(OPT_svg)))
     return fail(shapes.takeError());
-  Result<LoweredSpec> lowered = LoweredSpec::get(*spec);
+  Result<LoweredSpec> lowered = LoweredSpec::get(*spec, *machine);
   if (!lowered)
     return fail(lowered.takeError());
-  Result<runtime::KernelImage> image = jit::describeKernel(*spec->session, spec->kernel);
+  Result<runtime::KernelImage> image = jit::describeKernel(*spec->session, spec->kernel, *machine);
   if (!image)
     return fail(image.takeError());
 
@@ -162,13 +207,13 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
         !status)
       return fail(status.takeError());
 
-  line("spec") << '@' << name << ", target " << spec->target->name << '\n';
+  line("spec") << '@' << name << ", target " << target << '\n';
   FormulaPrinter printer(lowered->kernel);
   for (attn::KernelOpInterface op : lowered->kernel.kernels)
-    explainOperation(op, printer);
+    explainOperation(op, shapes ? std::optional(shapes->queryRows()) : std::nullopt, printer);
   explainMemory(*image);
   if (shapes)
-    explainWork(lowered->kernel, *shapes, masks);
+    explainWork(lowered->kernel, *shapes, masks, target == "cpu");
   else
     llvm::outs() << "\nGive sizes for the picture of the mask's tiles: " << shapes.message() << '\n';
   return ExitCode::Success;
@@ -182,7 +227,8 @@ const Command cli::explainCommand = {
     "Shows what became of a spec: score and mask as formulas, the keys that each tile of queries can see (bounds), "
     "the\n"
     "decision for each tile where positions do not settle it (blocks), and the schedule with the registers and the\n"
-    "memory that it takes.\n"
+    "memory that it takes. --target takes what 'attnc compile' does: a GPU need not be here. Where short and long\n"
+    "sequences have schedules of their own, sizes tell which is used.\n"
     "\n"
     "With sizes it draws the mask's tiles, · empty (never visited), ▒ partial (mask evaluated), █ full (no mask), and\n"
     "counts the work that the mask leaves: FLOPs and exponentials on kept pairs, bytes, FLOPs for each byte "
@@ -192,6 +238,7 @@ const Command cli::explainCommand = {
     "limit is the least time of the part that binds. Captured tensors hold the random inputs of 'attnc verify'.\n",
     "  attnc explain mistral.mlir\n"
     "  attnc explain mistral.mlir --shape B=1,Sq=16384,Sk=16384\n"
+    "  attnc explain llama3.mlir --target nvptx:sm_90a --shape B=1,Sq=1024,Sk=1024\n"
     "  attnc explain packed_documents.mlir --shape B=1,Sq=4096 --svg documents.svg\n",
     /*takesSpec=*/true,
     run,

@@ -84,7 +84,8 @@ TileClass Surveyor::classify(const Sequence &sequence, int64_t head, int64_t row
 
 MaskMap Surveyor::survey(const Sequence &sequence, int64_t head) {
   MaskMap map;
-  attn::ScheduleAttr schedule = op.getScheduleAttr();
+  const Sequence &last = problem.sequences.back();
+  attn::ScheduleAttr schedule = op.getScheduleFor(last.queryStart + last.queryRows);
   map.queryTile = schedule ? schedule.getQueryTile() : defaultTile;
   map.keyTile = schedule ? schedule.getKeyTile() : defaultTile;
   map.queries = sequence.queryLength;

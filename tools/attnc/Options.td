@@ -32,6 +32,8 @@ def help_short : Flag<["-"], "h">, Alias<help>, Visibility<allCommands>;
 // What is compiled, and for what.
 defm entry : Value<"entry", "NAME", "Function of the spec; needed where it has several", specCommands>;
 defm target : Value<"target", "T", "auto (default), cpu, nvptx or reference; see 'attnc targets'", specCommands>;
+defm schedule : Value<"schedule", "ATTR", "Tile sizes and overlap of one's own, as #attn.schedule<...> or [several]",
+                      specCommands>;
 
 // Sizes and inputs.
 defm shape : Value<"shape", "B=2,Sq=128,...", "Sizes that the spec leaves open", shapeCommands>;

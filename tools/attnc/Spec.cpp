@@ -4,6 +4,7 @@
 
 #include "tools/attnc/Spec.h"
 #include "runtime/jit/Compile.h"
+#include "tools/attnc/ScheduleOption.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -29,6 +30,9 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
   if (!kernel)
     return kernel.takeError();
   spec.kernel = std::move(*kernel);
+  if (args.hasArg(OPT_schedule))
+    if (runtime::Status status = setSchedule(args.getLastArgValue(OPT_schedule), spec.kernel); !status)
+      return status.takeError();
   return spec;
 }
 
@@ -42,8 +46,8 @@ Result<jit::Shapes> Spec::resolveShapes(const InputArgList &args) const {
   return jit::Shapes::resolve(kernel, *request);
 }
 
-Result<LoweredSpec> LoweredSpec::get(const Spec &spec) {
-  auto module = jit::lowerToAttn(*spec.session, spec.kernel);
+Result<LoweredSpec> LoweredSpec::get(const Spec &spec, mlir::Attribute machine) {
+  auto module = jit::lowerToAttn(*spec.session, spec.kernel, machine);
   if (!module)
     return module.takeError();
   auto kernel = attn::KernelFunction::get(*(**module).getOps<mlir::func::FuncOp>().begin());

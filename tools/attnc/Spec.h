@@ -18,10 +18,10 @@ struct Spec {
   attn::KernelFunction kernel;
   const jit::Target *target = nullptr;
 
-  /// Opens what SPEC, --entry and --target say.
+  /// Opens what SPEC, --entry, --schedule and --target say.
   static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
 
-  /// Opens what SPEC and --entry say, without a target to run on.
+  /// Opens what SPEC, --entry and --schedule say, without a target to run on.
   static runtime::Result<Spec> openAlone(const llvm::opt::InputArgList &args);
 
   /// The sizes that --shape and --dim give the kernel.
@@ -33,8 +33,8 @@ struct LoweredSpec {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   attn::KernelFunction kernel; ///< in `module`
 
-  /// Runs the passes on a copy of the kernel of `spec`.
-  static runtime::Result<LoweredSpec> get(const Spec &spec);
+  /// Runs the passes on a copy of the kernel of `spec`, for `machine` or, without one, this CPU.
+  static runtime::Result<LoweredSpec> get(const Spec &spec, mlir::Attribute machine = {});
 };
 
 } // namespace attnc::cli

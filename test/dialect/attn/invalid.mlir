@@ -536,6 +536,52 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // -----
 
+// A schedule is for some number of queries.
+// expected-error@+1 {{expected least_queries from 0 to most_queries, got 100 and 99}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 100, most_queries = 99>}
+
+// -----
+
+// All together are for every number,
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected a schedule for 100 queries and more}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, most_queries = 99>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected schedules in order, each to begin where the one before ends; for 0 queries and more, got least_queries = 1}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 1>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// and no number has two.
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{for 100 queries and more, got least_queries = 99}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, most_queries = 99>,
+                                        #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 99>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{for no queries and more, got least_queries = 0}}
+  %o = attn.weights %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>,
+                                    #attn.schedule<query_tile = 24, key_tile = 64, panel = 24>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32>
+  return %q : tensor<?x?x4x16xf32>
+}
+
+// -----
+
 // An overlap has warpgroups that compute, and buffers.
 // expected-error@+1 {{expected positive counts, got consumers = 0, stages = 2, query_stages = 1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 0, stages = 2, query_stages = 1, producer_registers = 24,

@@ -284,3 +284,16 @@ func.func @scheduled_for_a_gpu(%q: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
   return %o : tensor<?x?x4x64xf16>
 }
+
+// Short and long sequences.
+// CHECK-LABEL: func.func @scheduled_by_size(
+// CHECK: attn.forward {{.*}} schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, most_queries = 99>, #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, least_queries = 100, most_queries = 999>, #attn.schedule<query_tile = 64, key_tile = 64, panel = 8, least_queries = 1000>) :
+func.func @scheduled_by_size(%q: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
+  %o = attn.forward %q, %q, %q
+    schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, least_queries = 0, most_queries = 99>,
+             #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, least_queries = 100, most_queries = 999>,
+             #attn.schedule<query_tile = 64, key_tile = 64, panel = 8, least_queries = 1000,
+                            most_queries = 9223372036854775807>)
+    : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
+  return %o : tensor<?x?x4x64xf16>
+}

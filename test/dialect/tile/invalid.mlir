@@ -61,6 +61,33 @@ tile.program @no_such_argument(%view: memref<?xf32>, %tile: index)
 
 // -----
 
+// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
+tile.program @range_of_no_argument(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 1, 0, 0, 9>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
+tile.program @range_of_nothing(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 10, 9>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
+tile.program @range_without_an_end(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 10>} {
+  tile.return
+}
+
+// -----
+
 // expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (-1, 0)}}
 tile.program @negative_argument(%view: memref<?xf32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: -1, 0>, rows = 8, panel = 8} {

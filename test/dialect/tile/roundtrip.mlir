@@ -32,6 +32,16 @@ tile.program @grid(%q: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> {attn.name =
   tile.return
 }
 
+// Only for some sizes of an argument.
+
+// CHECK-LABEL: tile.program @short(
+// CHECK-SAME: size_range = array<i64: 0, 1, 0, 1535>
+tile.program @short(%q: memref<?x?x4x16xbf16>, %tile: index)
+    attributes {grid = affine_map<()[s0, s1] -> (s0 ceildiv 16 * s1)>, grid_sizes = array<i64: 0, 1, 0, 0>, rows = 16,
+                panel = 8, size_range = array<i64: 0, 1, 0, 1535>} {
+  tile.return
+}
+
 // CHECK-LABEL: tile.program @memory(
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>, %[[LSE:[a-z0-9]+]]: memref<?x4x?xf32>, %[[IDS:[a-z0-9]+]]: memref<?x?xi32>, %[[BITS:[a-z0-9]+]]: memref<?x?xi1>, %[[N:[a-z0-9]+]]: index
 tile.program @memory(%q: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>, %lse: memref<?x4x?xf32>, %ids: memref<?x?xi32>,

@@ -4,9 +4,10 @@
 // What is measured and tuned, when the output is rescaled and where waits stand, is not repeated here.
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
-  // Three consumers where the state of a row is small; queries have room for two.
+  // Three consumers where the state of a row is small, but two for short sequences, whose last tiles are emptier the more
+  // rows they have; queries have room for two.
   // CHECK-LABEL: func.func @d8(
-  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @d8(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16>
@@ -15,7 +16,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // With a mask, heads are worked on in sections whose keys and values fill three fifths of the L2 cache.
   // CHECK-LABEL: func.func @d8_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
   func.func @d8_masked(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -28,7 +29,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // f16 takes as much room as bf16.
   // CHECK-LABEL: func.func @d40(
-  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @d40(%q: tensor<?x?x4x40xf16>, %k: tensor<?x?x4x40xf16>, %v: tensor<?x?x4x40xf16>) -> tensor<?x?x4x40xf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x40xf16>, tensor<?x?x4x40xf16>, tensor<?x?x4x40xf16>) -> tensor<?x?x4x40xf16>
@@ -36,7 +37,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d64(
-  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @d64(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
@@ -44,7 +45,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d64_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
   func.func @d64_masked(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -53,6 +54,23 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
       }
       : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     return %o : tensor<?x?x4x64xf16>
+  }
+
+  // Of what the type says, nothing is left open.
+  // CHECK-LABEL: func.func @d64_short(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2,{{[^#]*}}>>)
+  func.func @d64_short(%q: tensor<?x1024x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x1024x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x1024x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x1024x4x64xbf16>
+    return %o : tensor<?x1024x4x64xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d64_long(
+  // CHECK: schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = <consumers = 3,{{[^#]*}}>>)
+  func.func @d64_long(%q: tensor<?x16384x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x16384x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x16384x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x16384x4x64xbf16>
+    return %o : tensor<?x16384x4x64xbf16>
   }
 
   // Rows take whole panels of 64 elements: 72 is two of them.
@@ -177,6 +195,24 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
                                           consumer_registers = 240, rescale = after, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// So is the fitting one of several, without its range.
+
+// CHECK-LABEL: func.func @fitting(
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @fitting(%q: tensor<?x100x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16> {
+    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, rescale = after, epilogue = staged>>)
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32, most_queries = 99>,
+               #attn.schedule<query_tile = 128, key_tile = 112, panel = 64, least_queries = 100,
+                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+      : (tensor<?x100x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16>
+    return %o : tensor<?x100x4x128xbf16>
   }
 }
 

@@ -84,3 +84,27 @@ func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
+
+// -----
+
+// Each schedule has a program of its own, for the queries that it serves: a size of the tensor.
+
+// CHECK-LABEL: tile.program @sizes_tile_from_0(
+// CHECK-SAME: grid = #[[SHORT:[a-z0-9]+]], grid_sizes = array<i64: 1, 1, 1, 0>
+// CHECK-SAME: rows = 64 : i64, size_range = array<i64: 1, 1, 0, 99>
+// CHECK: vector<64x128xf32>
+// CHECK-LABEL: tile.program @sizes_tile_from_100(
+// CHECK-SAME: rows = 128 : i64, size_range = array<i64: 1, 1, 100, 9223372036854775807>
+// CHECK: vector<128x64xf32>
+// CHECK-NOT: tile.program
+func.func @sizes(%k: tensor<?x?x2x64xbf16>, %q: tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %k
+    schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
+                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>,
+             #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}

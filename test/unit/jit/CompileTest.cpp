@@ -122,6 +122,29 @@ TEST(Compile, DescribesAKernelWithoutItsCode) {
   EXPECT_GT(described->entries[0].grid.evaluate({100, 100, 3}), 0);
 }
 
+TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
+  constexpr const char *schedules = R"(schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, most_queries = 99>,
+      #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, least_queries = 100>))";
+  OpenSpec spec(paddedSpec("", schedules));
+  auto image = jit::compileToImage(spec.session, spec.kernel);
+  ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;
+  ASSERT_EQ(image->entries.size(), 2U);
+  const runtime::KernelEntry &first = image->entries[0], &second = image->entries[1];
+  ASSERT_TRUE(first.sizes && second.sizes);
+  EXPECT_EQ(image->symbols[static_cast<size_t>(first.sizes->symbol)], "Sq");
+  EXPECT_EQ(first.sizes->least, 0);
+  EXPECT_EQ(first.sizes->most, 99);
+  EXPECT_EQ(second.sizes->symbol, first.sizes->symbol);
+  EXPECT_EQ(second.sizes->least, 100);
+  EXPECT_NE(first.symbol, second.symbol);
+
+  OpenSpec one(paddedSpec("", ""));
+  auto plain = jit::describeKernel(one.session, one.kernel);
+  ASSERT_TRUE(static_cast<bool>(plain)) << one.diagnostics;
+  ASSERT_EQ(plain->entries.size(), 1U);
+  EXPECT_FALSE(plain->entries[0].sizes);
+}
+
 TEST(Compile, ReportsAScheduleThatDoesNotFit) {
   OpenSpec spec(paddedSpec("", "schedule(#attn.schedule<query_tile = 14, key_tile = 64, panel = 7>)"));
   auto text = jit::compileToStage(spec.session, spec.kernel, Stage::Attn);

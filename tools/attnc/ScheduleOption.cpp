@@ -1,0 +1,79 @@
+//===- ScheduleOption.cpp - A schedule of the command line ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/ScheduleOption.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "runtime/jit/Session.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::cli;
+
+namespace {
+
+/// Shows faults in the option's text: the parser's places, and operations, which are not in it, as its beginning.
+class OptionDiagnostics {
+public:
+  OptionDiagnostics(StringRef text, MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) { return show(diagnostic); }) {
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "--schedule"), llvm::SMLoc());
+  }
+
+  /// Shows `message` at the character `offset`.
+  void show(size_t offset, llvm::SourceMgr::DiagKind kind, const Twine &message) {
+    StringRef text = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+    sources.PrintMessage(llvm::errs(), llvm::SMLoc::getFromPointer(text.data() + std::min(offset, text.size())), kind,
+                         message);
+  }
+
+private:
+  LogicalResult show(Diagnostic &diagnostic) {
+    auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+    // The parser calls text that is in no file by the text itself.
+    StringRef text = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+    bool inText = place && place.getFilename() == text && place.getLine() == 1;
+    show(inText ? place.getColumn() - 1 : 0,
+         diagnostic.getSeverity() == DiagnosticSeverity::Error ? llvm::SourceMgr::DK_Error : llvm::SourceMgr::DK_Note,
+         diagnostic.str());
+    return success();
+  }
+
+  llvm::SourceMgr sources;
+  ScopedDiagnosticHandler handler;
+};
+
+} // namespace
+
+runtime::Status cli::setSchedule(StringRef text, attn::KernelFunction &function) {
+  MLIRContext *context = function.function.getContext();
+  OptionDiagnostics diagnostics(text, context);
+  size_t read = 0;
+  Attribute attribute = parseAttribute(text, context, Type(), &read);
+  if (!attribute)
+    return jit::reported();
+  auto fail = [&](size_t offset, const Twine &message) {
+    diagnostics.show(offset, llvm::SourceMgr::DK_Error, message);
+    return jit::reported();
+  };
+  if (!text.drop_front(read).trim().empty())
+    return fail(read, "expected the end of the schedule");
+  SmallVector<attn::ScheduleAttr> schedules;
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  for (Attribute item : list ? list.getValue() : ArrayRef<Attribute>(attribute)) {
+    auto schedule = dyn_cast<attn::ScheduleAttr>(item);
+    if (!schedule)
+      return fail(0, "expected #attn.schedule<...>, or several in brackets");
+    schedules.push_back(schedule);
+  }
+  for (attn::KernelOpInterface kernel : function.kernels) {
+    kernel.setSchedules(schedules);
+    if (failed(verify(kernel)))
+      return jit::reported();
+  }
+  return {};
+}
