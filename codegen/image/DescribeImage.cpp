@@ -178,6 +178,13 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
     runtime::KernelEntry entry;
     entry.symbol = getEntryName(program);
     entry.grid = *grid;
+    if (std::optional<AffineMap> workspace = program.getWorkspace()) {
+      FailureOr<GridRule> rows = describeGrid(workspace->getResult(0), sizes);
+      FailureOr<GridRule> columns = describeGrid(workspace->getResult(1), sizes);
+      if (failed(rows) || failed(columns))
+        return program.emitOpError("has a workspace whose size the runtime cannot evaluate");
+      entry.workspace = runtime::WorkspaceRule{*rows, *columns};
+    }
     if (std::optional<ArrayRef<int64_t>> range = program.getSizeRange())
       if (failed(describeSizes(program, *range, image, entry)))
         return failure();

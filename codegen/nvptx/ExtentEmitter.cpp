@@ -12,6 +12,8 @@ using namespace attnc;
 using namespace attnc::nvptx;
 
 static constexpr int64_t lanesOfWarp = 32;
+/// Loads of a lane before it uses the first of them: what one tile of keys takes.
+static constexpr int64_t loadsAtOnce = 4;
 
 /// The integer type that holds elements of `type` on their way: i64 for those that need it, else i32.
 static Type widthFor(Builder &builder, Type type) {
@@ -52,13 +54,19 @@ ExtentEmitter::Range ExtentEmitter::walk(tile::ExtentOp extent, const View &view
   }
   bool shared = dim + 1 == rank;
   Value start = shared ? ptx.add(first, context.place.lane) : first;
-  Value step = ptx.i32(shared ? lanesOfWarp : 1);
+  Value step = ptx.i32(shared ? lanesOfWarp * loadsAtOnce : 1);
   auto loop = scf::ForOp::create(b, ptx.loc, start, ptx.add(last, 1), step, ValueRange{range.first, range.second});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
-  position.push_back(loop.getInductionVar());
-  Range inner = walk(extent, view, position, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
-  b.setInsertionPointToEnd(loop.getBody());
+  Range inner{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  // Several loads are on their way together. Past the end they meet the last element again, which changes nothing.
+  for (int64_t load = 0; load < (shared ? loadsAtOnce : 1); ++load) {
+    SmallVector<Value> at(position);
+    Value further = ptx.add(loop.getInductionVar(), load * lanesOfWarp);
+    at.push_back(load ? arith::MinSIOp::create(b, ptx.loc, further, last).getResult() : further);
+    inner = walk(extent, view, at, inner);
+    b.setInsertionPointToEnd(loop.getBody());
+  }
   scf::YieldOp::create(b, ptx.loc, ValueRange{inner.first, inner.second});
   return {loop.getResult(0), loop.getResult(1)};
 }

@@ -17,6 +17,8 @@ using namespace attnc::nvptx;
 static constexpr unsigned globalSpace = 1;
 /// Rows of a tile that one warpgroup stores.
 static constexpr int64_t warpgroupRows = 64;
+/// What a workspace is passed as: address, rows, columns.
+static constexpr int64_t workspaceSlots = 3;
 
 TensorMap attnc::nvptx::getTensorMap(Operation *op) {
   auto put = dyn_cast<tile::PutOp>(op);
@@ -82,6 +84,8 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   types.push_back(i64);
   if (dynamic)
     types.push_back(LLVM::LLVMPointerType::get(context, globalSpace));
+  if (program.getWorkspace())
+    types.push_back(pointer);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
@@ -94,7 +98,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
     function->setAttr("attnc.approximate_math", builder.getUnitAttr());
 
   int64_t slots = 0;
-  for (Type argument : program.getArgumentTypes().drop_back())
+  for (Type argument : program.getCallerTypes())
     slots += countSlots(argument);
   auto byValue = [&](unsigned number, Type held, int64_t alignment) {
     function.setArgAttr(number, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(held));
@@ -113,6 +117,31 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   if (dynamic)
     counter = function.getArgument(2 + maps.size());
   readArguments(builder, program);
+  if (!program.getWorkspace())
+    return;
+  unsigned last = types.size() - 1;
+  byValue(last, LLVM::LLVMArrayType::get(i64, workspaceSlots), 8);
+  readWorkspace(builder, program, function.getArgument(last));
+}
+
+/// The workspace: its address, its rows and its columns.
+void KernelAbi::readWorkspace(OpBuilder &builder, tile::ProgramOp program, Value block) {
+  Location loc = program.getLoc();
+  Ptx ptx(builder, loc);
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
+  auto slot = [&](int32_t number) -> Value {
+    Value address = LLVM::GEPOp::create(builder, loc, pointer, i64, block, ArrayRef<LLVM::GEPArg>{number});
+    return LLVM::LoadOp::create(builder, loc, i64, address);
+  };
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  View view{cast<MemRefType>(program.getWorkspaceView().getType()),
+            LLVM::IntToPtrOp::create(builder, loc, global, slot(0)),
+            {},
+            {}};
+  for (int32_t dim : {1, 2})
+    view.sizes.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), slot(dim)));
+  view.strides = {slot(2), ptx.i64(1)};
+  views.try_emplace(program.getWorkspaceView(), view);
 }
 
 void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
@@ -127,7 +156,7 @@ void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
         LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), block, ArrayRef<LLVM::GEPArg>{slot++});
     return LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address);
   };
-  for (BlockArgument argument : program.getBody().front().getArguments().drop_back()) {
+  for (BlockArgument argument : program.getBody().front().getArguments().take_front(program.getCallerTypes().size())) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
       Value bits = next();

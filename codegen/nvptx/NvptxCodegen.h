@@ -13,7 +13,8 @@
 //       `llvm.byval = !llvm.array<128 x i8>`, `llvm.align = 64` and `nvvm.grid_constant`;
 //   (c) the number of tiles, an i64;
 //   (d) with `counter`, the address of an i32 in global memory, which is 0 when the kernel starts and again when it
-//   ends.
+//   ends;
+//   (e) for programs with a workspace, its address, rows and columns: three i64 by value, as (a).
 //
 // Its attribute `attnc.launch` is a dictionary:
 //

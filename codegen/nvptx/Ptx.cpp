@@ -73,6 +73,10 @@ Value Ptx::voteAny(Value condition) {
   return NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), i32(-1), condition, NVVM::VoteSyncKind::any);
 }
 
+Value Ptx::ballot(Value condition) {
+  return NVVM::VoteSyncOp::create(b, loc, b.getI32Type(), i32(-1), condition, NVVM::VoteSyncKind::ballot);
+}
+
 void Ptx::setRegisters(int64_t count, bool increase) {
   NVVM::SetMaxRegisterOp::create(b, loc, static_cast<uint32_t>(count),
                                  increase ? NVVM::SetMaxRegisterAction::increase

@@ -54,6 +54,8 @@ public:
   mlir::Value shuffleInteger(mlir::Value x, int64_t mask);
   /// Whether the i1 holds in any lane of the warp.
   mlir::Value voteAny(mlir::Value condition);
+  /// The lanes of the warp in which the i1 holds, as bits of an i32.
+  mlir::Value ballot(mlir::Value condition);
   /// setmaxnreg (9.7.19.5): this warpgroup gives registers back or takes more.
   void setRegisters(int64_t count, bool increase);
   /// bar.sync and bar.arrive (9.7.13.1) on barrier `id` of `threads` threads.

@@ -229,6 +229,9 @@ void RoleEmitter::emitBlock(Block &block) {
         .Case([&](tile::AwaitOp await) { emitAwait(await); })
         .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
         .Case([&](tile::ExtentOp extent) { ExtentEmitter(context).emit(extent); })
+        .Case([&](tile::CensusOp census) {
+          CensusEmitter(context, [&](Block &body) { emitBlock(body); }).emit(census);
+        })
         .Case([&](tile::LoadOp load) { stores.emit(load); })
         .Case([&](tile::StoreOp store) { stores.emit(store); });
   }

@@ -5,6 +5,7 @@
 #ifndef ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
 #define ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
 
+#include "codegen/nvptx/CensusEmitter.h"
 #include "codegen/nvptx/CopyEmitter.h"
 #include "codegen/nvptx/ExtentEmitter.h"
 #include "codegen/nvptx/RingEmitter.h"

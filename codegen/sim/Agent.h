@@ -99,6 +99,7 @@ private:
   bool loadTile(const Instruction &instruction);
   bool storeTile(const Instruction &instruction);
   bool computeExtent(const Instruction &instruction);
+  bool listSteps(tile::CensusOp census);
   bool multiply(Product &product);
 
   // AgentSync.cpp: what others see.
@@ -138,6 +139,7 @@ private:
   size_t seenCopies = 0;          ///< of them, known to be done
   std::optional<int64_t> meeting; ///< at a barrier: the meeting that the agent waits for
   std::deque<Drain> drains;
+  std::vector<int64_t> fullSteps, otherSteps; ///< of a census: where those start that keep all, and some
 };
 
 } // namespace attnc::sim

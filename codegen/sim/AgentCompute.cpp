@@ -44,6 +44,14 @@ bool Agent::compute(const Instruction &instruction) {
     return storeTile(instruction);
   case Action::Extent:
     return computeExtent(instruction);
+  case Action::NoteStep: {
+    bool some = values[instruction.operands[0]].number.i, all = values[instruction.operands[1]].number.i;
+    if (some)
+      (all ? fullSteps : otherSteps).push_back(held(cast<tile::CensusOp>(instruction.op).getStart()).number.i);
+    return true;
+  }
+  case Action::ListSteps:
+    return listSteps(cast<tile::CensusOp>(instruction.op));
   default:
     llvm_unreachable("others see it");
   }
@@ -342,5 +350,24 @@ bool Agent::computeExtent(const Instruction &instruction) {
   }
   values[instruction.results[0]].number.i = isBool ? -least : least;
   values[instruction.results[1]].number.i = isBool ? -greatest : greatest;
+  return true;
+}
+
+/// Writes what the steps of a census were noted as. The first warp does it for the block.
+bool Agent::listSteps(tile::CensusOp census) {
+  std::vector<int64_t> row{static_cast<int64_t>(fullSteps.size()),
+                           static_cast<int64_t>(fullSteps.size() + otherSteps.size())};
+  row.insert(row.end(), fullSteps.begin(), fullSteps.end());
+  row.insert(row.end(), otherSteps.begin(), otherSteps.end());
+  row.push_back(0);
+  fullSteps.clear();
+  otherSteps.clear();
+  for (size_t column = 0; part == 0 && column < row.size(); ++column) {
+    Number number;
+    number.i = row[column];
+    if (!block.device.store(census, name(), party, census.getList(),
+                            {held(census.getRow()).number.i, static_cast<int64_t>(column)}, number))
+      return false;
+  }
   return true;
 }

@@ -106,6 +106,22 @@ LogicalResult Code::compileEach(tile::EachOp each) {
   return success();
 }
 
+/// A loop that notes every step, and lists them behind the last.
+LogicalResult Code::compileCensus(tile::CensusOp census) {
+  append(Action::Move, census, census.getLow(), census.getStart());
+  int test = here();
+  append(Action::LoopTest, census, {census.getStart(), census.getHigh()});
+  Block &body = census.getBody().front();
+  if (failed(compileBlock(body)))
+    return failure();
+  append(Action::NoteStep, census, body.getTerminator()->getOperands());
+  append(Action::Advance, census, {census.getStart(), census.getStep()}, census.getStart());
+  append(Action::Jump, census).target = test;
+  instructions[test].target = here();
+  append(Action::ListSteps, census);
+  return success();
+}
+
 template <typename Op>
 LogicalResult Code::compileElementwise(Op op) {
   ElementProgram program;
@@ -142,6 +158,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](scf::ForOp loop) { return compileFor(loop); })
       .Case([&](scf::IfOp branch) { return compileIf(branch); })
       .Case([&](tile::EachOp each) { return compileEach(each); })
+      .Case([&](tile::CensusOp census) { return compileCensus(census); })
       .Case([&](tile::MapOp map) { return compileElementwise(map); })
       .Case([&](tile::MaskOp mask) { return compileElementwise(mask); })
       .Case([&](tile::ReduceOp) { return simple(Action::Reduce); })

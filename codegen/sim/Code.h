@@ -25,6 +25,8 @@ enum class Action : uint8_t {
   LoadTile,  ///< tile.load
   StoreTile, ///< tile.store without a buffer
   Extent,    ///< tile.extent
+  NoteStep,  ///< one step of a tile.census
+  ListSteps, ///< the end of a tile.census
   Move,      ///< results become operands, all at once
   Advance,   ///< the induction variable of a loop
   Nothing,   ///< pins and the like
@@ -93,6 +95,7 @@ private:
   mlir::LogicalResult compileFor(mlir::scf::ForOp loop);
   mlir::LogicalResult compileIf(mlir::scf::IfOp branch);
   mlir::LogicalResult compileEach(tile::EachOp each);
+  mlir::LogicalResult compileCensus(tile::CensusOp census);
   template <typename Op>
   mlir::LogicalResult compileElementwise(Op op);
   Instruction &append(Action action, mlir::Operation *op, mlir::ValueRange operands = {},

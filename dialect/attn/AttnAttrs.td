@@ -76,6 +76,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `epilogue`: how the output leaves.
     - `dynamic`: blocks take tiles from a counter; else every n-th tile for n blocks.
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
+    - `census`: where only data says which tiles of keys a mask keeps (the kernel has `blocks`), a program of its own
+      lists them first; else every step looks for itself.
     - `staging`: how operands come to shared memory. With `boxes`, a producer warpgroup brings them and consumers compute
       products of warpgroups. With `pieces` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, and
@@ -90,6 +92,7 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         EnumParameter<Attn_Epilogue>:$epilogue,
                         DefaultValuedParameter<"bool", "false">:$dynamic,
                         DefaultValuedParameter<"int64_t", "0">:$section_bytes,
+                        DefaultValuedParameter<"bool", "false">:$census,
                         Attn_StagingParameter:$staging);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

@@ -42,7 +42,12 @@ static ParseResult parseElementwise(OpAsmParser &parser, OperationState &result,
   if (isMask) {
     if (parser.parseKeyword("full") || parseIndices(parser, result, 2))
       return failure();
-    segments.append({1, 1});
+    segments.append({1, 1, 0});
+    if (succeeded(parser.parseOptionalKeyword("listed"))) {
+      if (parseIndices(parser, result, 1))
+        return failure();
+      segments.back() = 1;
+    }
   }
   result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(segments));
   return failure(parser.parseRegion(*result.addRegion()) || parser.parseOptionalAttrDict(result.attributes) ||
@@ -62,8 +67,11 @@ static void printElementwise(OpAsmPrinter &p, Op op) {
   printGroup(p, "rows", op.getRows());
   printGroup(p, "cols", op.getCols());
   p << " at(" << op.getI() << ", " << op.getJ() << ")";
-  if constexpr (std::is_same_v<Op, MaskOp>)
+  if constexpr (std::is_same_v<Op, MaskOp>) {
     p << " full(" << op.getFullLow() << ", " << op.getFullHigh() << ")";
+    if (Value position = op.getPosition())
+      p << " listed(" << position << ")";
+  }
   p << " ";
   p.printRegion(op.getBody());
   p.printOptionalAttrDict(op->getAttrs(), {"operandSegmentSizes"});

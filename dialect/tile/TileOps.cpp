@@ -67,6 +67,20 @@ LogicalResult ExtentOp::verify() {
   return success();
 }
 
+LogicalResult CensusOp::verify() {
+  auto view = cast<MemRefType>(getList().getType());
+  if (view.getRank() != 2 || !view.getElementType().isInteger(32))
+    return emitOpError() << "expected a list of rows of i32, got " << view;
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
+    return emitOpError("expected a region of one index, where a step starts");
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getNumOperands() != 2 ||
+      llvm::any_of(yield.getOperandTypes(), [](Type type) { return !type.isInteger(1); }))
+    return emitOpError("expected the region to yield whether some and whether all elements are kept, (i1, i1)");
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   auto source = cast<VectorType>(getSource().getType()), acc = cast<VectorType>(getAcc().getType());
   if (acc.getDimSize(0) != source.getDimSize(0))

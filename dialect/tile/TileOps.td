@@ -45,12 +45,15 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together (see
     `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared
     memory `tile-allocate-shared` has laid out.
+
+    With `workspace`, the argument before the last is a view of i32, [rows, columns], that is no tensor of the caller's:
+    memory that the programs of a kernel hand results through. The map gives both sizes from the symbols of the grid.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
                        AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel,
                        OptionalAttr<Attn_PipelineAttr>:$pipeline, OptionalAttr<I64Attr>:$shared_bytes,
-                       OptionalAttr<DenseI64ArrayAttr>:$size_range);
+                       OptionalAttr<AffineMapAttr>:$workspace, OptionalAttr<DenseI64ArrayAttr>:$size_range);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -60,6 +63,12 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     /// The number of the tile.
     ::mlir::Value getTile() { return getBody().front().getArguments().back(); }
+    /// The view of the workspace; null without one.
+    ::mlir::Value getWorkspaceView() {
+      return getWorkspace() ? getBody().front().getArguments().drop_back().back() : ::mlir::BlockArgument();
+    }
+    /// The types of the arguments that the caller gives.
+    ::llvm::ArrayRef<::mlir::Type> getCallerTypes() { return getArgumentTypes().drop_back(getWorkspace() ? 2 : 1); }
   }];
 }
 
@@ -77,8 +86,8 @@ def Tile_LiveRowsOp : Tile_Op<"live_rows", [HasParent<"ProgramOp">]> {
   let assemblyFormat = "$count attr-dict";
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp"]>]> {
-  let summary = "Ends an elementwise region";
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "CensusOp"]>]> {
+  let summary = "Ends an elementwise region, or that of a census";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -113,7 +122,8 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Op
   let summary = "Stores a tile into a view";
   let description = [{
     The counterpart of `tile.load`: elements past a limit are not stored. With `via`, it goes through a buffer in shared
-    memory, in pieces where the buffer has fewer columns, and may still be on its way when the next operation starts.
+    memory, in pieces where the buffer has fewer columns, and may still be on its way when the next operation starts. That
+    way, too, stops at the view's own ends alone: a warpgroup whose rows a limit inside the view cuts stores them itself.
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($value) `,` type($view)
@@ -134,6 +144,41 @@ def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperan
     $view `[` $first `]` `to` ` ` `[` $last `]` attr-dict `:` type($view) `->` type($least) `,` type($greatest)
   }];
   let hasVerifier = 1;
+}
+
+def Tile_CensusOp : Tile_Op<"census", [SingleBlock, MemoryEffects<[MemRead]>]> {
+  let summary = "Lists the steps of a range that are needed";
+  let description = [{
+    The region tells of the step that starts at its argument whether some, and whether all, of its elements are kept.
+    Row `row` of the list then holds: how many steps keep all; how many keep some; where those start that keep all, in
+    ascending order; where the others do that keep some, likewise; and a 0, so that the place past the last can be read.
+    Behind the places of as many steps as a range can have the row has as many elements again, the lowering's own.
+
+    Example:
+
+    ```mlir
+    tile.census %lists[%row] from %low to %high step %keys {
+    ^bb0(%j: index):
+      %least, %greatest = tile.extent %ids[%b, %j] to [%b, %last] : memref<?x?xi32> -> i32, i32
+      ...
+      tile.yield %some, %all : i1, i1
+    } : memref<?x?xi32>
+    ```
+  }];
+  let arguments = (ins Arg<Tile_View, "the list", [MemWrite]>:$list, Index:$row, Index:$low, Index:$high, Index:$step);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $list `[` $row `]` `from` $low `to` $high `step` $step $body attr-dict `:` type($list)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Columns of a row of the list that come before the starts of steps.
+    static constexpr int64_t numCounts = 2;
+    /// Columns of a list for ranges of up to `steps` steps.
+    static ::mlir::AffineExpr columns(::mlir::AffineExpr steps) { return steps * 2 + (numCounts + 1); }
+    /// Where the step starts that the region speaks of.
+    ::mlir::Value getStart() { return getBody().front().getArgument(0); }
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,11 +231,12 @@ def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$mostly_one), []
   let results = (outs Variadic<Tile_Tile>:$results);
 }
 
-def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:$full_high), []> {
+def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:$full_high, Optional<Index>:$position), []> {
   let summary = "-inf where the region does not keep";
   let description = [{
     The first of `tiles` with every element that the region drops set to -inf (S3). For a tile whose columns, as key rows
     from `j` on, lie in [`full_low`, `full_high`), the region is known to keep everything: `tile-split-ranges` uses that.
+    Where steps come from a list (see `tile.census`), the stretch is one of the list, and `position` the step's place.
   }];
   let results = (outs Tile_F32Tile:$result);
 }

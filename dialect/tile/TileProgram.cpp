@@ -22,6 +22,21 @@ void ProgramOp::print(OpAsmPrinter &p) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+/// A workspace is a view of rows and columns, with sizes that the grid's symbols give.
+static LogicalResult verifyWorkspace(ProgramOp program) {
+  std::optional<AffineMap> sizes = program.getWorkspace();
+  if (!sizes)
+    return success();
+  if (sizes->getNumDims() != 0 || sizes->getNumResults() != 2 ||
+      sizes->getNumSymbols() != program.getGrid().getNumSymbols())
+    return program.emitOpError("expected a workspace of two sizes, without dimensions, from the symbols of the grid");
+  ArrayRef<Type> arguments = program.getArgumentTypes().drop_back();
+  auto view = arguments.empty() ? MemRefType() : dyn_cast<MemRefType>(arguments.back());
+  if (!view || view.getRank() != 2 || !view.getElementType().isInteger(32) || view.getNumDynamicDims() != 2)
+    return program.emitOpError("expected the workspace, memref<?x?xi32>, as the argument before the last");
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
   ArrayRef<Type> arguments = getArgumentTypes();
   if (arguments.empty() || !arguments.back().isIndex())
@@ -42,6 +57,8 @@ LogicalResult ProgramOp::verify() {
   if (std::optional<ArrayRef<int64_t>> range = getSizeRange();
       range && (range->size() != 4 || !isDim((*range)[0], (*range)[1]) || (*range)[2] < 0 || (*range)[2] > (*range)[3]))
     return emitOpError() << "expected size_range to name a dimension of an argument, a least and a greatest size";
+  if (failed(verifyWorkspace(*this)))
+    return failure();
   if (getRows() <= 0 || getPanel() <= 0 || getRows() % getPanel() != 0)
     return emitOpError() << "expected panel to divide rows, got " << getPanel() << " and " << getRows();
   return success();

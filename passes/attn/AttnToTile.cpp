@@ -32,7 +32,7 @@ class ProgramWriter {
 public:
   ProgramWriter(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
                 StringRef name)
-      : b(module, function, kernel, schedule, name), kernel(kernel), builder(b.builder), loc(b.loc) {}
+      : b(module, function, kernel, schedule, name), kernel(kernel), builder(b.builder), loc(b.loc), listed(isCensusTaken(kernel, schedule)) {}
 
   void write();
 
@@ -70,6 +70,7 @@ private:
   ExponentUnit unit;
   /// Whether raw products serve as logits: no score region, and a positive scale that `factor` takes in.
   bool rawLogits = false;
+  bool listed; ///< whether a census lists the steps
 };
 
 } // namespace
@@ -179,7 +180,7 @@ ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, cons
 
 /// A step that `blocks` may skip, or spare its mask.
 ProgramWriter::State ProgramWriter::stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds) {
-  if (kernel.getBlocks().empty())
+  if (kernel.getBlocks().empty() || listed)
     return step(query, j, state, bounds, /*masked=*/true);
   Value some, all;
   std::tie(some, all) = b.buildBlock(j);
@@ -250,11 +251,14 @@ void ProgramWriter::write() {
   b.buildCaptures();
   KeyBounds bounds = b.buildBounds();
   Value query = b.loadQuery();
-  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.index(b.getKeys()), initialState().values());
+  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildKeyStep(), initialState().values());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
-    State next = stepOrSkip(query, loop.getInductionVar(), State::from(loop.getRegionIterArgs()), bounds);
+    Value iv = loop.getInductionVar();
+    if (listed)
+      bounds.position = iv;
+    State next = stepOrSkip(query, b.buildKey(iv), State::from(loop.getRegionIterArgs()), bounds);
     scf::YieldOp::create(builder, loc, next.values());
   }
   State state = State::from(loop.getResults());
@@ -263,6 +267,17 @@ void ProgramWriter::write() {
   else
     writeWeights(cast<WeightsOp>(kernel.getOperation()), query, state);
   tile::ReturnOp::create(builder, loc);
+}
+
+/// The program that runs before that of `kernel`, where its schedule wants one.
+static void writeCensus(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
+                        StringRef name) {
+  if (!isCensusTaken(kernel, schedule))
+    return;
+  TileBuilder b(module, function, kernel, schedule, name, ProgramKind::Census);
+  b.buildGeometry();
+  b.buildCensus();
+  tile::ReturnOp::create(b.builder, b.loc);
 }
 
 namespace {
@@ -283,6 +298,7 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
           name += "_" + std::to_string(number);
         for (ScheduleAttr schedule : schedules) {
           std::string from = schedules.size() > 1 ? "_from_" + std::to_string(schedule.getLeastQueries()) : "";
+          writeCensus(getOperation(), *function, kernel, schedule, name + "_census" + from);
           ProgramWriter(getOperation(), *function, kernel, schedule, name + "_tile" + from).write();
         }
       }

@@ -110,6 +110,10 @@ static int64_t sectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
   return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
 }
 
+/// Whether only data says which tiles of keys the mask keeps. Looking in every step, in every role, costs more than it
+/// saves: products stop overlapping with what comes after them.
+static bool needsCensus(KernelOpInterface kernel) { return !kernel.getBlocks().empty(); }
+
 /// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other.
 static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target) {
   Value value = kernel.getValueOrNull();
@@ -122,7 +126,7 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target)
         target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
         /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
         /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
-        /*dynamic=*/false, sectionBytes(kernel, target), Staging::Pieces);
+        /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel), Staging::Pieces);
     schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline);
     if (held + step.keys / 2 <= accumulatorRegisters &&
         sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
@@ -144,7 +148,7 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
     auto pipeline =
         PipelineAttr::get(target.getContext(), shape.consumers, /*stages=*/2, queryStages, shape.producerRegisters,
                           shape.consumerRegisters, overlap.rescale, overlap.lazy, shape.turns, overlap.byRow,
-                          overlap.pinned, epilogue, /*dynamic=*/true, section, Staging::Boxes);
+                          overlap.pinned, epilogue, /*dynamic=*/true, section, needsCensus(kernel), Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;

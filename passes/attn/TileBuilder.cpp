@@ -26,13 +26,16 @@ static Type viewType(const KernelArgument &argument) {
 }
 
 TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
-                         ScheduleAttr schedule, StringRef name)
-    : builder(module.getContext()), loc(kernel.getLoc()), function(function), kernel(kernel), schedule(schedule) {
+                         ScheduleAttr schedule, StringRef name, ProgramKind kind)
+    : builder(module.getContext()), loc(kernel.getLoc()), function(function), kernel(kernel), schedule(schedule),
+      kind(kind) {
   SmallVector<Type> types;
   for (const KernelArgument &argument : function.inputs)
     types.push_back(viewType(argument));
   for (const KernelArgument &argument : function.outputs)
     types.push_back(viewType(argument));
+  if (isCensusTaken(kernel, schedule))
+    types.push_back(workspaceType());
   types.push_back(builder.getIndexType());
 
   builder.setInsertionPointToEnd(module.getBody());
@@ -40,7 +43,8 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
       builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(),
       ArrayAttr(), AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
       builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
-      builder.getI64IntegerAttr(schedule.getPanel()), schedule.getPipeline(), IntegerAttr(), DenseI64ArrayAttr());
+      builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(), AffineMapAttr(),
+      DenseI64ArrayAttr());
   SmallVector<Location> locs(types.size(), loc);
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
@@ -88,7 +92,8 @@ Value TileBuilder::viewDim(Value view, int64_t dim) {
 //===----------------------------------------------------------------------===//
 
 /// Number of tiles: padded B * H * ceil(Sq / rows). Packed: sequences start anywhere, so there are at most
-/// ceil(T / rows) + B tiles a head; those left over find no sequence and do nothing.
+/// ceil(T / rows) + B tiles a head; those left over find no sequence and do nothing. A census has a tile, and the
+/// workspace a row, for all heads together where the mask is the same for them.
 void TileBuilder::setGrid() {
   MLIRContext *context = builder.getContext();
   SmallVector<int64_t> sizes;
@@ -96,13 +101,20 @@ void TileBuilder::setGrid() {
     sizes.append({cast<BlockArgument>(lookup(value)).getArgNumber(), dim});
     return getAffineSymbolExpr(sizes.size() / 2 - 1, context);
   };
-  AffineExpr tiles;
-  if (kernel.isPacked())
-    tiles = (sizeOf(kernel.getQuery(), 0).ceilDiv(getRows()) + sizeOf(kernel.getQueryOffsets(), 0)) *
-            kernel.getQueryHeads();
-  else
-    tiles = sizeOf(kernel.getQuery(), 1).ceilDiv(getRows()) * sizeOf(kernel.getQuery(), 0) * kernel.getQueryHeads();
-  program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
+  AffineExpr tilesOfHead =
+      kernel.isPacked()
+          ? sizeOf(kernel.getQuery(), 0).ceilDiv(getRows()) + sizeOf(kernel.getQueryOffsets(), 0)
+          : sizeOf(kernel.getQuery(), 1).ceilDiv(getRows()) * sizeOf(kernel.getQuery(), 0);
+  AffineExpr tiles = tilesOfHead * kernel.getQueryHeads();
+  if (!isCensusTaken(kernel, schedule)) {
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
+  } else {
+    AffineExpr rows = censusKnowsHeads() ? tiles : tilesOfHead;
+    AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getKeys());
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::Census ? rows : tiles));
+    program.setWorkspace(
+        AffineMap::get(0, sizes.size() / 2, {rows, tile::CensusOp::columns(steps)}, context));
+  }
   program.setGridSizes(sizes);
 }
 
@@ -113,25 +125,60 @@ Value TileBuilder::loadLength(Value lengths, Value position, Value limit) {
   return limit ? greatest(least(count, limit), index(0)) : count;
 }
 
-void TileBuilder::buildGeometry() {
-  Value tile = program.getTile();
-  Value heads = index(kernel.getQueryHeads());
+/// Finds head, batch and first row of a tile of the kernel, and its row of the workspace.
+void TileBuilder::placeInHeads(Value tile) {
+  Value heads = index(kernel.getQueryHeads()), place;
+  if (kernel.isPacked()) {
+    geometry.head = arith::RemUIOp::create(builder, loc, tile, heads);
+    place = arith::DivUIOp::create(builder, loc, tile, heads);
+    buildPackedGeometry(place);
+    if (isCensusTaken(kernel, schedule))
+      listRow = censusKnowsHeads() ? tile : place;
+    return;
+  }
+  // The last rows first: under a causal mask they take longest. Tiles of one head follow each other, so that its keys
+  // and values stay in the cache.
+  geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
+  geometry.keyRows = viewDim(lookup(kernel.getKey()), 1);
+  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getRows()));
+  auto [fromEnd, rest] = schedule.getPipeline() && schedule.getPipeline().getSectionBytes()
+                             ? buildSections(tile, tiles, geometry.keyRows)
+                             : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
+                                                       arith::DivUIOp::create(builder, loc, tile, tiles));
+  Value number = sub(sub(tiles, index(1)), fromEnd);
+  geometry.row0 = mul(number, index(getRows()));
+  geometry.head = arith::RemUIOp::create(builder, loc, rest, heads);
+  geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
+  if (isCensusTaken(kernel, schedule))
+    listRow = add(mul(censusKnowsHeads() ? rest : geometry.batch, tiles), number);
+}
+
+/// The same for a tile of a census: its number is that of its row.
+void TileBuilder::placeInLists(Value tile) {
+  listRow = tile;
+  Value heads = index(censusKnowsHeads() ? kernel.getQueryHeads() : 1);
   if (kernel.isPacked()) {
     geometry.head = arith::RemUIOp::create(builder, loc, tile, heads);
     buildPackedGeometry(arith::DivUIOp::create(builder, loc, tile, heads));
-  } else {
-    // The last rows first: under a causal mask they take longest. Tiles of one head follow each other, so that its keys
-    // and values stay in the cache.
-    geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
-    Value keyRows = viewDim(lookup(kernel.getKey()), 1);
-    Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getRows()));
-    auto [fromEnd, rest] = schedule.getPipeline() && schedule.getPipeline().getSectionBytes()
-                               ? buildSections(tile, tiles, keyRows)
-                               : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
-                                                         arith::DivUIOp::create(builder, loc, tile, tiles));
-    geometry.row0 = mul(sub(sub(tiles, index(1)), fromEnd), index(getRows()));
-    geometry.head = arith::RemUIOp::create(builder, loc, rest, heads);
-    geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
+    return;
+  }
+  geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
+  geometry.keyRows = viewDim(lookup(kernel.getKey()), 1);
+  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getRows()));
+  geometry.row0 = mul(arith::RemUIOp::create(builder, loc, tile, tiles), index(getRows()));
+  Value rest = arith::DivUIOp::create(builder, loc, tile, tiles);
+  geometry.head = arith::RemUIOp::create(builder, loc, rest, heads);
+  geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
+}
+
+void TileBuilder::buildGeometry() {
+  Value tile = program.getTile();
+  if (kind == ProgramKind::Census)
+    placeInLists(tile);
+  else
+    placeInHeads(tile);
+  if (!kernel.isPacked()) {
+    Value keyRows = geometry.keyRows;
     geometry.queryBase = geometry.keyBase = index(0);
     Value queryLengths = kernel.getQueryLengths(), keyLengths = kernel.getKeyLengths();
     geometry.queryCount =

@@ -22,15 +22,21 @@ struct TileGeometry {
   mlir::Value queryBase;  ///< row of the tensor at which the queries of the sequence start
   mlir::Value keyBase;    ///< the same for keys
   mlir::Value queryRows;  ///< rows of the sequence that the tensor stores, padding included
+  mlir::Value keyRows;    ///< the same for keys; absent where sequences are packed
   mlir::Value queryCount; ///< rows that hold queries (S11)
   mlir::Value keyCount;   ///< rows that hold keys (S11)
   mlir::Value shift;      ///< position of row 0 of the sequence
 };
 
-/// Keys [low, high) are visited; [fullLow, fullHigh) are kept by all queries of the tile.
+/// Keys [low, high) are visited; [fullLow, fullHigh) are kept by all queries of the tile. Where a census has listed the
+/// steps, all four are places in the list, and so is `position`, that of the step at hand.
 struct KeyBounds {
   mlir::Value low, fullLow, fullHigh, high;
+  mlir::Value position = {};
 };
+
+/// What a program of a kernel does: the kernel's own work, or a census of the tiles of keys that its mask keeps.
+enum class ProgramKind { Kernel, Census };
 
 /// How logits become weights: `base^((logit - max) * factor)`.
 struct ExponentUnit {
@@ -43,12 +49,16 @@ struct ExponentUnit {
   float perNatural() const { return octaves ? 1.44269504088896340736f : 1.0f; }
 };
 
+/// Whether a census lists the steps of the kernel's loop over keys: its schedule wants one, and there is something to
+/// list.
+bool isCensusTaken(KernelOpInterface kernel, ScheduleAttr schedule);
+
 /// Builds the body of a `tile.program`.
 class TileBuilder {
 public:
-  /// Starts the program of `kernel`, one of the kernels of `function`, by one of its schedules, at the end of `module`.
+  /// Starts a program of `kernel`, one of the kernels of `function`, by one of its schedules, at the end of `module`.
   TileBuilder(mlir::ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
-              llvm::StringRef name);
+              llvm::StringRef name, ProgramKind kind = ProgramKind::Kernel);
 
   /// The program.
   tile::ProgramOp getProgram() { return program; }
@@ -57,8 +67,14 @@ public:
 
   /// Finds the tile's place in the problem.
   void buildGeometry();
-  /// Derives the keys to visit from the kernel's `bounds` region.
+  /// Derives the keys to visit from the kernel's `bounds` region, or from the census where there is one.
   KeyBounds buildBounds();
+  /// How far a step of the loop over keys leads: a tile of keys, or one place of the list.
+  mlir::Value buildKeyStep();
+  /// The key that the step `iv` of that loop starts at.
+  mlir::Value buildKey(mlir::Value iv);
+  /// Lists the tiles of keys in the workspace: all that a program of `ProgramKind::Census` does.
+  void buildCensus();
   /// Whether some and all of the keys [j, j + key_tile) are kept, from the `blocks` region: (some, all).
   std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value j);
   /// Loads what the regions capture that does not depend on the key: scalars and row vectors.
@@ -128,7 +144,14 @@ private:
   };
 
   bool keepsExistingKeysOnly();
+  mlir::Type workspaceType() const;
+  PipelineAttr programPipeline() const;
+  bool censusKnowsHeads();
   void setGrid();
+  void placeInHeads(mlir::Value tile);
+  void placeInLists(mlir::Value tile);
+  mlir::Value loadCount(mlir::Value column);
+  KeyBounds buildKeyBounds();
   std::pair<mlir::Value, mlir::Value> buildSections(mlir::Value tile, mlir::Value tilesOfHead, mlir::Value keyRows);
   void buildPackedGeometry(mlir::Value tile);
   Capture classify(LoadOp load);
@@ -149,9 +172,11 @@ private:
   const KernelFunction &function;
   KernelOpInterface kernel;
   ScheduleAttr schedule;
+  ProgramKind kind;
   tile::ProgramOp program;
   mlir::IRMapping arguments;
   TileGeometry geometry;
+  mlir::Value listRow; ///< of this tile in the workspace
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows
 };
 

@@ -166,10 +166,12 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
       return greatest(least(mapping.lookupOrDefault(value), last), index(0));
     }
     // A single element stands for the whole axis, at run time too.
-    auto onAxis = [&](Value position) {
+    auto onAxis = [&](Value position, bool endsRange = false) {
       if (cast<MemRefType>(tensorView.getType()).getDimSize(dim) == 1)
         return index(0);
-      return greatest(least(position, sub(viewDim(tensorView, dim), index(1))), index(0));
+      Value inside = least(position, sub(viewDim(tensorView, dim), index(1)));
+      // The last of no positions stands before the first.
+      return endsRange ? inside : greatest(inside, index(0));
     };
     switch (*coordinate) {
     case Coordinate::Batch:
@@ -177,9 +179,9 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
     case Coordinate::Head:
       return onAxis(geometry.head);
     case Coordinate::Query:
-      return onAxis(add(geometry.queryBase, isLast ? lastRow : firstRow));
+      return onAxis(add(geometry.queryBase, isLast ? lastRow : firstRow), isLast);
     case Coordinate::Key:
-      return onAxis(add(geometry.keyBase, isLast ? lastKey : firstKey));
+      return onAxis(add(geometry.keyBase, isLast ? lastKey : firstKey), isLast);
     }
     llvm_unreachable("all coordinates are handled");
   };
@@ -218,6 +220,14 @@ static Value lastRow(TileBuilder &b) {
 }
 
 KeyBounds TileBuilder::buildBounds() {
+  if (!isCensusTaken(kernel, schedule) || kind == ProgramKind::Census)
+    return buildKeyBounds();
+  Value zero = index(0);
+  return {zero, zero, loadCount(zero), loadCount(index(1))};
+}
+
+/// The keys that the kernel's `bounds` region gives.
+KeyBounds TileBuilder::buildKeyBounds() {
   Value zero = index(0);
   if (kernel.getMask().empty())
     return {zero, zero, geometry.keyCount, geometry.keyCount};

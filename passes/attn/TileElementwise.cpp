@@ -152,7 +152,8 @@ Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
   SmallVector<Value> tiles{scores};
   tiles.append(operands.tiles);
   auto mask = tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols,
-                                   add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh);
+                                   add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh,
+                                   bounds.position);
   Block *body = addElementwiseBody(mask.getBody(), scores, operands);
   Value keep;
   if (!region.empty())

@@ -46,6 +46,9 @@ private:
 
 } // namespace
 
+/// What the full stretch of `mask` speaks of: the place in a list, or the first column.
+static Value placeOf(MaskOp mask) { return mask.getPosition() ? mask.getPosition() : mask.getJ(); }
+
 /// Where columns go down with the induction variable, the value that it is taken from; else nothing.
 static Value findDescent(Value column, scf::ForOp loop) {
   auto difference = column.getDefiningOp<arith::SubIOp>();
@@ -54,9 +57,9 @@ static Value findDescent(Value column, scf::ForOp loop) {
   return difference.getLhs();
 }
 
-/// Whether the columns of `mask` follow the induction variable of `loop`.
+/// Whether the columns, or places, of `mask` follow the induction variable of `loop`.
 static bool follows(MaskOp mask, scf::ForOp loop) {
-  return mask.getJ() == loop.getInductionVar() || findDescent(mask.getJ(), loop);
+  return placeOf(mask) == loop.getInductionVar() || findDescent(placeOf(mask), loop);
 }
 
 /// Collects masks in the loop whose columns follow the induction variable and whose full stretch is known outside.
@@ -68,9 +71,9 @@ bool LoopSplitter::findMasks() {
   });
   if (masks.empty() || matchPattern(masks.front().getFullHigh(), m_Zero()))
     return false;
-  last = findDescent(masks.front().getJ(), loop);
+  last = findDescent(placeOf(masks.front()), loop);
   return llvm::all_of(masks, [&](MaskOp mask) {
-    return findDescent(mask.getJ(), loop) == last && mask.getFullLow() == masks.front().getFullLow() &&
+    return findDescent(placeOf(mask), loop) == last && mask.getFullLow() == masks.front().getFullLow() &&
            mask.getFullHigh() == masks.front().getFullHigh();
   });
 }

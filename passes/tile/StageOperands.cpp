@@ -6,6 +6,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/SharedOperands.h"
@@ -50,8 +51,15 @@ private:
 
 } // namespace
 
+/// Whether `op` reads the workspace, which nothing writes while a program runs. A place past the last of a list can be
+/// read: see `tile.census`.
+static bool readsWorkspace(ProgramOp program, Operation *op) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  return load && load.getMemRef() == program.getWorkspaceView();
+}
+
 /// Collects what computes the operands of `load` in its block; false where that is more than pure operations on
-/// `induction` and values from outside the block.
+/// `induction`, the workspace and values from outside the block.
 bool OperandStager::sliceIndices(LoadOp load, Value induction, SetVector<Operation *> &slice) const {
   Block *block = load->getBlock();
   BackwardSliceOptions options;
@@ -65,7 +73,7 @@ bool OperandStager::sliceIndices(LoadOp load, Value induction, SetVector<Operati
     });
   };
   return isKnown(load) && llvm::all_of(slice, [&](Operation *op) {
-           return isMemoryEffectFree(op) && op->getNumRegions() == 0 && isKnown(op);
+           return (isMemoryEffectFree(op) || readsWorkspace(program, op)) && op->getNumRegions() == 0 && isKnown(op);
          });
 }
 

@@ -56,12 +56,14 @@ static attn::ReferenceValue decodeScalar(runtime::DType dtype, int64_t bits) {
   return runtime::loadScalar(dtype, &bits);
 }
 
-/// The argument block, as generated code reads it (runtime/Arguments.h).
-static std::vector<attn::ReferenceValue>
-decodeArguments(const runtime::KernelImage &image, const runtime::BoundArguments &arguments, tile::ProgramOp program) {
+/// The argument block, as generated code reads it (runtime/Arguments.h), and the workspace of `entry`.
+static std::vector<attn::ReferenceValue> decodeArguments(const runtime::KernelImage &image,
+                                                         const runtime::BoundArguments &arguments,
+                                                         tile::ProgramOp program, const runtime::KernelEntry &entry,
+                                                         std::vector<int32_t> &workspace) {
   std::vector<attn::ReferenceValue> values;
   std::vector<int64_t> offsets = runtime::slotOffsets(image);
-  for (auto [number, type] : llvm::enumerate(program.getArgumentTypes().drop_back())) {
+  for (auto [number, type] : llvm::enumerate(program.getCallerTypes())) {
     const int64_t *slots = arguments.slots.data() + offsets[number];
     auto view = dyn_cast<MemRefType>(type);
     if (!view) {
@@ -75,6 +77,12 @@ decodeArguments(const runtime::KernelImage &image, const runtime::BoundArguments
     array.shape.assign(slots + 1, slots + 1 + rank);
     array.strides.assign(slots + 1 + rank, slots + 1 + 2 * rank);
     values.emplace_back(std::move(array));
+  }
+  if (entry.workspace) {
+    auto view = cast<MemRefType>(program.getWorkspaceView().getType());
+    values.emplace_back(attn::HostArray::dense(view.getElementType(), workspace.data(),
+                                               {entry.workspace->rows.evaluate(arguments.symbolSizes),
+                                                entry.workspace->columns.evaluate(arguments.symbolSizes)}));
   }
   return values;
 }
@@ -99,6 +107,12 @@ Status SimKernel::run(Span<const ArgValue> values) {
   for (size_t n = 0; n < values.size(); ++n)
     if (image().args[n].role == ArgRole::Output)
       outputs.push_back(std::get<Tensor>(values[n]));
+  // No place that a list could name.
+  constexpr int32_t poison = std::numeric_limits<int32_t>::min();
+  int64_t workspaceBytes = runtime::countWorkspaceBytes(image(), arguments->symbolSizes);
+  if (workspaceBytes < 0)
+    return runtime::Error{"no size of the workspace"};
+  std::vector<int32_t> workspace(static_cast<size_t>(workspaceBytes) / sizeof(poison));
   std::vector<Tensor> expected;
   int64_t agents = 0;
   for (const sim::Simulator &program : programs)
@@ -106,9 +120,10 @@ Status SimKernel::run(Span<const ArgValue> values) {
   for (const sim::Schedule &schedule : sim::makeSchedules(agents, randomRuns, makeSeed(image(), values))) {
     for (const Tensor &output : outputs)
       output.poison();
+    std::fill(workspace.begin(), workspace.end(), poison);
     for (auto [op, program, entry] : llvm::zip_equal(module->getOps<tile::ProgramOp>(), programs, image().entries))
       if (entry.countTiles(arguments->symbolSizes) != 0 &&
-          failed(program.run(decodeArguments(image(), *arguments, op), schedule)))
+          failed(program.run(decodeArguments(image(), *arguments, op, entry, workspace), schedule)))
         return reported();
     for (size_t n = 0; n < outputs.size(); ++n) {
       Result<Tensor> dense = outputs[n].contiguous();

@@ -459,6 +459,56 @@ func.func @mask_without_full(%s: vector<8x4xf32>, %n: index) {
 // -----
 
 func.func @yield_outside(%x: f32) {
-  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask'}}
+  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask, tile.census'}}
   tile.yield %x : f32
+}
+
+// -----
+
+// expected-error@+1 {{op expected the workspace, memref<?x?xi32>, as the argument before the last}}
+tile.program @workspace_type(%list: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
+                workspace = affine_map<() -> (1, 2)>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a workspace of two sizes, without dimensions, from the symbols of the grid}}
+tile.program @workspace_sizes(%list: memref<?x?xi32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
+                workspace = affine_map<() -> (1)>} {
+  tile.return
+}
+
+// -----
+
+func.func @census_list(%list: memref<?xi32>, %n: index, %b: i1) {
+  // expected-error@+1 {{op expected a list of rows of i32, got 'memref<?xi32>'}}
+  tile.census %list[%n] from %n to %n step %n {
+  ^bb0(%j: index):
+    tile.yield %b, %b : i1, i1
+  } : memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @census_region(%list: memref<?x?xi32>, %n: index, %b: i1) {
+  // expected-error@+1 {{op expected a region of one index, where a step starts}}
+  tile.census %list[%n] from %n to %n step %n {
+    tile.yield %b, %b : i1, i1
+  } : memref<?x?xi32>
+  return
+}
+
+// -----
+
+func.func @census_yield(%list: memref<?x?xi32>, %n: index, %b: i1) {
+  // expected-error@+1 {{op expected the region to yield whether some and whether all elements are kept, (i1, i1)}}
+  tile.census %list[%n] from %n to %n step %n {
+  ^bb0(%j: index):
+    tile.yield %b : i1
+  } : memref<?x?xi32>
+  return
 }

@@ -116,3 +116,33 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
   %sum = tile.reduce <add> %k, %max : vector<8x4xf32>, vector<8xf32>
   tile.return
 }
+
+// CHECK-LABEL: tile.program @census(
+// CHECK-SAME: %[[IDS:[a-z0-9]+]]: memref<?xi32>, %[[LIST:[a-z0-9]+]]: memref<?x?xi32, strided<[?, 1]>>, %[[TILE:[a-z0-9]+]]: index)
+// CHECK-SAME: workspace = #map
+tile.program @census(%ids: memref<?xi32>, %list: memref<?x?xi32, strided<[?, 1]>>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                workspace = affine_map<()[s0] -> (s0, s0 * 2 + 3)>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %n = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: tile.census %[[LIST]][%[[TILE]]] from %c0 to %{{.*}} step %c4 {
+  // CHECK-NEXT: ^bb0(%[[J:.*]]: index):
+  // CHECK: tile.yield %{{.*}}, %{{.*}} : i1, i1
+  // CHECK-NEXT: } : memref<?x?xi32, strided<[?, 1]>>
+  tile.census %list[%tile] from %c0 to %n step %c4 {
+  ^bb0(%j: index):
+    %lo, %hi = tile.extent %ids[%j] to [%j] : memref<?xi32> -> i32, i32
+    %some = arith.cmpi sge, %hi, %lo : i32
+    %all = arith.cmpi eq, %hi, %lo : i32
+    tile.yield %some, %all : i1, i1
+  } : memref<?x?xi32, strided<[?, 1]>>
+  %s = arith.constant dense<0.0> : vector<8x4xf32>
+  // CHECK: tile.mask {{.*}} full(%c0, %c4) listed(%[[TILE]]) {
+  %m = tile.mask tiles(%s : vector<8x4xf32>) rows() cols() at(%c0, %c0) full(%c0, %c4) listed(%tile) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    %keep = arith.cmpi sle, %j, %i : index
+    tile.yield %keep : i1
+  } -> vector<8x4xf32>
+  tile.return
+}

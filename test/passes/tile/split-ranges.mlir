@@ -466,3 +466,38 @@ tile.program @descending_never_full(%v: memref<?x?xf32>, %o: memref<?xf32>, %hig
   tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
   tile.return
 }
+
+// -----
+
+// Where steps come from a list, backwards, the stretch is one of places: the first `full` of the list keep everything.
+
+// CHECK-LABEL: tile.program @listed(
+// CHECK-SAME: %[[LIST:[a-z0-9]+]]: memref<?x?xi32>, %[[FULL:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index, %{{[a-z0-9]+}}: index)
+// CHECK: scf.for %[[P:.*]] = %c1 to %[[CUT:[^ ]*]] step %c1
+// CHECK: tile.mask {{.*}} listed(
+// CHECK: scf.for %{{.*}} = %[[CUT]] to %[[COUNT]] step %c1
+// CHECK-NOT: tile.mask
+// CHECK: tile.store
+tile.program @listed(%v: memref<?x?xf32>, %o: memref<?xf32>, %list: memref<?x?xi32>, %full: index, %count: index,
+                     %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %last = arith.subi %count, %c1 : index
+  %r = scf.for %v0 = %c1 to %count step %c1 iter_args(%s = %zero) -> (vector<8xf32>) {
+    %place = arith.subi %last, %v0 : index
+    %start = memref.load %list[%tile, %place] : memref<?x?xi32>
+    %j = arith.index_cast %start : i32 to index
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%count, %count) : memref<?x?xf32> -> vector<8x4xf32>
+    %m = tile.mask tiles(%t : vector<8x4xf32>) rows() cols() at(%c0, %j) full(%c0, %full) listed(%place) {
+    ^bb0(%x: f32, %i: index, %k: index):
+      %keep = arith.cmpi sle, %k, %i : index
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+    %n = tile.reduce <add> %m, %s : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%count) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
