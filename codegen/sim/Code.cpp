@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Code.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -132,15 +133,6 @@ LogicalResult Code::compileElementwise(Op op) {
   return success();
 }
 
-/// The value that takes the place of `value`, an argument of a loop, in its next step.
-static Value nextOf(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-  if (!loop || argument == loop.getInductionVar())
-    return {};
-  return loop.getTiedLoopYieldedValue(argument)->get();
-}
-
 LogicalResult Code::compileOp(Operation &op) {
   if (matchPattern(&op, m_Constant())) {
     numberOf(op.getResult(0));
@@ -170,7 +162,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::GetOp) { return simple(Action::Get); })
       .Case([&](tile::ReleaseOp) { return simple(Action::Release); })
       .Case([&](tile::StartOp start) {
-        Value successor = isa<VectorType>(start.getA().getType()) ? nextOf(start.getA()) : Value();
+        Value successor = isa<VectorType>(start.getA().getType()) ? tile::nextOf(start.getA()) : Value();
         int number = successor ? numberOf(successor) : -1;
         append(Action::Start, &op, op.getOperands(), op.getResults()).successor = number;
         return success();

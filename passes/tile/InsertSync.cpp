@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "passes/tile/Passes.h"
@@ -15,15 +15,6 @@ namespace attnc::tile {
 
 using namespace mlir;
 using namespace attnc::tile;
-
-/// The value that takes the place of `value`, an argument of a loop, in the next step.
-static Value nextOf(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-  if (!loop || argument == loop.getInductionVar())
-    return {};
-  return loop.getTiedLoopYieldedValue(argument)->get();
-}
 
 /// Where `product` must be done: before the first operation that reads its result, that writes the registers which hold
 /// its left operand's successor, that has regions of its own, or that ends the block.

@@ -1,0 +1,45 @@
+//===- TileQueries.cpp - Questions about tile programs ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/TileQueries.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attnc::tile;
+
+bool attnc::tile::reachesViewEnd(Value view, int64_t axis, Value limit) {
+  int64_t size = cast<MemRefType>(view.getType()).getDimSize(axis);
+  if (!ShapedType::isDynamic(size)) {
+    APInt constant;
+    return matchPattern(limit, m_ConstantInt(&constant)) && constant.getSExtValue() == size;
+  }
+  auto dim = limit.getDefiningOp<memref::DimOp>();
+  return dim && dim.getSource() == view && dim.getConstantIndex() == axis;
+}
+
+bool attnc::tile::reachesViewEnds(StoreOp store) {
+  return llvm::all_of(llvm::zip_equal(store.getAxes(), store.getLimits()),
+                      [&](auto pair) { return reachesViewEnd(store.getView(), std::get<0>(pair), std::get<1>(pair)); });
+}
+
+bool attnc::tile::mayClearRows(PutOp put) {
+  return !reachesViewEnd(put.getView(), put.getAxes()[0], put.getLimits()[0]);
+}
+
+bool attnc::tile::mayClearRows(RingOp ring) {
+  return llvm::any_of(ring->getUsers(), [](Operation *user) {
+    auto put = dyn_cast<PutOp>(user);
+    return put && mayClearRows(put);
+  });
+}
+
+Value attnc::tile::nextOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || argument == loop.getInductionVar())
+    return {};
+  return loop.getTiedLoopYieldedValue(argument)->get();
+}

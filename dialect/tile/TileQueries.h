@@ -1,0 +1,30 @@
+//===- TileQueries.h - Questions about tile programs ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asked by passes and by those that give programs a meaning, so that they agree on the answers.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_TILEQUERIES_H
+#define ATTNC_DIALECT_TILE_TILEQUERIES_H
+
+#include "dialect/tile/TileOps.h"
+
+namespace attnc::tile {
+
+/// Whether `limit` is the size of `view` along `axis`: what a copy engine stops at by itself.
+bool reachesViewEnd(mlir::Value view, int64_t axis, mlir::Value limit);
+
+/// Whether a store may write all of its tile that is inside the view.
+bool reachesViewEnds(StoreOp store);
+
+/// Whether a producer may have to clear rows that the copy of `put` brings: its limit of rows is not the view's end.
+bool mayClearRows(PutOp put);
+/// Whether it may have to for any put into `ring`.
+bool mayClearRows(RingOp ring);
+
+/// The value that takes the place of `value`, an argument of a loop, in the loop's next step; null for other values.
+mlir::Value nextOf(mlir::Value value);
+
+} // namespace attnc::tile
+
+#endif // ATTNC_DIALECT_TILE_TILEQUERIES_H
