@@ -95,7 +95,7 @@ void RoleEmitter::refreshSlots(Region &region) {
   }
 }
 
-void RoleEmitter::emitFor(scf::ForOp loop) {
+LogicalResult RoleEmitter::emitFor(scf::ForOp loop) {
   OpBuilder &b = context.ptx.b;
   SmallVector<Value> init = flatten(toValues(loop.getInitArgs()));
   auto emitted = scf::ForOp::create(b, context.ptx.loc, context.scalar(loop.getLowerBound()),
@@ -110,15 +110,17 @@ void RoleEmitter::emitFor(scf::ForOp loop) {
       b.setInsertionPointToEnd(emitted.getBody());
     auto outside = context.slots;
     refreshSlots(loop.getRegion());
-    emitBlock(*loop.getBody());
+    if (failed(emitBlock(*loop.getBody())))
+      return failure();
     context.slots = outside;
     if (!init.empty())
       scf::YieldOp::create(b, context.ptx.loc, flatten(loop.getYieldedValues()));
   }
   unflatten(toValues(loop.getResults()), emitted.getResults());
+  return success();
 }
 
-void RoleEmitter::emitIf(scf::IfOp branch) {
+LogicalResult RoleEmitter::emitIf(scf::IfOp branch) {
   OpBuilder &b = context.ptx.b;
   SmallVector<Type> types;
   for (Type type : branch.getResultTypes())
@@ -135,12 +137,14 @@ void RoleEmitter::emitIf(scf::IfOp branch) {
       b.setInsertionPointToEnd(&to.front());
     auto outside = context.slots;
     refreshSlots(from);
-    emitBlock(from.front());
+    if (failed(emitBlock(from.front())))
+      return failure();
     context.slots = outside;
     if (!types.empty())
       scf::YieldOp::create(b, context.ptx.loc, flatten(from.front().getTerminator()->getOperands()));
   }
   unflatten(toValues(branch.getResults()), emitted.getResults());
+  return success();
 }
 
 /// Takes a number from the counter: one for each tile that was worked on, so that the last wraps it back to 0.
@@ -165,7 +169,7 @@ Value RoleEmitter::fetchNumber() {
 }
 
 /// While there are tiles: from the counter, or every n-th.
-void RoleEmitter::emitEach(tile::EachOp each) {
+LogicalResult RoleEmitter::emitEach(tile::EachOp each) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   Location loc = ptx.loc;
@@ -186,7 +190,8 @@ void RoleEmitter::emitEach(tile::EachOp each) {
   b.createBlock(&loop.getAfter(), {}, i32, loc);
   tile = loop.getAfterArguments()[0];
   context.scalars[each.getTile()] = tile;
-  emitBlock(each.getBody().front());
+  if (failed(emitBlock(each.getBody().front())))
+    return failure();
   Value next = tile;
   if (ring && produces) {
     next = ptx.add(fetchNumber(), ptx.gridSize());
@@ -194,9 +199,10 @@ void RoleEmitter::emitEach(tile::EachOp each) {
     next = ptx.add(tile, ptx.gridSize());
   }
   scf::YieldOp::create(b, loc, next);
+  return success();
 }
 
-void RoleEmitter::emitBlock(Block &block) {
+LogicalResult RoleEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || matchPattern(&op, m_Constant()))
       continue;
@@ -212,30 +218,42 @@ void RoleEmitter::emitBlock(Block &block) {
       continue;
     }
     rowwise.flush();
-    llvm::TypeSwitch<Operation *>(&op)
-        .Case([&](scf::ForOp loop) { emitFor(loop); })
-        .Case([&](scf::IfOp branch) { emitIf(branch); })
-        .Case([&](tile::EachOp each) { emitEach(each); })
-        .Case([&](tile::PutOp put) { copies ? copies->emit(put) : rings.emit(put); })
-        .Case([&](tile::GetOp get) { copies ? copies->emit(get) : rings.emit(get); })
-        .Case([&](tile::ReleaseOp release) {
-          // Without roles, barriers say all.
-          if (!copies)
-            rings.emit(release);
-        })
-        .Case([&](tile::SyncOp sync) { copies->emit(sync); })
-        .Case([&](tile::MmaOp product) { products.emit(product); })
-        .Case([&](tile::StartOp start) { emitStart(start); })
-        .Case([&](tile::AwaitOp await) { emitAwait(await); })
-        .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
-        .Case([&](tile::ExtentOp extent) { ExtentEmitter(context).emit(extent); })
-        .Case([&](tile::CensusOp census) {
-          CensusEmitter(context, [&](Block &body) { emitBlock(body); }).emit(census);
-        })
-        .Case([&](tile::LoadOp load) { stores.emit(load); })
-        .Case([&](tile::StoreOp store) { stores.emit(store); });
+    if (failed(emitOp(op)))
+      return failure();
   }
   rowwise.flush();
+  return success();
+}
+
+/// An operation that is neither elementwise nor on scalars alone.
+LogicalResult RoleEmitter::emitOp(Operation &op) {
+  LogicalResult result = success();
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case([&](scf::ForOp loop) { result = emitFor(loop); })
+      .Case([&](scf::IfOp branch) { result = emitIf(branch); })
+      .Case([&](tile::EachOp each) { result = emitEach(each); })
+      .Case([&](tile::PutOp put) { copies ? copies->emit(put) : rings.emit(put); })
+      .Case([&](tile::GetOp get) { copies ? copies->emit(get) : rings.emit(get); })
+      .Case([&](tile::ReleaseOp release) {
+        // Without roles, barriers say all.
+        if (!copies)
+          rings.emit(release);
+      })
+      .Case([&](tile::SyncOp sync) { copies->emit(sync); })
+      .Case([&](tile::MmaOp product) { products.emit(product); })
+      .Case([&](tile::StartOp start) { emitStart(start); })
+      .Case([&](tile::AwaitOp await) { emitAwait(await); })
+      .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
+      .Case([&](tile::ExtentOp extent) { ExtentEmitter(context).emit(extent); })
+      .Case([&](tile::CensusOp census) {
+        CensusEmitter(context, [&](Block &body) { result = emitBlock(body); }).emit(census);
+      })
+      .Case([&](tile::LoadOp load) { stores.emit(load); })
+      .Case([&](tile::StoreOp store) { stores.emit(store); })
+      // Rings have their place already, and all rows of a warpgroup are computed.
+      .Case<tile::RingOp, tile::BufferOp, tile::LiveRowsOp>([](auto) {})
+      .Default([&](Operation *) { result = op.emitOpError("has no meaning in a kernel for a GPU"); });
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,7 +331,7 @@ void RoleEmitter::emitTurn(tile::TurnKind kind) {
   ptx.barrierArrive(ptx.add(wrapped, firstTurnBarrier), 2 * warpgroupThreads);
 }
 
-void RoleEmitter::emit() {
+LogicalResult RoleEmitter::emit() {
   Ptx &ptx = context.ptx;
   bool takesTurns = false;
   role.walk([&](tile::TurnOp) { takesTurns = true; });
@@ -325,7 +343,9 @@ void RoleEmitter::emit() {
     ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
     emitTurn(tile::TurnKind::Pass);
   }
-  emitBlock(role.getBody().front());
+  if (failed(emitBlock(role.getBody().front())))
+    return failure();
   if (role.getKind() == tile::RoleKind::Consumer)
     stores.finish();
+  return success();
 }

@@ -26,16 +26,17 @@ public:
       : context(context), rings(context, base, program), rowwise(context), stores(context, base), products(context),
         copies(std::in_place, context, base, program) {}
 
-  void emit();
+  mlir::LogicalResult emit();
   /// Emits all of a program without roles.
-  void emitProgram(tile::ProgramOp program) { emitBlock(program.getBody().front()); }
+  mlir::LogicalResult emitProgram(tile::ProgramOp program) { return emitBlock(program.getBody().front()); }
 
 private:
-  void emitBlock(mlir::Block &block);
-  void emitEach(tile::EachOp each);
+  mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult emitOp(mlir::Operation &op);
+  mlir::LogicalResult emitEach(tile::EachOp each);
   mlir::Value fetchNumber();
-  void emitFor(mlir::scf::ForOp loop);
-  void emitIf(mlir::scf::IfOp branch);
+  mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   void emitStart(tile::StartOp start);
   void emitAwait(tile::AwaitOp await);
   void emitTurn(tile::TurnKind kind);

@@ -56,12 +56,12 @@ public:
   KernelEmitter(tile::ProgramOp program, OpBuilder &builder)
       : program(program), abi(builder, program), ptx(builder, program.getLoc()) {}
 
-  void emit();
+  LogicalResult emit();
 
 private:
-  void emitRoles();
-  void emitRole(tile::RoleOp role, int64_t firstWarpgroup);
-  void emitWithoutRoles();
+  LogicalResult emitRoles();
+  LogicalResult emitRole(tile::RoleOp role, int64_t firstWarpgroup);
+  LogicalResult emitWithoutRoles();
 
   tile::ProgramOp program;
   KernelAbi abi;
@@ -71,7 +71,7 @@ private:
 
 } // namespace
 
-void KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup) {
+LogicalResult KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup) {
   OpBuilder &b = ptx.b;
   bool produces = role.getKind() == tile::RoleKind::Producer;
   ptx.setRegisters(role.getRegisters(), /*increase=*/!produces);
@@ -86,10 +86,10 @@ void KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup) {
     auto some = scf::IfOp::create(b, ptx.loc, runs);
     b.setInsertionPoint(some.thenBlock()->getTerminator());
   }
-  RoleEmitter(context, base, role).emit();
+  return RoleEmitter(context, base, role).emit();
 }
 
-void KernelEmitter::emit() {
+LogicalResult KernelEmitter::emit() {
   OpBuilder &b = ptx.b;
   LLVM::GlobalOp shared = getShared(program->getParentOfType<ModuleOp>());
   Value pointer = LLVM::AddressOfOp::create(b, ptx.loc, shared);
@@ -97,25 +97,26 @@ void KernelEmitter::emit() {
   threadId = ptx.threadId();
   warpgroup = ptx.uniform(ptx.shiftRight(threadId, 7));
   if (program.getPipelineAttr().getStaging() == attn::Staging::Boxes)
-    emitRoles();
-  else
-    emitWithoutRoles();
+    return emitRoles();
+  return emitWithoutRoles();
 }
 
 /// All warpgroups do the same, on the tile that has the block's number.
-void KernelEmitter::emitWithoutRoles() {
+LogicalResult KernelEmitter::emitWithoutRoles() {
   OpBuilder &b = ptx.b;
   EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
   context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0);
   context.scalars[program.getTile()] = ptx.blockId();
-  RoleEmitter(context, base, program).emitProgram(program);
+  if (failed(RoleEmitter(context, base, program).emitProgram(program)))
+    return failure();
   b.setInsertionPointToEnd(&abi.getFunction().getBody().back());
   LLVM::ReturnOp::create(b, ptx.loc, ValueRange());
   abi.setLaunch(program.getPipelineAttr().getConsumers() * warpgroupThreads, *program.getSharedBytes(),
                 /*persistent=*/false);
+  return success();
 }
 
-void KernelEmitter::emitRoles() {
+LogicalResult KernelEmitter::emitRoles() {
   OpBuilder &b = ptx.b;
   auto first = scf::IfOp::create(b, ptx.loc, ptx.equal(threadId, 0));
   {
@@ -131,19 +132,21 @@ void KernelEmitter::emitRoles() {
   OpBuilder::InsertionGuard guard(b);
   for (auto [number, role] : llvm::enumerate(roles)) {
     int64_t next = warpgroups + static_cast<int64_t>(role.getWarpgroups());
-    if (number + 1 == roles.size()) {
-      emitRole(role, warpgroups);
-    } else {
-      auto branch = scf::IfOp::create(b, ptx.loc, ptx.less(warpgroup, ptx.i32(next)), /*withElseRegion=*/true);
+    scf::IfOp branch;
+    if (number + 1 != roles.size()) {
+      branch = scf::IfOp::create(b, ptx.loc, ptx.less(warpgroup, ptx.i32(next)), /*withElseRegion=*/true);
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
-      emitRole(role, warpgroups);
-      b.setInsertionPoint(branch.elseBlock()->getTerminator());
     }
+    if (failed(emitRole(role, warpgroups)))
+      return failure();
+    if (branch)
+      b.setInsertionPoint(branch.elseBlock()->getTerminator());
     warpgroups = next;
   }
   b.setInsertionPointToEnd(&abi.getFunction().getBody().back());
   LLVM::ReturnOp::create(b, ptx.loc, ValueRange());
   abi.setLaunch(warpgroups * warpgroupThreads, *program.getSharedBytes(), /*persistent=*/true);
+  return success();
 }
 
 namespace {
@@ -155,7 +158,8 @@ struct TileToNvvm : nvptx::impl::TileToNvvmBase<TileToNvvm> {
         return signalPassFailure();
       }
       OpBuilder builder(program);
-      KernelEmitter(program, builder).emit();
+      if (failed(KernelEmitter(program, builder).emit()))
+        return signalPassFailure();
       program.erase();
     }
   }
