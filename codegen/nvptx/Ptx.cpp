@@ -93,6 +93,8 @@ void Ptx::barrierArrive(Value id, int64_t threads) {
 
 void Ptx::blockSync() { NVVM::Barrier0Op::create(b, loc); }
 
+void Ptx::warpSync() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
+
 //===----------------------------------------------------------------------===//
 // Barriers in shared memory
 //===----------------------------------------------------------------------===//

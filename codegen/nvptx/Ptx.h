@@ -63,6 +63,8 @@ public:
   void barrierArrive(mlir::Value id, int64_t threads);
   /// All threads of the block.
   void blockSync();
+  /// All threads of the warp, and what they have done to memory (9.7.13.2).
+  void warpSync();
 
   // Barriers in shared memory (9.7.13.15).
   void initBarrier(mlir::Value address, int64_t arrivals);

@@ -4,6 +4,8 @@
 
 #include "codegen/nvptx/RingEmitter.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -11,6 +13,11 @@ using namespace attnc::nvptx;
 
 /// Bytes of a barrier, and of the place of a tile number.
 static constexpr int64_t wordBytes = 8;
+
+/// Where the barrier of `ring` lies that says that a copy has landed.
+static int64_t landingOffset(tile::RingOp ring) {
+  return *ring.getBarriers() + 2 * ring.getRing().getType().getStages() * wordBytes;
+}
 
 /// Warpgroups that release buffers.
 static int64_t countConsumers(tile::ProgramOp program) { return program.getPipelineAttr().getConsumers(); }
@@ -30,7 +37,7 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
     return address;
   };
   for (auto ring : program.getBody().getOps<tile::RingOp>())
-    states[ring.getRing()] = State{ring, variable(), variable()};
+    states[ring.getRing()] = State{ring, variable(), variable(), tile::mayClearRows(ring) ? variable() : Value()};
 }
 
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
@@ -41,6 +48,8 @@ void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), 1);
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + (stages + stage) * wordBytes), consumers);
     }
+    if (tile::mayClearRows(ring))
+      ptx.initBarrier(ptx.add(base, landingOffset(ring)), 1);
   }
   ptx.fenceBarrierInit();
 }
@@ -68,8 +77,10 @@ void RingEmitter::advance(State &state, Value stage) {
   LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.select(wraps, ptx.bitXor(parity, ptx.i32(1)), parity), state.parity);
 }
 
-void RingEmitter::emit(tile::PutOp put) {
+LogicalResult RingEmitter::emit(tile::PutOp put) {
   Ptx &ptx = context.ptx;
+  if (!tile::reachesViewEnd(put.getView(), put.getAxes()[1], put.getLimits()[1]))
+    return put.emitOpError("expected columns that end with the view, where the copy engine stops");
   State &state = find(put.getRing());
   Value stage = read(state.stage), parity = read(state.parity);
   auto tileType = cast<VectorType>(put.getRing().getType().getElement());
@@ -78,8 +89,47 @@ void RingEmitter::emit(tile::PutOp put) {
   ptx.waitBarrier(barrier(state, stage, /*full=*/false), ptx.bitXor(parity, ptx.i32(1)));
   Value full = barrier(state, stage, /*full=*/true);
   Value address = ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, layout.bytes()));
-  context.onOneThread([&] { startCopies(put, layout, address, full); });
+  if (tile::mayClearRows(put)) {
+    Value position = context.scalar(put.getIndices()[put.getAxes()[0]]);
+    Value left = ptx.sub(context.scalar(put.getLimits()[0]), position);
+    Value ends = ptx.less(left, ptx.i32(layout.rows));
+    Value landed = ptx.add(base, landingOffset(state.ring));
+    context.onOneThread([&] { startCopies(put, layout, address, ptx.select(ends, landed, full)); });
+    auto guard = scf::IfOp::create(ptx.b, ptx.loc, ends);
+    OpBuilder::InsertionGuard insertion(ptx.b);
+    ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
+    clearRows(state, layout, address, left, full);
+  } else {
+    context.onOneThread([&] { startCopies(put, layout, address, full); });
+  }
   advance(state, stage);
+  return success();
+}
+
+/// Waits for the copy to `address`, clears its rows from `first` on, and passes the buffer on. All lanes of the warp
+/// store: one thread would take as long as a step of the consumers.
+void RingEmitter::clearRows(State &state, const tile::SharedLayout &layout, Value address, Value first, Value full) {
+  Ptx &ptx = context.ptx;
+  assert(context.wholeWarp && "one thread would clear one piece of 32");
+  constexpr int64_t pieceBytes = 16, lanes = 32;
+  Value parity = read(state.landing);
+  ptx.waitBarrier(ptx.add(base, landingOffset(state.ring)), parity);
+  LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.bitXor(parity, ptx.i32(1)), state.landing);
+  // Rows are cleared whole: how their pieces are permuted does not matter.
+  Value row = ptx.select(ptx.less(first, ptx.i32(0)), ptx.i32(0), first);
+  Value own = ptx.add(ptx.mul(row, tile::SharedLayout::rowBytes), ptx.mul(context.place.lane, pieceBytes));
+  auto loop =
+      scf::ForOp::create(ptx.b, ptx.loc, own, ptx.i32(layout.panelBytes()), ptx.i32(lanes * pieceBytes), ValueRange());
+  {
+    OpBuilder::InsertionGuard insertion(ptx.b);
+    ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
+    Value piece = ptx.add(address, loop.getInductionVar()), zero = ptx.i32(0);
+    for (int64_t panel = 0; panel < layout.panels; ++panel)
+      ptx.storePiece(ptx.add(piece, panel * layout.panelBytes()), {zero, zero, zero, zero});
+  }
+  ptx.fenceAsync();
+  ptx.warpSync();
+  context.onOneThread([&] { ptx.arrive(full); });
 }
 
 /// Starts the copies of a tile's panels to `address`, which complete on the barrier `full`.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every stage of a ring has a barrier that completes when it is full and one that completes when all consumers have
-// released it. Where a thread is in a ring is a stage and the parity of its round.
+// released it. Where a thread is in a ring is a stage and the parity of its round. Where puts may clear rows, the ring
+// has one more barrier, on which the producer waits for its own copy.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_RINGEMITTER_H
@@ -22,7 +23,7 @@ public:
   /// Initialises the barriers of all rings of `program`, for one thread.
   static void initBarriers(Ptx &ptx, mlir::Value base, tile::ProgramOp program);
 
-  void emit(tile::PutOp put);
+  mlir::LogicalResult emit(tile::PutOp put);
   void emit(tile::GetOp get);
   void emit(tile::ReleaseOp release);
   /// Passes a tile number on to the consumers.
@@ -35,10 +36,13 @@ private:
   struct State {
     tile::RingOp ring;
     mlir::Value stage, parity; ///< addresses of variables
+    mlir::Value landing;       ///< the parity of the next landing that the producer waits for; null without
   };
 
   State &find(mlir::Value ring) { return states.find(ring)->second; }
   void startCopies(tile::PutOp put, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full);
+  void clearRows(State &state, const tile::SharedLayout &layout, mlir::Value address, mlir::Value first,
+                 mlir::Value full);
   mlir::Value barrier(const State &state, mlir::Value stage, bool full);
   mlir::Value read(mlir::Value variable);
   void advance(State &state, mlir::Value stage);

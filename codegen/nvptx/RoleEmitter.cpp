@@ -232,7 +232,12 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](scf::ForOp loop) { result = emitFor(loop); })
       .Case([&](scf::IfOp branch) { result = emitIf(branch); })
       .Case([&](tile::EachOp each) { result = emitEach(each); })
-      .Case([&](tile::PutOp put) { copies ? copies->emit(put) : rings.emit(put); })
+      .Case([&](tile::PutOp put) {
+        if (copies)
+          copies->emit(put);
+        else
+          result = rings.emit(put);
+      })
       .Case([&](tile::GetOp get) { copies ? copies->emit(get) : rings.emit(get); })
       .Case([&](tile::ReleaseOp release) {
         // Without roles, barriers say all.

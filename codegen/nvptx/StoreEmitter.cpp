@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/StoreEmitter.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -115,7 +116,8 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   bool packs =
       endsWithTile(store) && context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
   int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
-  Value aligned = together ? areRowsAligned(view) : Value();
+  // What can go through a buffer has a tensor map, which asks for as much.
+  Value aligned = together && !store.getBuffer() ? areRowsAligned(view) : Value();
   for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
     Value row = ptx.add(context.place.row, rowOf(slot));
     // This lane's group of each four.
@@ -148,14 +150,15 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
       under(inside, [&] { storeElements(store, slot, 0); }, {});
       continue;
     }
-    under(
-        aligned,
-        [&] {
-          fast();
-          if (together < type.getDimSize(1))
-            under(inside, [&] { storeElements(store, slot, together); }, {});
-        },
-        [&] { under(inside, [&] { storeElements(store, slot, 0); }, {}); });
+    auto inGroups = [&] {
+      fast();
+      if (together < type.getDimSize(1))
+        under(inside, [&] { storeElements(store, slot, together); }, {});
+    };
+    if (aligned)
+      under(aligned, inGroups, [&] { under(inside, [&] { storeElements(store, slot, 0); }, {}); });
+    else
+      inGroups();
   }
 }
 
@@ -216,13 +219,30 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   }
 }
 
+/// Through the buffer where all rows of the warpgroup are below the limit. Boxes would write what follows it; the few
+/// warpgroups whose rows it cuts store straight from registers.
+void StoreEmitter::storeStagedBelow(tile::StoreOp store) {
+  Ptx &ptx = context.ptx;
+  Value position = context.scalar(store.getIndices()[store.getAxes()[0]]);
+  Value end = ptx.add(ptx.add(position, ptx.mul(context.place.warpgroup, warpgroupRows)), warpgroupRows);
+  Value cut = ptx.less(context.scalar(store.getLimits()[0]), end);
+  auto branch = scf::IfOp::create(ptx.b, ptx.loc, cut, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(ptx.b);
+  ptx.b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  storeTile(store);
+  ptx.b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  storeStaged(store);
+}
+
 void StoreEmitter::emit(tile::StoreOp store) {
   if (cast<VectorType>(store.getValue().getType()).getRank() == 1)
     storeRows(store);
-  else if (store.getBuffer())
+  else if (!store.getBuffer())
+    storeTile(store);
+  else if (tile::reachesViewEnds(store))
     storeStaged(store);
   else
-    storeTile(store);
+    storeStagedBelow(store);
 }
 
 /// Elements of the thread's rows, columns or both; 0 past a limit.

@@ -22,6 +22,7 @@ public:
 
 private:
   void storeStaged(tile::StoreOp store);
+  void storeStagedBelow(tile::StoreOp store);
   void storeTile(tile::StoreOp store);
   void storeElements(tile::StoreOp store, int64_t slot, int64_t first);
   void storeGroups(mlir::Value address, llvm::SmallVector<mlir::Value> words, mlir::Value inside);

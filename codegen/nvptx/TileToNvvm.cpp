@@ -5,6 +5,7 @@
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/RoleEmitter.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -79,8 +80,9 @@ LogicalResult KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup)
   context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup);
   OpBuilder::InsertionGuard guard(b);
   if (produces) {
-    // One thread starts all copies; a warp shares the loads of what decides about them.
+    // One thread starts all copies; a warp shares the loads of what decides about them, and clears rows.
     role.walk([&](tile::ExtentOp) { context.wholeWarp = true; });
+    role.walk([&](tile::PutOp put) { context.wholeWarp |= tile::mayClearRows(put); });
     Value runs =
         context.wholeWarp ? ptx.equal(context.place.warp, 0) : ptx.equal(threadId, firstWarpgroup * warpgroupThreads);
     auto some = scf::IfOp::create(b, ptx.loc, runs);

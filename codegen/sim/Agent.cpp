@@ -10,7 +10,8 @@ using namespace attnc::sim;
 
 Agent::Agent(ThreadBlock &block, const Code &code, tile::RoleOp role, int64_t part, int64_t parts)
     : block(block), code(code), role(role), isProducer(role && role.getKind() == tile::RoleKind::Producer), part(part),
-      parts(parts), party(block.addParty()), productParty(block.addParty()), drainParty(block.addParty()) {
+      parts(parts), party(block.addParty()), productParty(block.addParty()), drainParty(block.addParty()),
+      clearParty(block.addParty()) {
   clock.set(party, 1);
   setUp();
 }

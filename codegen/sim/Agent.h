@@ -36,7 +36,7 @@ struct Product {
 struct Drain {
   tile::StoreOp op;
   StoreBuffer *buffer;
-  llvm::SmallVector<int64_t> indices, limits;
+  llvm::SmallVector<int64_t> indices;
   int64_t firstColumn, columns;
 };
 
@@ -97,7 +97,7 @@ private:
   bool computeProduct(const Instruction &instruction);
   bool readView(const Instruction &instruction);
   bool loadTile(const Instruction &instruction);
-  bool storeTile(const Instruction &instruction);
+  bool storeTile(tile::StoreOp store);
   bool computeExtent(const Instruction &instruction);
   bool listSteps(tile::CensusOp census);
   bool multiply(Product &product);
@@ -106,6 +106,7 @@ private:
   Progress synchronize(const Instruction &instruction);
   Progress nextTile(const Instruction &instruction);
   Progress put(tile::PutOp op);
+  Progress clear(tile::PutOp op);
   Progress get(const Instruction &instruction, tile::GetOp op);
   Progress release(tile::ReleaseOp op);
   Progress start(const Instruction &instruction, tile::StartOp op);
@@ -114,6 +115,8 @@ private:
   Progress stage(tile::StoreOp op);
   Progress sync(mlir::Operation *op);
   bool isFree(const Ring &ring) const;
+  bool endsInside(tile::PutOp op);
+  bool isCut(tile::StoreOp op);
   bool readSlot(const Held &slot, mlir::Operation *op, const SharedMemory::Stamp &stamp, const Clock &clock);
 
   ThreadBlock &block;
@@ -121,7 +124,7 @@ private:
   mlir::Operation *role; ///< null in a program without roles
   bool isProducer;
   int64_t part, parts;
-  int party, productParty, drainParty;
+  int party, productParty, drainParty, clearParty;
   Clock clock;
 
   std::vector<Held> values;
@@ -138,6 +141,7 @@ private:
   std::vector<Clock> ownCopies;   ///< without roles: what lies before the end of each copy, in order
   size_t seenCopies = 0;          ///< of them, known to be done
   std::optional<int64_t> meeting; ///< at a barrier: the meeting that the agent waits for
+  std::optional<int64_t> landing; ///< in a put: the filling that it waits for, to clear rows of it
   std::deque<Drain> drains;
   std::vector<int64_t> fullSteps, otherSteps; ///< of a census: where those start that keep all, and some
 };

@@ -41,7 +41,7 @@ bool Agent::compute(const Instruction &instruction) {
   case Action::LoadTile:
     return loadTile(instruction);
   case Action::StoreTile:
-    return storeTile(instruction);
+    return storeTile(cast<tile::StoreOp>(instruction.op));
   case Action::Extent:
     return computeExtent(instruction);
   case Action::NoteStep: {
@@ -297,8 +297,7 @@ bool Agent::loadTile(const Instruction &instruction) {
   return true;
 }
 
-bool Agent::storeTile(const Instruction &instruction) {
-  auto store = cast<tile::StoreOp>(instruction.op);
+bool Agent::storeTile(tile::StoreOp store) {
   const Array &array = *held(store.getValue()).array;
   Numbers first = numbersOf(store.getIndices()), limits = numbersOf(store.getLimits());
   ArrayRef<int64_t> axes = store.getAxes();

@@ -1,10 +1,13 @@
 //===- AgentSync.cpp - Steps that other agents see --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operation with the attribute `no_wait` goes on without what it waits for: tests plant faults with it.
+// Tests plant faults with attributes: an operation with `no_wait` goes on without what it waits for; a put that clears
+// rows leaves something out with `no_landing`, `no_clear`, `no_fence` and `no_arrival`; and with `no_limit`, a store
+// through a buffer takes no notice of limits.
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Agent.h"
+#include "dialect/tile/TileQueries.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
@@ -91,8 +94,49 @@ Agent::Progress Agent::nextTile(const Instruction &instruction) {
   return Progress::Moved;
 }
 
+/// Whether a copy engine brings rows past the limit of `op`.
+bool Agent::endsInside(tile::PutOp op) {
+  int64_t axis = op.getAxes()[0], first = numbersOf(op.getIndices())[axis], limit = numbersOf(op.getLimits())[0];
+  auto type = cast<VectorType>(op.getRing().getType().getElement());
+  return tile::mayClearRows(op) && first + type.getDimSize(0) > limit;
+}
+
+/// Clears the rows of the buffer filled last that are past the limit, once they are there, and passes it on.
+Agent::Progress Agent::clear(tile::PutOp op) {
+  Ring &ring = *held(op.getRing()).ring;
+  RingStage &stage = ring.stageOf(*landing);
+  StagePart &rows = stage.parts[0];
+  if (!op->hasAttr("no_landing")) {
+    if (rows.landed < *landing)
+      return waitFor("its own copy into " + ring.name());
+    clock.join(stage.landed);
+  }
+  uint32_t time = block.nextTime(clearParty);
+  if (!op->hasAttr("no_clear")) {
+    if (!block.access(rows.region, /*writes=*/true, {clearParty, time, Access::Clear, op}, clock, name()))
+      return Progress::Failed;
+    auto data = std::make_shared<SharedTile>(*rows.data);
+    int64_t columns = cast<VectorType>(ring.op.getRing().getType().getElement()).getDimSize(1);
+    int64_t left = numbersOf(op.getLimits())[0] - numbersOf(op.getIndices())[op.getAxes()[0]];
+    std::fill(data->begin() + std::max<int64_t>(left, 0) * columns, data->end(), 0.0F);
+    rows.data = std::move(data);
+  }
+  // Without a fence, products need not see what threads have stored.
+  if (!op->hasAttr("no_fence"))
+    clock.set(clearParty, time);
+  Clock before = publish();
+  if (!op->hasAttr("no_arrival")) {
+    rows.round = *landing;
+    stage.full.join(before);
+  }
+  landing.reset();
+  return Progress::Moved;
+}
+
 /// Starts the copy of a tile, or, without roles, of the warp's part of one.
 Agent::Progress Agent::put(tile::PutOp op) {
+  if (landing)
+    return clear(op);
   Ring &ring = *held(op.getRing()).ring;
   int64_t round = put(ring);
   RingStage &stage = ring.stageOf(round);
@@ -107,21 +151,24 @@ Agent::Progress Agent::put(tile::PutOp op) {
   if (!block.access(rows.region, /*writes=*/true, {rows.copyParty, time, Access::Copy, op}, clock, name()))
     return Progress::Failed;
 
-  // What the copy engine does not find in the tensor is 0; it knows nothing of limits inside. Threads do.
+  // What the copy engine does not find in the tensor is 0; it knows nothing of limits inside. Threads do. What lies
+  // past one may be anything, whatever it is in this run: NaN.
   auto type = cast<VectorType>(ring.op.getRing().getType().getElement());
   auto copied = type.getDimSize(0) / static_cast<int64_t>(stage.parts.size()), columns = type.getDimSize(1);
   auto data = std::make_shared<SharedTile>(copied * columns, 0.0F);
   const attn::HostArray &view = block.device.getView(op.getView());
   Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits()), at = first;
   ArrayRef<int64_t> axes = op.getAxes();
+  bool isHeld = role && endsInside(op);
   for (int64_t row = 0; row < copied; ++row)
     for (int64_t column = 0; column < columns; ++column) {
       at[axes[0]] = first[axes[0]] + place * copied + row;
       at[axes[1]] = first[axes[1]] + column;
-      bool below = role || (at[axes[0]] < limits[0] && at[axes[1]] < limits[1]);
+      bool below = at[axes[0]] < limits[0] && at[axes[1]] < limits[1];
       Number element;
-      if (below && readElement(view, at, element))
-        (*data)[row * columns + column] = static_cast<float>(element.f);
+      if ((role || below) && readElement(view, at, element))
+        (*data)[row * columns + column] =
+            below ? static_cast<float>(element.f) : std::numeric_limits<float>::quiet_NaN();
     }
   rows.data = nullptr;
   rows.round = -1;
@@ -131,8 +178,11 @@ Agent::Progress Agent::put(tile::PutOp op) {
   before.set(rows.copyParty, time);
   if (!role)
     ownCopies.push_back(before);
-  block.copies.push_back({this, &ring, round, place, ownCopies.size() - 1, std::move(data), std::move(before)});
-  return Progress::Moved;
+  block.copies.push_back({this, &ring, round, place, ownCopies.size() - 1, std::move(data), std::move(before), isHeld});
+  if (!isHeld)
+    return Progress::Moved;
+  landing = round;
+  return clear(op);
 }
 
 Agent::Progress Agent::get(const Instruction &instruction, tile::GetOp op) {
@@ -311,7 +361,17 @@ Agent::Progress Agent::sync(Operation *op) {
 // Stores through buffers
 //===----------------------------------------------------------------------===//
 
+/// Whether a copy engine would store rows of this agent that are past the limit of `op`.
+bool Agent::isCut(tile::StoreOp op) {
+  if (tile::reachesViewEnds(op) || op->hasAttr("no_limit"))
+    return false;
+  int64_t rows = held(op.getValue()).array->rows;
+  return numbersOf(op.getIndices())[op.getAxes()[0]] + (part + 1) * rows > numbersOf(op.getLimits())[0];
+}
+
 Agent::Progress Agent::stage(tile::StoreOp op) {
+  if (isCut(op))
+    return storeTile(op) ? Progress::Moved : Progress::Failed;
   StoreBuffer &buffer = block.buffers.find(op.getBuffer())->second[part];
   const Array &array = *held(op.getValue()).array;
   int64_t columns = op.getBuffer().getType().getTile().getDimSize(1);
@@ -330,9 +390,8 @@ Agent::Progress Agent::stage(tile::StoreOp op) {
     uint32_t time = block.nextTime(drainParty);
     if (!block.access(buffer.region, /*writes=*/false, {drainParty, time, Access::Drain, op}, clock, name()))
       return Progress::Failed;
-    Drain drain{op, &buffer, {}, {}, first, width};
+    Drain drain{op, &buffer, {}, first, width};
     llvm::append_range(drain.indices, numbersOf(op.getIndices()));
-    llvm::append_range(drain.limits, numbersOf(op.getLimits()));
     drain.indices[op.getAxes()[0]] += part * array.rows;
     drains.push_back(std::move(drain));
     drainClock.join(publish());
@@ -341,6 +400,7 @@ Agent::Progress Agent::stage(tile::StoreOp op) {
   return Progress::Moved;
 }
 
+/// The copy engine stops where the tensor does.
 bool Agent::runDrain() {
   Drain drain = std::move(drains.front());
   drains.pop_front();
@@ -349,12 +409,13 @@ bool Agent::runDrain() {
   auto rows = static_cast<int64_t>(drain.buffer->data.size()) / stride;
   auto writer = static_cast<int>(tile.value_or(0) * parts + part);
   std::string who = name();
+  ArrayRef<int64_t> sizes = block.device.getView(drain.op.getView()).shape;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < drain.columns; ++column) {
       SmallVector<int64_t> at = drain.indices;
       at[axes[0]] += row;
       at[axes[1]] += drain.firstColumn + column;
-      if (at[axes[0]] < drain.limits[0] && at[axes[1]] < drain.limits[1] &&
+      if (at[axes[0]] < sizes[axes[0]] && at[axes[1]] < sizes[axes[1]] &&
           !block.device.store(drain.op, who, writer, drain.op.getView(), at, drain.buffer->data[row * stride + column]))
         return false;
     }

@@ -124,6 +124,12 @@ bool ThreadBlock::access(int region, bool writes, const SharedMemory::Stamp &sta
   } else if (stamp.access == Access::Copy && race->access == Access::Copy) {
     diagnostic << "buffer overwritten while another copy fills it";
     note = "the other copy; nothing orders the two";
+  } else if (stamp.access == Access::Clear && race->access == Access::Copy) {
+    diagnostic << "rows cleared while a copy fills them";
+    note = "the copy that fills them; nothing orders the two";
+  } else if (stamp.access == Access::Product && race->access == Access::Clear) {
+    diagnostic << "read of rows that may not be cleared yet";
+    note = "the put that clears them; nothing orders the two";
   } else if (stamp.access == Access::Stage && race->access == Access::Drain) {
     diagnostic << "buffer overwritten while a store reads it";
     note = "the store that reads it; nothing orders the two";
@@ -141,6 +147,11 @@ void ThreadBlock::land(size_t position) {
   RingStage &stage = copy.ring->stageOf(copy.round);
   StagePart &part = stage.parts[copy.part];
   part.data = std::move(copy.data);
+  if (copy.held) {
+    part.landed = copy.round;
+    stage.landed.join(copy.clock);
+    return;
+  }
   part.round = copy.round;
   stage.full.join(copy.clock);
 }

@@ -50,6 +50,7 @@ using SharedTile = std::vector<float>;
 struct StagePart {
   int region = 0, copyParty = 0;
   int64_t round = -1;                     ///< what it holds: the how-manieth filling of the ring
+  int64_t landed = -1;                    ///< the last filling that its producer waits for before others may have it
   std::shared_ptr<const SharedTile> data; ///< null while a copy is on its way
   mlir::Operation *filler = nullptr;
 };
@@ -59,6 +60,7 @@ struct RingStage {
   std::vector<StagePart> parts;
   int64_t number = 0; ///< in a ring of indices
   Clock full, empty;  ///< what lies before its barriers
+  Clock landed;       ///< and before what its producer waits for
 
   /// The filling that has arrived, as far as the first part tells.
   int64_t round() const { return parts.front().round; }
@@ -85,6 +87,7 @@ struct Copy {
   size_t sequence; ///< among those of its owner
   std::shared_ptr<const SharedTile> data;
   Clock clock;
+  bool held; ///< its end is for its producer to see, not for the consumers
 };
 
 /// The part of a buffer for stores that one warpgroup uses.

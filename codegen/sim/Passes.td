@@ -11,13 +11,16 @@ def TileSimulate : Pass<"tile-simulate", "::mlir::ModuleOp"> {
   let summary = "Runs tile programs on the CPU under adverse timing";
   let description = [{
     For tests of synchronisation: every `tile.program` runs on random numbers, once for each of a list of interleavings
-    (`Simulator.h`). The first fault is an error at its operation; so is a result that depends on the interleaving. The
-    module stays as it is.
+    (`Simulator.h`). The first fault is an error at its operation; so is a result that depends on the interleaving, or
+    that is no number. The module stays as it is.
 
     `args` has one entry for each argument of the program but the last: the sizes that a tensor's type leaves open, in
-    order and with `x` between them, the value of a scalar, or `-` for a tensor of fixed sizes.
+    order and with `x` between them, the value of a scalar, or `-` for a tensor of fixed sizes. Integers count up from 0,
+    by 1 or by what follows `*`: `4*150` is 0, 150, 300, 450.
 
-    An operation with the attribute `no_wait` goes on without what it waits for.
+    An operation with the attribute `no_wait` goes on without what it waits for; a put that clears rows leaves a part of
+    that out with `no_landing`, `no_clear`, `no_fence` or `no_arrival`; a store with `no_limit` goes through its buffer
+    whole.
   }];
   let options = [
     ListOption<"args", "args", "std::string", "Open sizes of tensors, values of scalars">,

@@ -38,6 +38,7 @@ private:
 /// Who accesses shared memory.
 enum class Access : uint8_t {
   Copy,    ///< a copy fills a buffer
+  Clear,   ///< a producer clears what the copy should not have brought
   Product, ///< a product reads its operands
   Post,    ///< a producer writes the number of a tile
   Receive, ///< a consumer reads it

@@ -5,6 +5,7 @@
 #include "codegen/sim/Passes.h"
 #include "codegen/sim/Simulator.h"
 #include "runtime/Random.h"
+#include <cmath>
 
 namespace attnc::sim {
 #define GEN_PASS_DEF_TILESIMULATE
@@ -48,7 +49,10 @@ static int64_t byteSize(Type type) {
 /// A dense tensor of random floats, or of integers that count up.
 LogicalResult TileSimulate::addTensor(tile::ProgramOp program, unsigned number, MemRefType type, Inputs &inputs) {
   SmallVector<StringRef> open;
-  StringRef text = args[number];
+  auto [text, by] = StringRef(args[number]).split('*');
+  int64_t distance = 1;
+  if (!by.empty() && by.getAsInteger(10, distance))
+    return program.emitError() << "expected a number behind '*' in 'args', got '" << args[number] << "'";
   if (text != "-")
     text.split(open, 'x');
   if (open.size() != static_cast<size_t>(type.getNumDynamicDims()))
@@ -72,7 +76,7 @@ LogicalResult TileSimulate::addTensor(tile::ProgramOp program, unsigned number, 
   for (int64_t n = 0; n < elements; ++n)
     attn::storeElement(*kind, data, n,
                        isa<FloatType>(element) ? runtime::normalAt(seed, number, static_cast<uint64_t>(n))
-                                               : static_cast<double>(n));
+                                               : static_cast<double>(n * distance));
   inputs.values.emplace_back(attn::HostArray::dense(element, data, shape));
   return success();
 }
@@ -100,6 +104,20 @@ FailureOr<Inputs> TileSimulate::makeInputs(tile::ProgramOp program) {
   return inputs;
 }
 
+/// Whether all elements in `inputs` are numbers, as those that the pass draws are.
+static bool areNumbers(const Inputs &inputs) {
+  for (const attn::ReferenceValue &value : inputs.values) {
+    const auto *tensor = std::get_if<attn::HostArray>(&value);
+    if (!tensor)
+      continue;
+    attn::ElementKind kind = *attn::getElementKind(tensor->elementType);
+    for (int64_t n = 0, count = ShapedType::getNumElements(tensor->shape); n < count; ++n)
+      if (std::isnan(attn::loadElement(kind, tensor->data, n)))
+        return false;
+  }
+  return true;
+}
+
 LogicalResult TileSimulate::simulate(tile::ProgramOp program) {
   FailureOr<Simulator> simulator = Simulator::create(program);
   if (failed(simulator))
@@ -120,5 +138,7 @@ LogicalResult TileSimulate::simulate(tile::ProgramOp program) {
     if (*expected != inputs->storage)
       return program.emitError() << "results depend on the interleaving (" << schedule.toString() << ")";
   }
+  if (!areNumbers(*inputs))
+    return program.emitError("gives results that are no numbers");
   return success();
 }

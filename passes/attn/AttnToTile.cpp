@@ -57,6 +57,7 @@ private:
   void writeForward(ForwardOp op, State state);
   void writeWeights(WeightsOp op, Value query, State state);
   std::pair<Value, Value> finish(State state);
+  Value divideRows(Value tile, Value factors, Type element);
 
   Value constant(float value) { return b.splat(b.rowType(builder.getF32Type()), value); }
   Value equals(Value x, float value) {
@@ -131,7 +132,7 @@ ProgramWriter::State ProgramWriter::initialState() {
 
 /// Logits of the query tile and the keys from j on.
 Value ProgramWriter::logits(Value query, Value j, const KeyBounds &bounds, bool masked) {
-  Value keys = b.loadKeys(kernel.getKey(), j);
+  Value keys = b.loadKeys(kernel.getKey(), j, /*masked=*/true);
   Value zero = b.splat(b.tileType(b.getKeys(), builder.getF32Type()), 0);
   Value scores = tile::MmaOp::create(builder, loc, query, keys, zero, /*transposed=*/true);
   if (!rawLogits)
@@ -171,7 +172,7 @@ ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, cons
   next.max = max;
   next.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, sum);
   if (state.out) {
-    Value values = b.loadKeys(kernel.getValueOrNull(), j);
+    Value values = b.loadKeys(kernel.getValueOrNull(), j, /*masked=*/false);
     Value rescaled = b.scaleRows(state.out, shrink, builder.getF32Type(), lazy);
     next.out = tile::MmaOp::create(builder, loc, narrow, values, rescaled, /*transposed=*/false);
   }
@@ -223,10 +224,16 @@ std::pair<Value, Value> ProgramWriter::finish(State state) {
   return {factors, arith::SelectOp::create(builder, loc, empty, constant(-infinity), logSum)};
 }
 
+/// Multiplies by reciprocal row sums. Rows past the queries of a padded sequence may hold anything.
+Value ProgramWriter::divideRows(Value tile, Value factors, Type element) {
+  bool hasPadding = static_cast<bool>(kernel.getQueryLengths());
+  return b.scaleRows(tile, factors, element, /*mostlyOne=*/false, /*zeroDrops=*/hasPadding);
+}
+
 void ProgramWriter::writeForward(ForwardOp op, State state) {
   auto [factors, lse] = finish(state);
   Type element = cast<RankedTensorType>(op.getOut().getType()).getElementType();
-  b.storeRows(b.scaleRows(state.out, factors, element), op.getOut());
+  b.storeRows(divideRows(state.out, factors, element), op.getOut());
   if (op.getLse())
     b.storeRowVector(lse, op.getLse());
 }
@@ -242,7 +249,7 @@ void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
   Value j = loop.getInductionVar(), zero = b.index(0);
   Value scores = logits(query, j, {zero, zero, zero, end}, /*masked=*/true);
   Value weights = b.buildProbabilities(scores, largest, unit, j, builder.getF32Type()).second;
-  b.storeWeights(b.scaleRows(weights, factors, element), op.getWeights(), j);
+  b.storeWeights(divideRows(weights, factors, element), op.getWeights(), j);
 }
 
 void ProgramWriter::write() {

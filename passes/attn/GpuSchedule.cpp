@@ -87,16 +87,12 @@ static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
 /// Bytes that barriers and tile numbers take at most.
 static constexpr int64_t barrierBytes = 1024;
 
-/// Whether boxes and products of warpgroups serve `kernel`. f32 has no such products that are as exact, and boxes end
-/// where tensors do: past a sequence's own end they would bring what lies there, of which even weights of 0 make NaN
-/// where it is not finite.
+/// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact.
 ///
 /// Not known here: boxes want strides of whole 16 bytes. Tensors without them can be served by a second entry in the
 /// image, with the schedule of `selectPieces`, for the launch to choose (runtime/cuda/GpuLaunch.cpp).
 static bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
-  bool endsEarly = kernel.isPacked() || kernel.getKeyLengths();
-  return target.getWarpgroupMma() && target.getTensorCopies() && !endsEarly &&
-         elementOf(kernel).getIntOrFloatBitWidth() == 16;
+  return target.getWarpgroupMma() && target.getTensorCopies() && elementOf(kernel).getIntOrFloatBitWidth() == 16;
 }
 
 /// The largest head dim.
@@ -177,7 +173,7 @@ LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, ScheduleAt
   bool pieces = pipeline.getStaging() == Staging::Pieces;
   if (!pieces && !usesWarpgroups(kernel, target))
     return kernel.emitError() << "expected staging = pieces on " << target.getArch()
-                              << " for f32 and for sequences that may end before their tensors";
+                              << (target.getWarpgroupMma() && target.getTensorCopies() ? " for f32" : "");
   if (schedule.getPanel() != warpgroupRows || schedule.getQueryTile() != warpgroupRows * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
                               << " rows, got " << schedule.getQueryTile() << ", " << pipeline.getConsumers() << " and "

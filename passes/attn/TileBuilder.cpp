@@ -228,51 +228,77 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
   return {divide(inside, size), head};
 }
 
-/// Walks the sequences until the one that tile `slot` of the head falls in. State: first free slot, and the sequence
-/// found (B if none) with its first slot.
+/// Finds the sequence that tile `slot` of a head falls in. Sequence b has the slots from floor(offset(b) / rows) + b
+/// on: as many as it has tiles, or one more. That is a closed form which grows with b, so that b can be searched for,
+/// where numbers of tiles would have to be summed. Slots that are left over hold no rows. The last come first: under a
+/// causal mask the last rows of a sequence take longest.
 void TileBuilder::buildPackedGeometry(Value slot) {
+  Value one = index(1), rows = index(getRows());
   Value offsets = lookup(kernel.getQueryOffsets());
-  Value batch = sub(viewDim(offsets, 0), index(1));
-  auto loop =
-      scf::ForOp::create(builder, loc, index(0), batch, index(1), ValueRange{index(0), batch, index(0)},
-                         [&](OpBuilder &, Location, Value b, ValueRange state) {
-                           OpBuilder::InsertionGuard guard(builder);
-                           builder.setInsertionPointToEnd(b.getParentBlock());
-                           Value length = sub(loadLength(offsets, add(b, index(1)), {}), loadLength(offsets, b, {}));
-                           Value tiles = arith::CeilDivUIOp::create(builder, loc, length, index(getRows()));
-                           Value next = add(state[0], tiles);
-                           auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
-                             return arith::CmpIOp::create(builder, loc, p, x, y);
-                           };
-                           Value inside =
-                               arith::AndIOp::create(builder, loc, compare(arith::CmpIPredicate::ule, state[0], slot),
-                                                     compare(arith::CmpIPredicate::ult, slot, next));
-                           Value found = arith::SelectOp::create(builder, loc, inside, b, state[1]);
-                           Value first = arith::SelectOp::create(builder, loc, inside, state[0], state[2]);
-                           scf::YieldOp::create(builder, loc, ValueRange{next, found, first});
-                         });
-  Value found = loop.getResult(1);
-  Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, found, batch);
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  };
+  auto firstSlot = [&](Value offset, Value b) { return add(arith::DivUIOp::create(builder, loc, offset, rows), b); };
+  Value batch = sub(viewDim(offsets, 0), one), lastBatch = greatest(sub(batch, one), index(0));
+  Value slots =
+      add(arith::CeilDivUIOp::create(builder, loc, viewDim(lookup(kernel.getQuery()), 0), rows), viewDim(offsets, 0));
+  slot = sub(sub(slots, one), slot);
+
+  // Three bits of its number at once, from the highest down: loads that do not wait for each other.
+  constexpr int64_t digitBits = 3, digits = 1 << digitBits;
+  Type i32 = builder.getI32Type();
+  Value word = arith::IndexCastOp::create(builder, loc, i32, lastBatch);
+  Value zeros = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                           math::CountLeadingZerosOp::create(builder, loc, word));
+  Value rounds = arith::CeilDivUIOp::create(builder, loc, sub(index(32), zeros), index(digitBits));
+  auto loop = scf::ForOp::create(
+      builder, loc, index(0), rounds, one, index(0), [&](OpBuilder &, Location, Value round, ValueRange state) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToEnd(round.getParentBlock());
+        Value shift = mul(sub(sub(rounds, one), round), index(digitBits)), found = state[0];
+        for (int64_t digit = 1; digit < digits; ++digit) {
+          Value b = least(add(state[0], arith::ShLIOp::create(builder, loc, index(digit), shift)), lastBatch);
+          Value start = firstSlot(loadLength(kernel.getQueryOffsets(), b, {}), b);
+          found = arith::SelectOp::create(builder, loc, compare(arith::CmpIPredicate::sle, start, slot), b, found);
+        }
+        scf::YieldOp::create(builder, loc, found);
+      });
+  geometry.batch = loop.getResult(0);
   // Without sequences there is no offset but the first; reading it twice gives the empty sequence that is wanted.
-  geometry.batch = arith::SelectOp::create(builder, loc, none, index(0), found);
-  Value next = arith::SelectOp::create(builder, loc, none, index(0), add(found, index(1)));
-  geometry.row0 = mul(sub(slot, loop.getResult(2)), index(getRows()));
+  Value next = least(add(geometry.batch, one), batch);
   geometry.queryBase = loadLength(kernel.getQueryOffsets(), geometry.batch, {});
   geometry.keyBase = loadLength(kernel.getKeyOffsets(), geometry.batch, {});
-  geometry.queryCount = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.queryBase);
-  geometry.keyCount = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.keyBase);
-  geometry.queryRows = geometry.queryCount;
+  Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.queryBase);
+  Value keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.keyBase);
+  Value row = mul(sub(slot, firstSlot(geometry.queryBase, geometry.batch)), rows);
+  Value holds = compare(arith::CmpIPredicate::slt, row, queries);
+  auto orNone = [&](Value value) -> Value { return arith::SelectOp::create(builder, loc, holds, value, index(0)); };
+  geometry.row0 = orNone(row);
+  geometry.queryRows = geometry.queryCount = orNone(queries);
+  geometry.keyCount = orNone(keys);
 }
 
 //===----------------------------------------------------------------------===//
 // Loads and stores of the problem's tensors
 //===----------------------------------------------------------------------===//
 
+/// The limit of rows of a tile of `view` for a sequence of `count` rows from `base` on. A copy engine stops where the
+/// tensor ends; it may do so where a sequence does not end before it, or where what lies beyond does no harm.
+Value TileBuilder::rowLimit(Value view, Value base, Value count, bool endsEarly, bool anyBeyond) {
+  PipelineAttr pipeline = getPipeline();
+  if (pipeline && pipeline.getStaging() == Staging::Boxes && (anyBeyond || !endsEarly))
+    return viewDim(view, kernel.isPacked() ? 0 : 1);
+  return add(base, count);
+}
+
 Value TileBuilder::loadQuery() {
   Value view = lookup(kernel.getQuery());
   auto type = cast<MemRefType>(view.getType());
   Value row = add(geometry.queryBase, geometry.row0);
-  Value limit = add(geometry.queryBase, geometry.queryCount), dims = index(kernel.getHeadDim());
+  // What rows past the queries give is not stored.
+  bool endsEarly = kernel.isPacked() || kernel.getQueryLengths();
+  Value limit = rowLimit(view, geometry.queryBase, geometry.queryCount, endsEarly, /*anyBeyond=*/true);
+  Value dims = index(kernel.getHeadDim());
   SmallVector<Value> indices{row, geometry.head, index(0)};
   SmallVector<int64_t> axes{0, 2};
   if (!kernel.isPacked()) {
@@ -283,7 +309,7 @@ Value TileBuilder::loadQuery() {
                               ValueRange{limit, dims}, axes);
 }
 
-Value TileBuilder::loadKeys(Value tensor, Value j) {
+Value TileBuilder::loadKeys(Value tensor, Value j, bool masked) {
   Value view = lookup(tensor);
   auto type = cast<MemRefType>(view.getType());
   int64_t dim = type.getShape().back();
@@ -293,7 +319,9 @@ Value TileBuilder::loadKeys(Value tensor, Value j) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {1, 3};
   }
-  Value limit = add(geometry.keyBase, geometry.keyCount);
+  // Masks do not look at what they drop. Weights of 0 do: they make NaN of all that is no number.
+  bool endsEarly = kernel.isPacked() || kernel.getKeyLengths();
+  Value limit = rowLimit(view, geometry.keyBase, geometry.keyCount, endsEarly, /*anyBeyond=*/masked);
   return tile::LoadOp::create(builder, loc, VectorType::get({getKeys(), dim}, type.getElementType()), view, indices,
                               ValueRange{limit, index(dim)}, axes);
 }

@@ -82,8 +82,9 @@ public:
 
   /// The query tile.
   mlir::Value loadQuery();
-  /// The tile of keys or values [j, j + key_tile) of `tensor`.
-  mlir::Value loadKeys(mlir::Value tensor, mlir::Value j);
+  /// The tile of keys or values [j, j + key_tile) of `tensor`. `masked`: what comes of rows past the last key is
+  /// masked, so that they may hold anything; else they are 0.
+  mlir::Value loadKeys(mlir::Value tensor, mlir::Value j, bool masked);
   /// Stores a tile of rows in `tensor`, laid out like queries.
   void storeRows(mlir::Value tile, mlir::Value tensor);
   /// Stores a tile of probabilities for keys from `j` on in `tensor` [B, H, Sq, Sk].
@@ -105,8 +106,9 @@ public:
   mlir::Value buildRowIsQuery();
 
   /// Multiplies a row vector by each column of a tile, and casts. `mostlyOne`: the factors are 1 in most steps, in all
-  /// rows that are near each other.
-  mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element, bool mostlyOne = false);
+  /// rows that are near each other. `zeroDrops`: a factor of 0 gives 0 whatever the tile holds.
+  mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element, bool mostlyOne = false,
+                        bool zeroDrops = false);
 
   int64_t getRows() const { return schedule.getQueryTile(); }
   int64_t getKeys() const { return schedule.getKeyTile(); }
@@ -167,6 +169,7 @@ private:
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
                                               mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey);
   mlir::Value viewDim(mlir::Value view, int64_t dim);
+  mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
 
   const KernelFunction &function;

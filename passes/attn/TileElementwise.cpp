@@ -203,7 +203,7 @@ std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowM
   return {map.getResult(0), map.getResult(1)};
 }
 
-Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne) {
+Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne, bool zeroDrops) {
   OpBuilder::InsertionGuard guard(builder);
   auto type = VectorType::get(cast<VectorType>(tile.getType()).getShape(), element);
   auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange{tile}, ValueRange{rowFactors}, ValueRange{},
@@ -212,7 +212,12 @@ Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mo
   ElementwiseOperands operands;
   operands.rows.push_back(rowFactors);
   Block *body = addElementwiseBody(map.getBody(), tile, operands);
-  Value product = arith::MulFOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
+  Value factor = body->getArgument(1);
+  Value product = arith::MulFOp::create(builder, loc, body->getArgument(0), factor);
+  if (zeroDrops) {
+    Value drops = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, factor, f32(0));
+    product = arith::SelectOp::create(builder, loc, drops, f32(0), product);
+  }
   Value narrow = element.isF32() ? product : arith::TruncFOp::create(builder, loc, element, product).getResult();
   tile::YieldOp::create(builder, loc, narrow);
   return map.getResult(0);

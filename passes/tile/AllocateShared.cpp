@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
 #include "passes/tile/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -35,13 +36,13 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
         ring.setOffsetAttr(place(tile, ring.getRing().getType().getStages()));
     for (auto buffer : program.getBody().getOps<BufferOp>())
       buffer.setOffsetAttr(place(buffer.getSlot().getType().getTile(), 1));
-    // Barriers and numbers, 8 bytes each, behind the tiles.
+    // Barriers and numbers, 8 bytes each, behind the tiles; the one for landings where a copy may bring too much.
     constexpr int64_t word = 8;
     bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Boxes;
     for (RingOp ring : hasRoles ? ArrayRef(rings) : ArrayRef<RingOp>()) {
       int64_t stages = ring.getRing().getType().getStages();
       ring.setBarriersAttr(builder.getI64IntegerAttr(next));
-      next += 2 * stages * word;
+      next += (2 * stages + (mayClearRows(ring) ? 1 : 0)) * word;
       if (isa<IndexType>(ring.getRing().getType().getElement())) {
         ring.setOffsetAttr(builder.getI64IntegerAttr(next));
         next += stages * word;

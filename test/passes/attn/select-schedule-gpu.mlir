@@ -102,6 +102,23 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     return %o : tensor<?x?x4x128xf16>
   }
 
+  // Sequences with ends of their own are worked on like others, packed or padded.
+  // CHECK-LABEL: func.func @packed(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @packed(%q: tensor<?x4x128xbf16>, %k: tensor<?x4x128xbf16>, %v: tensor<?x4x128xbf16>, %qo: tensor<?xi32>, %ko: tensor<?xi32>) -> tensor<?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
+      : (tensor<?x4x128xbf16>, tensor<?x4x128xbf16>, tensor<?x4x128xbf16>) -> tensor<?x4x128xbf16>
+    return %o : tensor<?x4x128xbf16>
+  }
+
+  // CHECK-LABEL: func.func @lengths(
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  func.func @lengths(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>, %kl: tensor<?xi32>) -> tensor<?x?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v lengths(key = %kl : tensor<?xi32>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+
   // CHECK-LABEL: func.func @d136(
   // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = slabs, dynamic = true, section_bytes = 31457280>>)
   func.func @d136(%q: tensor<?x?x4x136xbf16>, %k: tensor<?x?x4x136xbf16>, %v: tensor<?x?x4x136xbf16>) -> tensor<?x?x4x136xbf16> {
@@ -227,6 +244,38 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// Products of warpgroups are not exact enough for f32.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @wide(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
+    // expected-error@+1 {{expected staging = pieces on sm_90a for f32}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                              pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>>)
+      : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+    return %o : tensor<?x?x4x64xf32>
+  }
+}
+
+// -----
+
+// Neither boxes nor those products are there before Hopper.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
+  func.func @before(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    // expected-error@+1 {{expected staging = pieces on sm_80}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                              pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
   }
 }
 

@@ -108,3 +108,37 @@ func.func @sizes(%k: tensor<?x?x2x64xbf16>, %q: tensor<?x?x8x64xbf16>) -> tensor
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
+
+// -----
+
+// The copy engine stops at the ends of tensors. Queries past a sequence's own end give rows that are not stored, or that
+// become 0, and logits of keys past it are masked: those may be what they are. Values are not: their limit is the end of
+// the sequence.
+
+// CHECK-LABEL: tile.program @lengths_tile(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x8x64xbf16{{.*}}, %[[K:[a-z0-9]+]]: memref<?x?x2x64xbf16{{.*}}, %[[V:[a-z0-9]+]]: memref<?x?x2x64xbf16{{.*}}, %[[QL:[a-z0-9]+]]: memref<?xi32{{.*}}, %[[KL:[a-z0-9]+]]: memref<?xi32
+// CHECK-DAG: %[[SQ:.*]] = memref.dim %[[Q]], %c1
+// CHECK-DAG: %[[SK:.*]] = memref.dim %[[K]], %c1
+// CHECK: memref.load %[[KL]]
+// CHECK: %[[KEYS:.*]] = arith.maxsi
+// CHECK: tile.load %[[Q]][{{.*}}] axes [1, 3] below(%[[SQ]], %c64)
+// CHECK: tile.load %[[K]][{{.*}}] axes [1, 3] below(%[[SK]], %c64)
+// CHECK: tile.mask
+// CHECK: arith.cmpi slt, %{{.*}}, %[[KEYS]]
+// CHECK: tile.load %[[V]][{{.*}}] axes [1, 3] below(%[[KEYS]], %c64)
+// Rows past the queries: 0, whatever they hold.
+// CHECK: arith.divf
+// CHECK: tile.map
+// CHECK: ^bb0(%[[X:.*]]: f32, %[[FACTOR:.*]]: f32,
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %[[X]], %[[FACTOR]]
+// CHECK: %[[DROPS:.*]] = arith.cmpf oeq, %[[FACTOR]], %cst
+// CHECK: arith.select %[[DROPS]], %cst{{.*}}, %[[PRODUCT]]
+func.func @lengths(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>,
+                   %ql: tensor<?xi32>, %kl: tensor<?xi32>) -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}

@@ -272,19 +272,27 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 // CHECK-LABEL: tile.program @varlen_tile(
 // CHECK-SAME: %[[QO:[a-z0-9]+]]: memref<?xi32{{.*}}, %[[KO:[a-z0-9]+]]: memref<?xi32
 // CHECK-SAME: grid_sizes = array<i64: 0, 0, 3, 0>
-// The sequence that the tile falls in.
-// CHECK: scf.for
-// CHECK: memref.load %[[QO]]
-// CHECK: memref.load %[[QO]]
-// CHECK: arith.ceildivui
-// CHECK: arith.cmpi ule
-// CHECK: arith.cmpi ult
+// The sequence that the tile falls in, eight candidates at once: b has the slots from floor(offset / rows) + b on.
+// CHECK: math.ctlz
+// CHECK: %[[B:[a-z0-9_]+]] = scf.for %{{.*}} = %c0 to %{{.*}} step %c1 iter_args(%[[FOUND:.*]] = %c0)
+// CHECK: %[[STEP:.*]] = arith.shli %c1,
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[FOUND]], %[[STEP]]
+// CHECK: %[[NEXT:.*]] = arith.minsi %[[AHEAD]],
+// CHECK: memref.load %[[QO]][%[[NEXT]]]
+// CHECK: %[[TILES:.*]] = arith.divui %{{.*}}, %c32
+// CHECK: %[[START:.*]] = arith.addi %[[TILES]], %[[NEXT]]
+// CHECK: %[[STARTS:.*]] = arith.cmpi sle, %[[START]],
+// CHECK: arith.select %[[STARTS]], %[[NEXT]], %[[FOUND]]
+// CHECK-COUNT-6: memref.load %[[QO]]
 // CHECK: scf.yield
-// CHECK: %[[ROW:[a-z0-9_]+]] = arith.muli %{{.*}}, %c32
-// CHECK: %[[Q0:[a-z0-9_]+]] = memref.load %[[QO]]
+// CHECK: %[[Q0:[a-z0-9_]+]] = memref.load %[[QO]][%[[B]]]
 // CHECK: %[[QBASE:[a-z0-9_]+]] = arith.index_cast %[[Q0]]
-// CHECK: %[[K0:[a-z0-9_]+]] = memref.load %[[KO]]
+// CHECK: %[[K0:[a-z0-9_]+]] = memref.load %[[KO]][%[[B]]]
 // CHECK: %[[KBASE:[a-z0-9_]+]] = arith.index_cast %[[K0]]
+// A slot past the sequence's last row has neither queries nor keys.
+// CHECK: %[[ROW:[a-z0-9_]+]] = arith.muli %{{.*}}, %c32
+// CHECK: %[[HOLDS:[a-z0-9_]+]] = arith.cmpi slt, %[[ROW]],
+// CHECK-COUNT-3: arith.select %[[HOLDS]],
 // CHECK: tile.load %{{.*}} axes [0, 2] below(%{{.*}}) : {{.*}} -> vector<32x16xf32>
 // CHECK: scf.for %[[J:[a-z0-9_]+]] = %c0 to
 // CHECK: %[[AT:[a-z0-9_]+]] = arith.addi %[[KBASE]], %[[J]]

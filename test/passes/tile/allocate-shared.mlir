@@ -28,6 +28,36 @@ tile.program @layout(%tile: index)
 
 // -----
 
+// Where a put may have to clear rows, the ring has one more barrier: on it, the producer waits for its own copy.
+
+// CHECK-LABEL: tile.program @clears(
+// CHECK-SAME: %[[V:[a-z0-9]+]]: memref<?x64xbf16>
+// CHECK-SAME: shared_bytes = 49240 : i64
+// CHECK: tile.ring {barriers = 49152 : i64, offset = 0 : i64} : <2 x vector<64x64xbf16>>
+// CHECK: tile.ring {barriers = 49192 : i64, offset = 16384 : i64} : <2 x vector<64x64xbf16>>
+// CHECK: tile.ring {barriers = 49224 : i64, offset = 32768 : i64} : <1 x vector<128x64xbf16>>
+tile.program @clears(%V: memref<?x64xbf16>, %end: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %inside = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
+  %whole = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
+  %q = tile.ring : !tile.ring<1 x vector<128x64xbf16>>
+  tile.role <producer> warpgroups 1 registers 24 {
+    tile.each {
+    ^bb0(%n: index):
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %rows = memref.dim %V, %c0 : memref<?x64xbf16>
+      tile.put %inside, %V[%n, %c0] axes [0, 1] below(%end, %c64) : <2 x vector<64x64xbf16>>, memref<?x64xbf16>
+      tile.put %whole, %V[%n, %c0] axes [0, 1] below(%rows, %c64) : <2 x vector<64x64xbf16>>, memref<?x64xbf16>
+    }
+  }
+  tile.return
+}
+
+// -----
+
 // A program without rings needs nothing.
 
 // CHECK-LABEL: tile.program @nothing(

@@ -181,3 +181,17 @@ func.func @varlen(%q: tensor<?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x1x128
     : (tensor<?x2x128xbf16>, tensor<?x1x128xbf16>, tensor<?x1x128xbf16>) -> (tensor<?x2x128xbf16>, tensor<2x?xf32>)
   return %o, %lse : tensor<?x2x128xbf16>, tensor<2x?xf32>
 }
+
+func.func @lengths(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1x64xbf16> {attn.name = "k"},
+                   %v: tensor<?x?x1x64xbf16> {attn.name = "v"}, %q_lengths: tensor<?xi32> {attn.name = "q_lengths"},
+                   %k_lengths: tensor<?xi32> {attn.name = "k_lengths"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v lengths(query = %q_lengths : tensor<?xi32>, key = %k_lengths : tensor<?xi32>)
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}
