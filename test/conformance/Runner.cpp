@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 using namespace attnc;
 using namespace attnc::conformance;
@@ -62,6 +63,49 @@ static void setContent(ArgValue &value, mlir::Type type, const std::vector<doubl
     value = static_cast<int64_t>(numbers.front());
 }
 
+/// Row numbers of a sequence's rows, [first, last).
+using RowRange = std::pair<int64_t, int64_t>;
+
+/// Fills rows of a tensor [B, S, H, D], or [T, H, D] for packed sequences, with NaN.
+static void poisonRows(Tensor &tensor, int64_t batch, RowRange rows) {
+  int64_t rowSize = tensor.shape().back() * tensor.shape()[tensor.rank() - 2];
+  int64_t before = tensor.rank() == 4 ? batch * tensor.shape()[1] : 0;
+  for (int64_t n = (before + rows.first) * rowSize, end = (before + rows.second) * rowSize; n < end; ++n)
+    tensor.storeLinear(n, std::numeric_limits<double>::quiet_NaN());
+}
+
+/// Makes NaN of all rows that no result may depend on: past the lengths of padded sequences, and the keys and values of
+/// packed sequences without queries (S11).
+static void poisonUnseen(const attn::KernelFunction &kernel, std::vector<ArgValue> &inputs) {
+  attn::KernelOpInterface op = kernel.kernels.front();
+  auto tensorOf = [&](mlir::Value value) -> Tensor * {
+    auto argument = mlir::dyn_cast_or_null<mlir::BlockArgument>(value);
+    return argument ? &std::get<Tensor>(inputs[argument.getArgNumber()]) : nullptr;
+  };
+  Tensor *query = tensorOf(op.getQuery()), *key = tensorOf(op.getKey()), *value = tensorOf(op.getValueOrNull());
+  if (query == key || query == value)
+    return;
+  auto poisonPast = [&](Tensor *lengths, std::initializer_list<Tensor *> tensors) {
+    for (int64_t batch = 0; lengths && batch < lengths->numElements(); ++batch)
+      for (Tensor *tensor : tensors) {
+        int64_t rows = tensor ? tensor->shape()[1] : 0;
+        int64_t length = std::clamp<int64_t>(static_cast<int64_t>(lengths->loadLinear(batch)), 0, rows);
+        if (tensor)
+          poisonRows(*tensor, batch, {length, rows});
+      }
+  };
+  poisonPast(tensorOf(op.getQueryLengths()), {query});
+  poisonPast(tensorOf(op.getKeyLengths()), {key, value});
+  Tensor *queryOffsets = tensorOf(op.getQueryOffsets()), *keyOffsets = tensorOf(op.getKeyOffsets());
+  for (int64_t batch = 0; queryOffsets && batch + 1 < queryOffsets->numElements(); ++batch) {
+    auto offset = [batch](Tensor *offsets, int64_t n) { return static_cast<int64_t>(offsets->loadLinear(batch + n)); };
+    if (offset(queryOffsets, 0) != offset(queryOffsets, 1))
+      continue;
+    for (Tensor *tensor : {key, value})
+      poisonRows(*tensor, batch, {offset(keyOffsets, 0), offset(keyOffsets, 1)});
+  }
+}
+
 /// The sizes of `trial`.
 static Result<jit::Shapes> resolveShapes(const attn::KernelFunction &kernel, const Trial &trial) {
   Result<jit::ShapeRequest> request = jit::parseShape(trial.shape, trial.dims);
@@ -89,6 +133,7 @@ Result<std::vector<ArgValue>> conformance::makeInputs(const attn::KernelFunction
       return runtime::Error{"the trial gives content to '" + name + "', which the spec does not have"};
     setContent((*inputs)[static_cast<size_t>(argument - kernel.inputs.begin())], argument->type, numbers);
   }
+  poisonUnseen(kernel, *inputs);
   for (size_t n = 0; n < inputs->size(); ++n)
     if (kernel.inputs[n].unitInnerStride)
       if (Status status = relayout(std::get<Tensor>((*inputs)[n]), trial.layout); !status)

@@ -44,7 +44,7 @@ static void addPacked(std::vector<Case> &cases, Extent extent) {
   cases.push_back({"S11_varlen_causal", spec, packedTrials(extent)});
   Case empty{"S11_varlen_empty_sequences", spec, {}};
   for (std::vector<double> offsets :
-       {std::vector<double>{0, 0, 150, 150, 200}, {0, 200, 200, 200, 200}, {0, 0, 0, 0, 200}}) {
+       {std::vector<double>{0, 0, 150, 150, 200}, {0, 200, 200, 200, 200}, {0, 0, 0, 0, 200}, {0, 70, 70, 199, 200}}) {
     Trial trial;
     trial.shape = "B=4,Tq=200,Tk=200";
     trial.contents = {{"qo", offsets}, {"ko", {0, 60, 60, 199, 200}}};
