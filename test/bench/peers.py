@@ -42,6 +42,7 @@ PAUSE_SECONDS = 0.03
 FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap")
+SEQUENCES = (("packed", 2048), ("packed", 256), ("lengths", 2048))  # beside a batch of sequences without ends of their own
 
 Run = Callable[[], Any]
 
@@ -72,6 +73,7 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
                 points.append((f"cudnn/d{dim}/{sequence // 1024}k/{mask}", Case(mask, dim, sequence)))
     points += [(f"flex/{variant}", Case(variant, 128, long)) for variant in FLEX_VARIANTS]
     points += [(f"own/{variant}", Case(variant, 128, long)) for variant in OWN_VARIANTS]
+    points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SEQUENCES]
     return points
 
 

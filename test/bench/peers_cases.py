@@ -29,6 +29,14 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
     ),
     "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
     "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
+    "packed": (
+        ["qo: tensor<?xi32>", "ko: tensor<?xi32>"],
+        "varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)", "", "%keep = attn.causal %i, %j",
+    ),
+    "lengths": (
+        ["ql: tensor<?xi32>", "kl: tensor<?xi32>"],
+        "lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)", "", "%keep = attn.causal %i, %j",
+    ),
 }
 
 
@@ -76,9 +84,10 @@ class Case:
     def spec(self) -> str:
         """The spec in MLIR."""
         arguments, clauses, score, mask = REGIONS[self.variant]
-        query = f"tensor<?x?x{self.heads}x{self.dim}xbf16>"
-        key = f"tensor<?x?x{self.key_heads}x{self.dim}xbf16>"
-        lse = f"tensor<?x{self.heads}x?xf32>"
+        rows = "?" if self.variant == "packed" else "?x?"
+        query = f"tensor<{rows}x{self.heads}x{self.dim}xbf16>"
+        key = f"tensor<{rows}x{self.key_heads}x{self.dim}xbf16>"
+        lse = f"tensor<{self.heads}x?xf32>" if self.variant == "packed" else f"tensor<?x{self.heads}x?xf32>"
         inputs = [f"q: {query}", f"k: {key}", f"v: {key}", *arguments]
         declared = ", ".join(f'%{text} {{attn.name = "{text.split(":")[0]}"}}' for text in inputs)
         regions = ""
@@ -120,7 +129,9 @@ def make_data(case: Case, torch: Any) -> Data:
     generator = torch.Generator(device="cuda").manual_seed(0)
 
     def normal(heads: int) -> Any:
-        shape = (case.batch, case.sequence, heads, case.dim)
+        shape: tuple[int, ...] = (case.batch, case.sequence, heads, case.dim)
+        if case.variant == "packed":
+            shape = (TOKENS, heads, case.dim)
         return torch.randn(shape, generator=generator, device="cuda", dtype=torch.bfloat16)
 
     query, key, value = normal(case.heads), normal(case.key_heads), normal(case.key_heads)
@@ -133,7 +144,14 @@ def make_data(case: Case, torch: Any) -> Data:
         extra = [ids.expand(case.batch, case.sequence).contiguous()]
     elif case.variant == "sinks":
         extra = [torch.zeros((case.heads, 1), device="cuda", dtype=torch.float32)]
-    lse = torch.full((case.batch, case.heads, case.sequence), float("nan"), device="cuda", dtype=torch.float32)
+    elif case.variant == "packed":
+        offsets = torch.arange(case.batch + 1, device="cuda", dtype=torch.int32) * case.sequence
+        extra = [offsets, offsets]
+    elif case.variant == "lengths":
+        lengths = torch.full((case.batch,), case.sequence, device="cuda", dtype=torch.int32)
+        extra = [lengths, lengths]
+    shape = (case.heads, TOKENS) if case.variant == "packed" else (case.batch, case.heads, case.sequence)
+    lse = torch.full(shape, float("nan"), device="cuda", dtype=torch.float32)
     return Data(query, key, value, extra, torch.full_like(query, float("nan")), lse)
 
 
