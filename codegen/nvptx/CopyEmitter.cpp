@@ -76,16 +76,22 @@ void CopyEmitter::copyAligned(const Part &part) {
   OpBuilder &b = ptx.b;
   int64_t elementBytes = part.element.getIntOrFloatBitWidth() / 8;
   Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether * elementBytes));
-  Value address = part.start;
+  Value address = part.start, left = ptx.sub(part.left, part.row);
+  // Rows that are eight apart permute their pieces alike: few addresses, and the rest is in the instruction. All would
+  // take a register each, as what does not change from step to step of a loop.
+  SmallVector<Value> places;
   for (int64_t first = 0; first < part.layout.rows; first += part.rowsTogether) {
-    Value row = ptx.add(part.row, first);
+    int64_t alike = first % panelPieces;
+    if (first == alike)
+      places.push_back(sharedAddress(part, ptx.add(part.row, first)));
     OpBuilder::InsertionGuard guard(b);
     if (first + part.rowsTogether > part.layout.rows) {
-      auto whole = scf::IfOp::create(b, ptx.loc, ptx.less(row, ptx.i32(part.layout.rows)));
+      auto whole = scf::IfOp::create(b, ptx.loc, ptx.less(part.row, ptx.i32(part.layout.rows - first)));
       b.setInsertionPoint(whole.thenBlock()->getTerminator());
     }
-    Value inside = arith::AndIOp::create(b, ptx.loc, part.insideColumns, ptx.less(row, part.left));
-    ptx.copyPiece(sharedAddress(part, row), address, ptx.select(inside, ptx.i32(pieceBytes), ptx.i32(0)));
+    Value inside = arith::AndIOp::create(b, ptx.loc, part.insideColumns, ptx.less(ptx.i32(first), left));
+    ptx.copyPiece(places[alike / part.rowsTogether], (first - alike) * tile::SharedLayout::rowBytes, address,
+                  ptx.select(inside, ptx.i32(pieceBytes), ptx.i32(0)));
     if (first + part.rowsTogether < part.layout.rows)
       address =
           LLVM::GEPOp::create(b, ptx.loc, address.getType(), b.getI8Type(), address, ArrayRef<LLVM::GEPArg>{step});

@@ -107,7 +107,7 @@ public:
 
   // Copies by threads (9.7.9.25.3).
   /// Starts a copy of 16 bytes from global to shared memory; those past `bytes`, an i32, become 0 and are not read.
-  void copyPiece(mlir::Value shared, mlir::Value global, mlir::Value bytes);
+  void copyPiece(mlir::Value shared, int64_t offset, mlir::Value global, mlir::Value bytes);
   /// Makes the copies that this thread has started since the last time a group.
   void commitPieces();
   /// Waits for all but the last `pending` groups of this thread.
@@ -125,6 +125,9 @@ public:
                                              mlir::ValueRange acc);
   /// The nearest tf32 of an f32, as a word.
   mlir::Value roundTf32(mlir::Value x);
+  /// The sum of two f32, computed where it stands. LLVM would move sums to the block that reads them, and keep the
+  /// registers of all their parts until then.
+  mlir::Value addInPlace(mlir::Value a, mlir::Value b);
 
   /// Two f32 as a pair of 16-bit floats, `low` in the low half.
   mlir::Value pack(mlir::Type element, mlir::Value low, mlir::Value high);

@@ -8,12 +8,18 @@
 using namespace mlir;
 using namespace attnc::nvptx;
 
+/// "[$n + offset]".
+static std::string addressText(size_t operand, int64_t offset) {
+  return "[$" + std::to_string(operand) + (offset ? "+" + std::to_string(offset) : "") + "]";
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
 
-void Ptx::copyPiece(Value shared, Value global, Value bytes) {
-  assembly({}, "cp.async.cg.shared.global [$0], [$1], 16, $2;", "rlr", {shared, global, bytes});
+void Ptx::copyPiece(Value shared, int64_t offset, Value global, Value bytes) {
+  assembly({}, "cp.async.cg.shared.global " + addressText(0, offset) + ", [$1], 16, $2;", "rlr",
+           {shared, global, bytes});
 }
 
 void Ptx::commitPieces() { assembly({}, "cp.async.commit_group;", "", {}); }
@@ -36,11 +42,6 @@ static SmallVector<Value> elementsOf(Ptx &ptx, Value structure, size_t count) {
   for (size_t n = 0; n < count; ++n)
     values.push_back(LLVM::ExtractValueOp::create(ptx.b, ptx.loc, structure, static_cast<int64_t>(n)));
   return values;
-}
-
-/// "[$n + offset]".
-static std::string addressText(size_t operand, int64_t offset) {
-  return "[$" + std::to_string(operand) + (offset ? "+" + std::to_string(offset) : "") + "]";
 }
 
 SmallVector<Value> Ptx::loadMatrices(Value address, int64_t offset, int64_t count, bool transposed) {
@@ -82,4 +83,8 @@ SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange ri
 
 Value Ptx::roundTf32(Value x) {
   return assembly(b.getI32Type(), "cvt.rna.tf32.f32 $0, $1;", "rf", x, /*sideEffects=*/false);
+}
+
+Value Ptx::addInPlace(Value a, Value b) {
+  return assembly(this->b.getF32Type(), "add.rn.f32 $0, $1, $2;", "fff", {a, b});
 }

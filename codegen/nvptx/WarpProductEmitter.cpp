@@ -21,6 +21,9 @@ static constexpr int64_t stepBytes = 32;
 static constexpr int64_t warpRows = 16;
 /// Columns of one product, and of a thread's group of accumulators.
 static constexpr int64_t groupColumns = 8, groupElements = 4;
+/// Columns of f32 from which on accumulators leave so few registers that loads stay near the products that they serve,
+/// one part ahead: left to itself the assembler brings more than there is room for.
+static constexpr int64_t crowdedColumns = 160;
 
 /// A lane's address: `row` of a tile and the piece `half` (0 or 1) of it, of lane number modulo 8 `low`.
 static Value laneAddress(Ptx &ptx, Value tile, Value row, Value half, Value low) {
@@ -33,6 +36,14 @@ static Value moveAlong(Ptx &ptx, Value address, const tile::SharedLayout &layout
   offset += bytes / rowBytes * layout.panelBytes();
   int64_t inPanel = bytes % rowBytes;
   return inPanel ? ptx.bitXor(address, ptx.i32(inPanel)) : address;
+}
+
+/// An f32 as a word.
+static Value toWord(Ptx &ptx, Value x) { return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), x); }
+
+/// A word as an f32.
+static Value toFloat(Ptx &ptx, Value word) {
+  return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(), word);
 }
 
 /// Four words of the left operand: rows of the upper and lower half at the step's first columns, then at its last.
@@ -48,7 +59,7 @@ SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t ste
     // t + 4 key 2t + 1, and accumulators serve as they are.
     SmallVector<Value> words;
     for (int64_t number : {0, 2, 1, 3})
-      words.push_back(arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), values[number]));
+      words.push_back(toWord(ptx, values[number]));
     return words;
   }
   const Slot &slot = held->second;
@@ -108,7 +119,7 @@ SmallVector<WarpProductEmitter::Pair> WarpProductEmitter::loadRight(const Right 
     for (int64_t n : {0, 1}) {
       int64_t offset = step * groupColumns * rowBytes;
       Value address = moveAlong(ptx, right.addresses[n], right.layout, (column + group * groupColumns) * 4, offset);
-      pair[n] = arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), ptx.loadSharedFloat(address, offset));
+      pair[n] = toWord(ptx, ptx.loadSharedFloat(address, offset));
     }
     pairs.push_back(pair);
   }
@@ -117,10 +128,19 @@ SmallVector<WarpProductEmitter::Pair> WarpProductEmitter::loadRight(const Right 
 
 WarpProductEmitter::Split WarpProductEmitter::split(Value word) {
   Ptx &ptx = context.ptx;
-  Type f32 = ptx.b.getF32Type();
-  Value whole = arith::BitcastOp::create(ptx.b, ptx.loc, f32, word), big = ptx.roundTf32(whole);
-  Value rest = arith::SubFOp::create(ptx.b, ptx.loc, whole, arith::BitcastOp::create(ptx.b, ptx.loc, f32, big));
-  return {big, ptx.roundTf32(rest)};
+  Value whole = toFloat(ptx, word), big = ptx.roundTf32(whole);
+  Value rest = arith::SubFOp::create(ptx.b, ptx.loc, whole, toFloat(ptx, big));
+  return {big, ptx.roundTf32(rest), {}};
+}
+
+/// Three parts of 11, 11 and 2 bits, cut off: all of one sign, and finite where the whole is.
+WarpProductEmitter::Split WarpProductEmitter::splitExactly(Value word) {
+  Ptx &ptx = context.ptx;
+  constexpr int32_t tf32Bits = ~((1 << 13) - 1);
+  Value whole = toFloat(ptx, word), big = ptx.bitAnd(word, tf32Bits);
+  Value rest = arith::SubFOp::create(ptx.b, ptx.loc, whole, toFloat(ptx, big));
+  Value small = ptx.bitAnd(toWord(ptx, rest), tf32Bits);
+  return {big, small, toWord(ptx, arith::SubFOp::create(ptx.b, ptx.loc, rest, toFloat(ptx, small)))};
 }
 
 /// Adds a product to the accumulators of a group.
@@ -128,24 +148,26 @@ void WarpProductEmitter::multiply(Type element, ArrayRef<Value> left, const Pair
   llvm::copy(context.ptx.warpProduct(element, left, right, acc), acc.begin());
 }
 
-/// Products of big and small parts first, since they are smaller. Tensor cores cut off what they add; sums over steps
-/// are rounded to nearest outside of them.
-void WarpProductEmitter::multiplyFloats(ArrayRef<Split> left, const Pair &right, MutableArrayRef<Value> acc) {
+/// Tensor cores cut off what they add. So products of small parts have a sum of their own, and sums are added, rounded
+/// to nearest, outside of the tensor cores. Where the right operand is split exactly, a product with a left operand of
+/// 1 and zeros is exact: the weights of a row that keeps one key.
+void WarpProductEmitter::multiplyFloats(ArrayRef<Split> left, ArrayRef<Split> right, MutableArrayRef<Value> acc) {
   Ptx &ptx = context.ptx;
   Type f32 = ptx.b.getF32Type();
-  SmallVector<Value> leftBig, leftSmall;
-  for (Split parts : left) {
-    leftBig.push_back(parts.big);
-    leftSmall.push_back(parts.small);
-  }
-  Split low = split(right[0]), high = split(right[1]);
-  Pair big{low.big, high.big}, small{low.small, high.small};
+  auto part = [](ArrayRef<Split> splits, Value Split::*member) {
+    return llvm::map_to_vector(splits, [&](const Split &split) { return split.*member; });
+  };
+  SmallVector<Value> leftBig = part(left, &Split::big), rightBig = part(right, &Split::big);
   SmallVector<Value> sum(groupElements, ptx.f32(0));
-  sum = ptx.warpProduct(f32, leftSmall, big, sum);
-  sum = ptx.warpProduct(f32, leftBig, small, sum);
-  sum = ptx.warpProduct(f32, leftBig, big, sum);
-  for (auto [element, part] : llvm::zip_equal(acc, sum))
-    element = element ? arith::AddFOp::create(ptx.b, ptx.loc, element, part).getResult() : part;
+  if (right.front().least)
+    sum = ptx.warpProduct(f32, leftBig, part(right, &Split::least), sum);
+  sum = ptx.warpProduct(f32, part(left, &Split::small), rightBig, sum);
+  sum = ptx.warpProduct(f32, leftBig, part(right, &Split::small), sum);
+  SmallVector<Value> bigSum = ptx.warpProduct(f32, leftBig, rightBig, SmallVector<Value>(groupElements, ptx.f32(0)));
+  for (auto [element, big, small] : llvm::zip_equal(acc, bigSum, sum)) {
+    Value product = ptx.addInPlace(big, small);
+    element = element ? ptx.addInPlace(element, product) : product;
+  }
 }
 
 void WarpProductEmitter::emit(tile::MmaOp product) {
@@ -158,23 +180,44 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   for (int64_t n = 0; n < columns / groupColumns * groupElements; ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
   Right right = findRight(product);
+  // Logits have no case that must be exact.
+  auto splitRight = [&](const Pair &pair) {
+    return llvm::map_to_vector(pair, [&](Value word) { return right.transposed ? split(word) : splitExactly(word); });
+  };
   int64_t depth = leftType.getDimSize(1) * leftType.getElementTypeBitWidth() / 8;
-  for (int64_t step = 0; step * stepBytes < depth; ++step) {
-    SmallVector<Value> left = loadLeft(product, step);
-    SmallVector<Split> parts;
-    if (element.isF32())
-      parts = llvm::map_to_vector(left, [&](Value word) { return split(word); });
-    for (int64_t column = 0; column < columns; column += 2 * groupColumns) {
-      int64_t groups = std::min<int64_t>(2, (columns - column) / groupColumns);
-      for (auto [group, pair] : llvm::enumerate(loadRight(right, step, column, groups))) {
-        int64_t first = (column / groupColumns + group) * groupElements;
-        auto part = MutableArrayRef(acc).slice(first, groupElements);
-        if (element.isF32())
-          multiplyFloats(parts, pair, part);
-        else
-          multiply(element, left, pair, part);
-      }
+  SmallVector<std::pair<int64_t, int64_t>> parts; // step and column
+  for (int64_t step = 0; step * stepBytes < depth; ++step)
+    for (int64_t column = 0; column < columns; column += 2 * groupColumns)
+      parts.push_back({step, column});
+  auto load = [&](size_t part) {
+    auto [step, column] = parts[part];
+    return loadRight(right, step, column, std::min<int64_t>(2, (columns - column) / groupColumns));
+  };
+
+  bool crowded = element.isF32() && columns > crowdedColumns;
+  SmallVector<Value> left;
+  SmallVector<Split> leftParts;
+  SmallVector<Pair> pairs, next;
+  for (auto [number, part] : llvm::enumerate(parts)) {
+    auto [step, column] = part;
+    if (column == 0) {
+      left = loadLeft(product, step);
+      if (element.isF32())
+        leftParts = llvm::map_to_vector(left, [&](Value word) { return split(word); });
     }
+    pairs = crowded && number > 0 ? next : load(number);
+    if (crowded && number + 1 < parts.size())
+      next = load(number + 1);
+    for (auto [group, pair] : llvm::enumerate(pairs)) {
+      auto sums = MutableArrayRef(acc).slice((column / groupColumns + group) * groupElements, groupElements);
+      if (element.isF32())
+        multiplyFloats(leftParts, splitRight(pair), sums);
+      else
+        multiply(element, left, pair, sums);
+    }
+    // Pins that compare alike would be one.
+    if (crowded)
+      ptx.pin(ptx.add(context.abi.getTileCount(), static_cast<int64_t>(number)));
   }
   context.tiles[product.getResult()] = Fragment{false, acc};
 }

@@ -22,9 +22,10 @@ public:
   void emit(tile::MmaOp product);
 
 private:
-  /// Two parts of an f32, as words: their sum is off by less than its last bit.
+  /// Parts of an f32 that tensor cores take, as words. The sum of `big` and `small` is off by less than its last bit;
+  /// with `least`, which is null where that is enough, it is exact.
   struct Split {
-    mlir::Value big, small;
+    mlir::Value big, small, least;
   };
   /// Two words of the right operand for eight columns of the result.
   using Pair = std::array<mlir::Value, 2>;
@@ -40,9 +41,10 @@ private:
   Right findRight(tile::MmaOp product);
   llvm::SmallVector<Pair> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
   Split split(mlir::Value word);
+  Split splitExactly(mlir::Value word);
   void multiply(mlir::Type element, llvm::ArrayRef<mlir::Value> left, const Pair &right,
                 llvm::MutableArrayRef<mlir::Value> acc);
-  void multiplyFloats(llvm::ArrayRef<Split> left, const Pair &right, llvm::MutableArrayRef<mlir::Value> acc);
+  void multiplyFloats(llvm::ArrayRef<Split> left, llvm::ArrayRef<Split> right, llvm::MutableArrayRef<mlir::Value> acc);
 
   EmitContext &context;
 };

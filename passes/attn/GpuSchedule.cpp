@@ -42,10 +42,11 @@ struct Step {
 };
 
 /// Steps of kernels without roles, from the most comfortable on.
-constexpr Step steps[] = {{64, 2}, {32, 2}, {64, 1}, {32, 1}, {16, 2}, {16, 1}};
+constexpr Step steps[] = {{64, 2}, {32, 2}, {16, 2}, {64, 1}, {32, 1}, {16, 1}};
 
-/// Registers that a thread has for the accumulated output and the logits; beside them stand operands and addresses.
-constexpr int64_t accumulatorRegisters = 160;
+/// Registers that a thread has for the accumulated output and the logits; beside them stand operands and addresses, and
+/// the parts of f32.
+constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136;
 
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
 struct SharedUse {
@@ -115,7 +116,8 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target)
   Value value = kernel.getValueOrNull();
   // Elements of the output that a thread holds: two of a row's eight columns, in two rows. Weights are stored in every
   // step, which takes as many addresses.
-  int64_t held = value ? headDim(value) / 2 : accumulatorRegisters - 16;
+  int64_t most = elementOf(kernel).isF32() ? accumulatorRegistersOfFloats : accumulatorRegisters;
+  int64_t held = value ? headDim(value) / 2 : most - 16;
   ScheduleAttr schedule;
   for (const Step &step : steps) {
     auto pipeline = PipelineAttr::get(
@@ -124,7 +126,7 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target)
         /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
         /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel), Staging::Pieces);
     schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline);
-    if (held + step.keys / 2 <= accumulatorRegisters &&
+    if (held + step.keys / 2 <= most &&
         sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
   }

@@ -16,13 +16,19 @@
 // HALF: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // HALF: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
-// Three products of parts that tf32 holds; they are added outside.
+// Logits are sums of three products of parts that tf32 holds, added outside of the tensor cores; small parts have a sum of
+// their own.
 // FLOAT: .target sm_90a
 // FLOAT-NOT: wgmma
 // FLOAT: cvt.rna.tf32.f32
 // FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLOAT: add.rn.f32
+// Values are in three parts, cut off, whose sum is exact: where a weight is 1, so is its product.
+// FLOAT: ld.shared.f32
+// FLOAT: and.b32 {{.*}}, -8192;
+// FLOAT-COUNT-4: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // FLOAT: add.rn.f32
 
 // A block a tile, and no tensor maps.
