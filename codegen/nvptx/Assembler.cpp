@@ -20,8 +20,16 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, Strin
   Result<TemporaryFile> output = TemporaryFile::create("attnc", "cubin");
   if (!input || !output)
     return input ? output.takeError() : input.takeError();
-  Result<ProgramResult> result =
-      runProgram(program, {"-arch=" + arch.str(), "-O3", "-v", input->path(), "-o", output->path()});
+  std::vector<std::string> arguments = {"-arch=" + arch.str(), "-O3", "-v", input->path(), "-o", output->path()};
+  // The same code in less time: kernels with schedules for short and for long sequences have an entry of each.
+  if (ptx.count(".entry ") > 1)
+    arguments.push_back("--split-compile=0");
+  Result<ProgramResult> result = runProgram(program, arguments);
+  // Assemblers before CUDA 12.1 do not know the option.
+  if (result && result->exitCode != 0 && (result->output + result->log).find("split-compile") != std::string::npos) {
+    arguments.pop_back();
+    result = runProgram(program, arguments);
+  }
   if (!result)
     return result.takeError();
   if (result->exitCode != 0)
