@@ -29,6 +29,15 @@ void EmitContext::syncWarpgroup() {
   ptx.barrierSync(ptx.add(place.warpgroup, firstBarrier), warpgroupThreads);
 }
 
+Value EmitContext::localArray(Type type, int64_t count) {
+  OpBuilder &b = ptx.b;
+  OpBuilder::InsertionGuard guard(b);
+  // At the function's start, where LLVM looks for what can be registers.
+  b.setInsertionPointToStart(&abi.getFunction().getBody().front());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  return LLVM::AllocaOp::create(b, ptx.loc, pointer, type, ptx.i32(count));
+}
+
 /// The constant of type `type` for an attribute of one element.
 static Value constantOf(Ptx &ptx, Attribute attribute, Type type) {
   // Positions stay below 2^30; what lies further off compares with them in the same way.

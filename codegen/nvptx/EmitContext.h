@@ -73,6 +73,9 @@ public:
   /// Joins the threads of one consumer warpgroup, each on a named barrier of its own: 8, 9, ...
   void syncWarpgroup();
 
+  /// The address of `count` values of type `type` in local memory.
+  mlir::Value localArray(mlir::Type type, int64_t count);
+
   /// The type that stands for one of the program's: i32 for index.
   mlir::Type scalarType(mlir::Type type) const;
 

@@ -21,6 +21,9 @@ private:
   using Range = std::pair<mlir::Value, mlir::Value>;
 
   Range walk(tile::ExtentOp extent, const View &view, llvm::SmallVector<mlir::Value> position, Range range);
+  mlir::Value arePieces(tile::ExtentOp extent, const View &view);
+  Range walkPieces(tile::ExtentOp extent, const View &view);
+  Range walkPiecesIfWhole(tile::ExtentOp extent, const View &view, Range none);
   Range join(Range range, mlir::Value least, mlir::Value greatest);
   mlir::Value load(const View &view, mlir::ValueRange position);
 

@@ -95,6 +95,19 @@ void Ptx::blockSync() { NVVM::Barrier0Op::create(b, loc); }
 
 void Ptx::warpSync() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
 
+Value Ptx::loadIf(Type type, Value address, Value condition) {
+  unsigned bits = type.getIntOrFloatBitWidth();
+  // Bytes come in registers of 16 bits.
+  Type held = b.getIntegerType(std::max(16U, bits));
+  const char *letter = bits <= 16 ? "hlb" : bits == 32 ? "rlb" : "llb";
+  std::string zero = "mov.b" + std::to_string(held.getIntOrFloatBitWidth()) + " $0, 0;\n";
+  std::string load = "@$2 ld.global." + std::string(bits == 8 ? "u8" : "b" + std::to_string(bits)) + " $0, [$1];";
+  Value word = assembly(held, zero + load, letter, {address, condition});
+  if (bits < 16)
+    word = arith::TruncIOp::create(b, loc, b.getIntegerType(bits), word);
+  return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, type, word).getResult() : word;
+}
+
 //===----------------------------------------------------------------------===//
 // Barriers in shared memory
 //===----------------------------------------------------------------------===//

@@ -77,6 +77,10 @@ public:
   /// Waits until the phase of parity `parity` is over.
   void waitBarrier(mlir::Value barrier, mlir::Value parity);
 
+  /// The element of type `type`, of 8 to 64 bits, at an address in global memory where `condition`, an i1, holds; else
+  /// 0. One instruction: neither a branch nor an address that is always there.
+  mlir::Value loadIf(mlir::Type type, mlir::Value address, mlir::Value condition);
+
   // Shared memory.
   void storeShared(mlir::Value address, mlir::Value word);
   mlir::Value loadShared(mlir::Value address);

@@ -24,15 +24,8 @@ static int64_t countConsumers(tile::ProgramOp program) { return program.getPipel
 
 RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program) : context(context), base(base) {
   Ptx &ptx = context.ptx;
-  Type pointer = LLVM::LLVMPointerType::get(ptx.b.getContext());
-  // At the function's start, where LLVM looks for what can be registers.
   auto variable = [&] {
-    Value address;
-    {
-      OpBuilder::InsertionGuard guard(ptx.b);
-      ptx.b.setInsertionPointToStart(&context.abi.getFunction().getBody().front());
-      address = LLVM::AllocaOp::create(ptx.b, ptx.loc, pointer, ptx.b.getI32Type(), ptx.i32(1));
-    }
+    Value address = context.localArray(ptx.b.getI32Type(), 1);
     LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(0), address);
     return address;
   };

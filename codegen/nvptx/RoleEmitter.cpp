@@ -253,7 +253,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::CensusOp census) {
         CensusEmitter(context, [&](Block &body) { result = emitBlock(body); }).emit(census);
       })
-      .Case([&](tile::LoadOp load) { stores.emit(load); })
+      .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })
       .Case([&](tile::StoreOp store) { stores.emit(store); })
       // Rings have their place already, and all rows of a warpgroup are computed.
       .Case<tile::RingOp, tile::BufferOp, tile::LiveRowsOp>([](auto) {})

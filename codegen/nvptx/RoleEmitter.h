@@ -8,6 +8,7 @@
 #include "codegen/nvptx/CensusEmitter.h"
 #include "codegen/nvptx/CopyEmitter.h"
 #include "codegen/nvptx/ExtentEmitter.h"
+#include "codegen/nvptx/LoadEmitter.h"
 #include "codegen/nvptx/RingEmitter.h"
 #include "codegen/nvptx/RowwiseEmitter.h"
 #include "codegen/nvptx/StoreEmitter.h"

@@ -1,4 +1,4 @@
-//===- StoreEmitter.cpp - Tiles and row vectors to and from memory *- C++ -*-===//
+//===- StoreEmitter.cpp - Tiles and row vectors to memory -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
@@ -243,56 +243,6 @@ void StoreEmitter::emit(tile::StoreOp store) {
     storeStaged(store);
   else
     storeStagedBelow(store);
-}
-
-/// Elements of the thread's rows, columns or both; 0 past a limit.
-void StoreEmitter::emit(tile::LoadOp load) {
-  Ptx &ptx = context.ptx;
-  const View &view = context.abi.getView(load.getView());
-  auto type = cast<VectorType>(load.getResult().getType());
-  Type element = type.getElementType();
-  ArrayRef<int64_t> axes = load.getAxes();
-  Value zero = arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getZeroAttr(element));
-  // What lies past a limit is read at the limit's last element before it, which is there, and then dropped.
-  auto read = [&](Value row, Value column) -> Value {
-    SmallVector<Value> positions =
-        llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
-    Value inside;
-    std::array<Value, 2> offsets{row, column};
-    for (auto [axis, offset, limit] :
-         llvm::zip_equal(axes, ArrayRef(offsets).take_front(axes.size()), load.getLimits())) {
-      Value at = ptx.add(positions[axis], offset), below = isBelow(at, limit);
-      positions[axis] = ptx.select(below, at, ptx.i32(0));
-      inside = inside ? arith::AndIOp::create(ptx.b, ptx.loc, inside, below).getResult() : below;
-    }
-    Value value = view.load(ptx.b, ptx.loc, positions);
-    return inside ? ptx.select(inside, value, zero) : value;
-  };
-  bool isColumn = llvm::any_of(load->getUses(), [&](OpOperand &use) {
-    auto isIn = [&](ValueRange columns) { return llvm::is_contained(columns, load.getResult()); };
-    if (auto map = dyn_cast<tile::MapOp>(use.getOwner()))
-      return isIn(map.getCols());
-    if (auto mask = dyn_cast<tile::MaskOp>(use.getOwner()))
-      return isIn(mask.getCols());
-    return false;
-  });
-  auto rowAt = [&](int64_t slot) { return ptx.add(context.place.row, rowOf(slot)); };
-  auto columnAt = [&](int64_t offset) { return ptx.add(context.place.column, offset); };
-  if (type.getRank() == 2) {
-    Fragment fragment;
-    int64_t elements = type.getDimSize(1) / lanesOfRow * rowsOfThread;
-    for (int64_t n = 0; n < elements; ++n)
-      fragment.values.push_back(read(rowAt(slotOf(n)), columnAt(columnOf(n))));
-    context.tiles[load.getResult()] = fragment;
-  } else if (isColumn) {
-    SmallVector<Value> &columns = context.columns[load.getResult()];
-    for (int64_t n = 0; n < type.getDimSize(0) / lanesOfRow; ++n)
-      columns.push_back(read(columnAt(n / 2 * 8 + n % 2), {}));
-  } else {
-    SmallVector<Value> &rows = context.rows[load.getResult()];
-    for (int64_t slot = 0; slot < rowsOfThread; ++slot)
-      rows.push_back(read(rowAt(slot), {}));
-  }
 }
 
 void StoreEmitter::finish() {

@@ -1,4 +1,4 @@
-//===- StoreEmitter.h - Tiles and row vectors to and from memory *- C++ -*-===//
+//===- StoreEmitter.h - Tiles and row vectors to memory ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
@@ -9,14 +9,13 @@
 
 namespace attnc::nvptx {
 
-/// Emits stores of results, and loads of what consumers read from memory themselves.
+/// Emits stores of results.
 class StoreEmitter {
 public:
   /// `base` is the address of shared memory.
   StoreEmitter(EmitContext &context, mlir::Value base) : context(context), base(base) {}
 
   void emit(tile::StoreOp store);
-  void emit(tile::LoadOp load);
   /// Waits for all stores of the warpgroup at the end of the kernel.
   void finish();
 

@@ -1,0 +1,220 @@
+//===- LoadEmitter.cpp - Captured tensors to registers ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/LoadEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+
+/// Columns from one pair of a thread to the next.
+static constexpr int64_t pairStride = 2 * lanesOfRow;
+
+/// Bits that an element takes in memory: booleans have a byte each.
+static unsigned storedBits(Type element) { return std::max(8U, element.getIntOrFloatBitWidth()); }
+
+/// Pairs of narrow elements travel in one word, so that a tile takes half the registers.
+static bool travelInPairs(Type element) { return storedBits(element) <= 16; }
+
+/// The type of what is loaded and travels: a pair of elements, or one.
+static Type carriedType(OpBuilder &builder, Type element) {
+  return travelInPairs(element) ? Type(builder.getIntegerType(2 * storedBits(element))) : element;
+}
+
+/// Both elements of what was loaded as one word, or a word each.
+static SmallVector<Value> unpack(Ptx &ptx, ArrayRef<Value> words, Type element) {
+  if (!travelInPairs(element))
+    return llvm::to_vector(words);
+  SmallVector<Value> values;
+  Type stored = ptx.b.getIntegerType(storedBits(element));
+  for (Value word : words)
+    for (unsigned part : {0U, 1U}) {
+      Value shift =
+          arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(word.getType(), part * storedBits(element)));
+      Value shifted = part ? arith::ShRUIOp::create(ptx.b, ptx.loc, word, shift).getResult() : word;
+      Value bits = arith::TruncIOp::create(ptx.b, ptx.loc, stored, shifted);
+      if (element.isInteger(1)) {
+        Value zero = arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(stored, 0));
+        values.push_back(arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::ne, bits, zero));
+      } else {
+        values.push_back(stored == element ? bits : arith::BitcastOp::create(ptx.b, ptx.loc, element, bits));
+      }
+    }
+  return values;
+}
+
+static Value conjunction(Ptx &ptx, Value x, Value y) {
+  return x && y ? arith::AndIOp::create(ptx.b, ptx.loc, x, y).getResult() : x ? x : y;
+}
+
+Value LoadEmitter::isBelow(Value position, Value limit) { return context.ptx.less(position, context.scalar(limit)); }
+
+/// The run of the thread's row `slot`, or of a vector along columns. The last axis is that of columns.
+LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t slot) {
+  Ptx &ptx = context.ptx;
+  const View &view = context.abi.getView(load.getView());
+  ArrayRef<int64_t> axes = load.getAxes();
+  SmallVector<Value> positions =
+      llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
+  Run run;
+  if (axes.size() == 2) {
+    Value row = ptx.add(positions[axes[0]], ptx.add(context.place.row, rowOf(slot)));
+    run.inside = isBelow(row, load.getLimits()[0]);
+    positions[axes[0]] = ptx.select(run.inside, row, ptx.i32(0));
+  }
+  Value column = ptx.add(positions[axes.back()], context.place.column);
+  positions[axes.back()] = column;
+  run.first = view.address(ptx.b, ptx.loc, positions);
+  return run;
+}
+
+/// Whether all elements of the thread are there, and pairs of them lie next to each other where one load gets both.
+Value LoadEmitter::areWholePairs(tile::LoadOp load, const Run &run, int64_t pairs) {
+  Ptx &ptx = context.ptx;
+  const View &view = context.abi.getView(load.getView());
+  int64_t axis = load.getAxes().back();
+  Value column = ptx.add(context.scalar(load.getIndices()[axis]), context.place.column);
+  Value whole = isBelow(ptx.add(column, (pairs - 1) * pairStride + 1), load.getLimits().back());
+  Value adjacent = arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::eq, view.strides[axis], ptx.i64(1));
+  whole = conjunction(ptx, whole, adjacent);
+  int64_t pairBytes = 2 * storedBits(view.type.getElementType()) / 8;
+  Value address = LLVM::PtrToIntOp::create(ptx.b, ptx.loc, ptx.b.getI64Type(), run.first);
+  Value odd = arith::AndIOp::create(ptx.b, ptx.loc, address, ptx.i64(pairBytes - 1));
+  Value aligned = arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::eq, odd, ptx.i64(0));
+  whole = conjunction(ptx, conjunction(ptx, whole, run.inside), aligned);
+  return whole;
+}
+
+/// Two elements a load.
+SmallVector<Value> LoadEmitter::readPairs(tile::LoadOp load, const Run &run, int64_t pairs) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  Type element = cast<VectorType>(load.getResult().getType()).getElementType(), carried = carriedType(b, element);
+  unsigned bits = storedBits(element);
+  SmallVector<Value> words;
+  for (int64_t pair = 0; pair < pairs; ++pair) {
+    auto offset = static_cast<int32_t>(pair * pairStride);
+    Value address = LLVM::GEPOp::create(b, ptx.loc, run.first.getType(), b.getIntegerType(bits), run.first,
+                                        ArrayRef<LLVM::GEPArg>{offset});
+    if (travelInPairs(element)) {
+      words.push_back(LLVM::LoadOp::create(b, ptx.loc, carried, address));
+      continue;
+    }
+    Value both = LLVM::LoadOp::create(b, ptx.loc, VectorType::get({2}, element), address, 2 * bits / 8);
+    for (int64_t part : {0, 1})
+      words.push_back(LLVM::ExtractElementOp::create(b, ptx.loc, both, ptx.i32(part)));
+  }
+  return words;
+}
+
+/// One element a load, and only those below the limits: a loop over pairs, whose words meet in local memory. Unrolled,
+/// it would need more registers than the fast way.
+SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, int64_t pairs) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  const View &view = context.abi.getView(load.getView());
+  Type element = view.type.getElementType(), carried = carriedType(b, element);
+  bool inPairs = travelInPairs(element);
+  Type stored = inPairs ? Type(b.getIntegerType(storedBits(element))) : element;
+  int64_t axis = load.getAxes().back(), wordsOfPair = inPairs ? 1 : 2;
+  Value words = context.localArray(carried, pairs * wordsOfPair);
+  auto wordAt = [&](Value number) -> Value {
+    return LLVM::GEPOp::create(b, ptx.loc, words.getType(), carried, words, ArrayRef<LLVM::GEPArg>{number});
+  };
+  auto loop = scf::ForOp::create(b, ptx.loc, ptx.i32(0), ptx.i32(pairs), ptx.i32(1));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    Value pair = loop.getInductionVar(), offset = ptx.mul(pair, pairStride);
+    Value column = ptx.add(ptx.add(context.scalar(load.getIndices()[axis]), context.place.column), offset);
+    SmallVector<Value> both;
+    for (int64_t part : {0, 1}) {
+      Value below = isBelow(ptx.add(column, part), load.getLimits().back());
+      Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(ptx.add(offset, part)), view.strides[axis]);
+      Value address =
+          LLVM::GEPOp::create(b, ptx.loc, run.first.getType(), stored, run.first, ArrayRef<LLVM::GEPArg>{distance});
+      both.push_back(ptx.loadIf(stored, address, conjunction(ptx, run.inside, below)));
+    }
+    if (inPairs) {
+      Value low = arith::ExtUIOp::create(b, ptx.loc, carried, both[0]);
+      Value high = arith::ExtUIOp::create(b, ptx.loc, carried, both[1]);
+      Value shift = arith::ConstantOp::create(b, ptx.loc, b.getIntegerAttr(carried, storedBits(element)));
+      both = {arith::OrIOp::create(b, ptx.loc, low, arith::ShLIOp::create(b, ptx.loc, high, shift))};
+    }
+    for (auto [number, word] : llvm::enumerate(both))
+      LLVM::StoreOp::create(b, ptx.loc, word, wordAt(ptx.add(ptx.mul(pair, wordsOfPair), number)), /*alignment=*/0,
+                            /*isVolatile=*/true);
+  }
+  SmallVector<Value> read;
+  for (int64_t number = 0; number < pairs * wordsOfPair; ++number)
+    read.push_back(LLVM::LoadOp::create(b, ptx.loc, carried, wordAt(ptx.i32(number)), /*alignment=*/0,
+                                        /*isVolatile=*/true));
+  return read;
+}
+
+/// The thread's columns of its row `slot`, or of a vector along columns. A branch a row: both rows together would need
+/// more registers than there are.
+SmallVector<Value> LoadEmitter::readColumns(tile::LoadOp load, int64_t slot, int64_t pairs) {
+  Ptx &ptx = context.ptx;
+  Run run = findRun(load, slot);
+  Type element = cast<VectorType>(load.getResult().getType()).getElementType();
+  SmallVector<Type> types((travelInPairs(element) ? 1 : 2) * pairs, carriedType(ptx.b, element));
+  auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, areWholePairs(load, run, pairs), /*withElseRegion=*/true);
+  auto fill = [&](Block *block, auto read) {
+    OpBuilder::InsertionGuard guard(ptx.b);
+    ptx.b.setInsertionPointToEnd(block);
+    scf::YieldOp::create(ptx.b, ptx.loc, (this->*read)(load, run, pairs));
+  };
+  fill(branch.thenBlock(), &LoadEmitter::readPairs);
+  fill(branch.elseBlock(), &LoadEmitter::readElements);
+  return unpack(ptx, llvm::to_vector_of<Value>(branch.getResults()), element);
+}
+
+/// The element of a vector along rows.
+Value LoadEmitter::readRow(tile::LoadOp load, int64_t slot) {
+  Ptx &ptx = context.ptx;
+  const View &view = context.abi.getView(load.getView());
+  int64_t axis = load.getAxes().front();
+  SmallVector<Value> positions =
+      llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
+  Value row = ptx.add(positions[axis], ptx.add(context.place.row, rowOf(slot)));
+  Value below = isBelow(row, load.getLimits().front());
+  positions[axis] = ptx.select(below, row, ptx.i32(0));
+  Value zero = arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getZeroAttr(view.type.getElementType()));
+  return ptx.select(below, view.load(ptx.b, ptx.loc, positions), zero);
+}
+
+/// Whether a vector goes along columns: a map or mask takes it so.
+static bool goesAlongColumns(tile::LoadOp load) {
+  return llvm::any_of(load->getUses(), [&](OpOperand &use) {
+    auto isIn = [&](ValueRange columns) { return llvm::is_contained(columns, load.getResult()); };
+    if (auto map = dyn_cast<tile::MapOp>(use.getOwner()))
+      return isIn(map.getCols());
+    if (auto mask = dyn_cast<tile::MaskOp>(use.getOwner()))
+      return isIn(mask.getCols());
+    return false;
+  });
+}
+
+void LoadEmitter::emit(tile::LoadOp load) {
+  auto type = cast<VectorType>(load.getResult().getType());
+  int64_t columns = type.getShape().back(), pairs = columns / pairStride;
+  if (type.getRank() == 2) {
+    SmallVector<SmallVector<Value>> byRow;
+    for (int64_t slot = 0; slot < rowsOfThread; ++slot)
+      byRow.push_back(readColumns(load, slot, pairs));
+    Fragment fragment;
+    for (int64_t n = 0; n < rowsOfThread * 2 * pairs; ++n)
+      fragment.values.push_back(byRow[slotOf(n)][n / 4 * 2 + n % 2]);
+    context.tiles[load.getResult()] = fragment;
+  } else if (goesAlongColumns(load)) {
+    context.columns[load.getResult()] = readColumns(load, /*slot=*/0, pairs);
+  } else {
+    SmallVector<Value> &rows = context.rows[load.getResult()];
+    for (int64_t slot = 0; slot < rowsOfThread; ++slot)
+      rows.push_back(readRow(load, slot));
+  }
+}

@@ -1,0 +1,40 @@
+//===- LoadEmitter.h - Captured tensors to registers ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_LOADEMITTER_H
+#define ATTNC_CODEGEN_NVPTX_LOADEMITTER_H
+
+#include "codegen/nvptx/EmitContext.h"
+
+namespace attnc::nvptx {
+
+/// Emits loads of what consumers read from memory themselves: elements of captured tensors, for the rows and columns
+/// that a thread has.
+class LoadEmitter {
+public:
+  explicit LoadEmitter(EmitContext &context) : context(context) {}
+
+  void emit(tile::LoadOp load);
+
+private:
+  /// Elements along a row of a view, from the thread's first column on.
+  struct Run {
+    mlir::Value first;  ///< address of the thread's first element, which need not be there
+    mlir::Value inside; ///< whether the row is below its limit; null without rows
+  };
+
+  Run findRun(tile::LoadOp load, int64_t slot);
+  mlir::Value areWholePairs(tile::LoadOp load, const Run &run, int64_t pairs);
+  llvm::SmallVector<mlir::Value> readPairs(tile::LoadOp load, const Run &run, int64_t pairs);
+  llvm::SmallVector<mlir::Value> readElements(tile::LoadOp load, const Run &run, int64_t pairs);
+  llvm::SmallVector<mlir::Value> readColumns(tile::LoadOp load, int64_t slot, int64_t pairs);
+  mlir::Value readRow(tile::LoadOp load, int64_t slot);
+  mlir::Value isBelow(mlir::Value position, mlir::Value limit);
+
+  EmitContext &context;
+};
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_LOADEMITTER_H
