@@ -36,6 +36,7 @@ private:
   void fillSegments(const Tensor &tensor) const;
   void fillValues(const Tensor &tensor, uint64_t stream) const;
   bool isValueLike(unsigned index) const;
+  bool isReadByMasks(unsigned index) const;
 
   /// An integer in [0, limit].
   int64_t integerAt(uint64_t stream, uint64_t index, int64_t limit) const {
@@ -59,6 +60,16 @@ bool Drawer::isValueLike(unsigned index) const {
   mlir::Value value = function.getArgument(index);
   return llvm::any_of(kernel.kernels, [&](attn::KernelOpInterface op) {
     return value == op.getQuery() || value == op.getKey() || value == op.getValueOrNull();
+  });
+}
+
+/// Whether a mask reads elements of the argument.
+bool Drawer::isReadByMasks(unsigned index) const {
+  mlir::func::FuncOp function = kernel.function;
+  mlir::Value value = function.getArgument(index);
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation *user) {
+    return llvm::any_of(kernel.kernels,
+                        [&](attn::KernelOpInterface op) { return op.getMask().isAncestor(user->getParentRegion()); });
   });
 }
 
@@ -170,13 +181,10 @@ void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, un
   default:
     break;
   }
-  if (isFloat(tensor.dtype())) {
-    if (!isValueLike(index))
-      return fillNormal(tensor, options.seed, index);
-    if (options.drawValues)
-      fillValues(tensor, index);
+  if (!options.drawValues && !isReadByMasks(index))
     return;
-  }
+  if (isFloat(tensor.dtype()))
+    return isValueLike(index) ? fillValues(tensor, index) : fillNormal(tensor, options.seed, index);
   bool mask = tensor.dtype() == runtime::DType::I1;
   tensor.forEach([&](int64_t linear, void *element) {
     double u = runtime::uniformAt(options.seed, index, static_cast<uint64_t>(linear));

@@ -18,7 +18,7 @@ struct RandomOptions {
   uint64_t seed = 0;
   /// Multiplies queries, keys and values.
   double valueScale = 1;
-  /// Whether queries, keys and values are drawn; what looks at masks alone leaves them unspecified.
+  /// Whether tensors that no mask reads are drawn; what looks at masks alone leaves them unspecified.
   bool drawValues = true;
 };
 
