@@ -86,7 +86,8 @@ void CensusEmitter::listSteps(tile::CensusOp census) {
     Value own = ptx.add(step, lane), kind = loadKind(own);
     Value offset = arith::MulIOp::create(b, ptx.loc, own, context.scalar(census.getStep()));
     SmallVector<Value> after;
-    for (auto [wanted, place] : llvm::zip_equal(ArrayRef{Kind::All, Kind::Some}, next)) {
+    constexpr Kind kinds[] = {Kind::All, Kind::Some};
+    for (auto [wanted, place] : llvm::zip_equal(kinds, next)) {
       Value bits = ballot(kind, wanted), rank = count(arith::AndIOp::create(b, ptx.loc, bits, before));
       storeIf(ptx.equal(kind, wanted), ptx.add(ptx.add(place, rank), tile::CensusOp::numCounts),
               ptx.add(context.scalar(census.getLow()), offset));

@@ -18,6 +18,10 @@
 // CHECK: bar.sync 0;
 // CHECK: vote.sync.ballot.b32
 // CHECK: popc.b32
+// Steps that keep all are listed first, then those that keep some.
+// CHECK: setp.{{eq|ne}}.{{b|s}}32 %p{{[0-9]+}}, %r{{[0-9]+}}, 2;
+// CHECK: st.global.b32
+// CHECK: setp.{{eq|ne}}.{{b|s}}32 %p{{[0-9]+}}, %r{{[0-9]+}}, 1;
 // CHECK: st.global.b32
 // CHECK: ret;
 
