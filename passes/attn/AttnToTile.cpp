@@ -231,6 +231,12 @@ Value ProgramWriter::divideRows(Value tile, Value factors, Type element) {
 }
 
 void ProgramWriter::writeForward(ForwardOp op, State state) {
+  OpBuilder::InsertionGuard guard(builder);
+  // A tile without rows has no keys either. On a GPU its results would take as long as others.
+  if (Value holds = b.getGeometry().holds; holds && b.getPipeline()) {
+    auto branch = scf::IfOp::create(builder, loc, holds);
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  }
   auto [factors, lse] = finish(state);
   Type element = cast<RankedTensorType>(op.getOut().getType()).getElementType();
   b.storeRows(divideRows(state.out, factors, element), op.getOut());

@@ -271,8 +271,10 @@ void TileBuilder::buildPackedGeometry(Value slot) {
   Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.queryBase);
   Value keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.keyBase);
   Value row = mul(sub(slot, firstSlot(geometry.queryBase, geometry.batch)), rows);
-  Value holds = compare(arith::CmpIPredicate::slt, row, queries);
-  auto orNone = [&](Value value) -> Value { return arith::SelectOp::create(builder, loc, holds, value, index(0)); };
+  geometry.holds = compare(arith::CmpIPredicate::slt, row, queries);
+  auto orNone = [&](Value value) -> Value {
+    return arith::SelectOp::create(builder, loc, geometry.holds, value, index(0));
+  };
   geometry.row0 = orNone(row);
   geometry.queryRows = geometry.queryCount = orNone(queries);
   geometry.keyCount = orNone(keys);

@@ -26,6 +26,7 @@ struct TileGeometry {
   mlir::Value queryCount; ///< rows that hold queries (S11)
   mlir::Value keyCount;   ///< rows that hold keys (S11)
   mlir::Value shift;      ///< position of row 0 of the sequence
+  mlir::Value holds;      ///< whether the tile has rows; null where each has
 };
 
 /// Keys [low, high) are visited; [fullLow, fullHigh) are kept by all queries of the tile. Where a census has listed the

@@ -142,3 +142,27 @@ func.func @lengths(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: ten
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
+
+// -----
+
+// A tile of a packed sequence that has no rows has nothing to finish.
+
+// CHECK-LABEL: tile.program @packed_tile(
+// CHECK: %[[HOLDS:.*]] = arith.cmpi slt, %{{.*}}, %{{.*}} : index
+// CHECK: arith.select %[[HOLDS]],
+// CHECK: scf.for {{.*}} iter_args(%{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: scf.if %[[HOLDS]] {
+// CHECK: arith.divf
+// CHECK: tile.store
+// CHECK: tile.store
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.return
+func.func @packed(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %v: tensor<?x2x64xbf16>, %qo: tensor<?xi32>,
+                  %ko: tensor<?xi32>) -> (tensor<?x8x64xbf16>, tensor<8x?xf32>) {
+  %o, %lse = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> (tensor<?x8x64xbf16>, tensor<8x?xf32>)
+  return %o, %lse : tensor<?x8x64xbf16>, tensor<8x?xf32>
+}
