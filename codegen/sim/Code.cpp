@@ -119,7 +119,7 @@ LogicalResult Code::compileCensus(tile::CensusOp census) {
   append(Action::Advance, census, {census.getStart(), census.getStep()}, census.getStart());
   append(Action::Jump, census).target = test;
   instructions[test].target = here();
-  append(Action::ListSteps, census);
+  append(Action::ListSteps, census, census->getOperands());
   return success();
 }
 

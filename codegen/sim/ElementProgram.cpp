@@ -11,8 +11,9 @@ using namespace attnc;
 using namespace attnc::sim;
 
 bool sim::readElement(const attn::HostArray &view, ArrayRef<int64_t> indices, Number &result) {
-  for (auto [index, size] : llvm::zip_equal(indices, view.shape))
-    if (index < 0 || index >= size)
+  // A stride of 0 broadcasts the one element that there is.
+  for (auto [index, size, stride] : llvm::zip_equal(indices, view.shape, view.strides))
+    if (index < 0 || size == 0 || (index >= size && stride != 0))
       return false;
   result = loadNumber(*attn::getElementKind(view.elementType), view.data, view.offset(indices));
   return true;
@@ -43,12 +44,17 @@ LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Val
     }
     Line line;
     line.op = &op;
-    auto load = dyn_cast<memref::LoadOp>(op);
-    if (load)
+    ValueRange operands = op.getOperands();
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
       line.view = numberOf(load.getMemRef());
-    else if (!line.element.compile(&op))
+      operands = load.getIndices();
+    } else if (auto dim = dyn_cast<memref::DimOp>(op); dim && dim.getConstantIndex()) {
+      line.view = numberOf(dim.getSource());
+      operands = {};
+    } else if (!line.element.compile(&op)) {
       return op.emitOpError("has no meaning in the simulator");
-    for (Value operand : load ? ValueRange(load.getIndices()) : ValueRange(op.getOperands()))
+    }
+    for (Value operand : operands)
       line.operands.push_back(lookUp(operand));
     for (Value result : op.getResults())
       line.results.push_back(add(result));
@@ -82,6 +88,12 @@ Operation *ElementProgram::run(Registers &registers, llvm::function_ref<const at
       continue;
     }
     const attn::HostArray &view = viewOf(line.view);
+    if (auto dim = dyn_cast<memref::DimOp>(line.op)) {
+      Number size;
+      size.i = view.shape[*dim.getConstantIndex()];
+      std::fill_n(results[0], registers.columns, size);
+      continue;
+    }
     SmallVector<int64_t, 4> indices(operands.size());
     for (int64_t n = 0; n < registers.columns; ++n) {
       for (auto [index, operand] : llvm::zip_equal(indices, operands))

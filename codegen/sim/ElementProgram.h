@@ -49,7 +49,7 @@ private:
   struct Line {
     mlir::Operation *op;
     ElementOp element;
-    int view = -1; ///< of a load
+    int view = -1; ///< of a load, or of a size
     llvm::SmallVector<int, 3> operands;
     llvm::SmallVector<int, 2> results;
   };

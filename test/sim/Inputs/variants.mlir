@@ -195,3 +195,34 @@ func.func @lengths(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1
     -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
   return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
 }
+
+func.func @middle64(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1x64xbf16> {attn.name = "k"}, %v: tensor<?x?x1x64xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %low = arith.constant 40 : index
+      %high = arith.constant 170 : index
+      %before = arith.cmpi slt, %j, %low : index
+      %behind = arith.cmpi sge, %j, %high : index
+      %keep = arith.ori %before, %behind : i1
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @biases(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1x64xbf16> {attn.name = "k"}, %v: tensor<?x?x1x64xbf16> {attn.name = "v"},
+                  %t: tensor<?xf32> {attn.name = "t"}, %bias: tensor<?x?x?x?xf32> {attn.name = "bias"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %x = attn.bias %s, %t[%d] : tensor<?xf32>
+      %y = attn.bias %x, %bias[%b, %h, %i, %j] : tensor<?x?x?x?xf32>
+      attn.yield %y : f32
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}
