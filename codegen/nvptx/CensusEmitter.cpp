@@ -3,9 +3,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/CensusEmitter.h"
+#include "dialect/tile/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <array>
 
 using namespace mlir;
 using namespace attnc;
@@ -19,12 +21,18 @@ Value CensusEmitter::element(Value column) {
   return LLVM::GEPOp::create(ptx.b, ptx.loc, row.getType(), ptx.b.getI32Type(), row, ArrayRef<LLVM::GEPArg>{column});
 }
 
-void CensusEmitter::storeIf(Value condition, Value column, Value word) {
+/// The address of the note of a step.
+Value CensusEmitter::noteOf(Value step) {
+  Ptx &ptx = context.ptx;
+  return LLVM::GEPOp::create(ptx.b, ptx.loc, notes.getType(), ptx.b.getI32Type(), notes, ArrayRef<LLVM::GEPArg>{step});
+}
+
+void CensusEmitter::storeIf(Value condition, Value address, Value word) {
   Ptx &ptx = context.ptx;
   auto guard = scf::IfOp::create(ptx.b, ptx.loc, condition);
   OpBuilder::InsertionGuard insertion(ptx.b);
   ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-  LLVM::StoreOp::create(ptx.b, ptx.loc, word, element(column));
+  LLVM::StoreOp::create(ptx.b, ptx.loc, word, address);
 }
 
 /// A loop from `start` to the number of steps that carries `carried` from one round to the next.
@@ -55,7 +63,7 @@ void CensusEmitter::noteKinds(tile::CensusOp census) {
     Value some = context.scalar(body.getTerminator()->getOperand(0));
     Value all = context.scalar(body.getTerminator()->getOperand(1));
     Value kind = ptx.select(some, ptx.select(all, ptx.i32(Kind::All), ptx.i32(Kind::Some)), ptx.i32(Kind::None));
-    storeIf(ptx.equal(context.place.lane, 0), ptx.add(notes, step), kind);
+    storeIf(ptx.equal(context.place.lane, 0), noteOf(step), kind);
     return SmallVector<Value>();
   });
 }
@@ -64,7 +72,7 @@ void CensusEmitter::noteKinds(tile::CensusOp census) {
 Value CensusEmitter::loadKind(Value step) {
   Ptx &ptx = context.ptx;
   Value last = arith::MinSIOp::create(ptx.b, ptx.loc, step, ptx.add(steps, -1));
-  Value kind = LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), element(ptx.add(notes, last)));
+  Value kind = LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), noteOf(last));
   return ptx.select(ptx.less(step, steps), kind, ptx.i32(Kind::None));
 }
 
@@ -82,14 +90,14 @@ void CensusEmitter::listSteps(tile::CensusOp census) {
                }).front();
   Value before = ptx.add(arith::ShLIOp::create(b, ptx.loc, ptx.i32(1), lane), -1);
   // Carries the next place for those that keep all, and for the others.
+  constexpr std::array kinds{Kind::All, Kind::Some};
   SmallVector<Value> places = loopOver(zero, lanesOfWarp, {zero, full}, [&](Value step, ValueRange next) {
     Value own = ptx.add(step, lane), kind = loadKind(own);
     Value offset = arith::MulIOp::create(b, ptx.loc, own, context.scalar(census.getStep()));
     SmallVector<Value> after;
-    constexpr Kind kinds[] = {Kind::All, Kind::Some};
     for (auto [wanted, place] : llvm::zip_equal(kinds, next)) {
       Value bits = ballot(kind, wanted), rank = count(arith::AndIOp::create(b, ptx.loc, bits, before));
-      storeIf(ptx.equal(kind, wanted), ptx.add(ptx.add(place, rank), tile::CensusOp::numCounts),
+      storeIf(ptx.equal(kind, wanted), element(ptx.add(ptx.add(place, rank), tile::CensusOp::numCounts)),
               ptx.add(context.scalar(census.getLow()), offset));
       after.push_back(ptx.add(place, count(bits)));
     }
@@ -97,9 +105,9 @@ void CensusEmitter::listSteps(tile::CensusOp census) {
   });
   Value listed = places.back();
   Value isFirst = ptx.equal(lane, 0);
-  storeIf(isFirst, zero, full);
-  storeIf(isFirst, ptx.i32(1), listed);
-  storeIf(isFirst, ptx.add(listed, tile::CensusOp::numCounts), zero);
+  storeIf(isFirst, element(zero), full);
+  storeIf(isFirst, element(ptx.i32(1)), listed);
+  storeIf(isFirst, element(ptx.add(listed, tile::CensusOp::numCounts)), zero);
 }
 
 void CensusEmitter::emit(tile::CensusOp census) {
@@ -109,9 +117,16 @@ void CensusEmitter::emit(tile::CensusOp census) {
   Value range = ptx.sub(context.scalar(census.getHigh()), context.scalar(census.getLow()));
   Value positive = arith::MaxSIOp::create(ptx.b, ptx.loc, range, ptx.i32(0));
   steps = arith::CeilDivUIOp::create(ptx.b, ptx.loc, positive, context.scalar(census.getStep()));
-  // Behind the places, of which there are as many as notes, and one more.
+  // In shared memory where they fit; else behind the places, of which there are as many as notes, and one more.
   Value places = ptx.shiftRight(ptx.add(list.sizes[1], -tile::CensusOp::numCounts - 1), 1);
-  notes = ptx.add(places, tile::CensusOp::numCounts + 1);
+  Type pointer = LLVM::LLVMPointerType::get(ptx.b.getContext());
+  auto generic = [&](Value address) -> Value {
+    return LLVM::AddrSpaceCastOp::create(ptx.b, ptx.loc, pointer, address);
+  };
+  Type sharedPointer = LLVM::LLVMPointerType::get(ptx.b.getContext(), sharedSpace);
+  Value shared = generic(LLVM::IntToPtrOp::create(ptx.b, ptx.loc, sharedPointer, base));
+  Value global = generic(element(ptx.add(places, tile::CensusOp::numCounts + 1)));
+  notes = ptx.select(ptx.less(ptx.i32(tile::censusSteps), steps), global, shared);
   noteKinds(census);
   ptx.blockSync();
   Value lists =

@@ -13,9 +13,9 @@ namespace attnc::nvptx {
 /// they are; then the first warp lists them in order.
 class CensusEmitter {
 public:
-  /// `emitBody` emits the region of a census for a whole warp.
-  CensusEmitter(EmitContext &context, llvm::function_ref<void(mlir::Block &)> emitBody)
-      : context(context), emitBody(emitBody) {}
+  /// `base` is the address of shared memory; `emitBody` emits the region of a census for a whole warp.
+  CensusEmitter(EmitContext &context, mlir::Value base, llvm::function_ref<void(mlir::Block &)> emitBody)
+      : context(context), base(base), emitBody(emitBody) {}
 
   void emit(tile::CensusOp census);
 
@@ -31,13 +31,15 @@ private:
   llvm::SmallVector<mlir::Value>
   loopOver(mlir::Value start, int64_t stride, mlir::ValueRange carried,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
-  void storeIf(mlir::Value condition, mlir::Value column, mlir::Value word);
+  mlir::Value noteOf(mlir::Value step);
+  void storeIf(mlir::Value condition, mlir::Value address, mlir::Value word);
 
   EmitContext &context;
+  mlir::Value base;
   llvm::function_ref<void(mlir::Block &)> emitBody;
   mlir::Value row;   ///< address of the row of the list
   mlir::Value steps; ///< of the range
-  mlir::Value notes; ///< first column of the kinds
+  mlir::Value notes; ///< address of the kinds
 };
 
 } // namespace attnc::nvptx

@@ -20,6 +20,8 @@ constexpr int64_t rowsOfThread = 2;
 constexpr int64_t lanesOfRow = 4;
 constexpr int64_t warpgroupThreads = 128;
 constexpr int64_t warpgroupRows = 64;
+/// The address space of shared memory.
+constexpr unsigned sharedSpace = 3;
 
 /// Which of the thread's rows an element is in.
 inline int64_t slotOf(int64_t element) { return element / 2 % rowsOfThread; }

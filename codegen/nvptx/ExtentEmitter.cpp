@@ -171,8 +171,11 @@ void ExtentEmitter::emit(tile::ExtentOp extent) {
     return arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(wide, value));
   };
   Range range = walkPiecesIfWhole(extent, view, {constant(greatest), constant(least)});
-  for (int64_t mask = 1; mask < lanesOfWarp; mask *= 2)
-    range = join(range, ptx.shuffleInteger(range.first, mask), ptx.shuffleInteger(range.second, mask));
+  if (wide.isInteger(32))
+    range = {ptx.least(range.first), ptx.greatest(range.second)};
+  else
+    for (int64_t mask = 1; mask < lanesOfWarp; mask *= 2)
+      range = join(range, ptx.shuffleInteger(range.first, mask), ptx.shuffleInteger(range.second, mask));
   auto narrow = [&](Value value) -> Value {
     return element == wide ? value : arith::TruncIOp::create(ptx.b, ptx.loc, element, value).getResult();
   };

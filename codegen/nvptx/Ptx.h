@@ -52,6 +52,9 @@ public:
   mlir::Value shuffle(mlir::Value x, int64_t mask);
   /// The i32 or i64 of the lane whose number differs in the bits `mask`.
   mlir::Value shuffleInteger(mlir::Value x, int64_t mask);
+  /// The least, or greatest, of the i32 of all lanes of the warp (redux.sync, 9.7.13.9).
+  mlir::Value least(mlir::Value x);
+  mlir::Value greatest(mlir::Value x);
   /// Whether the i1 holds in any lane of the warp.
   mlir::Value voteAny(mlir::Value condition);
   /// The lanes of the warp in which the i1 holds, as bits of an i32.

@@ -251,7 +251,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
       .Case([&](tile::ExtentOp extent) { ExtentEmitter(context).emit(extent); })
       .Case([&](tile::CensusOp census) {
-        CensusEmitter(context, [&](Block &body) { result = emitBlock(body); }).emit(census);
+        CensusEmitter(context, base, [&](Block &body) { result = emitBlock(body); }).emit(census);
       })
       .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })
       .Case([&](tile::StoreOp store) { stores.emit(store); })

@@ -20,12 +20,12 @@ namespace attnc::nvptx {
 class RoleEmitter {
 public:
   RoleEmitter(EmitContext &context, mlir::Value base, tile::RoleOp role)
-      : context(context), role(role), rings(context, base, role->getParentOfType<tile::ProgramOp>()), rowwise(context),
-        stores(context, base), products(context) {}
+      : context(context), base(base), role(role), rings(context, base, role->getParentOfType<tile::ProgramOp>()),
+        rowwise(context), stores(context, base), products(context) {}
   /// For a program without roles.
   RoleEmitter(EmitContext &context, mlir::Value base, tile::ProgramOp program)
-      : context(context), rings(context, base, program), rowwise(context), stores(context, base), products(context),
-        copies(std::in_place, context, base, program) {}
+      : context(context), base(base), rings(context, base, program), rowwise(context), stores(context, base),
+        products(context), copies(std::in_place, context, base, program) {}
 
   mlir::LogicalResult emit();
   /// Emits all of a program without roles.
@@ -48,6 +48,7 @@ private:
   void unflatten(mlir::ValueRange values, mlir::ValueRange flat);
 
   EmitContext &context;
+  mlir::Value base; ///< address of shared memory
   tile::RoleOp role;
   RingEmitter rings;
   RowwiseEmitter rowwise;

@@ -21,9 +21,8 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-/// The name and the memory space of what blocks are given as shared memory.
+/// The name of what blocks are given as shared memory.
 static constexpr llvm::StringLiteral sharedName = "attnc_shared";
-static constexpr unsigned sharedSpace = 3;
 
 /// Shared memory whose size a launch chooses.
 static LLVM::GlobalOp getShared(ModuleOp module) {

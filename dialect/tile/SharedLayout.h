@@ -33,6 +33,9 @@ struct SharedLayout {
   int64_t bytes() const { return panels * panelBytes(); }
 };
 
+/// What a `tile.census` notes in shared memory: a word for each of so many steps. Ranges with more are noted in the list.
+constexpr int64_t censusSteps = 4096, censusBytes = 4 * censusSteps;
+
 } // namespace attnc::tile
 
 #endif // ATTNC_DIALECT_TILE_SHAREDLAYOUT_H

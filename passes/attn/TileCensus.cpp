@@ -45,7 +45,22 @@ PipelineAttr TileBuilder::programPipeline() const {
 /// Whether the mask, as far as a census sees it, differs from head to head.
 bool TileBuilder::censusKnowsHeads() {
   constexpr unsigned head = 1; // of (batch, head, ...)
-  auto uses = [](Region &region) { return !region.empty() && !region.getArgument(head).use_empty(); };
+  // An index into a single element tells nothing of the head.
+  auto tells = [](OpOperand &use) {
+    auto isSingle = [&](auto op, unsigned first) {
+      return use.getOperandNumber() >= first &&
+             op.getTensor().getType().getDimSize((use.getOperandNumber() - first) %
+                                                 op.getTensor().getType().getRank()) == 1;
+    };
+    if (auto load = dyn_cast<LoadOp>(use.getOwner()))
+      return !isSingle(load, 1);
+    if (auto range = dyn_cast<LoadRangeOp>(use.getOwner()))
+      return !isSingle(range, 1);
+    return true;
+  };
+  auto uses = [&](Region &region) {
+    return !region.empty() && llvm::any_of(region.getArgument(head).getUses(), tells);
+  };
   return uses(kernel.getBlocks()) || uses(kernel.getBounds());
 }
 
@@ -55,7 +70,9 @@ Value TileBuilder::loadCount(Value column) {
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), count);
 }
 
-Value TileBuilder::buildKeyStep() { return index(isCensusTaken(kernel, schedule) && kind == ProgramKind::Kernel ? 1 : getKeys()); }
+Value TileBuilder::buildKeyStep() {
+  return index(isCensusTaken(kernel, schedule) && kind == ProgramKind::Kernel ? 1 : getKeys());
+}
 
 Value TileBuilder::buildKey(Value iv) {
   return isCensusTaken(kernel, schedule) ? loadCount(add(iv, index(tile::CensusOp::numCounts))) : iv;
@@ -68,8 +85,7 @@ static void hoistInvariants(tile::CensusOp census) {
   moveLoopInvariantCode(
       &region, [&](Value value, Region *) { return !region.isAncestor(value.getParentRegion()); },
       [](Operation *op, Region *) {
-        return !op->hasTrait<OpTrait::IsTerminator>() &&
-               (isMemoryEffectFree(op) || isa<tile::ExtentOp>(op));
+        return !op->hasTrait<OpTrait::IsTerminator>() && (isMemoryEffectFree(op) || isa<tile::ExtentOp>(op));
       },
       [&](Operation *op, Region *) { op->moveBefore(census); });
 }

@@ -36,6 +36,9 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
         ring.setOffsetAttr(place(tile, ring.getRing().getType().getStages()));
     for (auto buffer : program.getBody().getOps<BufferOp>())
       buffer.setOffsetAttr(place(buffer.getSlot().getType().getTile(), 1));
+    // A program that takes a census does nothing else.
+    if (!program.getBody().getOps<CensusOp>().empty())
+      next += censusBytes;
     // Barriers and numbers, 8 bytes each, behind the tiles; the one for landings where a copy may bring too much.
     constexpr int64_t word = 8;
     bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Boxes;

@@ -8,13 +8,14 @@
 
 // NVVM: llvm.func @documents_census_entry(
 // NVVM-SAME: %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<3 x i64>, nvvm.grid_constant})
-// NVVM-SAME: shared_bytes = 0 : i64
+// NVVM-SAME: shared_bytes = 16384 : i64
 // NVVM-SAME: threads = 1024 : i64
 
 // CHECK: .visible .entry documents_census_entry(
 // Four loads are on their way before the first is used, and the lanes meet.
 // CHECK-COUNT-4: ld.global.b32
-// CHECK: shfl.sync.bfly.b32
+// CHECK: redux.sync.min.s32
+// CHECK: redux.sync.max.s32
 // CHECK: bar.sync 0;
 // CHECK: vote.sync.ballot.b32
 // CHECK: popc.b32
