@@ -21,6 +21,12 @@ public:
   Binder(const KernelImage &image, Span<const ArgValue> values, MemorySpace space)
       : image(image), values(values), space(space), definers(image.symbols.size(), nullptr) {
     bound.symbolSizes.assign(image.symbols.size(), unknown);
+    int64_t slots = 0;
+    for (const ArgSpec &arg : image.args)
+      slots += numSlots(arg);
+    bound.slots.reserve(static_cast<size_t>(slots));
+    if (space == MemorySpace::Host)
+      bound.tensors.reserve(values.size());
   }
 
   Result<BoundArguments> bind();
@@ -81,19 +87,19 @@ Status Binder::checkForm(size_t i) const {
   for (size_t d = 0; d < arg.dims.size(); ++d) {
     const DimSpec &dim = arg.dims[d];
     const int64_t size = value.dim(d);
-    const std::string got = std::to_string(size);
+    const auto got = [&] { return std::to_string(size); };
     if (size < 0)
-      return argumentError(arg, dimString(arg, d) + " to be non-negative", got);
+      return argumentError(arg, dimString(arg, d) + " to be non-negative", got());
     if (dim.size >= 0 && size != dim.size && !(dim.broadcast && size == 1))
       return argumentError(
-          arg, dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") + std::to_string(dim.size), got);
+          arg, dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") + std::to_string(dim.size), got());
     const int64_t least = std::max(dim.minSize, dim.extra);
     if (size < least || size > dim.maxSize)
       return argumentError(
           arg,
           dimString(arg, d) + " to be " +
               (size < least ? "at least " + std::to_string(least) : "at most " + std::to_string(dim.maxSize)),
-          got);
+          got());
   }
   if (!countElements(value.shape()))
     return argumentError(arg, "fewer than 2^63 elements", "shape " + shapeString(value.shape()));
@@ -139,10 +145,11 @@ Status Binder::checkMemory(size_t i) const {
 
   __extension__ using Wide = __int128;
   Wide extent = 0;
+  const int64_t limit = INT64_MAX / elementBytes;
   for (size_t d = 0; d < rank; ++d) {
     const Wide stride = value.stride(d);
     extent += (stride < 0 ? -stride : stride) * (value.dim(d) - 1);
-    if (extent > INT64_MAX / elementBytes)
+    if (extent > limit)
       return argumentError(arg, "elements within 2^63 bytes",
                            "stride " + std::to_string(value.stride(d)) + " in " + dimString(arg, d));
     // Tiles would write the same element, in no order.
@@ -168,7 +175,9 @@ Status Binder::appendSlots(size_t i) {
     const bool repeats = arg.dims[d].broadcast && value.dim(d) == 1;
     bound.slots.push_back(repeats ? 0 : value.stride(d));
   }
-  bound.tensors.push_back(value);
+  // Memory of a device is the caller's to keep.
+  if (space == MemorySpace::Host)
+    bound.tensors.push_back(value);
   return {};
 }
 

@@ -42,7 +42,7 @@ struct BoundArguments {
   std::vector<int64_t> symbolSizes;
   /// The argument block.
   std::vector<int64_t> slots;
-  /// The tensors, kept alive until the launch is done.
+  /// The tensors of the host, kept alive until the launch is done.
   std::vector<Tensor> tensors;
 };
 

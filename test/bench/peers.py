@@ -205,7 +205,7 @@ class Bench:
         return result
 
     def measure_host(self, case: Case) -> dict[str, Any]:
-        """Microseconds of the host for one launch, ours and PyTorch's of cuDNN."""
+        """Microseconds of the host for one launch, ours, an empty call of the library, and PyTorch's of cuDNN."""
         from torch.nn.attention import SDPBackend, sdpa_kernel  # pylint: disable=import-outside-toplevel
 
         def cost(run: Run) -> float:
@@ -225,6 +225,7 @@ class Bench:
             bound, peer = kernel.bind(*data.arguments()), call_cudnn(case, data, self.torch)
             return {
                 "launch_us": cost(bound),
+                "call_us": cost(self.library.functions.attnc_version),
                 "bind_and_launch_us": cost(lambda: kernel(*data.arguments())),
                 "peer_us": cost(peer),
             }

@@ -92,6 +92,7 @@ def section(report: dict[str, Any]) -> str:
     if host := report.get("host"):
         lines += [
             f"Host time of a launch: {host['launch_us']:.1f} µs with bound arguments from Python, "
+            f"whose call of an empty function takes {host['call_us']:.1f} µs; "
             f"{host['bind_and_launch_us']:.1f} µs binding tensors of PyTorch each time; "
             f"PyTorch's of cuDNN {host['peer_us']:.1f} µs.", "",
         ]

@@ -31,9 +31,15 @@ KernelImage makeImage() {
   return image;
 }
 
+/// Argument `index` of the image as the argument block has it.
+Tensor tensorOf(const BoundArguments &arguments, size_t index) {
+  const int64_t *slots = arguments.slots.data() + slotOffsets(makeImage())[index];
+  return Tensor::deviceView(static_cast<uint64_t>(slots[0]), DType::F32, {slots + 1, 2}, {slots + 3, 2});
+}
+
 /// y = 2 x on the twins, which the fake driver keeps in host memory.
 void run(const BoundArguments &arguments) {
-  const Tensor &x = arguments.tensors[1], &y = arguments.tensors[2];
+  const Tensor x = tensorOf(arguments, 1), y = tensorOf(arguments, 2);
   for (int64_t i = 0; i < x.dim(0); ++i)
     for (int64_t j = 0; j < x.dim(1); ++j)
       y.data<float>()[y.offsetOf({i, j})] = 2 * x.data<float>()[x.offsetOf({i, j})];
@@ -57,9 +63,8 @@ TEST(Staging, KeepsStridesAndGaps) {
   Result<Staging> staging = Staging::copy(device, makeImage(), {lengths({0, 2}), x, y});
   ASSERT_TRUE(staging) << staging.message();
   const BoundArguments &arguments = staging->arguments();
-  EXPECT_EQ(arguments.tensors[1].space(), MemorySpace::Device);
-  EXPECT_EQ(arguments.tensors[1].strides(), x.strides());
-  EXPECT_EQ(arguments.tensors[2].strides(), y.strides());
+  EXPECT_EQ(tensorOf(arguments, 1).strides(), x.strides());
+  EXPECT_EQ(tensorOf(arguments, 2).strides(), y.strides());
   EXPECT_EQ(fake.memory.size(), 3u);
   run(arguments);
   EXPECT_EQ(memory[0], -1) << "the host's memory is not the device's";
