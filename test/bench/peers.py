@@ -41,8 +41,9 @@ BURST_SECONDS = 2e-3
 PAUSE_SECONDS = 0.03
 FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
-OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap")
-SEQUENCES = (("packed", 2048), ("packed", 256), ("lengths", 2048))  # beside a batch of sequences without ends of their own
+OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
+CPU_MASKS, CPU_ROUNDS = ("full", "causal"), 3
+SEQUENCES = (("packed", 2048), ("packed", 256), ("lengths", 2048))  # beside a batch without ends of their own
 
 Run = Callable[[], Any]
 
@@ -262,6 +263,38 @@ class Bench:
         alone = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
         return {"case": case.image, "seconds": ours, "ptxas_seconds": alone, "ratio": ours / alone}
 
+    def measure_cpu(self, mask: str) -> dict[str, Any]:
+        """Seconds of the CPU target and of PyTorch's attention on the same cores, in turns: f32, 4096 rows of 128."""
+        case = Case(mask, 128, 4096)
+        path = self.compiler.folder / f"cpu_{case.image}.mlir"
+        path.write_text(case.spec().replace("bf16", "f32"), encoding="utf-8")
+        shape = f"B={case.batch},Sq={case.sequence},Sk={case.sequence}"
+        command = [self.compiler.program, "bench", str(path), "--shape", shape, "--target", "cpu", "--json"]
+        values = [self.torch.randn(case.batch, case.heads, case.sequence, case.dim) for _ in range(3)]
+        attention = self.torch.nn.functional.scaled_dot_product_attention
+
+        def ours() -> float:
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            return json.loads(done.stdout)["median_s"]
+
+        def theirs() -> float:
+            times = []
+            for _ in range(5):
+                began = time.perf_counter()
+                attention(*values, is_causal=mask == "causal")
+                times.append(time.perf_counter() - began)
+            return statistics.median(times)
+
+        theirs()
+        pairs = [(ours(), theirs()) for _ in range(CPU_ROUNDS)]
+        return {
+            "mask": mask,
+            "threads": self.torch.get_num_threads(),
+            "seconds": statistics.median(pair[0] for pair in pairs),
+            "peer_seconds": statistics.median(pair[1] for pair in pairs),
+            "ratio": statistics.median(pair[1] / pair[0] for pair in pairs),
+        }
+
     def facts(self) -> dict[str, str]:
         """What was measured, on what."""
         properties = self.torch.cuda.get_device_properties(0)
@@ -309,7 +342,7 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
     torch_sms = bench.torch.cuda.get_device_properties(0).multi_processor_count
     report: dict[str, Any] = {"facts": bench.facts(), "multiprocessors": torch_sms, "points": [], "errors": {}}
     errors = report["errors"]
-    others = {name for name in ("host", "workspace", "compile") if wanted(options, name)}
+    others = {name for name in ("host", "workspace", "compile", "cpu") if wanted(options, name)}
     cases = [case for _, case in points] + [Case("causal", 128, 4096)]
     began = time.perf_counter()
     bench.images = bench.compiler.compile_all(cases)
@@ -334,6 +367,12 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
         for entry in report["compile"]:
             print(f"compile {entry['case']}: {entry['seconds']:.2f} s, ptxas alone {entry['ptxas_seconds']:.2f} s, "
                   f"{entry['ratio']:.2f} times", flush=True)
+    if "cpu" in others:
+        found = [attempt(errors, f"cpu/{mask}", lambda mask=mask: bench.measure_cpu(mask)) for mask in CPU_MASKS]
+        report["cpu"] = [entry for entry in found if entry]
+        for entry in report["cpu"]:
+            print(f"cpu {entry['mask']}: {entry['seconds']:.3f} s, PyTorch's {entry['peer_seconds']:.3f} s on "
+                  f"{entry['threads']} threads, {entry['ratio']:.2f} times as fast", flush=True)
     return report
 
 
@@ -402,6 +441,7 @@ def count_cycles(sections: list[dict[str, Any]], kernels: list[list[float]], sms
         point[section["side"]] = {
             "cycles": median,
             "kernels": each,
+            "first_share": statistics.median(cycles[::each]) / median,
             "share": section["flops"] / (median * sms * FLOPS_PER_CYCLE),
         }
     return list(points.values())
@@ -452,7 +492,7 @@ def main() -> int:
     options = parse_options()
     points = [point for point in all_points(options.quick) if wanted(options, point[0])]
     if options.list:
-        print("\n".join([name for name, _ in all_points(options.quick)] + ["host", "workspace", "compile"]))
+        print("\n".join([name for name, _ in all_points(options.quick)] + ["host", "workspace", "compile", "cpu"]))
         return 0
     report: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="attnc-peers-") as name:

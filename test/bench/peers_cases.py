@@ -27,6 +27,9 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
         "      %same = attn.same_segment %ids[%b, %i], %ids[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>\n"
         "      %keep = arith.andi %c, %same : i1",
     ),
+    "dense": (
+        ["mask: tensor<?x1x?x?xi1>"], "", "", "%keep = attn.load %mask[%b, %h, %i, %j] : tensor<?x1x?x?xi1>",
+    ),
     "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
     "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
     "packed": (
@@ -142,6 +145,9 @@ def make_data(case: Case, torch: Any) -> Data:
     elif case.variant == "documents":
         ids = torch.arange(case.sequence, device="cuda", dtype=torch.int32) // (case.sequence // DOCUMENTS)
         extra = [ids.expand(case.batch, case.sequence).contiguous()]
+    elif case.variant == "dense":
+        rows = torch.arange(case.sequence, device="cuda")
+        extra = [(rows[:, None] >= rows[None, :]).expand(case.batch, 1, -1, -1).contiguous()]
     elif case.variant == "sinks":
         extra = [torch.zeros((case.heads, 1), device="cuda", dtype=torch.float32)]
     elif case.variant == "packed":

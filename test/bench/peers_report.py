@@ -89,6 +89,10 @@ def section(report: dict[str, Any]) -> str:
         points = [point for point in report.get("points", []) if point["name"].startswith(group + "/")]
         if points:
             lines += [title, "", *points_table(points, cycles, peer)]
+    lists = [point for point in cycles.values() if point.get("ours", {}).get("kernels", 1) > 1]
+    if lists:
+        shares = (f"{100 * point['ours']['first_share']:.1f} % ({point['name'].split('/', 1)[1]})" for point in lists)
+        lines += [f"Of a launch's cycles the census of its tiles takes {', '.join(shares)}.", ""]
     if host := report.get("host"):
         lines += [
             f"Host time of a launch: {host['launch_us']:.1f} µs with bound arguments from Python, "
@@ -108,6 +112,11 @@ def section(report: dict[str, Any]) -> str:
             lines.append(f"| {entry['case']} | {entry['seconds']:.2f} | {entry['ptxas_seconds']:.2f} | "
                          f"{entry['ratio']:.2f} |")
         lines.append("")
+    if cpu := report.get("cpu"):
+        lines += ["The CPU target beside PyTorch's attention on the same cores, f32, 16 heads of 128, 4096 rows:", ""]
+        lines += ["| mask | attnc, s | PyTorch, s | times as fast |", "|---|--:|--:|--:|"]
+        lines += [f"| {entry['mask']} | {entry['seconds']:.3f} | {entry['peer_seconds']:.3f} | {entry['ratio']:.2f} |"
+                  for entry in cpu] + [""]
     if errors := report.get("errors"):
         lines += ["Not measured:", ""] + [f"- {name}: {why.splitlines()[0]}" for name, why in errors.items()] + [""]
     return "\n".join([*lines, END])
