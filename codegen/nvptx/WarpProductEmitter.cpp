@@ -22,8 +22,8 @@ static constexpr int64_t warpRows = 16;
 /// Columns of one product, and of a thread's group of accumulators.
 static constexpr int64_t groupColumns = 8, groupElements = 4;
 /// Columns of f32 from which on accumulators leave so few registers that loads stay near the products that they serve,
-/// one part ahead: left to itself the assembler brings more than there is room for.
-static constexpr int64_t crowdedColumns = 160;
+/// one part ahead: left to itself the assembler brings more than there is room for. A part is two groups, or one.
+static constexpr int64_t crowdedColumns = 160, fullColumns = 224;
 
 /// A lane's address: `row` of a tile and the piece `half` (0 or 1) of it, of lane number modulo 8 `low`.
 static Value laneAddress(Ptx &ptx, Value tile, Value row, Value half, Value low) {
@@ -148,22 +148,27 @@ void WarpProductEmitter::multiply(Type element, ArrayRef<Value> left, const Pair
   llvm::copy(context.ptx.warpProduct(element, left, right, acc), acc.begin());
 }
 
-/// Tensor cores cut off what they add. So products of small parts have a sum of their own, and sums are added, rounded
-/// to nearest, outside of the tensor cores. Where the right operand is split exactly, a product with a left operand of
-/// 1 and zeros is exact: the weights of a row that keeps one key.
+/// Tensor cores cut off what they add. So products of small parts have a sum of their own, the least of them first, and
+/// sums are added, rounded to nearest, outside of the tensor cores. With exact parts, the product of a row with one key
+/// is as good as that of two f32: all that is left out lies below their last bit.
 void WarpProductEmitter::multiplyFloats(ArrayRef<Split> left, ArrayRef<Split> right, MutableArrayRef<Value> acc) {
   Ptx &ptx = context.ptx;
   Type f32 = ptx.b.getF32Type();
   auto part = [](ArrayRef<Split> splits, Value Split::*member) {
     return llvm::map_to_vector(splits, [&](const Split &split) { return split.*member; });
   };
-  SmallVector<Value> leftBig = part(left, &Split::big), rightBig = part(right, &Split::big);
-  SmallVector<Value> sum(groupElements, ptx.f32(0));
-  if (right.front().least)
-    sum = ptx.warpProduct(f32, leftBig, part(right, &Split::least), sum);
-  sum = ptx.warpProduct(f32, part(left, &Split::small), rightBig, sum);
-  sum = ptx.warpProduct(f32, leftBig, part(right, &Split::small), sum);
-  SmallVector<Value> bigSum = ptx.warpProduct(f32, leftBig, rightBig, SmallVector<Value>(groupElements, ptx.f32(0)));
+  SmallVector<Value> zeros(groupElements, ptx.f32(0)), sum = zeros;
+  auto add = [&](Value Split::*ofLeft, Value Split::*ofRight) {
+    sum = ptx.warpProduct(f32, part(left, ofLeft), part(right, ofRight), sum);
+  };
+  if (left.front().least && right.front().least) {
+    add(&Split::least, &Split::big);
+    add(&Split::big, &Split::least);
+    add(&Split::small, &Split::small);
+  }
+  add(&Split::small, &Split::big);
+  add(&Split::big, &Split::small);
+  SmallVector<Value> bigSum = ptx.warpProduct(f32, part(left, &Split::big), part(right, &Split::big), zeros);
   for (auto [element, big, small] : llvm::zip_equal(acc, bigSum, sum)) {
     Value product = ptx.addInPlace(big, small);
     element = element ? ptx.addInPlace(element, product) : product;
@@ -180,21 +185,22 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   for (int64_t n = 0; n < columns / groupColumns * groupElements; ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
   Right right = findRight(product);
-  // Logits have no case that must be exact.
-  auto splitRight = [&](const Pair &pair) {
-    return llvm::map_to_vector(pair, [&](Value word) { return right.transposed ? split(word) : splitExactly(word); });
+  // Errors of logits are small beside those of their exponentials; a weight's is that of its value.
+  auto splitAll = [&](ArrayRef<Value> words) {
+    return llvm::map_to_vector(words, [&](Value word) { return right.transposed ? split(word) : splitExactly(word); });
   };
   int64_t depth = leftType.getDimSize(1) * leftType.getElementTypeBitWidth() / 8;
+  bool crowded = element.isF32() && columns > crowdedColumns;
+  int64_t groupsTogether = crowded && columns > fullColumns ? 1 : 2;
   SmallVector<std::pair<int64_t, int64_t>> parts; // step and column
   for (int64_t step = 0; step * stepBytes < depth; ++step)
-    for (int64_t column = 0; column < columns; column += 2 * groupColumns)
+    for (int64_t column = 0; column < columns; column += groupsTogether * groupColumns)
       parts.push_back({step, column});
   auto load = [&](size_t part) {
     auto [step, column] = parts[part];
-    return loadRight(right, step, column, std::min<int64_t>(2, (columns - column) / groupColumns));
+    return loadRight(right, step, column, std::min(groupsTogether, (columns - column) / groupColumns));
   };
 
-  bool crowded = element.isF32() && columns > crowdedColumns;
   SmallVector<Value> left;
   SmallVector<Split> leftParts;
   SmallVector<Pair> pairs, next;
@@ -203,7 +209,7 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
     if (column == 0) {
       left = loadLeft(product, step);
       if (element.isF32())
-        leftParts = llvm::map_to_vector(left, [&](Value word) { return split(word); });
+        leftParts = splitAll(left);
     }
     pairs = crowded && number > 0 ? next : load(number);
     if (crowded && number + 1 < parts.size())
@@ -211,7 +217,7 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
     for (auto [group, pair] : llvm::enumerate(pairs)) {
       auto sums = MutableArrayRef(acc).slice((column / groupColumns + group) * groupElements, groupElements);
       if (element.isF32())
-        multiplyFloats(leftParts, splitRight(pair), sums);
+        multiplyFloats(leftParts, splitAll(pair), sums);
       else
         multiply(element, left, pair, sums);
     }

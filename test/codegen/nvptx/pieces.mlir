@@ -25,10 +25,10 @@
 // FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // FLOAT: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // FLOAT: add.rn.f32
-// Values are in three parts, cut off, whose sum is exact: where a weight is 1, so is its product.
+// Weights and values are in three parts, cut off, whose sum is exact: products are as good as those of f32.
 // FLOAT: ld.shared.f32
 // FLOAT: and.b32 {{.*}}, -8192;
-// FLOAT-COUNT-4: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLOAT-COUNT-6: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // FLOAT: add.rn.f32
 
 // A block a tile, and no tensor maps.
