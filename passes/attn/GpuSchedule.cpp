@@ -18,18 +18,25 @@ struct Overlap {
   bool lazy, byRow, pinned;
 };
 
-/// A row of the table of schedules: for head dims up to `dims` and up to `queries` queries, without and with a mask.
+/// Up to how many queries a row of the table is for, without and with a mask.
+struct Queries {
+  int64_t full, masked;
+};
+
+constexpr Queries few = {256, 1024}, every = {unlimitedQueries, unlimitedQueries};
+
+/// A row of the table of schedules: for head dims up to `dims` and so many queries.
 struct Shape {
-  int64_t dims, queries, keys, consumers, producerRegisters, consumerRegisters;
+  int64_t dims;
+  Queries queries;
+  int64_t keys, consumers, producerRegisters, consumerRegisters;
   bool turns;
   Overlap full, masked;
 };
 
-constexpr int64_t every = unlimitedQueries;
-
 /// What was measured best (docs/rationale/hopper-schedule.md).
 constexpr Shape shapes[] = {
-    {64, 1535, 128, 2, 24, 240, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
+    {64, few, 128, 2, 24, 240, false, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
     {64, every, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
     {128, every, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
     {192, every, 96, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
@@ -161,10 +168,11 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
   const Shape *shape = llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims; });
   SmallVector<ScheduleAttr> schedules;
   for (int64_t least = 0;; ++shape) {
-    schedules.push_back(selectBoxes(kernel, *shape, target).forQueries(least, shape->queries));
-    if (shape->queries == every)
+    int64_t most = kernel.getMask().empty() ? shape->queries.full : shape->queries.masked;
+    schedules.push_back(selectBoxes(kernel, *shape, target).forQueries(least, most));
+    if (most == unlimitedQueries)
       return schedules;
-    least = shape->queries + 1;
+    least = most + 1;
   }
 }
 

@@ -59,10 +59,10 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   // Of what the type says, nothing is left open.
   // CHECK-LABEL: func.func @d64_short(
   // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2,{{[^#]*}}>>)
-  func.func @d64_short(%q: tensor<?x1024x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x1024x4x64xbf16> {
+  func.func @d64_short(%q: tensor<?x200x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x200x4x64xbf16> {
     %o = attn.forward %q, %k, %v
-      : (tensor<?x1024x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x1024x4x64xbf16>
-    return %o : tensor<?x1024x4x64xbf16>
+      : (tensor<?x200x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x200x4x64xbf16>
+    return %o : tensor<?x200x4x64xbf16>
   }
 
   // CHECK-LABEL: func.func @d64_long(
