@@ -224,14 +224,24 @@ static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const C
   return sum;
 }
 
+/// How many products go into one piece of a sum of `depth` products, which head dims make a multiple of 8. Halves, and
+/// of the longest sums pieces of at most 64 where such divide them.
+static int64_t pieceOf(int64_t depth) {
+  constexpr int64_t longest = 64, mostPieces = 8;
+  if (depth > 2 * longest)
+    for (int64_t pieces = (depth + longest - 1) / longest; pieces <= mostPieces; ++pieces)
+      if (depth % (8 * pieces) == 0)
+        return depth / pieces;
+  return depth / 2;
+}
+
 /// A product is summed apart and then added, and long sums of f32 in pieces: rounding errors grow with the length of
 /// the longest chain of additions, and f32 inputs leave nothing to hide them behind. On narrower inputs the pieces
 /// would be wasted.
 ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   OpBuilder &b = context.builder;
   int64_t depth = columnsOf(op.getA());
-  // Halves of all but the longest sums; head dims are multiples of 8.
-  int64_t piece = depth > 128 && depth % 64 == 0 ? 64 : depth / 2;
+  int64_t piece = pieceOf(depth);
   bool isExact = cast<VectorType>(op.getA().getType()).getElementType().isF32();
   // What is added to an accumulator is a piece of a longer sum already.
   bool isWhole = matchPattern(op.getAcc(), m_AnyZeroFloat());
