@@ -29,7 +29,8 @@ if(ATTNC_BUILD_TESTS)
   install(TARGETS attnc-conformance-tests RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/attnc" COMPONENT Checks)
   install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/conformance/gpu-checks.sh" DESTINATION "${checks}" RENAME run.sh
           COMPONENT Checks)
-  install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/conformance/grid.py" "${PROJECT_SOURCE_DIR}/test/bench/peers.py"
+  install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/conformance/grid.py"
+                   "${PROJECT_SOURCE_DIR}/test/conformance/graph_replay.py" "${PROJECT_SOURCE_DIR}/test/bench/peers.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_cases.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/attnc_runtime.py"

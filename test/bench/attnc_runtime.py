@@ -104,6 +104,9 @@ class Library:
             "attnc_kernel_load": (pointer, [ctypes.POINTER(CLoadOptions), ctypes.POINTER(pointer)]),
             "attnc_kernel_destroy": (None, [pointer]),
             "attnc_kernel_get_info": (pointer, [pointer, ctypes.POINTER(CKernelInfo)]),
+            "attnc_kernel_get_workspace": (
+                pointer, [pointer, ctypes.POINTER(CLaunchOptions), ctypes.POINTER(ctypes.c_uint64)]
+            ),
             "attnc_kernel_launch": (pointer, [pointer, ctypes.POINTER(CLaunchOptions)]),
             "attnc_error_message": (ctypes.c_char_p, [pointer]),
             "attnc_error_destroy": (None, [pointer]),
@@ -149,12 +152,14 @@ def describe(value: Any) -> CValue:
 class Launch:
     """A kernel with its arguments and stream: called again and again, it costs one call of C."""
 
-    def __init__(self, kernel: Kernel, values: Sequence[Any], stream: int) -> None:
+    def __init__(self, kernel: Kernel, values: Sequence[Any], stream: int, workspace: Any = None) -> None:
         self.kernel = kernel
+        self.workspace = workspace
         self.described = [describe(value) for value in values]
         self.values = (CValue * len(values))(*self.described)
         size = ctypes.sizeof(CLaunchOptions)
         self.options = CLaunchOptions(size, self.values, len(values), ctypes.sizeof(CValue), stream)
+        self.options.workspace = workspace.data_ptr() if workspace is not None else 0
         self.reference = ctypes.byref(self.options)
         self.function = kernel.library.functions.attnc_kernel_launch
 
@@ -162,6 +167,16 @@ class Launch:
         error = self.function(self.kernel.handle, self.reference)
         if error:
             self.kernel.library.check(error)
+
+
+    def workspace_bytes(self) -> int:
+        """The device memory that the launch takes beside its arguments."""
+        size = ctypes.c_uint64()
+        library = self.kernel.library
+        library.check(
+            library.functions.attnc_kernel_get_workspace(self.kernel.handle, self.reference, ctypes.byref(size))
+        )
+        return size.value
 
 
 class Kernel:
@@ -185,13 +200,14 @@ class Kernel:
         facts = {name: getattr(info, name) for name, *_ in CKernelInfo._fields_[1:]}
         return {name: fact.decode() if isinstance(fact, bytes) else fact for name, fact in facts.items()}
 
-    def bind(self, *values: Any, stream: int | None = None) -> Launch:
-        """The launch on `values`, the inputs and then the results; on PyTorch's stream unless `stream` is one."""
+    def bind(self, *values: Any, stream: int | None = None, workspace: Any = None) -> Launch:
+        """The launch on `values`, the inputs and then the results; on PyTorch's stream unless `stream` is one. The
+        workspace, a tensor of bytes, comes from the GPU's memory pool unless one is given."""
         if stream is None:
             import torch  # pylint: disable=import-outside-toplevel  # nothing else here needs it
 
             stream = torch.cuda.current_stream().cuda_stream
-        return Launch(self, values, stream)
+        return Launch(self, values, stream, workspace)
 
     def __call__(self, *values: Any) -> None:
         self.bind(*values)()

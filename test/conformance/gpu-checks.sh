@@ -13,8 +13,9 @@ usage: run.sh [--target T] <command> [arguments]
   verify [grid.py's options]       the conformance grid against the fp64 reference; --extent full for all of it
   examples                         each example at the sizes on its '// DEMO:' line
   sanitize [tool...]               a dozen small kernels under compute-sanitizer: memcheck racecheck initcheck synccheck
+  graphs                           launches captured in CUDA graphs and replayed on new data; needs PyTorch
   bench [peers.py's options]       beside cuDNN and FlexAttention; needs PyTorch
-  all                              examples, verify, sanitize, bench --quick
+  all                              examples, verify, sanitize, graphs, bench --quick
 
 The target is nvptx:sm_90a unless --target says otherwise. 'run.sh verify --help' and 'run.sh bench --help' list options.
 HELP
@@ -36,6 +37,7 @@ find_first() {
 attnc=$(find_first "$here/../../../bin/attnc" "$here/../../build/release/bin/attnc")
 examples=$(find_first "$here/../../../examples" "$here/../../docs/examples")
 grid=$(find_first "$here/grid.py")
+graphs=$(find_first "$here/graph_replay.py")
 peers=$here/peers.py
 [[ -e $peers ]] || peers=$here/../bench/peers.py
 
@@ -107,6 +109,8 @@ cmd_verify() {
   python3 "$grid" --target "$target" "$@"
 }
 
+cmd_graphs() { python3 "$graphs"; }
+
 cmd_bench() { python3 "$peers" "$@"; }
 
 cmd_all() {
@@ -114,6 +118,7 @@ cmd_all() {
   cmd_examples || failed+=(examples)
   cmd_verify "$@" || failed+=(verify)
   cmd_sanitize || failed+=(sanitize)
+  cmd_graphs || failed+=(graphs)
   cmd_bench --quick || failed+=(bench)
   [[ ${#failed[@]} -eq 0 ]] || { echo "failed: ${failed[*]}"; return 1; }
 }
@@ -124,7 +129,7 @@ if [[ ${1:-} == --target ]]; then
   shift 2
 fi
 case ${1:-} in
-verify | examples | sanitize | bench | all) "cmd_$1" "${@:2}" ;;
+verify | examples | sanitize | graphs | bench | all) "cmd_$1" "${@:2}" ;;
 -h | --help | help) help ;;
 *) help >&2; exit 2 ;;
 esac
