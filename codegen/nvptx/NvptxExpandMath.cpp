@@ -153,6 +153,30 @@ struct Expand : OpRewritePattern<Op> {
   }
 };
 
+/// 2^x for x <= 1 with a polynomial: x = n + f with n whole and |f| <= 1/2; 2^f is 1 + f p(f), with p of degree 2, the
+/// best one for the relative error, which is 1.0e-4 (found by iteratively reweighted least squares); n is added to its
+/// exponent. Below -127 the result is 0.
+struct ExpandOnMultiplyAdd : OpRewritePattern<math::Exp2Op> {
+  ExpandOnMultiplyAdd(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/3) {}
+
+  LogicalResult matchAndRewrite(math::Exp2Op op, PatternRewriter &b) const override {
+    if (!op->hasAttr(nvptx::multiplyAddAttrName) || !op.getType().isF32())
+      return failure();
+    ScalarBuilder s(b, op.getLoc());
+    Value shifter = s.number(12582912.0f); // 1.5 * 2^23 rounds to a whole number and leaves it in the low bits
+    Value inside = arith::MaxNumFOp::create(b, s.loc, op.getOperand(), s.number(-127));
+    Value shifted = s.add(inside, shifter);
+    Value fraction = s.sub(inside, s.sub(shifted, shifter));
+    Value power = s.number(0.055008971f);
+    for (float coefficient : {0.24221106f, 0.69328293f, 1.0f})
+      power = s.fma(power, fraction, s.number(coefficient));
+    Value exponent = arith::ShLIOp::create(b, s.loc, s.bits(shifted), s.word(23));
+    Value sum = arith::AddIOp::create(b, s.loc, s.bits(power), exponent);
+    b.replaceOpWithNewOp<arith::BitcastOp>(op, b.getF32Type(), sum);
+    return success();
+  }
+};
+
 /// Whether an operation of the math dialect can stay as it is: LLVM has an intrinsic that the device computes.
 bool isInstruction(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
@@ -163,9 +187,9 @@ bool isInstruction(Operation *op) {
 struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<Expand<math::Exp2Op, buildExp2>, Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>,
-                 Expand<math::RsqrtOp, buildRsqrt>, Expand<math::LogOp, buildLog>, Expand<math::Log2Op, buildLog2>>(
-        &getContext());
+    patterns.add<ExpandOnMultiplyAdd, Expand<math::Exp2Op, buildExp2>, Expand<math::ExpOp, buildExp>,
+                 Expand<math::TanhOp, buildTanh>, Expand<math::RsqrtOp, buildRsqrt>, Expand<math::LogOp, buildLog>,
+                 Expand<math::Log2Op, buildLog2>>(&getContext());
     // What 16-bit floats have instructions for stays in them.
     populateMathF32ExpansionPatterns(patterns, [](StringRef name) {
       return name != math::AbsFOp::getOperationName() && name != math::FmaOp::getOperationName() &&

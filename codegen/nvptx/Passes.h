@@ -20,6 +20,10 @@ inline constexpr llvm::StringLiteral launchAttrName = "attnc.launch";
 /// Name of the unit attribute of a function in which functions of numbers may be as inexact as 16-bit results allow.
 inline constexpr llvm::StringLiteral approximateMathAttrName = "attnc.approximate_math";
 
+/// Marks an exponential that multiply-add units are to compute, to 1e-4, for where others keep the unit of functions
+/// busy.
+inline constexpr llvm::StringLiteral multiplyAddAttrName = "attnc.multiply_add";
+
 } // namespace attnc::nvptx
 
 #endif // ATTNC_CODEGEN_NVPTX_PASSES_H

@@ -8,6 +8,21 @@ func.func @exp2(%x: f32) -> f32 {
   return %y : f32
 }
 
+// On multiply-add units, where that is asked for.
+// CHECK-LABEL: func @exp2_polynomial
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: %[[X:.*]] = arith.maxnumf %arg0, %{{.*}} : f32
+// CHECK: %[[N:.*]] = arith.addf %[[X]], %{{.*}} : f32
+// CHECK-COUNT-3: math.fma
+// CHECK: arith.shli
+// CHECK: arith.addi
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK: return
+func.func @exp2_polynomial(%x: f32) -> f32 {
+  %y = math.exp2 %x {attnc.multiply_add} : f32
+  return %y : f32
+}
+
 // CHECK-LABEL: func @exp
 // CHECK: math.fma
 // CHECK: %[[F:.*]] = math.fma {{.*}}, %{{.*}}, %{{.*}} : f32
