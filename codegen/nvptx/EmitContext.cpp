@@ -75,6 +75,14 @@ Value EmitContext::row(Value vector, int64_t slot) {
 }
 
 Value EmitContext::element(Value tile, int64_t element) {
+  Value value = unshifted(tile, element);
+  auto it = tiles.find(tile);
+  if (it == tiles.end() || it->second.shifts.empty())
+    return value;
+  return arith::AddFOp::create(ptx.b, ptx.loc, value, it->second.shifts[slotOf(element)]);
+}
+
+Value EmitContext::unshifted(Value tile, int64_t element) {
   auto it = tiles.find(tile);
   if (it == tiles.end()) {
     Value splat = splatOf(ptx, tile);

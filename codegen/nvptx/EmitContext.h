@@ -35,6 +35,8 @@ struct Fragment {
   /// Pairs of 16-bit elements, 2p and 2p + 1, in one i32; else one value an element.
   bool packed = false;
   llvm::SmallVector<mlir::Value> values;
+  /// What is to be added to the elements of each of the thread's rows; empty where nothing is.
+  llvm::SmallVector<mlir::Value> shifts = {};
 };
 
 /// A tile in shared memory: where it starts, as i32, and the low word of a descriptor of it.
@@ -65,6 +67,8 @@ public:
   mlir::Value row(mlir::Value vector, int64_t slot);
   /// Element `element` of a tile, in its own type.
   mlir::Value element(mlir::Value tile, int64_t element);
+  /// The same without what its row is shifted by.
+  mlir::Value unshifted(mlir::Value tile, int64_t element);
 
   /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
   llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op, llvm::function_ref<mlir::Value(mlir::Value)> lookup);

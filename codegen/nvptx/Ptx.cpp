@@ -22,6 +22,12 @@ Value Ptx::bitAnd(Value x, int64_t mask) { return arith::AndIOp::create(b, loc, 
 Value Ptx::shiftRight(Value x, int64_t bits) { return arith::ShRUIOp::create(b, loc, x, i32(bits)); }
 Value Ptx::shiftLeft(Value x, int64_t bits) { return arith::ShLIOp::create(b, loc, x, i32(bits)); }
 Value Ptx::bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
+Value Ptx::shiftOnes(Value bits) {
+  return assembly(b.getI32Type(), "shl.b32 $0, -1, $1;", "rr", bits, /*sideEffects=*/false);
+}
+Value Ptx::testBit(Value x, int64_t bit) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bitAnd(x, int64_t(1) << bit), i32(0));
+}
 Value Ptx::equal(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, i32(y)); }
 Value Ptx::less(Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
 Value Ptx::select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }

@@ -30,6 +30,10 @@ public:
   mlir::Value shiftRight(mlir::Value x, int64_t bits);
   mlir::Value shiftLeft(mlir::Value x, int64_t bits);
   mlir::Value bitXor(mlir::Value x, mlir::Value y);
+  /// All ones, shifted left: 0 for 32 bits and more (9.7.8.8).
+  mlir::Value shiftOnes(mlir::Value bits);
+  /// Whether one bit of an i32 is set.
+  mlir::Value testBit(mlir::Value x, int64_t bit);
   mlir::Value equal(mlir::Value x, int64_t y);
   mlir::Value less(mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/RowwiseEmitter.h"
+#include "codegen/nvptx/ElementBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -30,48 +31,17 @@ bool RowwiseEmitter::handles(Operation &op) {
 /// Elements of a thread's part of a tile of that many columns.
 static int64_t countElements(VectorType type) { return type.getDimSize(1) / lanesOfRow * rowsOfThread; }
 
-//===----------------------------------------------------------------------===//
-// Elements
-//===----------------------------------------------------------------------===//
-
-/// Emits the region of a map or mask for one element. A value that ends in a truncation is given wide: pairs are packed
-/// together.
-template <typename Op>
-SmallVector<Value> RowwiseEmitter::emitElement(Op op, int64_t element) {
-  Ptx &ptx = context.ptx;
-  Block &body = op.getBody().front();
-  int64_t slot = slotOf(element);
-  llvm::DenseMap<Value, Value> values;
-  unsigned number = 0;
-  for (Value tile : op.getTiles())
-    values[body.getArgument(number++)] = context.element(tile, element);
-  for (Value vector : op.getRows())
-    values[body.getArgument(number++)] = context.row(vector, slot);
-  for (Value vector : op.getCols())
-    values[body.getArgument(number++)] = context.columns.find(vector)->second[element / 4 * 2 + element % 2];
-  auto coordinate = [&](BlockArgument argument, Value start, Value thread, int64_t offset) {
-    if (argument.use_empty())
-      return;
-    Value first = ptx.add(context.scalar(start), thread);
-    values[argument] = ptx.add(first, offset);
-  };
-  coordinate(body.getArgument(number), op.getI(), context.place.row, rowOf(slot));
-  coordinate(body.getArgument(number + 1), op.getJ(), context.place.column, columnOf(element));
-  auto lookup = [&](Value value) {
-    auto it = values.find(value);
-    return it != values.end() ? it->second : context.scalar(value);
-  };
-  for (Operation &inner : body.without_terminator()) {
-    bool packs =
-        isa<arith::TruncFOp>(inner) && inner.getResult(0).hasOneUse() && *inner.user_begin() == body.getTerminator();
-    if (packs) {
-      values[inner.getResult(0)] = lookup(inner.getOperand(0));
-      continue;
-    }
-    for (auto [from, to] : llvm::zip_equal(inner.getResults(), context.cloneScalar(inner, lookup)))
-      values[from] = to;
-  }
-  return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
+/// Whether all that uses a tile knows elements with shifts.
+static bool takesShift(Value tile, Block *block) {
+  return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (user->getBlock() != block)
+      return false;
+    if (auto mask = dyn_cast<tile::MaskOp>(user))
+      return takesShift(mask.getResult(), block);
+    auto reduce = dyn_cast<tile::ReduceOp>(user);
+    return isa<tile::MapOp>(user) || (reduce && reduce.getKind() == tile::ReduceKind::Max);
+  });
 }
 
 void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> slots) {
@@ -82,11 +52,22 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> slots) {
     fragment.packed = isNarrow(result.getType());
     fragment.values.resize(fragment.packed ? elements / 2 : elements);
   }
+  SmallVector<std::optional<ElementBody>> bodies(rowsOfThread);
+  for (int64_t slot : slots) {
+    bodies[slot].emplace(context, map, slot);
+    if (!takesShift(map.getResult(0), map->getBlock()))
+      continue;
+    if (Value shift = bodies[slot]->splitShift()) {
+      context.tiles[map.getResult(0)].shifts.resize(rowsOfThread);
+      context.tiles[map.getResult(0)].shifts[slot] = shift;
+    }
+  }
   // The two elements of a pair are in one row.
   for (int64_t element = 0; element < elements; element += 2) {
     if (!llvm::is_contained(slots, slotOf(element)))
       continue;
-    SmallVector<Value> low = emitElement(map, element), high = emitElement(map, element + 1);
+    ElementBody &body = *bodies[slotOf(element)];
+    SmallVector<Value> low = body.emit(element), high = body.emit(element + 1);
     for (auto [number, result] : llvm::enumerate(map.getResults())) {
       Fragment &fragment = context.tiles[result];
       if (!fragment.packed) {
@@ -134,15 +115,27 @@ void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
 void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> slots) {
   Ptx &ptx = context.ptx;
   int64_t elements = countElements(cast<VectorType>(mask.getResult().getType()));
-  context.tiles[mask.getResult()].values.resize(elements);
+  Value source = mask.getTiles().front();
+  Fragment result;
+  std::swap(result, context.tiles[mask.getResult()]);
+  result.values.resize(elements);
+  if (auto held = context.tiles.find(source); held != context.tiles.end())
+    result.shifts = held->second.shifts;
   Value dropped = ptx.f32(-std::numeric_limits<float>::infinity());
-  for (int64_t element = 0; element < elements; ++element) {
-    if (!llvm::is_contained(slots, slotOf(element)))
-      continue;
-    Value keep = emitElement(mask, element).front();
-    Value kept = context.element(mask.getTiles().front(), element);
-    context.tiles[mask.getResult()].values[element] = ptx.select(keep, kept, dropped);
+  for (int64_t slot : slots) {
+    ElementBody body(context, mask, slot);
+    auto words = body.emitBits(elements / rowsOfThread);
+    int64_t number = 0;
+    for (int64_t element = 0; element < elements; ++element) {
+      if (slotOf(element) != slot)
+        continue;
+      Value keep = words ? ptx.testBit((*words)[number / ElementBody::bitsOfWord], number % ElementBody::bitsOfWord)
+                         : body.emit(element).front();
+      ++number;
+      result.values[element] = ptx.select(keep, context.unshifted(source, element), dropped);
+    }
   }
+  std::swap(result, context.tiles[mask.getResult()]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,15 +158,33 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) 
     return isMax ? arith::MaxNumFOp::create(ptx.b, ptx.loc, x, y).getResult()
                  : arith::AddFOp::create(ptx.b, ptx.loc, x, y).getResult();
   };
+  auto held = context.tiles.find(reduce.getSource());
   for (int64_t slot : slots) {
-    // Parts start from the accumulator; whole sums take it in once, after the lanes have met.
-    bool inside = isMax || reduce.getPartial();
-    Value value = inside ? context.row(reduce.getAcc(), slot) : Value();
+    // Parts start from the accumulator; whole sums take it in once, after the lanes have met, and maxima of elements
+    // that have a shift after that.
+    bool shifted = isMax && held != context.tiles.end() && !held->second.shifts.empty();
+    bool inside = (isMax && !shifted) || reduce.getPartial();
+    // A row by itself has its maximum sooner by several chains. Beside other work, of elements with a shift or of a
+    // function that the maxima do not wait for, two are enough.
+    bool beside = shifted || matchPattern(reduce.getAcc(), m_Constant());
+    int64_t chains = !isMax || slots.size() > 1 ? 1 : beside ? 2 : 4;
+    SmallVector<Value> parts(chains);
+    if (inside)
+      parts[0] = context.row(reduce.getAcc(), slot);
+    int64_t number = 0;
     for (int64_t element = 0; element < elements; ++element)
       if (slotOf(element) == slot) {
-        Value next = context.element(reduce.getSource(), element);
-        value = value ? join(value, next) : next;
+        Value next =
+            shifted ? context.unshifted(reduce.getSource(), element) : context.element(reduce.getSource(), element);
+        Value &part = parts[number++ % chains];
+        part = part ? join(part, next) : next;
       }
+    Value value = parts[0];
+    for (Value part : ArrayRef(parts).drop_front())
+      value = join(value, part);
+    if (shifted)
+      value = join(context.row(reduce.getAcc(), slot),
+                   arith::AddFOp::create(ptx.b, ptx.loc, value, held->second.shifts[slot]));
     if (isMax) {
       for (int64_t mask : {2, 1})
         value = join(value, ptx.shuffle(value, mask));

@@ -31,8 +31,6 @@ private:
   void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> slots);
   void emitReduce(tile::ReduceOp reduce, llvm::ArrayRef<int64_t> slots);
   mlir::Value sumOverLanes(mlir::Value part);
-  template <typename Op>
-  llvm::SmallVector<mlir::Value> emitElement(Op op, int64_t element);
 
   EmitContext &context;
   llvm::SmallVector<mlir::Operation *> waiting;

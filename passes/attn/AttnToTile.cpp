@@ -79,7 +79,7 @@ private:
 /// f32 is exact first; narrower types lose more in their inputs than in a rounded log2(e).
 void ProgramWriter::chooseUnit() {
   unit.octaves = !cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF32();
-  unit.factor = unit.perNatural();
+  unit.factor = b.getScoreUnit() * unit.perNatural();
   if (!kernel.getScore().empty() || kernel.getScale())
     return;
   float scale = kernel.getLiteralScale();

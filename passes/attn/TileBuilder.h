@@ -93,7 +93,9 @@ public:
   /// Stores a row vector in `tensor`, laid out like LSE.
   void storeRowVector(mlir::Value vector, mlir::Value tensor);
 
-  /// scale, and the score region: logits in natural units. `scores` are raw products.
+  /// The positive constant that the score region multiplies by last, or 1.
+  float getScoreUnit();
+  /// scale, and the score region but for that last product. `scores` are raw products.
   mlir::Value buildScore(mlir::Value scores, mlir::Value j);
   /// The mask region and the end of the keys.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const KeyBounds &bounds);

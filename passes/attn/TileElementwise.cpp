@@ -70,6 +70,34 @@ Value TileBuilder::cloneComputedLoad(LoadOp load, IRMapping &mapping, Value i, V
   return memref::LoadOp::create(builder, loc, view, indices);
 }
 
+/// Whether a condition on positions keeps no key past the query.
+static bool keepsUpToQuery(Value keep, Value i, Value j) {
+  Operation *op = keep.getDefiningOp();
+  if (isa_and_nonnull<arith::AndIOp>(op))
+    return keepsUpToQuery(op->getOperand(0), i, j) || keepsUpToQuery(op->getOperand(1), i, j);
+  using Predicate = arith::CmpIPredicate;
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+  if (!compare)
+    return false;
+  Predicate predicate = compare.getPredicate();
+  if (compare.getLhs() == j && compare.getRhs() == i)
+    return predicate == Predicate::sle || predicate == Predicate::slt;
+  return compare.getLhs() == i && compare.getRhs() == j && (predicate == Predicate::sge || predicate == Predicate::sgt);
+}
+
+/// Whether `op` in a score region is the magnitude of i - j, and the mask drops every key that it is not the same as
+/// i - j for: nothing need be taken away then.
+static bool isForwardDistance(Operation &op, KernelOpInterface kernel) {
+  auto magnitude = dyn_cast<math::AbsIOp>(op);
+  auto distance = magnitude ? magnitude.getOperand().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
+  if (!distance || op.getParentRegion() != &kernel.getScore() || kernel.getMask().empty())
+    return false;
+  auto position = [](Region &region, unsigned fromEnd) -> Value { return *(region.args_end() - fromEnd); };
+  Region &score = kernel.getScore(), &mask = kernel.getMask();
+  return distance.getLhs() == position(score, 2) && distance.getRhs() == position(score, 1) &&
+         keepsUpToQuery(mask.front().getTerminator()->getOperand(0), position(mask, 2), position(mask, 1));
+}
+
 /// Clones a score or mask region into the body of an elementwise operation; returns what it yields.
 Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands, Value logit) {
   IRMapping mapping(arguments);
@@ -90,6 +118,10 @@ Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOpe
   mapping.map(source.getArgument(argument + 3), j);
   for (Operation &op : source.without_terminator()) {
     auto load = dyn_cast<LoadOp>(op);
+    if (isForwardDistance(op, kernel)) {
+      mapping.map(op.getResult(0), mapping.lookup(op.getOperand(0)));
+      continue;
+    }
     if (!load) {
       builder.clone(op, mapping);
       continue;
@@ -100,6 +132,48 @@ Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOpe
       mapping.map(load.getResult(), cloneComputedLoad(load, mapping, i, j));
   }
   return mapping.lookupOrDefault(source.getTerminator()->getOperand(0));
+}
+
+/// The product with a positive constant that a score region ends in, or nothing.
+static arith::MulFOp findLastProduct(KernelOpInterface kernel) {
+  Region &region = kernel.getScore();
+  auto product =
+      region.empty() ? arith::MulFOp() : region.front().getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+  FloatAttr factor;
+  // A factor of 0 or below would turn maxima into minima.
+  constexpr double least = 1e-20;
+  if (!product || !matchPattern(product.getRhs(), m_Constant(&factor)) || !(factor.getValueAsDouble() > least))
+    return {};
+  return product;
+}
+
+/// Where a score region only adds to the logit and takes away from it, these operations, in order; else nothing.
+static SmallVector<Operation *> findSums(KernelOpInterface kernel) {
+  SmallVector<Operation *> sums;
+  Region &region = kernel.getScore();
+  if (region.empty())
+    return sums;
+  Value sum = region.getArgument(0), yielded = region.front().getTerminator()->getOperand(0);
+  while (sum != yielded) {
+    Operation *next = sum.hasOneUse() ? *sum.user_begin() : nullptr;
+    if (!isa_and_nonnull<arith::AddFOp, arith::SubFOp>(next) || next->getOperand(0) != sum)
+      return {};
+    sums.push_back(next);
+    sum = next->getResult(0);
+  }
+  return sums;
+}
+
+float TileBuilder::getScoreUnit() {
+  FloatAttr factor;
+  if (arith::MulFOp product = findLastProduct(kernel)) {
+    matchPattern(product.getRhs(), m_Constant(&factor));
+    return factor.getValue().convertToFloat();
+  }
+  // Where inputs are narrow, what is added may be rounded in the unit of raw products: one operation an element less.
+  Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+  bool scales = kernel.getScale() || !(kernel.getLiteralScale() > 1e-20f);
+  return element.isF32() || scales || findSums(kernel).empty() ? 1 : kernel.getLiteralScale();
 }
 
 Value TileBuilder::buildScore(Value scores, Value j) {
@@ -113,10 +187,26 @@ Value TileBuilder::buildScore(Value scores, Value j) {
   auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
                                  add(geometry.row0, geometry.shift), j);
   Block *body = addElementwiseBody(map.getBody(), scores, operands);
-  Value scale = kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
-  Value logit = arith::MulFOp::create(builder, loc, body->getArgument(0), scale);
+  arith::MulFOp last = findLastProduct(kernel);
+  Value logit = body->getArgument(0);
+  if (last || getScoreUnit() == 1)
+    logit = arith::MulFOp::create(builder, loc, logit,
+                                  kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale()));
   if (!region.empty())
     logit = cloneRegion(region, body, operands, logit);
+  if (last) {
+    logit = logit.getDefiningOp<arith::MulFOp>().getLhs();
+  } else if (getScoreUnit() != 1) {
+    // What is added to raw products is in their unit.
+    builder.setInsertionPointToStart(body);
+    Value inverse = f32(1 / getScoreUnit());
+    Operation *sum = logit.getDefiningOp();
+    for (size_t number = findSums(kernel).size(); number > 0; --number, sum = sum->getOperand(0).getDefiningOp()) {
+      builder.setInsertionPoint(sum);
+      sum->setOperand(1, arith::MulFOp::create(builder, loc, sum->getOperand(1), inverse));
+    }
+    builder.setInsertionPointToEnd(body);
+  }
   tile::YieldOp::create(builder, loc, logit);
   return map.getResult(0);
 }
@@ -151,9 +241,9 @@ Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
     operands = gatherOperands(region, j);
   SmallVector<Value> tiles{scores};
   tiles.append(operands.tiles);
-  auto mask = tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols,
-                                   add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh,
-                                   bounds.position);
+  auto mask =
+      tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols,
+                           add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh, bounds.position);
   Block *body = addElementwiseBody(mask.getBody(), scores, operands);
   Value keep;
   if (!region.empty())

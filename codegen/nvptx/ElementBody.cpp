@@ -1,0 +1,401 @@
+//===- ElementBody.cpp - What a map or mask does to a row -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/ElementBody.h"
+#include "codegen/nvptx/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+using Predicate = arith::CmpIPredicate;
+
+/// Positions and what differs from them by constants stay within: sums of a few fit 32 bits.
+static constexpr int64_t farthest = int64_t(1) << 30;
+
+/// Of how many exponentials one is left to multiply-add units. A tanh and an exponential an element keep the unit of
+/// functions busier than products keep the tensor cores, the more so the shorter the rows of keys are; but
+/// multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md).
+static int64_t chooseShare(tile::ProgramOp program) {
+  bool hasTanh = false;
+  int64_t dims = 0;
+  program.walk([&](math::TanhOp) { hasTanh = true; });
+  program.walk([&](tile::StartOp start) {
+    if (start.getTransposed())
+      dims = tile::getTileType(start.getA()).getDimSize(1);
+  });
+  if (!hasTanh || dims == 0 || dims > 128)
+    return 0;
+  return dims > 64 ? 4 : 8;
+}
+
+ElementBody::ElementBody(EmitContext &context, int64_t slot, Block &body)
+    : context(context), ptx(context.ptx), slot(slot), body(body),
+      narrow(context.abi.getFunction()->hasAttr(approximateMathAttrName)) {
+  if (narrow && !body.getOps<math::Exp2Op>().empty())
+    everyOnMultiplyAdd = chooseShare(body.getParentOp()->getParentOfType<tile::ProgramOp>());
+}
+
+void ElementBody::start(Operation &op, ValueRange tileOperands, ValueRange rows, ValueRange colOperands, Value i,
+                        Value j) {
+  tiles = tileOperands;
+  cols = colOperands;
+  unsigned number = tiles.size();
+  for (Value vector : rows)
+    numbers[body.getArgument(number++)] = {context.row(vector, slot)};
+  number += cols.size();
+  auto coordinate = [&](Value start, Value thread, int64_t offset, int64_t step) {
+    BlockArgument argument = body.getArgument(number++);
+    if (!argument.use_empty())
+      numbers[argument] = {ptx.add(context.scalar(start), thread), offset, step};
+  };
+  // Rows of a group share their position.
+  auto group = op.getAttrOfType<IntegerAttr>("group");
+  if (group && group.getInt() > 1) {
+    Value row = ptx.add(context.place.row, rowOf(slot));
+    coordinate(i, arith::DivUIOp::create(ptx.b, ptx.loc, row, ptx.i32(group.getInt())), 0, 0);
+  } else {
+    coordinate(i, context.place.row, rowOf(slot), 0);
+  }
+  coordinate(j, context.place.column, 0, 1);
+  for (Operation &inner : body.without_terminator())
+    computeRow(inner);
+}
+
+//===----------------------------------------------------------------------===//
+// Once a row
+//===----------------------------------------------------------------------===//
+
+/// The number that `value` is, where it does not depend on elements of tiles.
+std::optional<RowNumber> ElementBody::find(Value value) {
+  if (auto it = numbers.find(value); it != numbers.end())
+    return it->second;
+  if (value.getParentBlock() == &body)
+    return std::nullopt;
+  APInt constant;
+  if (value.getType().isIndex() && matchPattern(value, m_ConstantInt(&constant)))
+    return RowNumber{ptx.i32(0), std::clamp(constant.getSExtValue(), -farthest, farthest)};
+  return RowNumber{context.scalar(value)};
+}
+
+/// a + b or a - b.
+RowNumber ElementBody::combine(Operation &op, RowNumber a, RowNumber b) {
+  if (isa<arith::AddIOp>(op))
+    return {ptx.add(a.base, b.base), a.offset + b.offset, a.step + b.step};
+  return {ptx.sub(a.base, b.base), a.offset - b.offset, a.step - b.step};
+}
+
+/// The result of an operation that keeps a number linear in the column.
+std::optional<RowNumber> ElementBody::computeLinear(Operation &op) {
+  if (op.getNumResults() != 1 || op.getNumOperands() == 0 || isa<memref::MemRefDialect>(op.getDialect()))
+    return std::nullopt;
+  std::optional<RowNumber> a = find(op.getOperand(0));
+  std::optional<RowNumber> b = op.getNumOperands() == 2 ? find(op.getOperand(1)) : std::nullopt;
+  Type type = op.getResult(0).getType();
+  OpBuilder &builder = ptx.b;
+  if (isa<arith::MulFOp>(op) && narrow && a && b && type.isF32()) {
+    // One factor is the same in all columns. Where results are narrow, its product may be distributed: the base is
+    // exact near the row's own position, where rounding would show.
+    if (a->isUniform())
+      std::swap(a, b);
+    if (a->isUniform() || !b->isUniform() || a->magnitude)
+      return std::nullopt;
+    auto times = [&](Value x) -> Value { return arith::MulFOp::create(builder, ptx.loc, x, b->base); };
+    return RowNumber{times(a->base), a->offset, a->step, a->factor ? times(a->factor) : b->base};
+  }
+  if (!a || (op.getNumOperands() == 2 && !b))
+    return std::nullopt;
+  if (isa<arith::AddIOp, arith::SubIOp>(op) && type.isIndex() && !a->magnitude && !b->magnitude)
+    return combine(op, *a, *b);
+  if (a->isUniform())
+    return std::nullopt;
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) && type.isInteger(32))
+    return a;
+  if (isa<math::AbsIOp>(op)) {
+    a->magnitude = true;
+    return a;
+  }
+  // Exact for distances below 2^24, and off by another unit in the last place past that.
+  if (isa<arith::SIToFPOp>(op) && type.isF32()) {
+    a->base = arith::SIToFPOp::create(builder, ptx.loc, type, a->base);
+    return a;
+  }
+  return std::nullopt;
+}
+
+/// Computes what `op` does, if it is the same for a row or linear in the column.
+void ElementBody::computeRow(Operation &op) {
+  if (std::optional<RowNumber> linear = computeLinear(op)) {
+    numbers[op.getResult(0)] = *linear;
+    return;
+  }
+  if (op.getNumRegions() != 0 || !(isMemoryEffectFree(&op) || isa<memref::LoadOp>(op)))
+    return;
+  for (Value operand : op.getOperands()) {
+    if (isa<MemRefType>(operand.getType()))
+      continue;
+    if (std::optional<RowNumber> number = find(operand); !number || !number->isUniform())
+      return;
+  }
+  SmallVector<Value> results = context.cloneScalar(op, [&](Value value) { return at(*find(value), 0); });
+  for (auto [from, to] : llvm::zip_equal(op.getResults(), results))
+    numbers[from] = {to};
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// Both sides of a signed comparison of positions, if they differ by few enough constants.
+std::optional<std::pair<RowNumber, RowNumber>> ElementBody::findSides(arith::CmpIOp compare) {
+  if (!compare.getLhs().getType().isIndex() || compare.getPredicate() >= Predicate::ult)
+    return std::nullopt;
+  std::optional<RowNumber> a = find(compare.getLhs()), b = find(compare.getRhs());
+  if (!a || !b || a->magnitude || b->magnitude || std::abs(a->offset - b->offset) > farthest)
+    return std::nullopt;
+  return std::pair(*a, *b);
+}
+
+/// a - b without their offsets and steps; distances that 32 bits do not hold are as far as can be.
+Value ElementBody::distance(const RowNumber &a, const RowNumber &b) {
+  return LLVM::SSubSat::create(ptx.b, ptx.loc, a.base, b.base);
+}
+
+/// A comparison of positions for one element: with a constant.
+std::optional<Value> ElementBody::emitCompare(arith::CmpIOp compare, int64_t column) {
+  auto sides = findSides(compare);
+  if (!sides)
+    return std::nullopt;
+  auto [a, b] = *sides;
+  Value &apart = distances[compare];
+  if (!apart)
+    apart = distance(a, b);
+  Value limit = ptx.i32(b.offset - a.offset + (b.step - a.step) * column);
+  return arith::CmpIOp::create(ptx.b, ptx.loc, compare.getPredicate(), apart, limit).getResult();
+}
+
+/// The bits of a word whose elements stand before `column`, counted from the thread's first.
+Value ElementBody::bitsBelow(Value column, int64_t word) {
+  auto greatest = [&](Value x, int64_t y) -> Value { return arith::MaxSIOp::create(ptx.b, ptx.loc, x, ptx.i32(y)); };
+  // Of each group of eight columns, the thread has the first two.
+  Value positive = greatest(column, 0);
+  Value groups = ptx.bitAnd(ptx.shiftRight(positive, 2), ~int64_t(1));
+  Value rest = arith::MinSIOp::create(ptx.b, ptx.loc, ptx.bitAnd(positive, 7), ptx.i32(2));
+  Value count = greatest(ptx.sub(ptx.add(groups, rest), ptx.i32(word * bitsOfWord)), 0);
+  return ptx.bitXor(ptx.shiftOnes(count), ptx.i32(-1));
+}
+
+/// The elements of a word for which a comparison of the column with something else holds.
+std::optional<Value> ElementBody::emitRange(arith::CmpIOp compare, int64_t word) {
+  auto sides = findSides(compare);
+  if (!sides)
+    return std::nullopt;
+  auto [a, b] = *sides;
+  Predicate predicate = compare.getPredicate();
+  if (a.step - b.step == -1) {
+    std::swap(a, b);
+    switch (predicate) {
+    case Predicate::slt:
+      predicate = Predicate::sgt;
+      break;
+    case Predicate::sle:
+      predicate = Predicate::sge;
+      break;
+    case Predicate::sgt:
+      predicate = Predicate::slt;
+      break;
+    case Predicate::sge:
+      predicate = Predicate::sle;
+      break;
+    default:
+      break;
+    }
+  }
+  if (a.step - b.step != 1)
+    return std::nullopt;
+  // column ? limit
+  Value apart = distance(b, a);
+  int64_t offset = a.offset - b.offset;
+  auto below = [&](int64_t more) {
+    Value limit = LLVM::SSubSat::create(ptx.b, ptx.loc, apart, ptx.i32(offset - more));
+    return bitsBelow(limit, word);
+  };
+  auto inverted = [&](Value bits) { return ptx.bitXor(bits, ptx.i32(-1)); };
+  switch (predicate) {
+  case Predicate::slt:
+    return below(0);
+  case Predicate::sle:
+    return below(1);
+  case Predicate::sge:
+    return inverted(below(0));
+  case Predicate::sgt:
+    return inverted(below(1));
+  case Predicate::eq:
+    return ptx.bitXor(below(1), below(0));
+  case Predicate::ne:
+    return inverted(ptx.bitXor(below(1), below(0)));
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<Value> ElementBody::emitWord(Value condition, int64_t word) {
+  if (std::optional<RowNumber> number = find(condition))
+    return ptx.select(number->base, ptx.i32(-1), ptx.i32(0));
+  Operation *op = condition.getDefiningOp();
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
+    return emitRange(compare, word);
+  if (!isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return std::nullopt;
+  std::optional<Value> a = emitWord(op->getOperand(0), word), b = emitWord(op->getOperand(1), word);
+  if (!a || !b)
+    return std::nullopt;
+  if (isa<arith::AndIOp>(op))
+    return arith::AndIOp::create(ptx.b, ptx.loc, *a, *b).getResult();
+  if (isa<arith::OrIOp>(op))
+    return arith::OrIOp::create(ptx.b, ptx.loc, *a, *b).getResult();
+  return ptx.bitXor(*a, *b);
+}
+
+std::optional<SmallVector<Value>> ElementBody::emitBits(int64_t count) {
+  SmallVector<Value> words;
+  for (int64_t word = 0; word * bitsOfWord < count; ++word) {
+    std::optional<Value> bits = emitWord(body.getTerminator()->getOperand(0), word);
+    if (!bits)
+      return std::nullopt;
+    words.push_back(*bits);
+  }
+  return words;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value ElementBody::at(const RowNumber &number, int64_t column) {
+  OpBuilder &b = ptx.b;
+  int64_t distance = number.offset + number.step * column;
+  Value value = number.base;
+  bool isFloat = value.getType().isF32();
+  if (distance && number.factor)
+    value = math::FmaOp::create(b, ptx.loc, number.factor, ptx.f32(static_cast<float>(distance)), value);
+  else if (distance && isFloat)
+    value = arith::AddFOp::create(b, ptx.loc, value, ptx.f32(static_cast<float>(distance)));
+  else
+    value = ptx.add(value, distance);
+  if (!number.magnitude)
+    return value;
+  return isFloat ? math::AbsFOp::create(b, ptx.loc, value).getResult()
+                 : math::AbsIOp::create(b, ptx.loc, value).getResult();
+}
+
+Value ElementBody::splitShift() {
+  Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!narrow || body.getTerminator()->getNumOperands() != 1 || !isa_and_nonnull<arith::AddFOp, arith::SubFOp>(sum) ||
+      numbers.contains(sum->getResult(0)))
+    return {};
+  // The number linear in the column is the right operand.
+  std::optional<RowNumber> term = find(sum->getOperand(1));
+  if (!term || term->isUniform() || term->magnitude || !term->base.getType().isF32())
+    return {};
+  split = sum;
+  Value shift = at({term->base, term->offset, 0, term->factor}, 0);
+  return isa<arith::SubFOp>(sum) ? arith::NegFOp::create(ptx.b, ptx.loc, shift).getResult() : shift;
+}
+
+/// What an operation gives for an element that has a shift, which meets what is the same for the whole row first:
+/// (x + s) * f + a is x * f + (s * f + a). Null for other operations.
+Value ElementBody::emitShifted(Operation &op, int64_t element) {
+  auto argument = op.getNumOperands() > 0 ? dyn_cast<BlockArgument>(op.getOperand(0)) : BlockArgument();
+  if (!isa<math::FmaOp, arith::AddFOp, arith::SubFOp>(op) || !argument || argument.getOwner() != &body ||
+      argument.getArgNumber() >= tiles.size())
+    return {};
+  auto fragment = context.tiles.find(tiles[argument.getArgNumber()]);
+  if (fragment == context.tiles.end() || fragment->second.shifts.empty())
+    return {};
+  for (Value operand : llvm::drop_begin(op.getOperands()))
+    if (std::optional<RowNumber> number = find(operand); !number || !number->isUniform())
+      return {};
+  auto with = [&](Value x, Value last) -> Value {
+    if (isa<math::FmaOp>(op))
+      return math::FmaOp::create(ptx.b, ptx.loc, x, find(op.getOperand(1))->base, last);
+    return arith::AddFOp::create(ptx.b, ptx.loc, x, last);
+  };
+  Value &term = shiftedTerms[&op];
+  if (!term) {
+    Value last = find(op.getOperands().back())->base;
+    if (isa<arith::SubFOp>(op))
+      last = arith::NegFOp::create(ptx.b, ptx.loc, last);
+    term = with(fragment->second.shifts[slot], last);
+  }
+  return with(fragment->second.values[element], term);
+}
+
+SmallVector<Value> ElementBody::emit(int64_t element) {
+  llvm::DenseMap<Value, Value> values;
+  unsigned number = body.getNumArguments() - 2 - cols.size();
+  for (Value vector : cols)
+    values[body.getArgument(number++)] = context.columns.find(vector)->second[element / 4 * 2 + element % 2];
+  auto lookup = [&](Value value) {
+    Value &known = values[value];
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (known)
+      return known;
+    if (argument && argument.getOwner() == &body && argument.getArgNumber() < tiles.size())
+      return known = context.element(tiles[argument.getArgNumber()], element);
+    return known = at(*find(value), columnOf(element));
+  };
+  for (Operation &inner : body.without_terminator()) {
+    if (numbers.contains(inner.getResult(0)))
+      continue;
+    bool packs =
+        isa<arith::TruncFOp>(inner) && inner.getResult(0).hasOneUse() && *inner.user_begin() == body.getTerminator();
+    if (packs) {
+      Value wide = lookup(inner.getOperand(0));
+      values[inner.getResult(0)] = wide;
+      continue;
+    }
+    if (Value shifted = emitShifted(inner, element)) {
+      values[inner.getResult(0)] = shifted;
+      continue;
+    }
+    if (&inner == split) {
+      RowNumber term = *find(inner.getOperand(1));
+      int64_t sign = isa<arith::SubFOp>(inner) ? -1 : 1;
+      values[inner.getResult(0)] =
+          at({lookup(inner.getOperand(0)), 0, sign * term.step, term.factor}, columnOf(element));
+      continue;
+    }
+    if (auto compare = dyn_cast<arith::CmpIOp>(inner))
+      if (std::optional<Value> condition = emitCompare(compare, columnOf(element))) {
+        values[compare.getResult()] = *condition;
+        continue;
+      }
+    // (x * a) * b is x * (a * b) where results are narrow.
+    FloatAttr second, first;
+    if (auto product = dyn_cast<arith::MulFOp>(inner);
+        product && narrow && matchPattern(product.getRhs(), m_Constant(&second)))
+      if (auto before = product.getLhs().getDefiningOp<arith::MulFOp>();
+          before && before->getBlock() == &body && matchPattern(before.getRhs(), m_Constant(&first)) &&
+          values.contains(before.getResult()) && product.getType().isF32()) {
+        float factor = first.getValue().convertToFloat() * second.getValue().convertToFloat();
+        values[inner.getResult(0)] = arith::MulFOp::create(ptx.b, ptx.loc, lookup(before.getLhs()), ptx.f32(factor));
+        continue;
+      }
+    SmallVector<Value> results = context.cloneScalar(inner, lookup);
+    if (isa<math::Exp2Op>(inner) && everyOnMultiplyAdd && element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
+      results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
+    for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
+      values[from] = to;
+      // A product and a sum become one operation, which rounds once, where results are narrow.
+      if (narrow && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner))
+        to.getDefiningOp()->setAttr("fastmath",
+                                    arith::FastMathFlagsAttr::get(ptx.b.getContext(), arith::FastMathFlags::contract));
+    }
+  }
+  return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
+}
