@@ -135,8 +135,10 @@ static void release(GetOp get) {
   ReleaseOp::create(builder, get.getLoc(), get.getRing());
 }
 
-/// Wraps each group of products that start together, the first of them on new logits, in a turn.
-static void insertTurns(Block &block) {
+/// Wraps each group of products that start together, the first of them on new logits, in a turn. A turn ends behind the
+/// last start, or, with `late`, before the wait for the product in flight: warpgroups then keep half a step apart,
+/// where they would bunch otherwise, all at their exponentials and then all at their products.
+static void insertTurns(Block &block, bool late) {
   SmallVector<StartOp> group;
   auto close = [&] {
     bool fresh = llvm::any_of(group, [](StartOp start) { return matchPattern(start.getAcc(), m_AnyZeroFloat()); });
@@ -144,6 +146,12 @@ static void insertTurns(Block &block) {
       OpBuilder builder(group.front());
       TurnOp::create(builder, group.front().getLoc(), TurnKind::Take);
       builder.setInsertionPointAfter(group.back());
+      if (late)
+        for (Operation *op = group.back(); op; op = op->getNextNode())
+          if (auto await = dyn_cast<AwaitOp>(op); await && await.getPending() != group.front().getResult()) {
+            builder.setInsertionPoint(await);
+            break;
+          }
       TurnOp::create(builder, group.back().getLoc(), TurnKind::Pass);
     }
     group.clear();
@@ -179,10 +187,11 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     for (MmaOp product : products)
       makeAsync(product, pipeline.getPinned());
     role.walk([](GetOp get) { release(get); });
+    bool late = pipeline.getPinned() && pipeline.getByRow();
     if (pipeline.getTurns())
-      role.walk([](Block *block) {
+      role.walk([&](Block *block) {
         if (!isa<MapOp, MaskOp>(block->getParentOp()))
-          insertTurns(*block);
+          insertTurns(*block, late && isa<scf::ForOp>(block->getParentOp()));
       });
   }
 };

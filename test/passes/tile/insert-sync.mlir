@@ -123,13 +123,21 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 
 // -----
 
-// With `first`, the output is rescaled before the weights are converted.
+// With `first`, the output is rescaled before the weights are converted. Row by row and pinned, a turn in a loop ends where
+// the wait for the product in flight stands; before the loop it ends as soon as the logits have started.
 
 // CHECK-LABEL: tile.program @first(
+// CHECK: tile.turn <take>
+// CHECK-NEXT: tile.start
+// CHECK-NEXT: tile.turn <pass>
 // CHECK: scf.for
+// CHECK: tile.turn <take>
+// CHECK-NOT: tile.turn <pass>
 // CHECK: %[[A:.*]] = tile.start %{{.*}} : vector<128x64xbf16>,
+// CHECK-NOT: tile.turn <pass>
 // CHECK: %[[P:.*]]:2 = tile.map
-// CHECK: %[[O:.*]] = tile.await %[[A]]
+// CHECK: tile.turn <pass>
+// CHECK-NEXT: %[[O:.*]] = tile.await %[[A]]
 // CHECK-NEXT: tile.release
 // CHECK-NEXT: %[[U:.*]] = tile.map tiles(%[[O]] :
 // CHECK: -> vector<128x128xf32>
@@ -138,7 +146,7 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 tile.program @first(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = first, turns = true, pinned = true,
+                                          consumer_registers = 240, rescale = first, turns = true, by_row = true, pinned = true,
                                           epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
