@@ -31,6 +31,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   // The passes that overlap steps leave programs without a pipeline as they are.
   pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileStageOperands());
   simplify();

@@ -37,6 +37,16 @@ def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {
+  let summary = "Takes row maxima before a rising function";
+  let description = [{
+    For programs with a `pipeline`: where scores are tanh of what products give, times positive constants, the greatest
+    score is that of the greatest product. Its row maxima then wait for no function, which runs beside what follows them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numHoisted", "hoisted", "Row maxima taken before a function">];
+}
+
 def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {
   let summary = "Copies operands of products to shared memory ahead of them";
   let description = [{
@@ -72,7 +82,8 @@ def TileInsertSync : Pass<"tile-insert-sync", "::attnc::tile::ProgramOp"> {
   let summary = "Products in flight, waits, releases and turns";
   let description = [{
     In consumers, products start and are awaited where their results, or registers that they read, are next touched; a
-    buffer is released once the last product that reads it is done. With `turns`, consumers start products in turn.
+    buffer is released once the last product that reads it is done. With `turns`, consumers start products in turn;
+    with `pinned` and `by_row` too, a turn in a loop lasts until the wait for the product in flight.
   }];
 }
 
