@@ -36,8 +36,8 @@ struct Shape {
 
 /// What was measured best (docs/rationale/hopper-schedule.md).
 constexpr Shape shapes[] = {
-    {64, few, 128, 2, 24, 240, false, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
-    {64, every, 128, 3, 32, 160, true, {Rescale::After, false, false, false}, {Rescale::After, false, false, true}},
+    {64, few, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::After, false, true, true}},
+    {64, every, 128, 3, 32, 160, true, {Rescale::After, true, true, true}, {Rescale::After, true, true, true}},
     {128, every, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
     {192, every, 96, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
     {256, every, 64, 2, 24, 240, false, {Rescale::Before, true, false, false}, {Rescale::First, true, true, false}},
