@@ -44,9 +44,8 @@ void nvptx::buildNvvmToLlvmPipeline(OpPassManager &pm) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
+  // LLVM simplifies the rest.
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
 }
 
 void nvptx::buildNvptxPipeline(OpPassManager &pm) {
