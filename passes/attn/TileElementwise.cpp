@@ -134,11 +134,17 @@ Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOpe
   return mapping.lookupOrDefault(source.getTerminator()->getOperand(0));
 }
 
-/// The product with a positive constant that a score region ends in, or nothing.
+/// Whether results are of 16 bits, in which the rounding of another unit for logits does not show.
+static bool isNarrow(KernelOpInterface kernel) {
+  return !cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF32();
+}
+
+/// The product with a positive constant that a score region ends in and that logits need not have, or nothing.
 static arith::MulFOp findLastProduct(KernelOpInterface kernel) {
   Region &region = kernel.getScore();
-  auto product =
-      region.empty() ? arith::MulFOp() : region.front().getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+  if (region.empty() || !isNarrow(kernel))
+    return {};
+  auto product = region.front().getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
   FloatAttr factor;
   // A factor of 0 or below would turn maxima into minima.
   constexpr double least = 1e-20;
@@ -170,10 +176,9 @@ float TileBuilder::getScoreUnit() {
     matchPattern(product.getRhs(), m_Constant(&factor));
     return factor.getValue().convertToFloat();
   }
-  // Where inputs are narrow, what is added may be rounded in the unit of raw products: one operation an element less.
-  Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+  // What is added may be rounded in the unit of raw products: one operation an element less.
   bool scales = kernel.getScale() || !(kernel.getLiteralScale() > 1e-20f);
-  return element.isF32() || scales || findSums(kernel).empty() ? 1 : kernel.getLiteralScale();
+  return !isNarrow(kernel) || scales || findSums(kernel).empty() ? 1 : kernel.getLiteralScale();
 }
 
 Value TileBuilder::buildScore(Value scores, Value j) {
