@@ -24,11 +24,14 @@ struct CopyEmitter::Part {
   tile::SharedLayout layout;
   Type element;
   int64_t rowsTogether;
-  Value tile;          ///< address in shared memory
-  Value row, piece;    ///< the thread's
-  Value start;         ///< address of the thread's first element
-  Value rowStride;     ///< elements, i64
-  Value columnStride;  ///< elements, i64
+  Value tile;         ///< address in shared memory
+  Value row, piece;   ///< the thread's
+  Value corner;       ///< address of the tile's first element
+  Value columnOffset; ///< of the thread's piece: elements, i64
+  Value rowStride;    ///< elements, i64
+  Value columnStride; ///< elements, i64
+  tile::RowGroup group;
+  Value groupStride;   ///< elements, i64; null where no rows share an index
   Value left;          ///< rows of the tile that are below the limit
   Value insideColumns; ///< whether the piece is below the limit of columns
 };
@@ -70,13 +73,39 @@ Value CopyEmitter::sharedAddress(const Part &part, Value row) {
   return ptx.add(ptx.add(ptx.add(part.tile, panel), ptx.mul(row, tile::SharedLayout::rowBytes)), inRow);
 }
 
+/// The address of the thread's elements of row `row`.
+Value CopyEmitter::rowAddress(const Part &part, Value row) {
+  Ptx &ptx = context.ptx;
+  auto scaled = [&](Value x, Value stride) -> Value {
+    return arith::MulIOp::create(ptx.b, ptx.loc, ptx.widen(x), stride);
+  };
+  auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(ptx.b, ptx.loc, x, y); };
+  Value offset = scaled(context.stepsOf(row, part.group.size), part.rowStride);
+  if (part.groupStride) {
+    Value inGroup = arith::RemUIOp::create(ptx.b, ptx.loc, row, ptx.i32(part.group.size));
+    offset = add(offset, scaled(inGroup, part.groupStride));
+  }
+  offset = add(offset, part.columnOffset);
+  return LLVM::GEPOp::create(ptx.b, ptx.loc, part.corner.getType(), part.element, part.corner,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+/// The same, `rowsTogether` rows behind the one of `address`, for row `row`. `step` is the distance, in elements of
+/// `unit`, where that is the same for all rows.
+Value CopyEmitter::nextAddress(const Part &part, Value address, Value row, Type unit, Value step) {
+  Ptx &ptx = context.ptx;
+  if (part.groupStride)
+    return rowAddress(part, row);
+  return LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), unit, address, ArrayRef<LLVM::GEPArg>{step});
+}
+
 /// Rows and addresses are multiples of 16 bytes: pieces are copied whole, and become 0 past the limits.
 void CopyEmitter::copyAligned(const Part &part) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   int64_t elementBytes = part.element.getIntOrFloatBitWidth() / 8;
   Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether * elementBytes));
-  Value address = part.start, left = ptx.sub(part.left, part.row);
+  Value address = rowAddress(part, part.row), left = ptx.sub(part.left, part.row);
   // Rows that are eight apart permute their pieces alike: few addresses, and the rest is in the instruction. All would
   // take a register each, as what does not change from step to step of a loop.
   SmallVector<Value> places;
@@ -92,9 +121,8 @@ void CopyEmitter::copyAligned(const Part &part) {
     Value inside = arith::AndIOp::create(b, ptx.loc, part.insideColumns, ptx.less(ptx.i32(first), left));
     ptx.copyPiece(places[alike / part.rowsTogether], (first - alike) * tile::SharedLayout::rowBytes, address,
                   ptx.select(inside, ptx.i32(pieceBytes), ptx.i32(0)));
-    if (first + part.rowsTogether < part.layout.rows)
-      address =
-          LLVM::GEPOp::create(b, ptx.loc, address.getType(), b.getI8Type(), address, ArrayRef<LLVM::GEPArg>{step});
+    if (int64_t next = first + part.rowsTogether; next < part.layout.rows)
+      address = nextAddress(part, address, ptx.add(part.row, next), b.getI8Type(), step);
   }
 }
 
@@ -104,8 +132,8 @@ void CopyEmitter::copyElements(const Part &part) {
   OpBuilder &b = ptx.b;
   int64_t bits = part.element.getIntOrFloatBitWidth(), inPiece = pieceBytes * 8 / bits, inWord = 32 / bits;
   Type integer = b.getIntegerType(bits);
-  auto loop =
-      scf::ForOp::create(b, ptx.loc, part.row, ptx.i32(part.layout.rows), ptx.i32(part.rowsTogether), part.start);
+  auto loop = scf::ForOp::create(b, ptx.loc, part.row, ptx.i32(part.layout.rows), ptx.i32(part.rowsTogether),
+                                 rowAddress(part, part.row));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   Value row = loop.getInductionVar(), address = loop.getRegionIterArg(0);
@@ -134,7 +162,7 @@ void CopyEmitter::copyElements(const Part &part) {
   }
   ptx.storePiece(sharedAddress(part, row), branch.getResults());
   Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether));
-  Value next = LLVM::GEPOp::create(b, ptx.loc, address.getType(), integer, address, ArrayRef<LLVM::GEPArg>{step});
+  Value next = nextAddress(part, address, ptx.add(row, part.rowsTogether), integer, step);
   scf::YieldOp::create(b, ptx.loc, next);
 }
 
@@ -157,23 +185,26 @@ void CopyEmitter::emit(tile::PutOp put) {
   Value row = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow));
   Value piece = ptx.bitAnd(thread, threadsOfRow - 1), column = ptx.mul(piece, inPiece);
   Value rowStride = view.strides[axes[0]], columnStride = view.strides[axes[1]];
-  auto scaled = [&](Value x, Value stride) -> Value { return arith::MulIOp::create(b, ptx.loc, ptx.widen(x), stride); };
-  Value offset = arith::AddIOp::create(b, ptx.loc, scaled(row, rowStride), scaled(column, columnStride));
+  Value columnOffset = arith::MulIOp::create(b, ptx.loc, ptx.widen(column), columnStride);
+  tile::RowGroup group = put.getRowGroup();
+  Value groupStride = group.size == 1 ? Value() : view.strides[group.dimension];
   // Limits of columns are whole pieces: head dims are multiples of 8 (S14).
   Value insideColumns = ptx.less(ptx.add(indices[axes[1]], column), context.scalar(put.getLimits()[1]));
-  Part part{
-      view,
-      tile::SharedLayout(type),
-      type.getElementType(),
-      threads / threadsOfRow,
-      takeStage(state, state.put),
-      row,
-      piece,
-      LLVM::GEPOp::create(b, ptx.loc, corner.getType(), type.getElementType(), corner, ArrayRef<LLVM::GEPArg>{offset}),
-      rowStride,
-      columnStride,
-      ptx.sub(context.scalar(put.getLimits()[0]), indices[axes[0]]),
-      insideColumns};
+  Part part{view,
+            tile::SharedLayout(type),
+            type.getElementType(),
+            threads / threadsOfRow,
+            takeStage(state, state.put),
+            row,
+            piece,
+            corner,
+            columnOffset,
+            rowStride,
+            columnStride,
+            group,
+            groupStride,
+            ptx.mul(ptx.sub(context.scalar(put.getLimits()[0]), indices[axes[0]]), group.size),
+            insideColumns};
   {
     OpBuilder::InsertionGuard guard(b);
     if (pieces < threadsOfRow) {
@@ -185,7 +216,8 @@ void CopyEmitter::emit(tile::PutOp put) {
       copyElements(part);
     } else {
       Value corners = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), corner);
-      Value bytes = arith::MulIOp::create(b, ptx.loc, rowStride, ptx.i64(elementBytes));
+      Value stride = groupStride ? arith::OrIOp::create(b, ptx.loc, rowStride, groupStride).getResult() : rowStride;
+      Value bytes = arith::MulIOp::create(b, ptx.loc, stride, ptx.i64(elementBytes));
       Value bits = arith::OrIOp::create(b, ptx.loc, corners, bytes);
       Value low = arith::AndIOp::create(b, ptx.loc, bits, ptx.i64(pieceBytes - 1));
       Value aligned = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::eq, low, ptx.i64(0));

@@ -34,6 +34,8 @@ private:
   mlir::Value takeStage(State &state, mlir::Value variable);
   void copyAligned(const Part &part);
   void copyElements(const Part &part);
+  mlir::Value rowAddress(const Part &part, mlir::Value row);
+  mlir::Value nextAddress(const Part &part, mlir::Value address, mlir::Value row, mlir::Type unit, mlir::Value step);
   mlir::Value sharedAddress(const Part &part, mlir::Value row);
 
   EmitContext &context;

@@ -63,7 +63,7 @@ static Value splatOf(Ptx &ptx, Value vector) {
   DenseElementsAttr elements;
   if (!matchPattern(vector, m_Constant(&elements)) || !elements.isSplat())
     return {};
-  return arith::ConstantOp::create(ptx.b, ptx.loc, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
+  return constantOf(ptx, elements.getSplatValue<Attribute>(), elements.getElementType());
 }
 
 Value EmitContext::row(Value vector, int64_t slot) {
@@ -96,6 +96,19 @@ Value EmitContext::unshifted(Value tile, int64_t element) {
   Value half = element % 2 ? ptx.shiftRight(word, 16) : word;
   Value bits = arith::TruncIOp::create(ptx.b, ptx.loc, ptx.b.getI16Type(), half);
   return arith::BitcastOp::create(ptx.b, ptx.loc, cast<VectorType>(tile.getType()).getElementType(), bits);
+}
+
+Value EmitContext::stepsOf(Value row, int64_t size) {
+  // A shift in the end: sizes are powers of two on GPUs.
+  return size == 1 ? row : arith::DivUIOp::create(ptx.b, ptx.loc, row, ptx.i32(size)).getResult();
+}
+
+void EmitContext::moveToRow(MutableArrayRef<Value> indices, int64_t axis, tile::RowGroup group, Value row) {
+  indices[axis] = ptx.add(indices[axis], stepsOf(row, group.size));
+  if (group.dimension < 0)
+    return;
+  Value inGroup = arith::RemUIOp::create(ptx.b, ptx.loc, row, ptx.i32(group.size));
+  indices[group.dimension] = ptx.add(indices[group.dimension], inGroup);
 }
 
 SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Value(Value)> lookup) {

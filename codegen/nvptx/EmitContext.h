@@ -70,6 +70,11 @@ public:
   /// The same without what its row is shifted by.
   mlir::Value unshifted(mlir::Value tile, int64_t element);
 
+  /// What row `row` of a tile adds to an index that `size` rows share.
+  mlir::Value stepsOf(mlir::Value row, int64_t size);
+  /// Moves `indices` into a view from a tile's first row to row `row`; `axis` is that of rows.
+  void moveToRow(llvm::MutableArrayRef<mlir::Value> indices, int64_t axis, tile::RowGroup group, mlir::Value row);
+
   /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
   llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op, llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 

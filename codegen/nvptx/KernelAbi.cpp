@@ -28,7 +28,11 @@ TensorMap attnc::nvptx::getTensorMap(Operation *op) {
   ArrayRef<int64_t> axes = put ? put.getAxes() : store.getAxes();
   TensorMap map{cast<BlockArgument>(view).getArgNumber(), {}};
   map.box.assign(cast<MemRefType>(view.getType()).getRank(), 1);
-  map.box[axes[0]] = put ? tileType.getDimSize(0) : warpgroupRows;
+  tile::RowGroup group = put ? put.getRowGroup() : store.getRowGroup();
+  map.box[axes[0]] = (put ? tileType.getDimSize(0) : warpgroupRows) / group.size;
+  // The rows of a group follow each other in a box: their dimension lies inside that of rows.
+  if (group.dimension >= 0)
+    map.box[group.dimension] = group.size;
   map.box[axes[1]] = tile::SharedLayout(tileType).panelColumns;
   return map;
 }

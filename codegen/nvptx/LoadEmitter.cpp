@@ -61,9 +61,9 @@ LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t slot) {
       llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
   Run run;
   if (axes.size() == 2) {
-    Value row = ptx.add(positions[axes[0]], ptx.add(context.place.row, rowOf(slot)));
-    run.inside = isBelow(row, load.getLimits()[0]);
-    positions[axes[0]] = ptx.select(run.inside, row, ptx.i32(0));
+    context.moveToRow(positions, axes[0], load.getRowGroup(), ptx.add(context.place.row, rowOf(slot)));
+    run.inside = isBelow(positions[axes[0]], load.getLimits()[0]);
+    positions[axes[0]] = ptx.select(run.inside, positions[axes[0]], ptx.i32(0));
   }
   Value column = ptx.add(positions[axes.back()], context.place.column);
   positions[axes.back()] = column;
@@ -180,9 +180,9 @@ Value LoadEmitter::readRow(tile::LoadOp load, int64_t slot) {
   int64_t axis = load.getAxes().front();
   SmallVector<Value> positions =
       llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
-  Value row = ptx.add(positions[axis], ptx.add(context.place.row, rowOf(slot)));
-  Value below = isBelow(row, load.getLimits().front());
-  positions[axis] = ptx.select(below, row, ptx.i32(0));
+  context.moveToRow(positions, axis, load.getRowGroup(), ptx.add(context.place.row, rowOf(slot)));
+  Value below = isBelow(positions[axis], load.getLimits().front());
+  positions[axis] = ptx.select(below, positions[axis], ptx.i32(0));
   Value zero = arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getZeroAttr(view.type.getElementType()));
   return ptx.select(below, view.load(ptx.b, ptx.loc, positions), zero);
 }

@@ -84,7 +84,7 @@ LogicalResult RingEmitter::emit(tile::PutOp put) {
   Value address = ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, layout.bytes()));
   if (tile::mayClearRows(put)) {
     Value position = context.scalar(put.getIndices()[put.getAxes()[0]]);
-    Value left = ptx.sub(context.scalar(put.getLimits()[0]), position);
+    Value left = ptx.mul(ptx.sub(context.scalar(put.getLimits()[0]), position), put.getRowGroup().size);
     Value ends = ptx.less(left, ptx.i32(layout.rows));
     Value landed = ptx.add(base, landingOffset(state.ring));
     context.onOneThread([&] { startCopies(put, layout, address, ptx.select(ends, landed, full)); });

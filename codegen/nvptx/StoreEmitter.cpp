@@ -14,10 +14,12 @@ using namespace attnc::nvptx;
 
 Value StoreEmitter::isBelow(Value position, Value limit) { return context.ptx.less(position, context.scalar(limit)); }
 
-/// Indices of an element `row` and `column` (which may be null) further along the axes.
-SmallVector<Value> StoreEmitter::place(ValueRange indices, ArrayRef<int64_t> axes, Value row, Value column) {
-  SmallVector<Value> positions = llvm::map_to_vector(indices, [&](Value value) { return context.scalar(value); });
-  positions[axes[0]] = context.ptx.add(positions[axes[0]], row);
+/// Indices of the element in row `row` and in column `column` (which may be null).
+SmallVector<Value> StoreEmitter::place(tile::StoreOp store, Value row, Value column) {
+  ArrayRef<int64_t> axes = store.getAxes();
+  SmallVector<Value> positions =
+      llvm::map_to_vector(store.getIndices(), [&](Value value) { return context.scalar(value); });
+  context.moveToRow(positions, axes[0], store.getRowGroup(), row);
   if (column)
     positions[axes[1]] = context.ptx.add(positions[axes[1]], column);
   return positions;
@@ -30,7 +32,7 @@ void StoreEmitter::storeRows(tile::StoreOp store) {
   Value first = ptx.equal(ptx.bitAnd(context.place.lane, lanesOfRow - 1), 0);
   for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
     Value row = ptx.add(context.place.row, rowOf(slot));
-    SmallVector<Value> positions = place(store.getIndices(), store.getAxes(), row, {});
+    SmallVector<Value> positions = place(store, row, {});
     Value inside = isBelow(positions[store.getAxes()[0]], store.getLimits()[0]);
     auto guard = scf::IfOp::create(ptx.b, ptx.loc, arith::AndIOp::create(ptx.b, ptx.loc, first, inside));
     OpBuilder::InsertionGuard insertion(ptx.b);
@@ -94,8 +96,7 @@ void StoreEmitter::storeElements(tile::StoreOp store, int64_t slot, int64_t firs
   for (int64_t element = first / lanesOfRow * rowsOfThread; element < elements; ++element) {
     if (slotOf(element) != slot)
       continue;
-    SmallVector<Value> positions =
-        place(store.getIndices(), axes, row, ptx.add(context.place.column, columnOf(element)));
+    SmallVector<Value> positions = place(store, row, ptx.add(context.place.column, columnOf(element)));
     OpBuilder::InsertionGuard guard(ptx.b);
     if (!whole) {
       auto inside = scf::IfOp::create(ptx.b, ptx.loc, isBelow(positions[axes[1]], store.getLimits()[1]));
@@ -122,7 +123,7 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     Value row = ptx.add(context.place.row, rowOf(slot));
     // This lane's group of each four.
     Value group = ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns);
-    SmallVector<Value> start = place(store.getIndices(), axes, row, group);
+    SmallVector<Value> start = place(store, row, group);
     Value inside = isBelow(start[axes[0]], store.getLimits()[0]);
     auto fast = [&] {
       Value address = view.address(ptx.b, ptx.loc, start);
@@ -171,6 +172,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   const Fragment &fragment = context.tiles.find(store.getValue())->second;
   int64_t columns = cast<VectorType>(store.getValue().getType()).getDimSize(1);
   int64_t staged = layout.panels * layout.panelColumns;
+  int64_t queries = warpgroupRows / store.getRowGroup().size;
   // This warpgroup's rows of a panel.
   Value region = ptx.add(ptx.add(base, *buffer.getOffset()),
                          ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes));
@@ -206,7 +208,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
         for (auto [dim, position] : llvm::enumerate(store.getIndices())) {
           Value at = context.scalar(position);
           if (static_cast<int64_t>(dim) == store.getAxes()[0])
-            at = ptx.add(at, ptx.mul(context.place.warpgroup, warpgroupRows));
+            at = ptx.add(at, ptx.mul(context.place.warpgroup, queries));
           if (static_cast<int64_t>(dim) == store.getAxes()[1])
             at = ptx.add(at, column);
           coordinates.insert(coordinates.begin(), at);
@@ -224,7 +226,8 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
 void StoreEmitter::storeStagedBelow(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   Value position = context.scalar(store.getIndices()[store.getAxes()[0]]);
-  Value end = ptx.add(ptx.add(position, ptx.mul(context.place.warpgroup, warpgroupRows)), warpgroupRows);
+  int64_t queries = warpgroupRows / store.getRowGroup().size;
+  Value end = ptx.add(ptx.add(position, ptx.mul(context.place.warpgroup, queries)), queries);
   Value cut = ptx.less(context.scalar(store.getLimits()[0]), end);
   auto branch = scf::IfOp::create(ptx.b, ptx.loc, cut, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(ptx.b);

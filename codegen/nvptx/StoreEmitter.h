@@ -28,8 +28,7 @@ private:
   mlir::Value areRowsAligned(const View &view);
   void storeRows(tile::StoreOp store);
   mlir::Value isBelow(mlir::Value position, mlir::Value limit);
-  llvm::SmallVector<mlir::Value> place(mlir::ValueRange indices, llvm::ArrayRef<int64_t> axes, mlir::Value row,
-                                       mlir::Value column);
+  llvm::SmallVector<mlir::Value> place(tile::StoreOp store, mlir::Value row, mlir::Value column);
 
   EmitContext &context;
   mlir::Value base;

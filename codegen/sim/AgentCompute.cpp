@@ -120,7 +120,8 @@ bool Agent::computeMap(const Instruction &instruction) {
     std::copy_n(values[operands[numTiles + numRows + n]].array->data.data(), columns,
                 registers.argument(static_cast<int64_t>(numTiles + numRows + n)));
   size_t coordinates = numTiles + numRows + numCols;
-  int64_t i = values[operands[coordinates]].number.i + part * rows, j = values[operands[coordinates + 1]].number.i;
+  auto group = static_cast<int64_t>(map ? map.getGroup() : mask.getGroup());
+  int64_t i = values[operands[coordinates]].number.i, j = values[operands[coordinates + 1]].number.i;
   for (int64_t column = 0; column < columns; ++column)
     registers.argument(static_cast<int64_t>(coordinates) + 1)[column].i = j + column;
   SmallVector<std::shared_ptr<Array>, 2> results;
@@ -135,7 +136,7 @@ bool Agent::computeMap(const Instruction &instruction) {
       std::fill_n(registers.argument(static_cast<int64_t>(numTiles + n)), columns,
                   values[operands[numTiles + n]].array->data[row]);
     Number position;
-    position.i = i + row;
+    position.i = i + (part * rows + row) / group;
     std::fill_n(registers.argument(static_cast<int64_t>(coordinates)), columns, position);
     auto viewOf = [&](int number) -> const attn::HostArray & {
       for (auto [outside, value] : code.getOutside())
@@ -276,11 +277,11 @@ bool Agent::loadTile(const Instruction &instruction) {
   Numbers first = numbersOf(load.getIndices()), limits = numbersOf(load.getLimits());
   const attn::HostArray &view = block.device.getView(load.getView());
   ArrayRef<int64_t> axes = load.getAxes();
-  first[axes[0]] += code.isColumns(number) ? 0 : part * array->rows;
+  int64_t firstRow = code.isColumns(number) ? 0 : part * array->rows;
   for (int64_t row = 0; row < array->rows; ++row)
     for (int64_t column = 0; column < array->columns; ++column) {
       Numbers at = first;
-      at[axes[0]] += row;
+      load.getRowGroup().move(at, axes[0], firstRow + row);
       bool inside = at[axes[0]] < limits[0];
       if (axes.size() == 2) {
         at[axes[1]] += column;
@@ -301,13 +302,12 @@ bool Agent::storeTile(tile::StoreOp store) {
   const Array &array = *held(store.getValue()).array;
   Numbers first = numbersOf(store.getIndices()), limits = numbersOf(store.getLimits());
   ArrayRef<int64_t> axes = store.getAxes();
-  first[axes[0]] += part * array.rows;
   auto writer = static_cast<int>(tile.value_or(0) * parts + part);
   std::string who = name();
   for (int64_t row = 0; row < array.rows; ++row)
     for (int64_t column = 0; column < array.columns; ++column) {
       Numbers at = first;
-      at[axes[0]] += row;
+      store.getRowGroup().move(at, axes[0], part * array.rows + row);
       bool inside = at[axes[0]] < limits[0];
       if (axes.size() == 2) {
         at[axes[1]] += column;

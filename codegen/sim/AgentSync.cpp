@@ -98,7 +98,7 @@ Agent::Progress Agent::nextTile(const Instruction &instruction) {
 bool Agent::endsInside(tile::PutOp op) {
   int64_t axis = op.getAxes()[0], first = numbersOf(op.getIndices())[axis], limit = numbersOf(op.getLimits())[0];
   auto type = cast<VectorType>(op.getRing().getType().getElement());
-  return tile::mayClearRows(op) && first + type.getDimSize(0) > limit;
+  return tile::mayClearRows(op) && first + type.getDimSize(0) / op.getRowGroup().size > limit;
 }
 
 /// Clears the rows of the buffer filled last that are past the limit, once they are there, and passes it on.
@@ -118,7 +118,7 @@ Agent::Progress Agent::clear(tile::PutOp op) {
     auto data = std::make_shared<SharedTile>(*rows.data);
     int64_t columns = cast<VectorType>(ring.op.getRing().getType().getElement()).getDimSize(1);
     int64_t left = numbersOf(op.getLimits())[0] - numbersOf(op.getIndices())[op.getAxes()[0]];
-    std::fill(data->begin() + std::max<int64_t>(left, 0) * columns, data->end(), 0.0F);
+    std::fill(data->begin() + std::max<int64_t>(left, 0) * op.getRowGroup().size * columns, data->end(), 0.0F);
     rows.data = std::move(data);
   }
   // Without a fence, products need not see what threads have stored.
@@ -157,12 +157,13 @@ Agent::Progress Agent::put(tile::PutOp op) {
   auto copied = type.getDimSize(0) / static_cast<int64_t>(stage.parts.size()), columns = type.getDimSize(1);
   auto data = std::make_shared<SharedTile>(copied * columns, 0.0F);
   const attn::HostArray &view = block.device.getView(op.getView());
-  Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits()), at = first;
+  Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits());
   ArrayRef<int64_t> axes = op.getAxes();
   bool isHeld = role && endsInside(op);
-  for (int64_t row = 0; row < copied; ++row)
+  for (int64_t row = 0; row < copied; ++row) {
+    Numbers at = first;
+    op.getRowGroup().move(at, axes[0], place * copied + row);
     for (int64_t column = 0; column < columns; ++column) {
-      at[axes[0]] = first[axes[0]] + place * copied + row;
       at[axes[1]] = first[axes[1]] + column;
       bool below = at[axes[0]] < limits[0] && at[axes[1]] < limits[1];
       Number element;
@@ -170,6 +171,7 @@ Agent::Progress Agent::put(tile::PutOp op) {
         (*data)[row * columns + column] =
             below ? static_cast<float>(element.f) : std::numeric_limits<float>::quiet_NaN();
     }
+  }
   rows.data = nullptr;
   rows.round = -1;
   rows.filler = op;
@@ -366,7 +368,8 @@ bool Agent::isCut(tile::StoreOp op) {
   if (tile::reachesViewEnds(op) || op->hasAttr("no_limit"))
     return false;
   int64_t rows = held(op.getValue()).array->rows;
-  return numbersOf(op.getIndices())[op.getAxes()[0]] + (part + 1) * rows > numbersOf(op.getLimits())[0];
+  int64_t end = (part + 1) * rows / op.getRowGroup().size;
+  return numbersOf(op.getIndices())[op.getAxes()[0]] + end > numbersOf(op.getLimits())[0];
 }
 
 Agent::Progress Agent::stage(tile::StoreOp op) {
@@ -392,7 +395,6 @@ Agent::Progress Agent::stage(tile::StoreOp op) {
       return Progress::Failed;
     Drain drain{op, &buffer, {}, first, width};
     llvm::append_range(drain.indices, numbersOf(op.getIndices()));
-    drain.indices[op.getAxes()[0]] += part * array.rows;
     drains.push_back(std::move(drain));
     drainClock.join(publish());
     drainClock.set(drainParty, time);
@@ -413,7 +415,7 @@ bool Agent::runDrain() {
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < drain.columns; ++column) {
       SmallVector<int64_t> at = drain.indices;
-      at[axes[0]] += row;
+      drain.op.getRowGroup().move(at, axes[0], part * rows + row);
       at[axes[1]] += drain.firstColumn + column;
       if (at[axes[0]] < sizes[axes[0]] && at[axes[1]] < sizes[axes[1]] &&
           !block.device.store(drain.op, who, writer, drain.op.getView(), at, drain.buffer->data[row * stride + column]))

@@ -74,7 +74,10 @@ static void printElementwise(OpAsmPrinter &p, Op op) {
   }
   p << " ";
   p.printRegion(op.getBody());
-  p.printOptionalAttrDict(op->getAttrs(), {"operandSegmentSizes"});
+  SmallVector<StringRef> elided{"operandSegmentSizes"};
+  if (op.getGroup() == 1)
+    elided.push_back("group");
+  p.printOptionalAttrDict(op->getAttrs(), elided);
   p.printArrowTypeList(op->getResultTypes());
 }
 
@@ -96,6 +99,9 @@ static LogicalResult verifyElementwise(Op op, VectorType shape, ArrayRef<Type> y
         return op.emitOpError() << "expected vectors of " << size << " elements beside " << shape << ", got " << type;
       arguments.push_back(type.getElementType());
     }
+  auto group = static_cast<int64_t>(op.getGroup());
+  if (group <= 0 || shape.getDimSize(0) % group != 0)
+    return op.emitOpError() << "expected the group to divide the " << shape.getDimSize(0) << " rows, got " << group;
   Type index = IndexType::get(op.getContext());
   arguments.append({index, index});
   Block &body = op.getBody().front();

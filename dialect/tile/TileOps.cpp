@@ -10,9 +10,10 @@ using namespace attnc::tile;
 #define GET_OP_CLASSES
 #include "dialect/tile/TileOps.cpp.inc"
 
-/// A load or store of `tile` through `view`: one index a dimension, one limit an axis, axes of the view.
+/// A load or store of `tile` through `view`: one index a dimension, one limit an axis, axes of the view, and groups of
+/// its rows.
 static LogicalResult verifyAccess(Operation *op, VectorType tile, MemRefType view, ValueRange indices,
-                                  ValueRange limits, ArrayRef<int64_t> axes) {
+                                  ValueRange limits, ArrayRef<int64_t> axes, ArrayRef<int64_t> group) {
   if (static_cast<int64_t>(indices.size()) != view.getRank())
     return op->emitOpError() << "expected " << view.getRank() << " indices, got " << indices.size();
   if (axes.size() != static_cast<size_t>(tile.getRank()) || limits.size() != axes.size())
@@ -26,12 +27,30 @@ static LogicalResult verifyAccess(Operation *op, VectorType tile, MemRefType vie
   }
   if (tile.getElementType() != view.getElementType())
     return op->emitOpError() << "expected a tile of " << view.getElementType() << ", got " << tile.getElementType();
+  if (group.size() > 2)
+    return op->emitOpError() << "expected a group of [rows] or [rows, dimension], got " << group.size() << " numbers";
+  RowGroup rows(group);
+  if (rows.size <= 0 || tile.getDimSize(0) % rows.size != 0)
+    return op->emitOpError() << "expected the group to divide the " << tile.getDimSize(0) << " rows of the tile, got "
+                             << rows.size;
+  if (group.size() == 2 &&
+      (rows.dimension < 0 || rows.dimension >= view.getRank() || llvm::is_contained(axes, rows.dimension)))
+    return op->emitOpError() << "expected the group along a dimension of the view that is no axis, got "
+                             << rows.dimension;
+  return success();
+}
+
+/// Rows that share an element cannot be stored, nor brought by one box.
+template <typename Op>
+static LogicalResult verifyDistinctRows(Op op) {
+  if (op.getGroup().size() == 1)
+    return op.emitOpError() << "expected a dimension that the rows of a group go along";
   return success();
 }
 
 LogicalResult LoadOp::verify() {
   return verifyAccess(*this, cast<VectorType>(getResult().getType()), getView().getType(), getIndices(), getLimits(),
-                      getAxes());
+                      getAxes(), getGroup());
 }
 
 LogicalResult StoreOp::verify() {
@@ -43,15 +62,19 @@ LogicalResult StoreOp::verify() {
       return emitOpError() << "expected a buffer with the rows and some or all columns of " << value << ", got "
                            << buffer;
   }
+  if (failed(verifyDistinctRows(*this)))
+    return failure();
   return verifyAccess(*this, cast<VectorType>(getValue().getType()), getView().getType(), getIndices(), getLimits(),
-                      getAxes());
+                      getAxes(), getGroup());
 }
 
 LogicalResult PutOp::verify() {
   auto tile = dyn_cast<VectorType>(getRing().getType().getElement());
   if (!tile)
     return emitOpError() << "expected a ring of tiles, got " << getRing().getType();
-  return verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes());
+  if (failed(verifyDistinctRows(*this)))
+    return failure();
+  return verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes(), getGroup());
 }
 
 LogicalResult ExtentOp::verify() {

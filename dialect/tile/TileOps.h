@@ -24,6 +24,28 @@
 #define GET_TYPEDEF_CLASSES
 #include "dialect/tile/TileTypes.h.inc"
 
+namespace attnc::tile {
+
+/// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
+/// r % size along `dimension`.
+struct RowGroup {
+  /// From the attribute of an access: [], [size] or [size, dimension].
+  explicit RowGroup(llvm::ArrayRef<int64_t> attribute)
+      : size(attribute.empty() ? 1 : attribute[0]), dimension(attribute.size() < 2 ? -1 : attribute[1]) {}
+
+  /// Moves `indices` into the view from a tile's first row to row `row`; `axis` is that of rows.
+  void move(llvm::MutableArrayRef<int64_t> indices, int64_t axis, int64_t row) const {
+    indices[axis] += row / size;
+    if (dimension >= 0)
+      indices[dimension] += row % size;
+  }
+
+  int64_t size;
+  int64_t dimension; ///< -1 where the rows of a group are the same
+};
+
+} // namespace attnc::tile
+
 #define GET_OP_CLASSES
 #include "dialect/tile/TileOps.h.inc"
 

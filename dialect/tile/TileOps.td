@@ -99,8 +99,13 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "Ma
 class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits>
     : Tile_Op<mnemonic, !listconcat(traits, [AttrSizedOperandSegments])> {
   let arguments = !con(operands, (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$indices,
-                                      Variadic<Index>:$limits, DenseI64ArrayAttr:$axes));
+                                      Variadic<Index>:$limits, DenseI64ArrayAttr:$axes,
+                                      DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$group));
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How the rows of the tile fall on the view.
+    ::attnc::tile::RowGroup getRowGroup() { return ::attnc::tile::RowGroup(getGroup()); }
+  }];
 }
 
 def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
@@ -109,11 +114,17 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
     Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]` (one axis
     for a vector). Where an index along an axis is not below its limit, the element is 0.
 
-    Example: `%k = tile.load %K[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d) : memref<...> -> vector<64x128xbf16>`
+    With `group` [n], n rows share an index along the axis of rows: r / n is added to dimension `axes[0]` instead of r.
+    With [n, dimension], r % n is added to that dimension as well, which is always inside the view; n divides the rows.
+
+    Example: `%k = tile.load %K[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d) : memref<...> -> vector<64x128xbf16>`, and
+    for sixteen queries of four heads
+    `%q = tile.load %Q[%b, %i, %h, %c0] axes [1, 3] group [4, 2] below(%sq, %d) : memref<...> -> vector<64x128xbf16>`
   }];
   let results = (outs AnyVectorOfNonZeroRank:$result);
   let assemblyFormat = [{
-    $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($view) `->` type($result)
+    $view `[` $indices `]` `axes` $axes (`group` $group^)? `below` `(` $limits `)` attr-dict `:` type($view) `->`
+    type($result)
   }];
 }
 
@@ -126,7 +137,8 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Op
     way, too, stops at the view's own ends alone: a warpgroup whose rows a limit inside the view cuts stores them itself.
   }];
   let assemblyFormat = [{
-    $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes `below` `(` $limits `)` attr-dict `:` type($value) `,` type($view)
+    $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?
+    `below` `(` $limits `)` attr-dict `:` type($value) `,` type($view)
   }];
 }
 
@@ -208,11 +220,13 @@ class Tile_ElementwiseOp<string mnemonic, dag leading, dag trailing, list<Trait>
   let hasVerifier = 1;
 }
 
-def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$mostly_one), []> {
+def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$mostly_one, DefaultValuedAttr<I64Attr, "1">:$group),
+                                    []> {
   let summary = "Elementwise computation on tiles";
   let description = [{
     The region computes one element. It receives the elements of `tiles`, of `rows` at its row and of `cols` at its
-    column, and then its coordinates: `i` plus the row and `j` plus the column.
+    column, and then its coordinates: `i` plus the row and `j` plus the column. With `group`, that many rows share a
+    coordinate: `i` plus row / group.
 
     `mostly_one`: the map multiplies by its one row vector, whose elements are 1 in most steps; a lowering may skip it
     then.
@@ -231,12 +245,14 @@ def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$mostly_one), []
   let results = (outs Variadic<Tile_Tile>:$results);
 }
 
-def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:$full_high, Optional<Index>:$position), []> {
+def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:$full_high, Optional<Index>:$position,
+                                                   DefaultValuedAttr<I64Attr, "1">:$group), []> {
   let summary = "-inf where the region does not keep";
   let description = [{
-    The first of `tiles` with every element that the region drops set to -inf (S3). For a tile whose columns, as key rows
-    from `j` on, lie in [`full_low`, `full_high`), the region is known to keep everything: `tile-split-ranges` uses that.
-    Where steps come from a list (see `tile.census`), the stretch is one of the list, and `position` the step's place.
+    The first of `tiles` with every element that the region drops set to -inf (S3); `group` is that of `tile.map`. For a
+    tile whose columns, as key rows from `j` on, lie in [`full_low`, `full_high`), the region is known to keep
+    everything: `tile-split-ranges` uses that. Where steps come from a list (see `tile.census`), the stretch is one of
+    the list, and `position` the step's place.
   }];
   let results = (outs Tile_F32Tile:$result);
 }

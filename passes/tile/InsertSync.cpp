@@ -101,8 +101,8 @@ static void splitCasts(MapOp map, attnc::attn::Rescale rescale) {
     if (trunc->use_empty())
       trunc.erase();
   }
-  auto wide =
-      MapOp::create(builder, map.getLoc(), types, map.getTiles(), map.getRows(), map.getCols(), map.getI(), map.getJ());
+  auto wide = MapOp::create(builder, map.getLoc(), types, map.getTiles(), map.getRows(), map.getCols(), map.getI(),
+                            map.getJ(), map.getMostlyOne(), map.getGroup());
   wide.getBody().takeBody(map.getBody());
   for (auto [number, result] : llvm::enumerate(map.getResults()))
     if (!llvm::is_contained(narrow, number))

@@ -85,7 +85,7 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
         return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
       };
       PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()),
-                    mapped(load.getLimits()), load.getAxes());
+                    mapped(load.getLimits()), load.getAxes(), load.getGroup());
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       cloneLoop(loop, mapping);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {

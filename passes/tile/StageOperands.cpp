@@ -108,7 +108,8 @@ void OperandStager::put(LoadOp load, IRMapping &mapping, Value some) {
   // Past a limit nothing is read, but the copy counts.
   if (some)
     limits[0] = arith::SelectOp::create(builder, loc, some, limits[0], arith::ConstantIndexOp::create(builder, loc, 0));
-  PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()), limits, load.getAxes());
+  PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()), limits, load.getAxes(),
+                load.getGroup());
 }
 
 /// At the start of the block, so that copies run beside what comes before the product; else right before the load.

@@ -187,6 +187,14 @@ func.func @get_number(%ring: !tile.ring<2 x index>) {
 
 // -----
 
+func.func @put_group(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a dimension that the rows of a group go along}}
+  tile.put %ring, %v[%n, %n, %n] axes [0, 2] group [4] below(%n, %n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x?x?xf16>
+  return
+}
+
+// -----
+
 func.func @via_rows(%t: vector<8x16xf16>, %b: !tile.slot<vector<4x16xf16>>, %v: memref<?x?xf16>, %n: index) {
   // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<4x16xf16>'}}
   tile.store %t via %b : !tile.slot<vector<4x16xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)

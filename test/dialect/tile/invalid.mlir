@@ -204,6 +204,69 @@ func.func @load_element(%v: memref<?x?xbf16>, %n: index) {
 
 // -----
 
+func.func @load_group_numbers(%v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected a group of [rows] or [rows, dimension], got 3 numbers}}
+  %t = tile.load %v[%n, %n, %n] axes [0, 2] group [4, 1, 1] below(%n, %n) : memref<?x?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @load_group_rows(%v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected the group to divide the 8 rows of the tile, got 3}}
+  %t = tile.load %v[%n, %n, %n] axes [0, 2] group [3, 1] below(%n, %n) : memref<?x?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @load_group_axis(%v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected the group along a dimension of the view that is no axis, got 2}}
+  %t = tile.load %v[%n, %n, %n] axes [0, 2] group [4, 2] below(%n, %n) : memref<?x?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @load_group_outside(%v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected the group along a dimension of the view that is no axis, got 3}}
+  %t = tile.load %v[%n, %n, %n] axes [0, 2] group [4, 3] below(%n, %n) : memref<?x?x?xf32> -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @store_group(%t: vector<8x16xf32>, %v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op expected a dimension that the rows of a group go along}}
+  tile.store %t, %v[%n, %n, %n] axes [0, 2] group [4] below(%n, %n) : vector<8x16xf32>, memref<?x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @map_group(%t: vector<8x16xf32>, %n: index) {
+  // expected-error@+1 {{op expected the group to divide the 8 rows, got 3}}
+  %m = tile.map tiles(%t : vector<8x16xf32>) rows() cols() at(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    tile.yield %x : f32
+  } {group = 3 : i64} -> vector<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @mask_group(%t: vector<8x16xf32>, %n: index) {
+  // expected-error@+1 {{op expected the group to divide the 8 rows, got 0}}
+  %m = tile.mask tiles(%t : vector<8x16xf32>) rows() cols() at(%n, %n) full(%n, %n) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    %keep = arith.cmpi slt, %i, %j : index
+    tile.yield %keep : i1
+  } {group = 0 : i64} -> vector<8x16xf32>
+  return
+}
+
+// -----
+
 func.func @store_indices(%t: vector<8xf32>, %v: memref<?xf32>, %n: index) {
   // expected-error@+1 {{op expected 1 indices, got 2}}
   tile.store %t, %v[%n, %n] axes [0] below(%n) : vector<8xf32>, memref<?xf32>

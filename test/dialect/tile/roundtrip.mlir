@@ -59,6 +59,15 @@ tile.program @memory(%q: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>, %lse: mem
     : vector<8x16xbf16>, memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>
   // CHECK: tile.store %[[ROW]], %[[LSE]][%[[N]], %[[N]], %[[N]]] axes [2] below(%[[N]]) {note = "kept"} : vector<8xf32>, memref<?x4x?xf32>
   tile.store %r, %lse[%n, %n, %n] axes [2] below(%n) {note = "kept"} : vector<8xf32>, memref<?x4x?xf32>
+  // Rows that share an index, alone or along a dimension of their own.
+  // CHECK: %[[GROUP:.*]] = tile.load %[[Q]][%[[N]], %[[N]], %[[N]], %[[N]]] axes [1, 3] group [4, 2] below(%[[N]], %[[N]]) : memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> -> vector<8x16xbf16>
+  %g = tile.load %q[%n, %n, %n, %n] axes [1, 3] group [4, 2] below(%n, %n)
+    : memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> -> vector<8x16xbf16>
+  // CHECK: tile.load %[[IDS]][%[[N]], %[[N]]] axes [1] group [4] below(%[[N]]) : memref<?x?xi32> -> vector<8xi32>
+  %shared = tile.load %ids[%n, %n] axes [1] group [4] below(%n) : memref<?x?xi32> -> vector<8xi32>
+  // CHECK: tile.store %[[GROUP]], %[[Q]][%[[N]], %[[N]], %[[N]], %[[N]]] axes [1, 3] group [4, 2] below(%[[N]], %[[N]]) : vector<8x16xbf16>
+  tile.store %g, %q[%n, %n, %n, %n] axes [1, 3] group [4, 2] below(%n, %n)
+    : vector<8x16xbf16>, memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>
   // CHECK: tile.extent %[[IDS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi32> -> i32, i32
   %lo, %hi = tile.extent %ids[%n, %n] to [%n, %n] : memref<?x?xi32> -> i32, i32
   // CHECK: tile.extent %[[BITS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi1> -> i1, i1
@@ -102,6 +111,19 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
     %lt = arith.cmpi slt, %i, %j : index
     tile.yield %lt : i1
   } {note = "kept"} -> vector<8x4xi1>
+  // A group of one row is none.
+  // CHECK: tile.map tiles() rows() cols() at(%[[N]], %[[N]]) {
+  // CHECK: } {group = 4 : i64} -> vector<8x4xindex>
+  %rows = tile.map tiles() rows() cols() at(%n, %n) {
+  ^bb0(%i: index, %j: index):
+    tile.yield %i : index
+  } {group = 4 : i64} -> vector<8x4xindex>
+  // CHECK: tile.map tiles() rows() cols() at(%[[N]], %[[N]]) {
+  // CHECK: } -> vector<8x4xindex>
+  %alone = tile.map tiles() rows() cols() at(%n, %n) {
+  ^bb0(%i: index, %j: index):
+    tile.yield %i : index
+  } {group = 1 : i64} -> vector<8x4xindex>
   // CHECK: %[[K:.*]] = tile.mask tiles(%[[M]]#0, %{{.*}} : vector<8x4xf32>, vector<8x4xi1>) rows() cols() at(%[[N]], %[[N]]) full(%[[N]], %[[N]]) {
   // CHECK-NEXT: ^bb0(%{{.*}}: f32, %[[KEEP:.*]]: i1, %{{.*}}: index, %{{.*}}: index):
   // CHECK-NEXT: tile.yield %[[KEEP]] : i1
