@@ -23,7 +23,8 @@ void AttnDialect::registerAttributes() {
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
-                                   int64_t panel, int64_t leastQueries, int64_t mostQueries, PipelineAttr) {
+                                   int64_t panel, int64_t leastQueries, int64_t mostQueries, int64_t heads,
+                                   PipelineAttr) {
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
@@ -32,6 +33,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (leastQueries < 0 || leastQueries > mostQueries)
     return emitError() << "expected least_queries from 0 to most_queries, got " << leastQueries << " and "
                        << mostQueries;
+  if (heads <= 0 || panel % heads != 0)
+    return emitError() << "expected heads to divide panel, got " << heads << " and " << panel;
   return success();
 }
 

@@ -112,6 +112,9 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `least_queries`, `most_queries`: the rows of queries that a tensor has (Sq, or Tq of packed sequences) where the
       schedule is the one to use; 0 and no limit where they are absent. A kernel with several schedules becomes several
       programs, and the launch runs the one that its sizes ask for.
+    - `heads`: query heads that share a key head and that a tile holds together for each of its queries: row r of a tile
+      is query r / heads and head r % heads. More than one fills the tiles of short sequences on a GPU. Divides `panel`
+      and the group.
     - `pipeline`: how a GPU overlaps steps; absent on a CPU.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`
@@ -119,10 +122,11 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
   let parameters = (ins "int64_t":$query_tile, "int64_t":$key_tile, "int64_t":$panel,
                         DefaultValuedParameter<"int64_t", "0">:$least_queries,
                         DefaultValuedParameter<"int64_t", "::attnc::attn::unlimitedQueries">:$most_queries,
+                        DefaultValuedParameter<"int64_t", "1">:$heads,
                         OptionalParameter<"PipelineAttr">:$pipeline);
   let builders = [AttrBuilder<(ins "int64_t":$queryTile, "int64_t":$keyTile, "int64_t":$panel,
-                                   CArg<"PipelineAttr", "{}">:$pipeline), [{
-    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, pipeline);
+                                   CArg<"PipelineAttr", "{}">:$pipeline, CArg<"int64_t", "1">:$heads), [{
+    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -131,9 +135,11 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     bool isUniversal() const { return getLeastQueries() == 0 && getMostQueries() == unlimitedQueries; }
     /// Whether it is for this many.
     bool serves(int64_t queries) const { return queries >= getLeastQueries() && queries <= getMostQueries(); }
+    /// Queries of one tile.
+    int64_t getQueries() const { return getQueryTile() / getHeads(); }
     /// The same for `least` to `most` queries.
     ScheduleAttr forQueries(int64_t least, int64_t most) const {
-      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getPipeline());
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline());
     }
   }];
 }

@@ -32,7 +32,8 @@ class ProgramWriter {
 public:
   ProgramWriter(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
                 StringRef name)
-      : b(module, function, kernel, schedule, name), kernel(kernel), builder(b.builder), loc(b.loc), listed(isCensusTaken(kernel, schedule)) {}
+      : b(module, function, kernel, schedule, name), kernel(kernel), builder(b.builder), loc(b.loc),
+        listed(isCensusTaken(kernel, schedule)) {}
 
   void write();
 
@@ -94,27 +95,38 @@ void ProgramWriter::chooseUnit() {
 std::pair<Value, Value> ProgramWriter::sinkState() {
   Value view = b.lookup(kernel.getSinks());
   auto type = cast<MemRefType>(view.getType());
+  bool ofHeads = type.getRank() == 2;
   auto load = [&](int64_t n) -> Value {
-    SmallVector<Value> indices{b.index(n)};
-    if (type.getRank() == 2)
-      indices.insert(indices.begin(), b.getGeometry().head);
-    Value sink = memref::LoadOp::create(builder, loc, view, indices);
-    return sink.getType().isF32() ? sink : arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink).getResult();
+    auto loadOf = [&](Value head) -> Value {
+      SmallVector<Value> indices{b.index(n)};
+      if (ofHeads)
+        indices.insert(indices.begin(), head);
+      Value sink = memref::LoadOp::create(builder, loc, view, indices);
+      return sink.getType().isF32() ? sink
+                                    : arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink).getResult();
+    };
+    return ofHeads ? b.gatherHeads(loadOf) : loadOf({});
   };
+  // One number for the tile, or one for each of its rows.
+  bool inRows = ofHeads && b.getHeads() > 1;
+  auto number = [&](float value) { return inRows ? constant(value) : b.f32(value); };
   int64_t count = type.getShape().back();
-  Value max = b.f32(-infinity), sum = b.f32(0);
+  SmallVector<Value> sinks;
   for (int64_t n = 0; n < count; ++n)
-    max = arith::MaximumFOp::create(builder, loc, max, load(n));
+    sinks.push_back(load(n));
+  Value max = number(-infinity), sum = number(0);
+  for (Value sink : sinks)
+    max = arith::MaximumFOp::create(builder, loc, max, sink);
   // Sinks of -inf take nothing away; their differences from a maximum of -inf would be NaN (S7).
-  Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, max, b.f32(-infinity));
-  Value finite = arith::SelectOp::create(builder, loc, none, b.f32(0), max);
-  for (int64_t n = 0; n < count; ++n) {
-    Value distance = arith::SubFOp::create(builder, loc, load(n), finite);
-    Value exponent = arith::MulFOp::create(builder, loc, distance, b.f32(unit.perNatural()));
+  Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, max, number(-infinity));
+  Value finite = arith::SelectOp::create(builder, loc, none, number(0), max);
+  for (Value sink : sinks) {
+    Value distance = arith::SubFOp::create(builder, loc, sink, finite);
+    Value exponent = arith::MulFOp::create(builder, loc, distance, number(unit.perNatural()));
     sum = arith::AddFOp::create(builder, loc, sum, unit.power(builder, loc, exponent));
   }
-  Value inUnits = arith::MulFOp::create(builder, loc, max, b.f32(unit.perNatural() / unit.factor));
-  return {b.broadcast(inUnits), b.broadcast(sum)};
+  Value inUnits = arith::MulFOp::create(builder, loc, max, number(unit.perNatural() / unit.factor));
+  return inRows ? std::pair(inUnits, sum) : std::pair(b.broadcast(inUnits), b.broadcast(sum));
 }
 
 ProgramWriter::State ProgramWriter::initialState() {
@@ -283,8 +295,8 @@ void ProgramWriter::write() {
 }
 
 /// The program that runs before that of `kernel`, where its schedule wants one.
-static void writeCensus(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
-                        StringRef name) {
+static void writeCensus(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
+                        ScheduleAttr schedule, StringRef name) {
   if (!isCensusTaken(kernel, schedule))
     return;
   TileBuilder b(module, function, kernel, schedule, name, ProgramKind::Census);

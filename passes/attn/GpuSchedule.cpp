@@ -43,6 +43,10 @@ constexpr Shape shapes[] = {
     {256, every, 64, 2, 24, 240, false, {Rescale::Before, true, false, false}, {Rescale::First, true, true, false}},
 };
 
+/// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
+/// gain little.
+constexpr int64_t packedQueries = 64, packedQueriesOfPieces = 32;
+
 /// Keys of a step and stages of the rings.
 struct Step {
   int64_t keys, stages;
@@ -118,8 +122,20 @@ static int64_t sectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
 /// saves: products stop overlapping with what comes after them.
 static bool needsCensus(KernelOpInterface kernel) { return !kernel.getBlocks().empty(); }
 
+/// Query heads of a group that a tile may hold together: as many as powers of two allow, or one where what becomes of
+/// logits, or which keys are visited, differs from head to head.
+static int64_t countPackableHeads(KernelOpInterface kernel) {
+  auto uses = [](Region &region, unsigned head) { return !region.empty() && !region.getArgument(head).use_empty(); };
+  // (logit, batch, head, ...), else (batch, head, ...).
+  if (kernel.hasDropout() || uses(kernel.getScore(), 2) || uses(kernel.getMask(), 1) || uses(kernel.getBounds(), 1) ||
+      uses(kernel.getBlocks(), 1))
+    return 1;
+  int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
+  return std::min(group & -group, warpgroupRows);
+}
+
 /// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other.
-static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target) {
+static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads) {
   Value value = kernel.getValueOrNull();
   // Elements of the output that a thread holds: two of a row's eight columns, in two rows. Weights are stored in every
   // step, which takes as many addresses.
@@ -132,29 +148,29 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target)
         /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
         /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
         /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel), Staging::Pieces);
-    schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline);
-    if (held + step.keys / 2 <= most &&
-        sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
+    schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
+    if (held + step.keys / 2 <= most && sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
   }
   return schedule;
 }
 
-/// The schedule of a row of the table, for every number of queries.
-static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target) {
+/// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
+static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
+                                int64_t heads) {
   bool masked = !kernel.getMask().empty();
   int64_t section = sectionBytes(kernel, target);
   const Overlap &overlap = masked ? shape.masked : shape.full;
-  int64_t rows = warpgroupRows * shape.consumers;
+  int64_t rows = warpgroupRows * consumers;
   ScheduleAttr schedule;
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
-    auto pipeline =
-        PipelineAttr::get(target.getContext(), shape.consumers, /*stages=*/2, queryStages, shape.producerRegisters,
-                          shape.consumerRegisters, overlap.rescale, overlap.lazy, shape.turns, overlap.byRow,
-                          overlap.pinned, epilogue, /*dynamic=*/true, section, needsCensus(kernel), Staging::Boxes);
-    schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline);
+    auto pipeline = PipelineAttr::get(target.getContext(), consumers, /*stages=*/2, queryStages,
+                                      shape.producerRegisters, shape.consumerRegisters, overlap.rescale, overlap.lazy,
+                                      shape.turns && consumers > 1, overlap.byRow, overlap.pinned, epilogue,
+                                      /*dynamic=*/true, section, needsCensus(kernel), Staging::Boxes);
+    schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
   }
@@ -162,14 +178,29 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
 }
 
 SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
-  if (!usesWarpgroups(kernel, target))
-    return {selectPieces(kernel, target)};
+  int64_t heads = countPackableHeads(kernel);
+  if (!usesWarpgroups(kernel, target)) {
+    ScheduleAttr single = selectPieces(kernel, target, /*heads=*/1);
+    if (heads == 1)
+      return {single};
+    return {selectPieces(kernel, target, heads).forQueries(0, packedQueriesOfPieces),
+            single.forQueries(packedQueriesOfPieces + 1, unlimitedQueries)};
+  }
   int64_t dims = std::min(largestDim(kernel), std::prev(std::end(shapes))->dims);
   const Shape *shape = llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims; });
   SmallVector<ScheduleAttr> schedules;
-  for (int64_t least = 0;; ++shape) {
+  int64_t least = 0;
+  if (heads > 1) {
+    // One warpgroup where its rows are enough for all queries.
+    int64_t few = warpgroupRows / heads;
+    schedules.push_back(selectBoxes(kernel, *shape, target, /*consumers=*/1, heads).forQueries(0, few));
+    schedules.push_back(
+        selectBoxes(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
+    least = packedQueries + 1;
+  }
+  for (;; ++shape) {
     int64_t most = kernel.getMask().empty() ? shape->queries.full : shape->queries.masked;
-    schedules.push_back(selectBoxes(kernel, *shape, target).forQueries(least, most));
+    schedules.push_back(selectBoxes(kernel, *shape, target, shape->consumers, /*heads=*/1).forQueries(least, most));
     if (most == unlimitedQueries)
       return schedules;
     least = most + 1;
@@ -188,6 +219,9 @@ LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, ScheduleAt
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
                               << " rows, got " << schedule.getQueryTile() << ", " << pipeline.getConsumers() << " and "
                               << schedule.getPanel();
+  if (int64_t most = countPackableHeads(kernel); most % schedule.getHeads() != 0)
+    return kernel.emitError() << "expected heads to divide " << most
+                              << ", the heads that tiles can hold together here, got " << schedule.getHeads();
   if (schedule.getKeyTile() % 16 != 0 || schedule.getKeyTile() > 256)
     return kernel.emitError() << "expected key_tile to be a multiple of 16 up to 256, got " << schedule.getKeyTile();
   constexpr int64_t mostThreads = 1024;

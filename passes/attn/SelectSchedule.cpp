@@ -73,6 +73,8 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
 
   /// A spec's own schedule must suit the registers.
   static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
+    if (schedule.getHeads() != 1)
+      return kernel.emitError() << "expected one head a tile on a CPU, got " << schedule.getHeads();
     int64_t w = lanes(target);
     if (schedule.getPanel() % w != 0 || schedule.getPanel() > 3 * w)
       return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w

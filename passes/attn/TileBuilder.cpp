@@ -39,12 +39,12 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
   types.push_back(builder.getIndexType());
 
   builder.setInsertionPointToEnd(module.getBody());
-  program = tile::ProgramOp::create(
-      builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(),
-      ArrayAttr(), AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
-      builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
-      builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(), AffineMapAttr(),
-      DenseI64ArrayAttr());
+  program = tile::ProgramOp::create(builder, loc, builder.getStringAttr(name),
+                                    TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(), ArrayAttr(),
+                                    AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
+                                    builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
+                                    builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(),
+                                    AffineMapAttr(), DenseI64ArrayAttr());
   SmallVector<Location> locs(types.size(), loc);
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
@@ -91,9 +91,10 @@ Value TileBuilder::viewDim(Value view, int64_t dim) {
 // Geometry
 //===----------------------------------------------------------------------===//
 
-/// Number of tiles: padded B * H * ceil(Sq / rows). Packed: sequences start anywhere, so there are at most
-/// ceil(T / rows) + B tiles a head; those left over find no sequence and do nothing. A census has a tile, and the
-/// workspace a row, for all heads together where the mask is the same for them.
+/// Number of tiles: padded B * H * ceil(Sq / queries) for tiles of that many queries; heads that share tiles count as
+/// one. Packed: sequences start anywhere, so there are at most ceil(T / queries) + B tiles a head; those left over find
+/// no sequence and do nothing. A census has a tile, and the workspace a row, for all heads together where the mask is
+/// the same for them.
 void TileBuilder::setGrid() {
   MLIRContext *context = builder.getContext();
   SmallVector<int64_t> sizes;
@@ -102,18 +103,16 @@ void TileBuilder::setGrid() {
     return getAffineSymbolExpr(sizes.size() / 2 - 1, context);
   };
   AffineExpr tilesOfHead =
-      kernel.isPacked()
-          ? sizeOf(kernel.getQuery(), 0).ceilDiv(getRows()) + sizeOf(kernel.getQueryOffsets(), 0)
-          : sizeOf(kernel.getQuery(), 1).ceilDiv(getRows()) * sizeOf(kernel.getQuery(), 0);
-  AffineExpr tiles = tilesOfHead * kernel.getQueryHeads();
+      kernel.isPacked() ? sizeOf(kernel.getQuery(), 0).ceilDiv(getQueries()) + sizeOf(kernel.getQueryOffsets(), 0)
+                        : sizeOf(kernel.getQuery(), 1).ceilDiv(getQueries()) * sizeOf(kernel.getQuery(), 0);
+  AffineExpr tiles = tilesOfHead * countHeadTiles();
   if (!isCensusTaken(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {
     AffineExpr rows = censusKnowsHeads() ? tiles : tilesOfHead;
     AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getKeys());
     program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::Census ? rows : tiles));
-    program.setWorkspace(
-        AffineMap::get(0, sizes.size() / 2, {rows, tile::CensusOp::columns(steps)}, context));
+    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {rows, tile::CensusOp::columns(steps)}, context));
   }
   program.setGridSizes(sizes);
 }
@@ -125,11 +124,21 @@ Value TileBuilder::loadLength(Value lengths, Value position, Value limit) {
   return limit ? greatest(least(count, limit), index(0)) : count;
 }
 
+/// Says which head, or which heads that share tiles, the tile is for.
+void TileBuilder::placeHead(Value number) { geometry.head = getHeads() == 1 ? number : mul(number, index(getHeads())); }
+
+/// The `group` of an access to a view whose heads lie along `headDimension`, or that has none.
+SmallVector<int64_t> TileBuilder::rowGroup(std::optional<int64_t> headDimension) const {
+  if (getHeads() == 1)
+    return {};
+  return headDimension ? SmallVector<int64_t>{getHeads(), *headDimension} : SmallVector<int64_t>{getHeads()};
+}
+
 /// Finds head, batch and first row of a tile of the kernel, and its row of the workspace.
 void TileBuilder::placeInHeads(Value tile) {
-  Value heads = index(kernel.getQueryHeads()), place;
+  Value heads = index(countHeadTiles()), place;
   if (kernel.isPacked()) {
-    geometry.head = arith::RemUIOp::create(builder, loc, tile, heads);
+    placeHead(arith::RemUIOp::create(builder, loc, tile, heads));
     place = arith::DivUIOp::create(builder, loc, tile, heads);
     buildPackedGeometry(place);
     if (isCensusTaken(kernel, schedule))
@@ -140,14 +149,14 @@ void TileBuilder::placeInHeads(Value tile) {
   // and values stay in the cache.
   geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
   geometry.keyRows = viewDim(lookup(kernel.getKey()), 1);
-  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getRows()));
+  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getQueries()));
   auto [fromEnd, rest] = schedule.getPipeline() && schedule.getPipeline().getSectionBytes()
                              ? buildSections(tile, tiles, geometry.keyRows)
                              : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
                                                        arith::DivUIOp::create(builder, loc, tile, tiles));
   Value number = sub(sub(tiles, index(1)), fromEnd);
-  geometry.row0 = mul(number, index(getRows()));
-  geometry.head = arith::RemUIOp::create(builder, loc, rest, heads);
+  geometry.row0 = mul(number, index(getQueries()));
+  placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
   geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
   if (isCensusTaken(kernel, schedule))
     listRow = add(mul(censusKnowsHeads() ? rest : geometry.batch, tiles), number);
@@ -156,18 +165,18 @@ void TileBuilder::placeInHeads(Value tile) {
 /// The same for a tile of a census: its number is that of its row.
 void TileBuilder::placeInLists(Value tile) {
   listRow = tile;
-  Value heads = index(censusKnowsHeads() ? kernel.getQueryHeads() : 1);
+  Value heads = index(censusKnowsHeads() ? countHeadTiles() : 1);
   if (kernel.isPacked()) {
-    geometry.head = arith::RemUIOp::create(builder, loc, tile, heads);
+    placeHead(arith::RemUIOp::create(builder, loc, tile, heads));
     buildPackedGeometry(arith::DivUIOp::create(builder, loc, tile, heads));
     return;
   }
   geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
   geometry.keyRows = viewDim(lookup(kernel.getKey()), 1);
-  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getRows()));
-  geometry.row0 = mul(arith::RemUIOp::create(builder, loc, tile, tiles), index(getRows()));
+  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getQueries()));
+  geometry.row0 = mul(arith::RemUIOp::create(builder, loc, tile, tiles), index(getQueries()));
   Value rest = arith::DivUIOp::create(builder, loc, tile, tiles);
-  geometry.head = arith::RemUIOp::create(builder, loc, rest, heads);
+  placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
   geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
 }
 
@@ -190,8 +199,9 @@ void TileBuilder::buildGeometry() {
   geometry.shift = kernel.getAlign() == Alignment::BottomRight ? sub(geometry.keyCount, geometry.queryCount) : index(0);
   if (Value offset = kernel.getQOffset())
     geometry.shift = add(geometry.shift, lookup(offset));
-  tile::LiveRowsOp::create(builder, loc,
-                           greatest(least(sub(geometry.queryRows, geometry.row0), index(getRows())), index(0)));
+  Value left = sub(geometry.queryRows, geometry.row0);
+  Value rows = getHeads() == 1 ? left : mul(left, index(getHeads()));
+  tile::LiveRowsOp::create(builder, loc, greatest(least(rows, index(getRows())), index(0)));
 }
 
 /// Heads are worked on in sections whose keys and values fit in a cache together; within a section, the last rows of
@@ -217,7 +227,7 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
   Value power =
       arith::ShLIOp::create(builder, loc, constant(1), arith::SubIOp::create(builder, loc, constant(31), leading));
   Value batch = viewDim(lookup(kernel.getQuery()), 0);
-  Value all = mul(batch, index(kernel.getQueryHeads()));
+  Value all = mul(batch, index(countHeadTiles()));
   Value section = least(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), power), all);
   Value tilesOfSection = mul(section, tilesOfHead);
   Value number = divide(tile, tilesOfSection);
@@ -233,7 +243,7 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
 /// where numbers of tiles would have to be summed. Slots that are left over hold no rows. The last come first: under a
 /// causal mask the last rows of a sequence take longest.
 void TileBuilder::buildPackedGeometry(Value slot) {
-  Value one = index(1), rows = index(getRows());
+  Value one = index(1), rows = index(getQueries());
   Value offsets = lookup(kernel.getQueryOffsets());
   auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
@@ -308,7 +318,7 @@ Value TileBuilder::loadQuery() {
     axes = {1, 3};
   }
   return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), type.getElementType()), view, indices,
-                              ValueRange{limit, dims}, axes);
+                              ValueRange{limit, dims}, axes, rowGroup(axes[0] + 1));
 }
 
 Value TileBuilder::loadKeys(Value tensor, Value j, bool masked) {
@@ -339,13 +349,14 @@ void TileBuilder::storeRows(Value tile, Value tensor) {
   // A padded tensor's own size, which equals the queries', so that a store is seen to reach its end.
   Value limit = kernel.isPacked() ? add(geometry.queryBase, geometry.queryRows) : viewDim(view, 1);
   Value dims = index(cast<MemRefType>(view.getType()).getShape().back());
-  tile::StoreOp::create(builder, loc, tile, Value(), view, indices, ValueRange{limit, dims}, axes);
+  tile::StoreOp::create(builder, loc, tile, Value(), view, indices, ValueRange{limit, dims}, axes,
+                        rowGroup(axes[0] + 1));
 }
 
 void TileBuilder::storeWeights(Value tile, Value tensor, Value j) {
   Value view = lookup(tensor);
   tile::StoreOp::create(builder, loc, tile, Value(), view, ValueRange{geometry.batch, geometry.head, geometry.row0, j},
-                        ValueRange{geometry.queryRows, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3});
+                        ValueRange{geometry.queryRows, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3}, rowGroup(1));
 }
 
 void TileBuilder::storeRowVector(Value vector, Value tensor) {
@@ -356,12 +367,28 @@ void TileBuilder::storeRowVector(Value vector, Value tensor) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {2};
   }
-  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, add(geometry.queryBase, geometry.queryRows),
-                        axes);
+  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, add(geometry.queryBase, geometry.queryRows), axes,
+                        rowGroup(axes[0] - 1));
 }
 
 Value TileBuilder::buildRowIsQuery() {
   Value rows = vector::StepOp::create(builder, loc, rowType(builder.getIndexType()));
+  if (getHeads() > 1)
+    rows = arith::DivUIOp::create(builder, loc, rows, broadcast(index(getHeads())));
   Value left = broadcast(sub(geometry.queryCount, geometry.row0));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, rows, left);
+}
+
+Value TileBuilder::gatherHeads(llvm::function_ref<Value(Value)> ofHead) {
+  if (getHeads() == 1)
+    return ofHead(geometry.head);
+  Value rows = vector::StepOp::create(builder, loc, rowType(builder.getIndexType()));
+  Value number = arith::RemUIOp::create(builder, loc, rows, broadcast(index(getHeads())));
+  Value gathered = broadcast(ofHead(geometry.head));
+  for (int64_t head = 1; head < getHeads(); ++head) {
+    Value isHead = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, broadcast(index(head)));
+    Value own = broadcast(ofHead(add(geometry.head, index(head))));
+    gathered = arith::SelectOp::create(builder, loc, isHead, own, gathered);
+  }
+  return gathered;
 }

@@ -17,7 +17,8 @@ namespace attnc::attn {
 
 /// Where a tile of queries stands. Rows count within the sequence; positions are rows plus the alignment's shift (S2).
 struct TileGeometry {
-  mlir::Value batch, head, keyHead;
+  mlir::Value batch, keyHead;
+  mlir::Value head;       ///< the query head, or the first of those that the tile holds
   mlir::Value row0;       ///< first row of the tile
   mlir::Value queryBase;  ///< row of the tensor at which the queries of the sequence start
   mlir::Value keyBase;    ///< the same for keys
@@ -108,12 +109,18 @@ public:
   /// True where rows hold queries: vector<rows x i1>.
   mlir::Value buildRowIsQuery();
 
+  /// What `ofHead` makes for each of the tile's heads: a scalar for one, else a row vector.
+  mlir::Value gatherHeads(llvm::function_ref<mlir::Value(mlir::Value)> ofHead);
+
   /// Multiplies a row vector by each column of a tile, and casts. `mostlyOne`: the factors are 1 in most steps, in all
   /// rows that are near each other. `zeroDrops`: a factor of 0 gives 0 whatever the tile holds.
   mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element, bool mostlyOne = false,
                         bool zeroDrops = false);
 
   int64_t getRows() const { return schedule.getQueryTile(); }
+  /// Heads that a tile holds for each of its queries, and how many queries those are.
+  int64_t getHeads() const { return schedule.getHeads(); }
+  int64_t getQueries() const { return schedule.getQueries(); }
   int64_t getKeys() const { return schedule.getKeyTile(); }
   const TileGeometry &getGeometry() const { return geometry; }
   /// How a GPU overlaps steps; null on a CPU.
@@ -148,6 +155,9 @@ private:
     llvm::SmallVector<LoadOp> tileLoads, rowLoads, colLoads;
   };
 
+  int64_t countHeadTiles() { return kernel.getQueryHeads() / getHeads(); }
+  void placeHead(mlir::Value number);
+  llvm::SmallVector<int64_t> rowGroup(std::optional<int64_t> headDimension) const;
   bool keepsExistingKeysOnly();
   mlir::Type workspaceType() const;
   PipelineAttr programPipeline() const;
@@ -182,7 +192,7 @@ private:
   tile::ProgramOp program;
   mlir::IRMapping arguments;
   TileGeometry geometry;
-  mlir::Value listRow; ///< of this tile in the workspace
+  mlir::Value listRow;                                     ///< of this tile in the workspace
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows
 };
 

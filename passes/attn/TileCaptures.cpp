@@ -137,7 +137,9 @@ Value TileBuilder::loadCapture(LoadOp load, Capture kind, Value j) {
   case Capture::Computed:
     llvm_unreachable("computed elements are loaded one by one");
   }
-  return tile::LoadOp::create(builder, loc, type, view, indices, limits, axes);
+  // Nothing that depends on the head is read for several of them.
+  SmallVector<int64_t> group = kind == Capture::Column ? SmallVector<int64_t>() : rowGroup(std::nullopt);
+  return tile::LoadOp::create(builder, loc, type, view, indices, limits, axes, group);
 }
 
 void TileBuilder::buildCaptures() {
@@ -216,7 +218,7 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
 /// Last row of the tile that holds a query, or the row before the first.
 static Value lastRow(TileBuilder &b) {
   const TileGeometry &geometry = b.getGeometry();
-  return b.sub(b.least(b.add(geometry.row0, b.index(b.getRows())), geometry.queryCount), b.index(1));
+  return b.sub(b.least(b.add(geometry.row0, b.index(b.getQueries())), geometry.queryCount), b.index(1));
 }
 
 KeyBounds TileBuilder::buildBounds() {

@@ -191,6 +191,7 @@ Value TileBuilder::buildScore(Value scores, Value j) {
   tiles.append(operands.tiles);
   auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
                                  add(geometry.row0, geometry.shift), j);
+  map.setGroup(getHeads());
   Block *body = addElementwiseBody(map.getBody(), scores, operands);
   arith::MulFOp last = findLastProduct(kernel);
   Value logit = body->getArgument(0);
@@ -249,6 +250,7 @@ Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
   auto mask =
       tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols,
                            add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh, bounds.position);
+  mask.setGroup(getHeads());
   Block *body = addElementwiseBody(mask.getBody(), scores, operands);
   Value keep;
   if (!region.empty())

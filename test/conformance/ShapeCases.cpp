@@ -28,6 +28,44 @@ static void addGroups(std::vector<Case> &cases, Extent extent) {
   }
 }
 
+/// Few queries of groups of heads, which tiles hold together on GPUs: less than one tile, about one, and several, and
+/// as many as are held together at most.
+static void addShortGroups(std::vector<Case> &cases) {
+  std::vector<Trial> trials;
+  for (const char *shape : {"B=2,Sq=1,Sk=300", "B=3,Sq=3,Sk=300", "B=2,Sq=17,Sk=130", "B=1,Sq=64,Sk=65"}) {
+    trials.emplace_back();
+    trials.back().shape = shape;
+  }
+  for (auto [queryHeads, keyHeads] : {std::pair(8, 2), std::pair(16, 2), std::pair(12, 2), std::pair(64, 1)}) {
+    Spec spec;
+    spec.queryHeads = queryHeads;
+    spec.keyHeads = keyHeads;
+    spec.mask = causal;
+    cases.push_back({"S10_short_group_" + std::to_string(queryHeads / keyHeads), spec, trials});
+  }
+  Spec spec;
+  spec.queryHeads = 8;
+  spec.headDim = 128;
+  spec.arguments = {"n: tensor<$Hx2xf32>", "ql: tensor<?xi32>", "kl: tensor<?xi32>"};
+  spec.clauses = "sinks(%n : tensor<$Hx2xf32>) lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)";
+  cases.push_back({"S10_short_group_with_sinks_and_lengths", spec, trials});
+  Spec weights;
+  weights.weights = true;
+  weights.queryHeads = 8;
+  weights.mask = causal;
+  cases.push_back({"S10_short_group_weights", weights, trials});
+  Spec packed;
+  packed.packed = true;
+  packed.queryHeads = 8;
+  packed.mask = causal;
+  Case varlen{"S10_short_group_varlen", packed, {}};
+  Trial trial;
+  trial.shape = "B=4,Tq=60,Tk=200";
+  trial.contents = {{"qo", {0, 1, 1, 43, 60}}, {"ko", {0, 60, 60, 199, 200}}};
+  varlen.trials.push_back(trial);
+  cases.push_back(varlen);
+}
+
 static void addHeadDims(std::vector<Case> &cases, Extent extent) {
   std::vector<int64_t> dims = {8, 40, 64, 72, 80, 96, 128, 192, 256};
   if (extent == Extent::Full)
@@ -90,6 +128,7 @@ static void addLayouts(std::vector<Case> &cases, Extent extent) {
 
 void attnc::conformance::addShapeCases(std::vector<Case> &cases, Extent extent) {
   addGroups(cases, extent);
+  addShortGroups(cases);
   addHeadDims(cases, extent);
   addWeights(cases, extent);
   addLayouts(cases, extent);

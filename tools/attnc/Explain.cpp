@@ -59,6 +59,8 @@ static void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> 
     llvm::raw_ostream &os = line("schedule");
     os << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "
        << schedule.getPanel();
+    if (schedule.getHeads() > 1)
+      os << ", " << schedule.getHeads() << " heads a tile";
     if (!schedule.isUniversal())
       os << ", for " << queriesOf(schedule) << (queries && schedule.serves(*queries) ? ": used here" : "");
     os << '\n';

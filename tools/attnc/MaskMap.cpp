@@ -86,7 +86,7 @@ MaskMap Surveyor::survey(const Sequence &sequence, int64_t head) {
   MaskMap map;
   const Sequence &last = problem.sequences.back();
   attn::ScheduleAttr schedule = op.getScheduleFor(last.queryStart + last.queryRows);
-  map.queryTile = schedule ? schedule.getQueryTile() : defaultTile;
+  map.queryTile = schedule ? schedule.getQueries() : defaultTile;
   map.keyTile = schedule ? schedule.getKeyTile() : defaultTile;
   map.queries = sequence.queryLength;
   map.keys = sequence.keyLength;

@@ -542,6 +542,17 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // -----
 
+// Heads of a tile fill its panels.
+// expected-error@+1 {{expected heads to divide panel, got 7 and 24}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, heads = 7>}
+
+// -----
+
+// expected-error@+1 {{expected heads to divide panel, got 0 and 24}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, heads = 0>}
+
+// -----
+
 // All together are for every number,
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
   // expected-error@+1 {{op expected a schedule for 100 queries and more}}

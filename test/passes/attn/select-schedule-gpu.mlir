@@ -73,6 +73,45 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     return %o : tensor<?x16384x4x64xbf16>
   }
 
+  // Tiles hold heads that share a key head where sequences are short: four of a group of twelve. One warpgroup computes
+  // as long as its rows are enough for all queries.
+  // CHECK-LABEL: func.func @d128_group(
+  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 16, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>>, #attn.schedule<query_tile = 128, key_tile = 128, panel = 64, least_queries = 17, most_queries = 64, heads = 4, pipeline = <consumers = 2,{{[^#]*}}>>, #attn.schedule<query_tile = 128, key_tile = 128, panel = 64, least_queries = 65, pipeline = <consumers = 2,{{[^#]*}}>>)
+  func.func @d128_group(%q: tensor<?x?x24x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x24x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16>
+    return %o : tensor<?x?x24x128xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d128_one_query(
+  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>>)
+  func.func @d128_one_query(%q: tensor<?x1x8x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>) -> tensor<?x1x8x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x1x8x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x1x8x128xbf16>
+    return %o : tensor<?x1x8x128xbf16>
+  }
+
+  // Not where the logits of each head are treated in a way of their own.
+  // CHECK-LABEL: func.func @d128_group_slopes(
+  // CHECK-NOT: heads =
+  func.func @d128_group_slopes(%q: tensor<?x?x8x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>, %slopes: tensor<8xf32>) -> tensor<?x?x8x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      score (%s, %b, %h, %i, %j) {
+        %x = attn.alibi %s, %slopes[%h], %i, %j : tensor<8xf32>
+        attn.yield %x : f32
+      }
+      : (tensor<?x?x8x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x?x8x128xbf16>
+    return %o : tensor<?x?x8x128xbf16>
+  }
+
+  // CHECK-LABEL: func.func @d128_group_dropout(
+  // CHECK-NOT: heads =
+  func.func @d128_group_dropout(%q: tensor<?x?x8x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>, %seed: i64) -> tensor<?x?x8x128xbf16> {
+    %o = attn.forward %q, %k, %v dropout(0.5, %seed)
+      : (tensor<?x?x8x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x?x8x128xbf16>
+    return %o : tensor<?x?x8x128xbf16>
+  }
+
   // Rows take whole panels of 64 elements: 72 is two of them.
   // CHECK-LABEL: func.func @d72(
   // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)

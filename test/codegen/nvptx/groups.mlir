@@ -1,0 +1,49 @@
+// Tiles that hold several heads of a group: boxes take the heads of each query, and no element costs a division.
+
+// RUN: attnc compile %s --target nvptx:sm_90a --entry causal --emit nvvm -o - | FileCheck %s --check-prefix=NVVM
+// RUN: attnc compile %s --target nvptx:sm_90a --entry causal --emit ptx -o - | FileCheck %s
+// RUN: attnc compile %s --target nvptx:sm_90a --entry rows --emit ptx -o - | FileCheck %s --check-prefix=ROWS
+// RUN: attnc compile %s --target nvptx:sm_80 --entry rows --emit ptx -o - | FileCheck %s --check-prefix=PIECES
+
+// 64 rows are sixteen queries of four heads, for queries as for the output.
+// NVVM: tensor_maps = [
+// NVVM-SAME: {arg = 0 : i64, box = array<i64: 1, 16, 4, 64>, swizzle = 128 : i64}
+// NVVM-SAME: {arg = 3 : i64, box = array<i64: 1, 16, 4, 64>, swizzle = 128 : i64}]
+// NVVM-SAME: threads = 256 : i64}
+
+// CHECK: .visible .entry causal_tile_entry(
+// CHECK: setmaxnreg.inc
+// The thread's row of the tile: its query once before the loops, and the same row eight later, two queries on.
+// CHECK: wgmma.mma_async
+// CHECK-NOT: div.
+// CHECK-NOT: rem.
+// CHECK: st.global.b32
+func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> (tensor<?x?x8x64xbf16>, tensor<?x8x?xf32>) {
+  %o, %lse = attn.forward %q, %k, %v
+    schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, heads = 4,
+                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = staged>>)
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>)
+      -> (tensor<?x?x8x64xbf16>, tensor<?x8x?xf32>)
+  return %o, %lse : tensor<?x?x8x64xbf16>, tensor<?x8x?xf32>
+}
+
+// Sinks of each row's head, and rows that are queries. Pieces of one row go to one head: r / 4 queries and r % 4 heads
+// further.
+// ROWS: .visible .entry rows_tile_from_0_entry(
+// ROWS: and.b32 %{{r[0-9]+}}, %{{r[0-9]+}}, 3;
+// ROWS: wgmma.mma_async
+// PIECES: .visible .entry rows_tile_from_0_entry(
+// PIECES: and.b32 %{{r[0-9]+}}, %{{r[0-9]+}}, 3;
+// PIECES: cp.async.cg.shared.global
+func.func @rows(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>,
+                %n: tensor<8x2xf32>, %ql: tensor<?xi32>) -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v lengths(query = %ql : tensor<?xi32>) sinks(%n : tensor<8x2xf32>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
