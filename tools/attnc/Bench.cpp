@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Launch.h"
 #include "tools/attnc/PeakRates.h"
@@ -73,7 +74,13 @@ static Result<std::vector<double>> measure(Launch &launch) {
 
 /// What the mask leaves to do, from the bounds that the compiler derives.
 static Result<Work> findWork(const Launch &launch) {
-  Result<LoweredSpec> lowered = LoweredSpec::get(launch.spec);
+  // A schedule of the command line is for the machine that runs it; the reference has none.
+  llvm::StringRef target = launch.spec.target->name;
+  Result<mlir::Attribute> machine =
+      jit::parseTargetAttr(&launch.spec.session->context(), target == "reference" ? "cpu" : target);
+  if (!machine)
+    return machine.takeError();
+  Result<LoweredSpec> lowered = LoweredSpec::get(launch.spec, *machine);
   if (!lowered)
     return lowered.takeError();
   Result<std::vector<MaskWork>> masks = measureMasks(lowered->kernel, launch.inputs);
