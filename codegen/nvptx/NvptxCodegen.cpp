@@ -12,6 +12,8 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -23,6 +25,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 #include <mutex>
 
@@ -100,7 +103,7 @@ struct ErrorKeeper : llvm::DiagnosticHandler {
   std::string &error;
 };
 
-/// A module translated and optimised, with the machine it is for.
+/// A module in LLVM's IR, with the machine it is for.
 struct Translated {
   std::string error; ///< outlives the context, which writes it
   llvm::LLVMContext context;
@@ -123,14 +126,20 @@ static void markAssembly(llvm::Module &module) {
         }
 }
 
+/// A context and a machine, without a module yet; null where LLVM has no code generator for NVIDIA GPUs.
+static std::unique_ptr<Translated> prepare(attn::GpuTargetAttr target) {
+  auto result = std::make_unique<Translated>();
+  result->context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(result->error));
+  result->machine = createTargetMachine(target);
+  return result->machine ? std::move(result) : nullptr;
+}
+
 static FailureOr<std::unique_ptr<Translated>> translate(ModuleOp module, attn::GpuTargetAttr target) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   registerNVVMDialectTranslation(*module.getContext());
-  auto result = std::make_unique<Translated>();
-  result->context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(result->error));
-  result->machine = createTargetMachine(target);
-  if (!result->machine)
+  std::unique_ptr<Translated> result = prepare(target);
+  if (!result)
     return module.emitError("LLVM has no code generator for NVIDIA GPUs");
   result->module = translateModuleToLLVMIR(module, result->context);
   if (!result->module)
@@ -143,10 +152,80 @@ static FailureOr<std::unique_ptr<Translated>> translate(ModuleOp module, attn::G
   llvm::raw_string_ostream os(fault);
   if (llvm::verifyModule(*result->module, &os))
     return module.emitError() << "the LLVM IR is not sound: " << StringRef(fault).rtrim();
-  auto optimize = makeOptimizingTransformer(3, 0, result->machine.get());
-  if (llvm::Error error = optimize(result->module.get()))
-    return module.emitError() << "LLVM's optimiser failed: " << llvm::toString(std::move(error));
   return result;
+}
+
+/// Optimises; what fails stands in `error`.
+static LogicalResult optimize(Translated &translated) {
+  auto transform = makeOptimizingTransformer(3, 0, translated.machine.get());
+  if (llvm::Error error = transform(translated.module.get())) {
+    translated.error = "LLVM's optimiser failed: " + llvm::toString(std::move(error));
+    return failure();
+  }
+  return success();
+}
+
+/// Optimises and writes PTX; what fails stands in `error`.
+static FailureOr<std::string> writePtx(Translated &translated) {
+  if (failed(optimize(translated)))
+    return failure();
+  SmallString<0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager passes;
+  if (translated.machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+    translated.error = "LLVM cannot write PTX";
+    return failure();
+  }
+  passes.run(*translated.module);
+  if (!translated.error.empty()) {
+    translated.error = "LLVM cannot write PTX: " + translated.error;
+    return failure();
+  }
+  return std::string(buffer.str());
+}
+
+/// The names of the kernels of `module`, where nothing else is defined in it.
+static SmallVector<std::string> findKernels(const llvm::Module &module) {
+  SmallVector<std::string> names;
+  for (const llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
+      return {};
+    names.push_back(function.getName().str());
+  }
+  return names;
+}
+
+/// The kernel `name` alone of the module that `bitcode` holds.
+static std::unique_ptr<Translated> readKernel(StringRef bitcode, StringRef name, attn::GpuTargetAttr target) {
+  std::unique_ptr<Translated> result = prepare(target);
+  if (!result)
+    return nullptr;
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, name), result->context);
+  if (!module) {
+    result->error = llvm::toString(module.takeError());
+    return result;
+  }
+  result->module = std::move(*module);
+  for (llvm::Function &function : llvm::make_early_inc_range(*result->module))
+    if (!function.isDeclaration() && function.getName() != name)
+      function.eraseFromParent();
+  return result;
+}
+
+/// PTX of several modules as one: headers and shared variables, which all declare alike, come from the first.
+static std::string joinPtx(ArrayRef<std::string> texts) {
+  std::string joined = texts.front();
+  for (const std::string &text : texts.drop_front()) {
+    SmallVector<StringRef> lines;
+    StringRef(text).split(lines, '\n');
+    for (StringRef line : lines)
+      if (!line.starts_with(".version") && !line.starts_with(".target") && !line.starts_with(".address_size") &&
+          !line.starts_with(".extern .shared"))
+        joined += line.str() + '\n';
+  }
+  return joined;
 }
 
 std::string nvptx::emitNvvm(ModuleOp llvmModule) {
@@ -161,6 +240,8 @@ FailureOr<std::string> nvptx::emitLlvmText(ModuleOp llvmModule, attn::GpuTargetA
   FailureOr<std::unique_ptr<Translated>> translated = translate(llvmModule, target);
   if (failed(translated))
     return failure();
+  if (failed(optimize(**translated)))
+    return llvmModule.emitError() << (*translated)->error;
   std::string text;
   llvm::raw_string_ostream stream(text);
   (*translated)->module->print(stream, nullptr);
@@ -171,13 +252,31 @@ FailureOr<std::string> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetAttr t
   FailureOr<std::unique_ptr<Translated>> translated = translate(llvmModule, target);
   if (failed(translated))
     return failure();
-  SmallString<0> buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  llvm::legacy::PassManager passes;
-  if ((*translated)->machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
-    return llvmModule.emitError("LLVM cannot write PTX");
-  passes.run(*(*translated)->module);
-  if (!(*translated)->error.empty())
-    return llvmModule.emitError() << "LLVM cannot write PTX: " << (*translated)->error;
-  return std::string(buffer.str());
+  SmallVector<std::string> kernels = findKernels(*(*translated)->module);
+  if (kernels.size() < 2) {
+    FailureOr<std::string> text = writePtx(**translated);
+    if (failed(text))
+      return llvmModule.emitError() << (*translated)->error;
+    return text;
+  }
+  // Kernels share no code: each goes its way on a thread, in a context of its own.
+  SmallString<0> bitcode;
+  llvm::raw_svector_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(*(*translated)->module, stream);
+  SmallVector<std::string> texts(kernels.size()), errors(kernels.size());
+  llvm::DefaultThreadPool pool;
+  for (size_t n = 0; n < kernels.size(); ++n)
+    pool.async([&, n] {
+      std::unique_ptr<Translated> kernel = readKernel(bitcode, kernels[n], target);
+      FailureOr<std::string> text = kernel && kernel->module ? writePtx(*kernel) : FailureOr<std::string>(failure());
+      if (succeeded(text))
+        texts[n] = std::move(*text);
+      else
+        errors[n] = kernel ? kernel->error : "LLVM has no code generator for NVIDIA GPUs";
+    });
+  pool.wait();
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return llvmModule.emitError() << error;
+  return joinPtx(texts);
 }
