@@ -40,7 +40,7 @@ ElementBody::ElementBody(EmitContext &context, int64_t slot, Block &body)
     everyOnMultiplyAdd = chooseShare(body.getParentOp()->getParentOfType<tile::ProgramOp>());
 }
 
-void ElementBody::start(Operation &op, ValueRange tileOperands, ValueRange rows, ValueRange colOperands, Value i,
+void ElementBody::start(int64_t group, ValueRange tileOperands, ValueRange rows, ValueRange colOperands, Value i,
                         Value j) {
   tiles = tileOperands;
   cols = colOperands;
@@ -54,13 +54,10 @@ void ElementBody::start(Operation &op, ValueRange tileOperands, ValueRange rows,
       numbers[argument] = {ptx.add(context.scalar(start), thread), offset, step};
   };
   // Rows of a group share their position.
-  auto group = op.getAttrOfType<IntegerAttr>("group");
-  if (group && group.getInt() > 1) {
-    Value row = ptx.add(context.place.row, rowOf(slot));
-    coordinate(i, arith::DivUIOp::create(ptx.b, ptx.loc, row, ptx.i32(group.getInt())), 0, 0);
-  } else {
+  if (group == 1)
     coordinate(i, context.place.row, rowOf(slot), 0);
-  }
+  else
+    coordinate(i, context.stepsOf(ptx.add(context.place.row, rowOf(slot)), group), 0, 0);
   coordinate(j, context.place.column, 0, 1);
   for (Operation &inner : body.without_terminator())
     computeRow(inner);

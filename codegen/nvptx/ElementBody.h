@@ -35,11 +35,11 @@ public:
   static constexpr int64_t bitsOfWord = 32;
 
   ElementBody(EmitContext &context, tile::MapOp map, int64_t slot) : ElementBody(context, slot, map.getBody().front()) {
-    start(*map, map.getTiles(), map.getRows(), map.getCols(), map.getI(), map.getJ());
+    start(map.getGroup(), map.getTiles(), map.getRows(), map.getCols(), map.getI(), map.getJ());
   }
   ElementBody(EmitContext &context, tile::MaskOp mask, int64_t slot)
       : ElementBody(context, slot, mask.getBody().front()) {
-    start(*mask, mask.getTiles(), mask.getRows(), mask.getCols(), mask.getI(), mask.getJ());
+    start(mask.getGroup(), mask.getTiles(), mask.getRows(), mask.getCols(), mask.getI(), mask.getJ());
   }
 
   /// Emits what the region yields for one element. A value that ends in a truncation is given wide: pairs are packed
@@ -56,7 +56,7 @@ public:
 
 private:
   ElementBody(EmitContext &context, int64_t slot, mlir::Block &body);
-  void start(mlir::Operation &op, mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange cols, mlir::Value i,
+  void start(int64_t group, mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange cols, mlir::Value i,
              mlir::Value j);
 
   // Once a row.
