@@ -25,8 +25,10 @@ func.func @exp2_polynomial(%x: f32) -> f32 {
 
 // CHECK-LABEL: func @exp
 // CHECK: math.fma
-// CHECK: %[[F:.*]] = math.fma {{.*}}, %{{.*}}, %{{.*}} : f32
-// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%{{.*}})
+// CHECK: arith.shli
+// The polynomial: the device's own power is off by three roundings of f32.
+// CHECK-COUNT-6: math.fma
+// CHECK-NOT: llvm.nvvm.ex2
 // CHECK: arith.addi
 // CHECK-NOT: math.exp
 func.func @exp(%x: f32) -> f32 {
@@ -36,7 +38,7 @@ func.func @exp(%x: f32) -> f32 {
 
 // CHECK-LABEL: func @tanh
 // CHECK-NOT: llvm.intr.tanh
-// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK-NOT: llvm.nvvm.ex2
 // CHECK: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
 // CHECK: math.copysign
 func.func @tanh(%x: f32) -> f32 {
