@@ -134,8 +134,6 @@ public:
   /// acc + left * right: 16 x 8 over 16 elements of 16 bits, or over 8 of tf32 for f32.
   llvm::SmallVector<mlir::Value> warpProduct(mlir::Type element, mlir::ValueRange left, mlir::ValueRange right,
                                              mlir::ValueRange acc);
-  /// The nearest tf32 of an f32, as a word.
-  mlir::Value roundTf32(mlir::Value x);
   /// The sum of two f32, computed where it stands. LLVM would move sums to the block that reads them, and keep the
   /// registers of all their parts until then.
   mlir::Value addInPlace(mlir::Value a, mlir::Value b);

@@ -81,10 +81,6 @@ SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange ri
   return elementsOf(*this, call.getResult(0), acc.size());
 }
 
-Value Ptx::roundTf32(Value x) {
-  return assembly(b.getI32Type(), "cvt.rna.tf32.f32 $0, $1;", "rf", x, /*sideEffects=*/false);
-}
-
 Value Ptx::addInPlace(Value a, Value b) {
   return assembly(this->b.getF32Type(), "add.rn.f32 $0, $1, $2;", "fff", {a, b});
 }

@@ -126,15 +126,8 @@ SmallVector<WarpProductEmitter::Pair> WarpProductEmitter::loadRight(const Right 
   return pairs;
 }
 
-WarpProductEmitter::Split WarpProductEmitter::split(Value word) {
-  Ptx &ptx = context.ptx;
-  Value whole = toFloat(ptx, word), big = ptx.roundTf32(whole);
-  Value rest = arith::SubFOp::create(ptx.b, ptx.loc, whole, toFloat(ptx, big));
-  return {big, ptx.roundTf32(rest), {}};
-}
-
 /// Three parts of 11, 11 and 2 bits, cut off: all of one sign, and finite where the whole is.
-WarpProductEmitter::Split WarpProductEmitter::splitExactly(Value word) {
+WarpProductEmitter::Split WarpProductEmitter::split(Value word) {
   Ptx &ptx = context.ptx;
   constexpr int32_t tf32Bits = ~((1 << 13) - 1);
   Value whole = toFloat(ptx, word), big = ptx.bitAnd(word, tf32Bits);
@@ -161,11 +154,9 @@ void WarpProductEmitter::multiplyFloats(ArrayRef<Split> left, ArrayRef<Split> ri
   auto add = [&](Value Split::*ofLeft, Value Split::*ofRight) {
     sum = ptx.warpProduct(f32, part(left, ofLeft), part(right, ofRight), sum);
   };
-  if (left.front().least && right.front().least) {
-    add(&Split::least, &Split::big);
-    add(&Split::big, &Split::least);
-    add(&Split::small, &Split::small);
-  }
+  add(&Split::least, &Split::big);
+  add(&Split::big, &Split::least);
+  add(&Split::small, &Split::small);
   add(&Split::small, &Split::big);
   add(&Split::big, &Split::small);
   SmallVector<Value> bigSum = ptx.warpProduct(f32, part(left, &Split::big), part(right, &Split::big), zeros);
@@ -185,9 +176,8 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   for (int64_t n = 0; n < columns / groupColumns * groupElements; ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
   Right right = findRight(product);
-  // Errors of logits are small beside those of their exponentials; a weight's is that of its value.
   auto splitAll = [&](ArrayRef<Value> words) {
-    return llvm::map_to_vector(words, [&](Value word) { return right.transposed ? split(word) : splitExactly(word); });
+    return llvm::map_to_vector(words, [&](Value word) { return split(word); });
   };
   int64_t depth = leftType.getDimSize(1) * leftType.getElementTypeBitWidth() / 8;
   bool crowded = element.isF32() && columns > crowdedColumns;

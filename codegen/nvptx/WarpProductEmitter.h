@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of 16 rows a warp by mma.sync (PTX ISA 9.7.14.5), of operands in the layout of dialect/tile/SharedLayout.h.
-// f32 operands are split in two parts each that tf32 holds, and three products taken: Ootomo and Yokota, "Recovering
-// single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance" (2022).
+// f32 operands are split in three parts each that tf32 holds, and six products taken; with two parts: Ootomo and Yokota,
+// "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance" (2022).
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_WARPPRODUCTEMITTER_H
@@ -22,8 +22,7 @@ public:
   void emit(tile::MmaOp product);
 
 private:
-  /// Parts of an f32 that tensor cores take, as words. The sum of `big` and `small` is off by less than its last bit;
-  /// with `least`, which is null where that is enough, it is exact.
+  /// Parts of an f32 that tensor cores take, as words. Their sum is exact.
   struct Split {
     mlir::Value big, small, least;
   };
@@ -41,7 +40,6 @@ private:
   Right findRight(tile::MmaOp product);
   llvm::SmallVector<Pair> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
   Split split(mlir::Value word);
-  Split splitExactly(mlir::Value word);
   void multiply(mlir::Type element, llvm::ArrayRef<mlir::Value> left, const Pair &right,
                 llvm::MutableArrayRef<mlir::Value> acc);
   void multiplyFloats(llvm::ArrayRef<Split> left, llvm::ArrayRef<Split> right, llvm::MutableArrayRef<mlir::Value> acc);
