@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -138,7 +139,7 @@ SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Va
   for (Value operand : op.getOperands())
     state.operands.push_back(lookup(operand));
   for (Type type : op.getResultTypes())
-    state.types.push_back(isa<VectorType>(type) ? cast<VectorType>(type).getElementType() : scalarType(type));
+    state.types.push_back(scalarType(getElementTypeOrSelf(type)));
   state.addAttributes(op.getAttrs());
   Operation *copy = b.create(state);
   return llvm::to_vector_of<Value>(copy->getResults());
