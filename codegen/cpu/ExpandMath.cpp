@@ -111,7 +111,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
 };
 
 /// tanh of f32 vectors. Near 0, x + x^3 P(x^2) with P interpolated as above (relative error 4e-9 before rounding); from
-/// 0.55 on 1 - 2 / (e^2|x| + 1) with the sign of x, where the quotient is below the result and its rounding counts half.
+/// 0.55 on 1 - 2 / (e^2|x| + 1) with the sign of x, where the quotient is below the result and its rounding counts
+/// half.
 struct ExpandTanh : OpRewritePattern<math::TanhOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &b) const override {

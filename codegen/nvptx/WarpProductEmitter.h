@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of 16 rows a warp by mma.sync (PTX ISA 9.7.14.5), of operands in the layout of dialect/tile/SharedLayout.h.
-// f32 operands are split in three parts each that tf32 holds, and six products taken; with two parts: Ootomo and Yokota,
-// "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance" (2022).
+// f32 operands are split in three parts each that tf32 holds, and six products taken; with two parts: Ootomo and
+// Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
+// performance" (2022).
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_WARPPRODUCTEMITTER_H

@@ -33,7 +33,8 @@ struct SharedLayout {
   int64_t bytes() const { return panels * panelBytes(); }
 };
 
-/// What a `tile.census` notes in shared memory: a word for each of so many steps. Ranges with more are noted in the list.
+/// What a `tile.census` notes in shared memory: a word for each of so many steps. Ranges with more are noted in the
+/// list.
 constexpr int64_t censusSteps = 4096, censusBytes = 4 * censusSteps;
 
 } // namespace attnc::tile

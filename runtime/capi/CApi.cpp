@@ -200,8 +200,7 @@ attnc_error *attnc_kernel_get_workspace(const attnc_kernel *kernel, const attnc_
   Result<std::vector<ArgValue>> values = readValues(image, *options);
   if (!values)
     return fail(values.takeError());
-  Result<runtime::BoundArguments> arguments =
-      runtime::bindArguments(image, *values, runtime::MemorySpace::Device);
+  Result<runtime::BoundArguments> arguments = runtime::bindArguments(image, *values, runtime::MemorySpace::Device);
   if (!arguments)
     return fail(arguments.takeError());
   Result<int64_t> size = kernel->launch->workspaceBytes(*arguments);
@@ -220,8 +219,7 @@ attnc_error *attnc_kernel_launch(attnc_kernel *kernel, const attnc_launch_option
   Result<std::vector<ArgValue>> values = readValues(kernel->launch->image(), *options);
   if (!values)
     return fail(values.takeError());
-  Status status = kernel->launch->launch(*values, static_cast<cuda::StreamHandle>(options->stream),
-                                         options->workspace);
+  Status status = kernel->launch->launch(*values, static_cast<cuda::StreamHandle>(options->stream), options->workspace);
   return status ? nullptr : fail(status.takeError());
 }
 

@@ -90,8 +90,8 @@ typedef struct attnc_launch_options {
   size_t value_size; /**< sizeof(attnc_value) */
   void *stream;      /**< a CUstream or cudaStream_t; null for the default stream */
   /** The address of the device memory that attnc_kernel_get_workspace asks for, aligned to 16 bytes, which nothing else
-   * uses until the launch's work is done. 0: where some is needed it comes from the memory pool of the GPU, in the order
-   * of the stream, and goes back there. */
+   * uses until the launch's work is done. 0: where some is needed it comes from the memory pool of the GPU, in the
+   * order of the stream, and goes back there. */
   uint64_t workspace;
 } attnc_launch_options;
 
@@ -101,12 +101,12 @@ typedef struct attnc_kernel_info {
   const char *name;   /**< of the spec's function */
   const char *target; /**< "nvptx:sm_90a" */
   size_t num_arguments;
-  size_t num_entries;       /**< functions, which a launch runs one after another */
-  uint64_t resident_bytes;  /**< device memory that the kernel holds from its load on, whatever the sizes */
-  int32_t registers;        /**< of a thread, the most of all entries */
-  int32_t spill_bytes;      /**< of a thread, the most of all entries, as the driver reports them */
-  int64_t shared_bytes;     /**< of a block, the most of all entries */
-  int32_t threads;          /**< of a block, the most of all entries */
+  size_t num_entries;      /**< functions, which a launch runs one after another */
+  uint64_t resident_bytes; /**< device memory that the kernel holds from its load on, whatever the sizes */
+  int32_t registers;       /**< of a thread, the most of all entries */
+  int32_t spill_bytes;     /**< of a thread, the most of all entries, as the driver reports them */
+  int64_t shared_bytes;    /**< of a block, the most of all entries */
+  int32_t threads;         /**< of a block, the most of all entries */
 } attnc_kernel_info;
 
 /** What one argument of a kernel is. The name lives as long as the kernel. */

@@ -123,7 +123,8 @@ TEST(Compile, DescribesAKernelWithoutItsCode) {
 }
 
 TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
-  constexpr const char *schedules = R"(schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, most_queries = 99>,
+  constexpr const char *schedules =
+      R"(schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, most_queries = 99>,
       #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, least_queries = 100>))";
   OpenSpec spec(paddedSpec("", schedules));
   auto image = jit::compileToImage(spec.session, spec.kernel);
