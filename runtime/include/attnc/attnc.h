@@ -27,6 +27,8 @@ extern "C" {
 
 #define ATTNC_API __attribute__((visibility("default")))
 
+/* C has no other way to name a type. NOLINTBEGIN(modernize-use-using) */
+
 /** A kernel that is ready to launch on one GPU. Threads may launch it at the same time. */
 typedef struct attnc_kernel attnc_kernel;
 
@@ -149,6 +151,8 @@ ATTNC_API const char *attnc_error_message(const attnc_error *error);
 
 /** Ends an error. Null is allowed. */
 ATTNC_API void attnc_error_destroy(attnc_error *error);
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }
