@@ -23,7 +23,7 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, Strin
   std::vector<std::string> arguments = {"-arch=" + arch.str(), "-O3", "-v", input->path(), "-o", output->path()};
   // The same code in less time: kernels with schedules for short and for long sequences have an entry of each.
   if (ptx.count(".entry ") > 1)
-    arguments.push_back("--split-compile=0");
+    arguments.emplace_back("--split-compile=0");
   Result<ProgramResult> result = runProgram(program, arguments);
   // Assemblers before CUDA 12.1 do not know the option.
   if (result && result->exitCode != 0 && (result->output + result->log).find("split-compile") != std::string::npos) {

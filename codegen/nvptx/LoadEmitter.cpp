@@ -31,7 +31,7 @@ static SmallVector<Value> unpack(Ptx &ptx, ArrayRef<Value> words, Type element) 
   SmallVector<Value> values;
   Type stored = ptx.b.getIntegerType(storedBits(element));
   for (Value word : words)
-    for (unsigned part : {0U, 1U}) {
+    for (int64_t part : {0, 1}) {
       Value shift =
           arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(word.getType(), part * storedBits(element)));
       Value shifted = part ? arith::ShRUIOp::create(ptx.b, ptx.loc, word, shift).getResult() : word;
