@@ -134,65 +134,44 @@ SmallVector<int64_t> TileBuilder::rowGroup(std::optional<int64_t> headDimension)
   return headDimension ? SmallVector<int64_t>{getHeads(), *headDimension} : SmallVector<int64_t>{getHeads()};
 }
 
-/// Finds head, batch and first row of a tile of the kernel, and its row of the workspace.
-void TileBuilder::placeInHeads(Value tile) {
-  Value heads = index(countHeadTiles()), place;
+/// Finds head, batch and first row of a tile, and its row of the workspace, whose number a tile of a census has itself.
+void TileBuilder::placeTile(Value tile) {
+  bool isListed = isCensusTaken(kernel, schedule), lists = kind == ProgramKind::Census;
+  bool hasHeads = !lists || censusKnowsHeads();
+  Value heads = index(hasHeads ? countHeadTiles() : 1);
   if (kernel.isPacked()) {
     placeHead(arith::RemUIOp::create(builder, loc, tile, heads));
-    place = arith::DivUIOp::create(builder, loc, tile, heads);
+    Value place = arith::DivUIOp::create(builder, loc, tile, heads);
     buildPackedGeometry(place);
-    if (isCensusTaken(kernel, schedule))
-      listRow = censusKnowsHeads() ? tile : place;
+    if (isListed)
+      listRow = lists || censusKnowsHeads() ? tile : place;
     return;
   }
-  // The last rows first: under a causal mask they take longest. Tiles of one head follow each other, so that its keys
-  // and values stay in the cache.
   geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
   geometry.keyRows = viewDim(lookup(kernel.getKey()), 1);
   Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getQueries()));
-  auto [fromEnd, rest] = schedule.getPipeline() && schedule.getPipeline().getSectionBytes()
-                             ? buildSections(tile, tiles, geometry.keyRows)
-                             : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
-                                                       arith::DivUIOp::create(builder, loc, tile, tiles));
-  Value number = sub(sub(tiles, index(1)), fromEnd);
+  bool inSections = !lists && schedule.getPipeline() && schedule.getPipeline().getSectionBytes();
+  auto [inHead, rest] = inSections ? buildSections(tile, tiles, geometry.keyRows)
+                                   : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
+                                                             arith::DivUIOp::create(builder, loc, tile, tiles));
+  // A kernel takes the last rows first: under a causal mask they take longest. Tiles of one head follow each other, so
+  // that its keys and values stay in the cache.
+  Value number = lists ? inHead : sub(sub(tiles, index(1)), inHead);
   geometry.row0 = mul(number, index(getQueries()));
   placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
   geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
-  if (isCensusTaken(kernel, schedule))
-    listRow = add(mul(censusKnowsHeads() ? rest : geometry.batch, tiles), number);
-}
-
-/// The same for a tile of a census: its number is that of its row.
-void TileBuilder::placeInLists(Value tile) {
-  listRow = tile;
-  Value heads = index(censusKnowsHeads() ? countHeadTiles() : 1);
-  if (kernel.isPacked()) {
-    placeHead(arith::RemUIOp::create(builder, loc, tile, heads));
-    buildPackedGeometry(arith::DivUIOp::create(builder, loc, tile, heads));
-    return;
-  }
-  geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
-  geometry.keyRows = viewDim(lookup(kernel.getKey()), 1);
-  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getQueries()));
-  geometry.row0 = mul(arith::RemUIOp::create(builder, loc, tile, tiles), index(getQueries()));
-  Value rest = arith::DivUIOp::create(builder, loc, tile, tiles);
-  placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
-  geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
+  if (isListed)
+    listRow = lists ? tile : add(mul(censusKnowsHeads() ? rest : geometry.batch, tiles), number);
 }
 
 void TileBuilder::buildGeometry() {
-  Value tile = program.getTile();
-  if (kind == ProgramKind::Census)
-    placeInLists(tile);
-  else
-    placeInHeads(tile);
+  placeTile(program.getTile());
   if (!kernel.isPacked()) {
-    Value keyRows = geometry.keyRows;
     geometry.queryBase = geometry.keyBase = index(0);
     Value queryLengths = kernel.getQueryLengths(), keyLengths = kernel.getKeyLengths();
     geometry.queryCount =
         queryLengths ? loadLength(queryLengths, geometry.batch, geometry.queryRows) : geometry.queryRows;
-    geometry.keyCount = keyLengths ? loadLength(keyLengths, geometry.batch, keyRows) : keyRows;
+    geometry.keyCount = keyLengths ? loadLength(keyLengths, geometry.batch, geometry.keyRows) : geometry.keyRows;
   }
   geometry.keyHead =
       arith::DivUIOp::create(builder, loc, geometry.head, index(kernel.getQueryHeads() / kernel.getKeyHeads()));

@@ -163,8 +163,7 @@ private:
   PipelineAttr programPipeline() const;
   bool censusKnowsHeads();
   void setGrid();
-  void placeInHeads(mlir::Value tile);
-  void placeInLists(mlir::Value tile);
+  void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
   KeyBounds buildKeyBounds();
   std::pair<mlir::Value, mlir::Value> buildSections(mlir::Value tile, mlir::Value tilesOfHead, mlir::Value keyRows);
