@@ -39,11 +39,10 @@ struct CopyEmitter::Part {
 CopyEmitter::CopyEmitter(EmitContext &context, Value base, tile::ProgramOp program)
     : context(context), base(base), threads(program.getPipelineAttr().getConsumers() * warpgroupThreads) {
   Ptx &ptx = context.ptx;
-  Type pointer = LLVM::LLVMPointerType::get(ptx.b.getContext());
   auto variable = [&](tile::RingOp ring) -> Value {
     if (ring.getRing().getType().getStages() == 1)
       return {};
-    Value address = LLVM::AllocaOp::create(ptx.b, ptx.loc, pointer, ptx.b.getI32Type(), ptx.i32(1));
+    Value address = context.localArray(ptx.b.getI32Type(), 1);
     LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(0), address);
     return address;
   };

@@ -45,18 +45,12 @@ PipelineAttr TileBuilder::programPipeline() const {
 /// Whether the mask, as far as a census sees it, differs from head to head.
 bool TileBuilder::censusKnowsHeads() {
   constexpr unsigned head = 1; // of (batch, head, ...)
-  // An index into a single element tells nothing of the head.
+  // An index into a single element tells nothing of the head. Indices follow the tensor; a range has them twice.
   auto tells = [](OpOperand &use) {
-    auto isSingle = [&](auto op, unsigned first) {
-      return use.getOperandNumber() >= first &&
-             op.getTensor().getType().getDimSize((use.getOperandNumber() - first) %
-                                                 op.getTensor().getType().getRank()) == 1;
-    };
-    if (auto load = dyn_cast<LoadOp>(use.getOwner()))
-      return !isSingle(load, 1);
-    if (auto range = dyn_cast<LoadRangeOp>(use.getOwner()))
-      return !isSingle(range, 1);
-    return true;
+    if (!isa<LoadOp, LoadRangeOp>(use.getOwner()))
+      return true;
+    auto tensor = cast<RankedTensorType>(use.getOwner()->getOperand(0).getType());
+    return tensor.getDimSize((use.getOperandNumber() - 1) % tensor.getRank()) != 1;
   };
   auto uses = [&](Region &region) {
     return !region.empty() && llvm::any_of(region.getArgument(head).getUses(), tells);
