@@ -243,47 +243,77 @@ SmallVector<Value> Ptx::waitProducts(int64_t pending, ValueRange written) {
   return unpack(b, loc, op, written.size());
 }
 
-SmallVector<Value> Ptx::product(int64_t n, Type element, ValueRange a, Value descriptor, ValueRange acc,
-                                bool transposed) {
+namespace {
+
+/// Collects operands of a piece of assembly: their constraints, and the numbers that its text calls them by.
+struct AssemblyOperands {
+  SmallVector<Value> values;
+  std::string constraints;
+  size_t next = 0;
+
+  /// The name of `value` in the text, the same each time.
+  std::string add(Value value) {
+    auto [place, isNew] = names.try_emplace(value, next);
+    if (isNew) {
+      values.push_back(value);
+      constraints += "r,";
+      ++next;
+    }
+    return "$" + std::to_string(place->second);
+  }
+
+private:
+  llvm::SmallDenseMap<Value, size_t> names;
+};
+
+} // namespace
+
+SmallVector<Value> Ptx::product(int64_t n, Type element, ArrayRef<ProductStep> steps, ValueRange acc, bool transposed) {
   // The high words of descriptors are constant: 128-byte swizzle, 1024 bytes between groups of eight rows (9.7.15.5.1).
   constexpr const char *high = "0x40000040";
   size_t count = n / 2;
-  std::string type = element.isBF16() ? "bf16" : "f16", constraints, registers;
+  std::string type = element.isBF16() ? "bf16" : "f16", registers;
+  AssemblyOperands operands;
   for (size_t i = 0; i < count; ++i) {
-    constraints += "=f,";
+    // Written while operands of later steps are still to be read.
+    operands.constraints += "=&f,";
     registers += (i ? ", $" : "$") + std::to_string(i);
   }
-  SmallVector<Value> operands;
   for (auto [number, value] : llvm::enumerate(acc)) {
-    constraints += std::to_string(number) + ",";
-    operands.push_back(value);
+    operands.constraints += std::to_string(number) + ",";
+    operands.values.push_back(value);
   }
-  size_t next = count + acc.size();
-  auto operand = [&](Value value) {
-    constraints += "r,";
-    operands.push_back(value);
-    return "$" + std::to_string(next++);
+  operands.next = count + acc.size();
+  std::string text = "{\n.reg .pred p;\n.reg .b32 word;\n.reg .b64 da, db;\nsetp.ne.b32 p, " +
+                     std::string(acc.empty() ? "0" : "1") + ", 0;\n";
+  auto descriptor = [&](StringRef name, Value word, int64_t offset) {
+    std::string low = operands.add(word);
+    if (offset) {
+      text += "add.s32 word, " + low + ", " + std::to_string(offset) + ";\n";
+      low = "word";
+    }
+    text += ("mov.b64 " + name + ", {" + low + ", " + high + "};\n").str();
   };
-  std::string text = "{\n.reg .pred p;\n.reg .b64 da, db;\nsetp.ne.b32 p, " + std::string(acc.empty() ? "0" : "1") +
-                     ", 0;\n",
-              left, flags;
-  if (a.size() == 4) {
-    left = "{";
-    for (auto [number, value] : llvm::enumerate(a))
-      left += (number ? ", " : "") + operand(value);
-    left += "}";
-    flags = transposed ? "1, 1, 1" : "1, 1, 0";
-  } else {
-    text += "mov.b64 da, {" + operand(a.front()) + ", " + high + "};\n";
-    left = "da";
-    flags = transposed ? "1, 1, 0, 1" : "1, 1, 0, 0";
+  for (auto [number, step] : llvm::enumerate(steps)) {
+    std::string left = "da";
+    if (step.a.size() == 4) {
+      left = "{";
+      for (auto [part, value] : llvm::enumerate(step.a))
+        left += (part ? ", " : "") + operands.add(value);
+      left += "}";
+    } else {
+      descriptor("da", step.a.front(), step.aOffset);
+    }
+    descriptor("db", step.b, step.bOffset);
+    if (number == 1 && acc.empty())
+      text += "setp.ne.b32 p, 1, 0;\n";
+    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k16.f32." + type + "." + type + " {" +
+            registers + "}, " + left + ", db, p, 1, 1" + (step.a.size() == 4 ? "" : ", 0") +
+            (transposed ? ", 1" : ", 0") + ";\n";
   }
-  text += "mov.b64 db, {" + operand(descriptor) + ", " + high + "};\n";
-  text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k16.f32." + type + "." + type + " {" + registers +
-          "}, " + left + ", db, p, " + flags + ";\n}";
-  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(floats(b, count)), operands, text, constraints + "~{memory}",
-                                      /*has_side_effects=*/true, false, LLVM::tailcallkind::TailCallKind::None,
-                                      LLVM::AsmDialectAttr(), ArrayAttr());
+  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(floats(b, count)), operands.values, text + "}",
+                                      operands.constraints + "~{memory}", /*has_side_effects=*/true, false,
+                                      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   return unpack(b, loc, op, count);
 }
 

@@ -13,6 +13,14 @@
 
 namespace attnc::nvptx {
 
+/// Operands of one product of warpgroups.
+struct ProductStep {
+  llvm::SmallVector<mlir::Value, 4> a; ///< four registers, or a descriptor's low word
+  mlir::Value b;                       ///< a descriptor's low word
+  int64_t aOffset = 0;                 ///< added to the word
+  int64_t bOffset = 0;
+};
+
 /// Builds scalars and instructions where its builder stands. 32-bit shared addresses are i32 values.
 class Ptx {
 public:
@@ -109,9 +117,9 @@ public:
   /// Waits for all but the last `pending` groups; what they write passes through, so that nothing that uses it moves
   /// up.
   llvm::SmallVector<mlir::Value> waitProducts(int64_t pending, mlir::ValueRange written);
-  /// 64 x n x 16 product: d = a * b, or d += a * b with `acc`. `a` is a descriptor's low word, or four registers; `b`
-  /// is a descriptor's low word. `transposed` reads b as k rows of n.
-  llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, mlir::ValueRange a, mlir::Value b,
+  /// The sum of the 64 x n x 16 products of `steps`, and of `acc` where it is not empty. `transposed` reads b as k rows
+  /// of n. One piece of assembly: what compilers pay for registers that go in and out of it, they pay once.
+  llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, llvm::ArrayRef<ProductStep> steps,
                                          mlir::ValueRange acc, bool transposed);
   /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument.
   void pin(mlir::Value argument);

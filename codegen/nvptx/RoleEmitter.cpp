@@ -277,12 +277,6 @@ void RoleEmitter::emitStart(tile::StartOp start) {
   bool fromShared = left != context.slots.end();
   int64_t depth = tile::getTileType(start.getA()).getDimSize(1);
 
-  SmallVector<Value> acc;
-  if (!fresh)
-    acc = flatten(start.getAcc());
-  // Registers that products read have been written since the last one: by rescaling, or by moves at a loop's edge.
-  ptx.fenceProducts();
-
   // Descriptors count 16 bytes. Operands whose rows are summed over lie in panels; a step is 32 bytes of a row. Others
   // are 16 rows further each step, and their leading offset leads from panel to panel.
   constexpr int64_t unit = 16, noLeading = 1;
@@ -291,19 +285,26 @@ void RoleEmitter::emitStart(tile::StartOp start) {
     return column / layout.panelColumns * layout.panelBytes() / unit + column % layout.panelColumns * 2 / unit;
   };
   int64_t leading = start.getTransposed() ? noLeading : rightLayout.panelBytes() / unit;
-  for (int64_t step = 0; step < (depth + productDepth - 1) / productDepth; ++step) {
-    SmallVector<Value> a;
+  SmallVector<ProductStep> steps((depth + productDepth - 1) / productDepth);
+  for (auto [number, step] : llvm::enumerate(steps)) {
+    auto place = static_cast<int64_t>(number);
     if (fromShared) {
-      tile::SharedLayout layout(left->second.tile);
-      a.push_back(ptx.add(left->second.descriptor, alongRow(layout, step) + (noLeading << 16)));
+      step.a.push_back(left->second.descriptor);
+      step.aOffset = alongRow(tile::SharedLayout(left->second.tile), place) + (noLeading << 16);
     } else {
-      a = SmallVector<Value>(ArrayRef(context.tiles.find(start.getA())->second.values).slice(4 * step, 4));
+      llvm::append_range(step.a, ArrayRef(context.tiles.find(start.getA())->second.values).slice(4 * place, 4));
     }
-    int64_t offset =
-        start.getTransposed() ? alongRow(rightLayout, step) : step * productDepth * tile::SharedLayout::rowBytes / unit;
-    Value b = ptx.add(right.descriptor, offset + (leading << 16));
-    acc = ptx.product(columns, element, a, b, acc, !start.getTransposed());
+    int64_t offset = start.getTransposed() ? alongRow(rightLayout, place)
+                                           : place * productDepth * tile::SharedLayout::rowBytes / unit;
+    step.b = right.descriptor;
+    step.bOffset = offset + (leading << 16);
   }
+  SmallVector<Value> acc;
+  if (!fresh)
+    acc = flatten(start.getAcc());
+  // Registers that products read have been written since the last one: by rescaling, or by moves at a loop's edge.
+  ptx.fenceProducts();
+  acc = ptx.product(columns, element, steps, acc, !start.getTransposed());
   ptx.commitProducts();
   flight.push_back(start.getResult());
   pending[start.getResult()] = acc;

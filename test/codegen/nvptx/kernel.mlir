@@ -70,7 +70,7 @@
 
 // The upper half of each descriptor is a constant: 1024 bytes from eight rows to the next (in 16 bytes), and a
 // permutation of 128 bytes. The first logits, two loops (8 products of two descriptors, 6 of one) and the last output.
-// DESCRIPTORS-COUNT-66: mov.b64 d{{[ab]}}, {%r{{[0-9]+}}, 0x40000040};
+// DESCRIPTORS-COUNT-66: mov.b64 d{{[ab], [{](%r[0-9]+|word),}} 0x40000040};
 
 // COUNT-COUNT-42: wgmma.mma_async.sync.aligned.m64n{{96|128}}k16.f32.bf16.bf16
 
