@@ -9,8 +9,6 @@
 using namespace mlir;
 using namespace attnc::cpu;
 
-static constexpr int64_t cacheLine = 64;
-
 Value EmitContext::allocate(ArrayRef<int64_t> shape, Type element) {
   int64_t bytes = element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   for (int64_t size : shape)

@@ -16,6 +16,9 @@
 
 namespace attnc::cpu {
 
+/// Bytes of a line of the caches.
+constexpr int64_t cacheLine = 64;
+
 /// One element of each row of a panel: one SIMD vector after the other.
 using Lanes = llvm::SmallVector<mlir::Value, 4>;
 

@@ -19,10 +19,14 @@ namespace attnc::cpu {
 
 /// Values that live longer than a run of operations: where they are kept, for all panels.
 struct ProgramValues {
-  mlir::IRMapping scalars;                          ///< index, element and view values of the program
-  llvm::DenseMap<mlir::Value, mlir::Value> staged;  ///< key and value tiles: [rows][columns], all panels share them
+  mlir::IRMapping scalars; ///< index, element and view values of the program
+  /// Key and value tiles, which all panels share, by how they are packed: `n` columns of a product side by side, for
+  /// each step of its sum.
+  llvm::DenseMap<mlir::Value, mlir::Value> packedRows, packedColumns;
   llvm::DenseMap<mlir::Value, mlir::Value> columns; ///< column vectors: [columns]
   llvm::DenseMap<mlir::Value, mlir::Value> states;  ///< tiles [panels][columns][rows], row vectors [panels][rows]
+
+  mlir::Value &packed(mlir::Value tile, bool byRows) { return (byRows ? packedRows : packedColumns)[tile]; }
 
   /// The emitted scalar or view of a value of the program.
   mlir::Value scalar(mlir::Value value) const { return scalars.lookup(value); }
@@ -91,6 +95,8 @@ private:
   llvm::SmallVector<mlir::Value> viewIndices(const PanelAccess &access, mlir::Value row, mlir::Value column);
   llvm::SmallVector<mlir::Value> elementIndices(const PanelAccess &access, mlir::Value buffer, mlir::Value row,
                                                 mlir::Value column);
+  void forElements(const PanelAccess &access, llvm::function_ref<void(mlir::Value, mlir::Value)> square,
+                   llvm::function_ref<void(mlir::Value, mlir::Value)> single);
   void finish();
 
   EmitContext &context;

@@ -55,6 +55,28 @@ SmallVector<Value> PanelEmitter::elementIndices(const PanelAccess &access, Value
   return indices;
 }
 
+/// Visits what is live of a panel in square blocks, and what they leave over element by element; all of it so where the
+/// elements of a row do not lie side by side in the view.
+void PanelEmitter::forElements(const PanelAccess &access, llvm::function_ref<void(Value, Value)> square,
+                               llvm::function_ref<void(Value, Value)> single) {
+  Value zero = context.index(0);
+  auto type = cast<MemRefType>(access.view.getType());
+  bool isContiguous = access.columnAxis == type.getRank() - 1 && type.isLastDimUnitStride();
+  Value rows = isContiguous ? wholeBlocks(context, access.liveRows) : zero;
+  if (isContiguous)
+    forRange(context, zero, rows, squareBlock, [&](Value row) {
+      Value columns = wholeBlocks(context, access.liveColumns);
+      forRange(context, zero, columns, squareBlock, [&](Value column) { square(row, column); });
+      forRange(context, columns, access.liveColumns, 1, [&](Value column) {
+        for (int64_t n = 0; n < squareBlock; ++n)
+          single(context.add(row, context.index(n)), column);
+      });
+    });
+  forRange(context, rows, access.liveRows, 1, [&](Value row) {
+    forRange(context, zero, access.liveColumns, 1, [&](Value column) { single(row, column); });
+  });
+}
+
 /// Copies rows of a view into a panel, transposed: buffer[column][row]. Rows and columns past the limits are 0.
 void PanelEmitter::emitLoad(tile::LoadOp op) {
   OpBuilder &b = context.builder;
@@ -77,16 +99,27 @@ void PanelEmitter::emitLoad(tile::LoadOp op) {
     memref::StoreOp::create(b, loc, context.constant(element, 0), state, elementIndices(access, state, row, column));
   };
 
+  auto loadSquare = [&](Value row, Value column) {
+    auto narrowType = VectorType::get({squareBlock}, cast<MemRefType>(access.view.getType()).getElementType());
+    SmallVector<Value> square;
+    for (int64_t n = 0; n < squareBlock; ++n)
+      square.push_back(
+          widen(context, vector::LoadOp::create(b, loc, narrowType, access.view,
+                                                viewIndices(access, context.add(row, context.index(n)), column))));
+    for (auto [n, turned] : llvm::enumerate(transposed(context, square)))
+      vector::StoreOp::create(b, loc, turned, state,
+                              elementIndices(access, state, row, context.add(column, context.index(n))));
+  };
   Value zero = context.index(0), allColumns = context.index(access.columns);
-  forRange(context, zero, access.liveRows, [&](Value row) {
-    forRange(context, zero, access.liveColumns, [&](Value column) {
-      Value loaded = memref::LoadOp::create(b, loc, access.view, viewIndices(access, row, column));
-      memref::StoreOp::create(b, loc, widen(context, loaded), state, elementIndices(access, state, row, column));
-    });
-    forRange(context, access.liveColumns, allColumns, [&](Value column) { clear(row, column); });
+  forElements(access, loadSquare, [&](Value row, Value column) {
+    Value loaded = memref::LoadOp::create(b, loc, access.view, viewIndices(access, row, column));
+    memref::StoreOp::create(b, loc, widen(context, loaded), state, elementIndices(access, state, row, column));
   });
-  forRange(context, access.liveRows, context.index(context.panelRows()),
-           [&](Value row) { forRange(context, zero, allColumns, [&](Value column) { clear(row, column); }); });
+  forRange(context, zero, access.liveRows, 1, [&](Value row) {
+    forRange(context, access.liveColumns, allColumns, 1, [&](Value column) { clear(row, column); });
+  });
+  forRange(context, access.liveRows, context.index(context.panelRows()), 1,
+           [&](Value row) { forRange(context, zero, allColumns, 1, [&](Value column) { clear(row, column); }); });
 }
 
 /// Copies a panel out, row by row, as far as the limits go.
@@ -114,12 +147,20 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
       storeBlock(evaluate(op.getValue(), column), buffer, column);
     }
   }
-  forRange(context, zero, access.liveRows, [&](Value row) {
-    forRange(context, zero, access.liveColumns, [&](Value column) {
-      Value element = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
-      memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), access.view,
-                              viewIndices(access, row, column));
-    });
+  auto storeSquare = [&](Value row, Value column) {
+    auto held = VectorType::get({squareBlock}, cast<MemRefType>(buffer.getType()).getElementType());
+    SmallVector<Value> square;
+    for (int64_t n = 0; n < squareBlock; ++n)
+      square.push_back(vector::LoadOp::create(
+          b, loc, held, buffer, elementIndices(access, buffer, row, context.add(column, context.index(n)))));
+    for (auto [n, turned] : llvm::enumerate(transposed(context, square)))
+      vector::StoreOp::create(b, loc, narrow(context, turned, type.getElementType()), access.view,
+                              viewIndices(access, context.add(row, context.index(n)), column));
+  };
+  forElements(access, storeSquare, [&](Value row, Value column) {
+    Value element = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
+    memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), access.view,
+                            viewIndices(access, row, column));
   });
 }
 
@@ -131,12 +172,13 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
   Value a = buffers.lookup(op.getA());
   if (!a)
     a = values.states.lookup(op.getA());
-  Value staged = values.staged.lookup(op.getB());
-  assert(a && staged && "factors are stored before they are multiplied");
+  Value packed = values.packed(op.getB(), op.getTransposed());
+  assert(a && packed && "factors are stored before they are multiplied");
   // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.
   constexpr int64_t unroll = 4;
   Value zero = context.splat(context.constant(b.getF32Type(), 0));
   SmallVector<Value> init(context.columns * context.vectors, zero);
+  Value group = arith::DivUIOp::create(b, loc, column, context.index(context.columns));
   auto loop = scf::ForOp::create(b, loc, low, high, context.index(unroll), init);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -149,9 +191,7 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
       for (int64_t number = 0; number < context.vectors; ++number)
         factor.push_back(context.loadVector(a, indices, number));
       for (int64_t offset = 0; offset < context.columns; ++offset) {
-        Value c = context.add(column, context.index(offset));
-        Value element =
-            memref::LoadOp::create(b, loc, staged, op.getTransposed() ? ValueRange{c, k} : ValueRange{k, c});
+        Value element = memref::LoadOp::create(b, loc, packed, ValueRange{group, k, context.index(offset)});
         Value everywhere = context.splat(element);
         for (int64_t number = 0; number < context.vectors; ++number) {
           Value &sum = sums[offset * context.vectors + number];

@@ -12,9 +12,9 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::cpu;
 
-void attnc::cpu::forRange(EmitContext &context, Value low, Value high, function_ref<void(Value)> body) {
+void attnc::cpu::forRange(EmitContext &context, Value low, Value high, int64_t step, function_ref<void(Value)> body) {
   OpBuilder &b = context.builder;
-  auto loop = scf::ForOp::create(b, context.loc, low, high, context.index(1));
+  auto loop = scf::ForOp::create(b, context.loc, low, high, context.index(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -36,18 +36,25 @@ Value attnc::cpu::widen(EmitContext &context, Value element) {
 Value attnc::cpu::narrow(EmitContext &context, Value held, Type element) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  if (held.getType() == element)
+  if (getElementTypeOrSelf(held.getType()) == element)
     return held;
+  auto like = [&](Type type) -> Type {
+    auto vector = dyn_cast<VectorType>(held.getType());
+    return vector ? VectorType::get(vector.getShape(), type) : type;
+  };
   if (element.isBF16()) {
     // The low half is zero.
-    Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), held);
-    Value high = arith::ShRUIOp::create(b, loc, bits, context.constant(b.getI32Type(), 16));
-    Value half = arith::TruncIOp::create(b, loc, b.getIntegerType(16), high);
-    return arith::BitcastOp::create(b, loc, element, half);
+    Value bits = arith::BitcastOp::create(b, loc, like(b.getI32Type()), held);
+    Value places = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(16));
+    if (isa<VectorType>(held.getType()))
+      places = vector::BroadcastOp::create(b, loc, bits.getType(), places);
+    Value high = arith::ShRUIOp::create(b, loc, bits, places);
+    Value half = arith::TruncIOp::create(b, loc, like(b.getIntegerType(16)), high);
+    return arith::BitcastOp::create(b, loc, like(element), half);
   }
   if (isa<FloatType>(element))
-    return arith::TruncFOp::create(b, loc, element, held);
-  return arith::TruncIOp::create(b, loc, element, held);
+    return arith::TruncFOp::create(b, loc, like(element), held);
+  return arith::TruncIOp::create(b, loc, like(element), held);
 }
 
 bool attnc::cpu::isStaged(tile::LoadOp load) {
@@ -71,40 +78,119 @@ static Value liveBelow(EmitContext &context, Value first, Value limit, int64_t s
   return context.least(left, context.index(size));
 }
 
-void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load) {
+Value attnc::cpu::wholeBlocks(EmitContext &context, Value live) {
+  Value block = context.index(squareBlock);
+  return context.mul(arith::DivUIOp::create(context.builder, context.loc, live, block), block);
+}
+
+/// Two rounds of perfect shuffles.
+SmallVector<Value> attnc::cpu::transposed(EmitContext &context, ArrayRef<Value> rows) {
+  static constexpr int64_t low[] = {0, 4, 1, 5}, high[] = {2, 6, 3, 7};
+  SmallVector<Value> block(rows);
+  for (int round = 0; round < 2; ++round) {
+    SmallVector<Value> next;
+    for (int pair = 0; pair < 2; ++pair)
+      for (ArrayRef<int64_t> mask : {ArrayRef(low), ArrayRef(high)})
+        next.push_back(vector::ShuffleOp::create(context.builder, context.loc, block[pair], block[pair + 2], mask));
+    block = next;
+  }
+  return block;
+}
+
+/// What the copies of one tile share.
+struct TileCopy {
+  TileCopy(EmitContext &context, ProgramValues &values, tile::LoadOp load)
+      : context(context), view(values.scalar(load.getView())), type(cast<VectorType>(load.getResult().getType())),
+        rowAxis(load.getAxes()[0]), columnAxis(load.getAxes()[1]) {
+    for (Value index : load.getIndices())
+      base.push_back(values.scalar(index));
+    live = liveBelow(context, base[rowAxis], values.scalar(load.getLimits()[0]), type.getDimSize(0));
+  }
+  int64_t rows() const { return type.getDimSize(0); }
+  int64_t columns() const { return type.getDimSize(1); }
+
+  SmallVector<Value> at(Value row, Value column) const {
+    SmallVector<Value> indices = base;
+    indices[rowAxis] = context.add(indices[rowAxis], row);
+    indices[columnAxis] = context.add(indices[columnAxis], column);
+    return indices;
+  }
+  /// Elements of a row, widened.
+  Value vectorAt(Value row, Value column, int64_t size) const {
+    auto narrow = VectorType::get({size}, type.getElementType());
+    return widen(context, vector::LoadOp::create(context.builder, context.loc, narrow, view, at(row, column)));
+  }
+
+  /// Asks for the first line of the rows that lie a tile further on: their pages are then known when the products ask
+  /// for the rest. One address after the other that misses in the TLB costs the products more than all of them together
+  /// do here.
+  void prefetchSuccessors(Value row) const {
+    for (int64_t n = 0; n < squareBlock; ++n)
+      memref::PrefetchOp::create(context.builder, context.loc, view,
+                                 at(context.add(row, context.index(rows() + n)), context.index(0)),
+                                 /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+  }
+
+  EmitContext &context;
+  Value view, live;
+  VectorType type;
+  int64_t rowAxis, columnAxis;
+  SmallVector<Value> base;
+};
+
+/// Copies a tile to [columns / n][rows][n], elements of n columns side by side; with `byRows` to [rows /
+/// n][columns][n].
+static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  auto type = cast<VectorType>(load.getResult().getType());
-  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
-  // A cache line more than a row: rows a power of two apart would share the sets of the cache.
-  Value buffer = context.allocate({rows, columns + 16}, b.getF32Type());
-  values.staged[load.getResult()] = buffer;
+  int64_t size = context.columns, groups = (byRows ? tile.rows() : tile.columns()) / size;
+  // A cache line more than a group: groups a power of two apart would share the sets of the cache.
+  int64_t depth = (byRows ? tile.columns() : tile.rows()) + cacheLine / 4 / size;
+  Value buffer = context.allocate({groups, depth, size}, b.getF32Type());
+  auto place = [&](Value row, Value column) {
+    Value within = byRows ? row : column, step = byRows ? column : row;
+    return SmallVector<Value>{arith::DivUIOp::create(b, loc, within, context.index(size)), step,
+                              arith::RemUIOp::create(b, loc, within, context.index(size))};
+  };
+  Value zero = context.index(0), columns = context.index(tile.columns());
+  Value whole = wholeBlocks(context, tile.live);
+  forRange(context, zero, whole, squareBlock, [&](Value row) {
+    tile.prefetchSuccessors(row);
+    forRange(context, zero, columns, squareBlock, [&](Value column) {
+      SmallVector<Value> square;
+      for (int64_t n = 0; n < squareBlock; ++n)
+        square.push_back(tile.vectorAt(context.add(row, context.index(n)), column, squareBlock));
+      for (auto [n, vector] : llvm::enumerate(byRows ? transposed(context, square) : square)) {
+        Value next = context.index(n);
+        vector::StoreOp::create(b, loc, vector, buffer,
+                                byRows ? place(row, context.add(column, next)) : place(context.add(row, next), column));
+      }
+    });
+  });
+  // What is left of a block with the last row, and rows past it.
+  auto copyElements = [&](Value low, Value high, function_ref<Value(Value, Value)> element) {
+    forRange(context, low, high, 1, [&](Value row) {
+      forRange(context, zero, columns, 1, [&](Value column) {
+        memref::StoreOp::create(b, loc, element(row, column), buffer, place(row, column));
+      });
+    });
+  };
+  copyElements(whole, tile.live, [&](Value row, Value column) {
+    return widen(context, memref::LoadOp::create(b, loc, tile.view, tile.at(row, column)));
+  });
+  Value none = context.constant(b.getF32Type(), 0);
+  copyElements(tile.live, context.index(tile.rows()), [&](Value, Value) { return none; });
+  return buffer;
+}
 
-  Value view = values.scalar(load.getView());
-  SmallVector<Value> base;
-  for (Value index : load.getIndices())
-    base.push_back(values.scalar(index));
-  int64_t rowAxis = load.getAxes()[0], columnAxis = load.getAxes()[1];
-  Value live = liveBelow(context, base[rowAxis], values.scalar(load.getLimits()[0]), rows);
-  // Head dims are multiples of 8.
-  int64_t width = columns % context.lanes == 0 ? context.lanes : std::min<int64_t>(8, context.lanes);
-  auto vectorType = VectorType::get({width}, type.getElementType());
-  forRange(context, context.index(0), live, [&](Value row) {
-    SmallVector<Value> from = base;
-    from[rowAxis] = context.add(from[rowAxis], row);
-    for (int64_t column = 0; column < columns; column += width) {
-      SmallVector<Value> at = from;
-      at[columnAxis] = context.add(at[columnAxis], context.index(column));
-      Value vector = vector::LoadOp::create(b, loc, vectorType, view, at);
-      vector::StoreOp::create(b, loc, widen(context, vector), buffer, ValueRange{row, context.index(column)});
-    }
-  });
-  Value zero = arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(VectorType::get({width}, b.getF32Type()), b.getF32FloatAttr(0)));
-  forRange(context, live, context.index(rows), [&](Value row) {
-    for (int64_t column = 0; column < columns; column += width)
-      vector::StoreOp::create(b, loc, zero, buffer, ValueRange{row, context.index(column)});
-  });
+void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load) {
+  TileCopy tile(context, values, load);
+  for (Operation *user : load->getUsers()) {
+    bool byRows = cast<tile::MmaOp>(user).getTransposed();
+    Value &buffer = values.packed(load.getResult(), byRows);
+    if (!buffer)
+      buffer = packTile(context, tile, byRows);
+  }
 }
 
 void attnc::cpu::stageColumns(EmitContext &context, ProgramValues &values, tile::LoadOp load) {
@@ -118,13 +204,13 @@ void attnc::cpu::stageColumns(EmitContext &context, ProgramValues &values, tile:
   for (Value index : load.getIndices())
     base.push_back(values.scalar(index));
   Value live = liveBelow(context, base[axis], values.scalar(load.getLimits()[0]), size);
-  forRange(context, context.index(0), live, [&](Value position) {
+  forRange(context, context.index(0), live, 1, [&](Value position) {
     SmallVector<Value> from = base;
     from[axis] = context.add(from[axis], position);
     Value loaded = memref::LoadOp::create(b, context.loc, values.scalar(load.getView()), from);
     memref::StoreOp::create(b, context.loc, widen(context, loaded), buffer, position);
   });
-  forRange(context, live, context.index(size), [&](Value position) {
+  forRange(context, live, context.index(size), 1, [&](Value position) {
     memref::StoreOp::create(b, context.loc, context.constant(element, 0), buffer, position);
   });
 }

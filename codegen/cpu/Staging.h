@@ -9,13 +9,23 @@
 
 namespace attnc::cpu {
 
-/// Writes `for (i = low; i < high; ++i) body(i)`.
-void forRange(EmitContext &context, mlir::Value low, mlir::Value high, llvm::function_ref<void(mlir::Value)> body);
+/// Writes `for (i = low; i < high; i += step) body(i)`.
+void forRange(EmitContext &context, mlir::Value low, mlir::Value high, int64_t step,
+              llvm::function_ref<void(mlir::Value)> body);
 
 /// An element (or vector) of a tensor as it is held: floats in f32, conditions as bytes.
 mlir::Value widen(EmitContext &context, mlir::Value element);
 
-/// A held scalar as an element of a tensor. Floats were rounded before, so that nothing is lost here.
+/// Rows and columns of the blocks that are turned in registers.
+constexpr int64_t squareBlock = 4;
+
+/// The rows or columns among `live` that fill blocks.
+mlir::Value wholeBlocks(EmitContext &context, mlir::Value live);
+
+/// The columns of a square block of rows, as vectors.
+llvm::SmallVector<mlir::Value> transposed(EmitContext &context, llvm::ArrayRef<mlir::Value> rows);
+
+/// A held scalar (or vector) as an element of a tensor. Floats were rounded before, so that nothing is lost here.
 mlir::Value narrow(EmitContext &context, mlir::Value held, mlir::Type element);
 
 /// Columns of a tile.
@@ -27,7 +37,8 @@ bool isStaged(tile::LoadOp load);
 /// Whether a load is of a column vector.
 bool isColumnVector(tile::LoadOp load);
 
-/// Copies a key or value tile into scratch memory, in f32: [rows][columns], rows past the limit 0.
+/// Copies a key or value tile into scratch memory, in f32 and as its products read it: packed by rows where its rows
+/// are columns of the product, else by columns. Rows past the limit are 0.
 void stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load);
 
 /// Copies a column vector into scratch memory.

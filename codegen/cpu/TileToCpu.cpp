@@ -88,7 +88,7 @@ Value ProgramEmitter::newState(Value value) {
 }
 
 void ProgramEmitter::forPanels(function_ref<void(Value)> body) {
-  forRange(context, context.index(0), livePanels, body);
+  forRange(context, context.index(0), livePanels, 1, body);
 }
 
 void ProgramEmitter::copyInto(Value value, Value target) {

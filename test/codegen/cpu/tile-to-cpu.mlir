@@ -1,7 +1,8 @@
 // RUN: attnc-opt %s --tile-to-cpu --canonicalize --cse -split-input-file | FileCheck %s
 
 // Two panels of 8 rows, 8 columns. A map with one use has no buffer of its own: there are two buffers of 8 x 8 f32, for
-// what is loaded and what is stored, and the four columns of a block go through both maps in registers.
+// what is loaded and what is stored, and the four columns of a block go through both maps in registers. What is loaded and
+// stored is turned in square blocks.
 
 // CHECK-LABEL: llvm.func @deferred_entry(
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.noalias}) attributes {attn.scratch_bytes = 512 : i64}
@@ -19,7 +20,7 @@
 // CHECK: %[[Z:.*]] = arith.mulf %[[Y]], %[[Y]] : vector<8xf32>
 // CHECK: vector.store %[[Z]], %[[OUT:[a-z0-9_]+]][%[[COLUMN]], %c0]
 // CHECK-COUNT-3: vector.store %{{.*}}, %[[OUT]]
-// CHECK-NOT: vector.store
+// CHECK-NOT: vector.store {{.*}}vector<8xf32>
 // CHECK: llvm.return
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 tile.program @deferred(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
@@ -143,15 +144,20 @@ tile.program @not_narrow(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %t
 
 // -----
 
-// Keys are staged in f32, a cache line more than a row: bf16 is widened on the way. Products are fused, on the sums of
-// four columns.
+// Keys are staged in f32, four side by side as a product takes them, and each four a cache line from the next: bf16 is
+// widened on the way, in square blocks, and the first line of rows a tile further on is asked for. Products are fused, on
+// the sums of four columns.
 
 // CHECK-LABEL: llvm.func @staged_entry(
-// CHECK: memref.view {{.*}} to memref<8x32xf32>
-// CHECK: vector.load %{{.*}} : memref<?x?xbf16>, vector<8xbf16>
-// CHECK: arith.extf %{{.*}} : vector<8xbf16> to vector<8xf32>
-// CHECK: vector.store %{{.*}} : memref<8x32xf32>, vector<8xf32>
-// CHECK: memref.load %{{.*}} : memref<8x32xf32>
+// CHECK: memref.view {{.*}} to memref<2x20x4xf32>
+// CHECK-COUNT-4: memref.prefetch %{{.*}}, read, locality<2>
+// CHECK-COUNT-4: vector.load %{{.*}} : memref<?x?xbf16>, vector<4xbf16>
+// CHECK-COUNT-8: vector.shuffle
+// CHECK-COUNT-4: vector.store %{{.*}} : memref<2x20x4xf32>, vector<4xf32>
+// What is left of the last rows goes element by element, and rows past it are 0.
+// CHECK: memref.store %{{.*}} : memref<2x20x4xf32>
+// CHECK: memref.store %cst{{.*}} : memref<2x20x4xf32>
+// CHECK: memref.load %{{.*}} : memref<2x20x4xf32>
 // CHECK: vector.broadcast %{{.*}} : f32 to vector<8xf32>
 // CHECK: vector.fma
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
