@@ -7,9 +7,11 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <array>
+#include <cmath>
 
 namespace attnc::cpu {
 #define GEN_PASS_DEF_CPUEXPANDMATH
@@ -25,27 +27,30 @@ struct ExponentialBuilder {
   ExponentialBuilder(PatternRewriter &b, Location loc, VectorType type)
       : b(b), loc(loc), type(type), words(VectorType::get(type.getShape(), b.getI32Type())) {}
 
-  Value number(float value) {
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, b.getF32FloatAttr(value)));
+  Value number(double value) {
+    return arith::ConstantOp::create(b, loc,
+                                     DenseElementsAttr::get(type, b.getF32FloatAttr(static_cast<float>(value))));
   }
   Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
   /// x between `low` and `high`, one instruction each; NaN stays.
-  Value clamped(Value x, float low, float high) {
+  Value clamped(Value x, double low, double high) {
     Value least = number(low), most = number(high);
     Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, least, x);
     x = arith::SelectOp::create(b, loc, above, least, x);
     Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, most, x);
     return arith::SelectOp::create(b, loc, below, most, x);
   }
-  /// 2^n e^f or 2^n 2^f: `shifted` holds n + 126 in its low bits, c0 f + c1 f^2 + ... is the power of f less 1. The
-  /// polynomial gives twice the power and the exponent's bits give 2^(n-1), so that the greatest results need no power
-  /// past f32, and n = -126 gives 0.
+  /// 2^n e^(s f) or 2^n 2^f: `shifted` holds n + 126 in its low bits, c0 (s f) + c1 (s f)^2 + ... is the power of s f
+  /// less 1. The polynomial gives twice the power and the exponent's bits give 2^(n-1), so that the greatest results
+  /// need no power past f32, and n = -126 gives 0.
   ///
   /// The polynomial is summed in pairs: a chain of four operations in place of six. How long a chain is, not how many
   /// operations there are, binds where several exponentials fill the window of instructions that a core looks at.
-  Value power(Value shifted, Value fraction, const std::array<float, 6> &coefficients) {
-    auto twice = [&](size_t position) { return number(2 * coefficients[position]); };
+  Value power(Value shifted, Value fraction, const std::array<double, 6> &coefficients, double scale = 1) {
+    auto twice = [&](size_t position) {
+      return number(2 * coefficients[position] * std::pow(scale, static_cast<double>(position) + 1));
+    };
     Value square = arith::MulFOp::create(b, loc, fraction, fraction);
     Value first = fma(fraction, twice(1), twice(0));
     Value second = fma(fraction, twice(3), twice(2));
@@ -80,18 +85,31 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
     Value x = e.clamped(op.getOperand(), -126, 128);
     Value shifted = arith::AddFOp::create(b, e.loc, x, e.number(shifter));
     Value fraction = e.sub(x, e.sub(shifted, e.number(shifter)));
-    static constexpr std::array<float, 6> coefficients = {0.6931471824645996f,    0.24022650718688965f,
-                                                          0.055503569543361664f,  0.009618083015084267f,
-                                                          0.0013390863314270973f, 0.00015453163359779865f};
+    static constexpr std::array<double, 6> coefficients = {0.6931471824645996f,    0.24022650718688965f,
+                                                           0.055503569543361664f,  0.009618083015084267f,
+                                                           0.0013390863314270973f, 0.00015453163359779865f};
     b.replaceOp(op, e.power(shifted, fraction, coefficients));
     return success();
   }
 };
 
-/// e^x of f32 vectors: x = n ln 2 + f with n whole and |f| <= ln(2)/2; f comes from one fused operation, whose ln 2 in
-/// f32 is off by 1.9e-9, so that the result is off by 2.7e-9 relative for each unit of x (8 units cost what one
-/// rounding to f32 does); e^f by a polynomial of degree 6, interpolated as above (relative error 1e-8 before rounding).
-/// Below -86.99 the result is 0, past 88.72283 infinity.
+/// A positive factor of a product, a constant that is not so far from 1 that powers of it leave the normal numbers, and
+/// the other factor; `x` and 1 where it is no such product.
+static std::pair<Value, double> splitScale(Value x) {
+  auto product = x.getDefiningOp<arith::MulFOp>();
+  DenseElementsAttr scale;
+  if (!product || !matchPattern(product.getRhs(), m_Constant(&scale)) || !scale.isSplat())
+    return {x, 1};
+  double factor = scale.getSplatValue<APFloat>().convertToDouble();
+  constexpr double least = 1e-4, most = 1e4;
+  return factor >= least && factor <= most ? std::pair(product.getLhs(), factor) : std::pair(x, 1.0);
+}
+
+/// e^(s x) of f32 vectors, s = 1 where the argument is no product with a constant: s x = n ln 2 + s f with n whole and
+/// |s f| <= ln(2)/2. f comes from one fused operation, whose (ln 2) / s in f32 is off by at most 2^-24 of it, so that
+/// the result is off by at most 6e-8 relative for each unit of s x (2.7e-9 where s is a power of two; 8 units cost what
+/// one rounding to f32 does then); e^(s f) by a polynomial of degree 6, interpolated as above (relative error 1e-8
+/// before rounding). Below -86.99 the result is 0, past 88.72283 infinity.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &b) const override {
@@ -99,13 +117,14 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     if (!type || !type.getElementType().isF32())
       return failure();
     ExponentialBuilder e(b, op.getLoc(), type);
-    Value x = e.clamped(op.getOperand(), -87.3f, 89);
-    Value shifted = e.fma(x, e.number(1.44269504088896340736f), e.number(shifter));
+    auto [argument, scale] = splitScale(op.getOperand());
+    Value x = e.clamped(argument, -87.3 / scale, 89 / scale);
+    Value shifted = e.fma(x, e.number(scale * 1.44269504088896340736), e.number(shifter));
     Value whole = e.sub(shifted, e.number(shifter));
-    Value fraction = e.fma(whole, e.number(-0.69314718f), x);
-    static constexpr std::array<float, 6> coefficients = {
-        1.0f, 0.5f, 0.16666504740715027f, 0.04166646674275398f, 0.008369149640202522f, 0.0013933642767369747f};
-    b.replaceOp(op, e.power(shifted, fraction, coefficients));
+    Value fraction = e.fma(whole, e.number(-0.69314718055994530942 / scale), x);
+    static constexpr std::array<double, 6> coefficients = {
+        1.0, 0.5, 0.16666504740715027, 0.04166646674275398, 0.008369149640202522, 0.0013933642767369747};
+    b.replaceOp(op, e.power(shifted, fraction, coefficients, scale));
     return success();
   }
 };

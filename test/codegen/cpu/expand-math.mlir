@@ -39,6 +39,31 @@ func.func @exp(%x: vector<8xf32>) -> vector<8xf32> {
   return %y : vector<8xf32>
 }
 
+// A constant factor of the argument goes into the constants, if it is positive and not too far from 1.
+
+// CHECK-LABEL: func.func @exp_of_product(
+// CHECK-NOT: arith.mulf %arg0
+// CHECK: %[[SMALL:.*]] = arith.cmpf ogt, %{{.*}}, %arg0
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT: math.
+// CHECK: return
+func.func @exp_of_product(%x: vector<8xf32>) -> vector<8xf32> {
+  %scale = arith.constant dense<0.0883883461> : vector<8xf32>
+  %z = arith.mulf %x, %scale : vector<8xf32>
+  %y = math.exp %z : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
+// CHECK-LABEL: func.func @exp_of_negative(
+// CHECK: arith.mulf %arg0
+// CHECK: return
+func.func @exp_of_negative(%x: vector<8xf32>) -> vector<8xf32> {
+  %scale = arith.constant dense<-0.5> : vector<8xf32>
+  %z = arith.mulf %x, %scale : vector<8xf32>
+  %y = math.exp %z : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
 // Logarithm and hyperbolic tangent: MLIR's own approximations.
 
 // CHECK-LABEL: func.func @others(
