@@ -32,7 +32,8 @@ def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
   let description = [{
     In programs with a `pipeline` on narrow types: where a map multiplies the difference of its element and its row's
     maximum by a constant, the product of the maximum moves out of it. Row factors are computed from the same rounded
-    products, so that all weights of a row keep one scale.
+    products, so that all weights of a row keep one scale. Behind the loop, the reciprocal of the row sums takes in what
+    the maximum's weight was rounded to: it is 1 without the rounded product, and so is exact.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

@@ -107,6 +107,29 @@ static void addTensorMasks(std::vector<Case> &cases, Extent extent) {
                    standardTrials(extent)});
 }
 
+/// Logits of some 10^8: one key of a row has all the weight, and that must come out exact.
+static void addLargeValues(std::vector<Case> &cases, Extent extent) {
+  auto add = [&](const char *what, const Spec &spec, std::vector<Trial> trials) {
+    for (Trial &trial : trials)
+      trial.valueScale = 1e4;
+    cases.push_back({std::string("S7_values_1e4") + what, spec, std::move(trials)});
+  };
+  const std::string causal = "%keep = attn.causal %i, %j";
+  add("", masked(causal), standardTrials(extent));
+  Spec spec = masked(causal);
+  spec.score = "%x = attn.softcap %s, 30.0";
+  add("_capped", spec, standardTrials(extent));
+  spec = {};
+  spec.headDim = 128;
+  add("_full", spec, standardTrials(extent));
+  spec.weights = true;
+  add("_weights", spec, standardTrials(Extent::Quick));
+  add("_sinks", masked("", {"n: tensor<$Hx2xf32>"}, "sinks(%n : tensor<$Hx2xf32>)"), standardTrials(extent));
+  spec = masked(causal);
+  spec.packed = true;
+  add("_packed", spec, packedTrials(extent));
+}
+
 static void addEmptyRows(std::vector<Case> &cases, Extent extent) {
   cases.push_back({"S7_nothing_kept", masked(R"(%c = arith.constant 0 : index
       %keep = arith.cmpi slt, %j, %c : index)"),
@@ -126,13 +149,7 @@ static void addEmptyRows(std::vector<Case> &cases, Extent extent) {
       %keep = arith.cmpi sgt, %j, %t : index)",
                           {}, "align(top_left)"),
                    standardTrials(extent)});
-  Case huge{"S7_values_1e4", masked("%keep = attn.causal %i, %j"), standardTrials(extent)};
-  for (Trial &trial : huge.trials)
-    trial.valueScale = 1e4;
-  cases.push_back(huge);
-  huge.name = "S7_values_1e4_capped";
-  huge.spec.score = "%x = attn.softcap %s, 30.0";
-  cases.push_back(huge);
+  addLargeValues(cases, extent);
 }
 
 void attnc::conformance::addMaskCases(std::vector<Case> &cases, Extent extent) {

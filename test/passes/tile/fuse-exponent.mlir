@@ -200,3 +200,189 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?
   tile.store %a, %w[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x4xbf16>, memref<?x?xbf16>
   tile.return
 }
+
+// -----
+
+// Behind the loop, the reciprocal of the row sums takes in what the weight of the maximum was rounded to:
+// 1 / (sum * (w~ * 2^-r)) with r = fma(m, c, -m * c) and w~ the rounded 2^r. The logarithm of the sums stays as it is, and
+// the loop has nothing more.
+
+// CHECK-LABEL: tile.program @corrected(
+// CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<8xf32>
+// CHECK-DAG: %[[N:.*]] = arith.constant dense<-1.250000e-01> : vector<8xf32>
+// CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<8xf32>
+// CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK: %[[LOOP:.*]]:3 = scf.for
+// CHECK-COUNT-1: math.fma
+// CHECK-NOT: math.fma
+// CHECK: scf.yield
+// CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[LOOP]]#2, %[[ZERO]]
+// CHECK: %[[ALL:.*]] = arith.cmpf oeq, %[[LOOP]]#1, %[[NONE]]
+// CHECK: %[[MAX:.*]] = arith.select %[[ALL]], %[[ZERO]], %[[LOOP]]#1
+// CHECK: %[[OFFSETS:.*]] = arith.mulf %[[MAX]], %[[N]] : vector<8xf32>
+// CHECK: %[[REST:.*]] = math.fma %[[MAX]], %[[C]], %[[OFFSETS]] : vector<8xf32>
+// CHECK: %[[WEIGHT:.*]] = math.exp2 %[[REST]] : vector<8xf32>
+// CHECK: %[[ROUNDED:.*]] = arith.truncf %[[WEIGHT]] : vector<8xf32> to vector<8xbf16>
+// CHECK: %[[OPPOSITE:.*]] = arith.negf %[[REST]] : vector<8xf32>
+// CHECK: %[[INVERSE:.*]] = math.exp2 %[[OPPOSITE]] : vector<8xf32>
+// CHECK: %[[WIDE:.*]] = arith.extf %[[ROUNDED]] : vector<8xbf16> to vector<8xf32>
+// CHECK: %[[QUOTIENT:.*]] = arith.mulf %[[WIDE]], %[[INVERSE]] : vector<8xf32>
+// CHECK: %[[SUM:.*]] = arith.mulf %[[LOOP]]#2, %[[QUOTIENT]] : vector<8xf32>
+// CHECK: %[[RECIPROCAL:.*]] = arith.divf %[[ONE]], %[[SUM]] : vector<8xf32>
+// CHECK: %[[FACTORS:.*]] = arith.select %[[EMPTY]], %[[ZERO]], %[[RECIPROCAL]]
+// CHECK: math.log %[[LOOP]]#2
+// CHECK: tile.map tiles(%[[LOOP]]#0 : vector<8x16xf32>) rows(%[[FACTORS]] : vector<8xf32>)
+
+// Weights that are multiplied before they are rounded (dropout) are rounded in any case.
+
+// CHECK-LABEL: tile.program @multiplied(
+// CHECK: math.fma
+// CHECK: scf.yield
+// CHECK-NOT: math.fma
+// CHECK: arith.divf %{{.*}}, %{{.*}} : vector<8xf32>
+// CHECK-NOT: math.fma
+// CHECK: tile.return
+tile.program @corrected(%q: memref<?x?xbf16>, %v: memref<?x?xbf16>, %o: memref<?x?xf32>, %l: memref<?xf32>, %high: index,
+                      %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c = arith.constant 0.125 : f32
+  %two = arith.constant 2.0 : f32
+  %cs = arith.constant dense<0.125> : vector<8xf32>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %none = arith.constant dense<0xFF800000> : vector<8xf32>
+  %empty = arith.constant dense<0.0> : vector<8x16xf32>
+  %query = tile.load %q[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %out, %max, %sum = scf.for %j = %c0 to %high step %c16 iter_args(%o0 = %empty, %m0 = %none, %s0 = %zero)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %key = tile.load %v[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
+    %x = tile.mma %query, %key, %empty transposed : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
+    %m1 = tile.reduce <max> %x, %m0 : vector<8x16xf32>, vector<8xf32>
+    %nothing = arith.cmpf oeq, %m1, %none : vector<8xf32>
+    %largest = arith.select %nothing, %zero, %m1 : vector<8xi1>, vector<8xf32>
+    %growth = arith.subf %m0, %largest : vector<8xf32>
+    %scaled = arith.mulf %growth, %cs : vector<8xf32>
+    %shrink = math.exp2 %scaled : vector<8xf32>
+    %before = arith.mulf %s0, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%x : vector<8x16xf32>) rows(%largest : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%e: f32, %m: f32, %i: index, %k: index):
+      %d = arith.subf %e, %m : f32
+      %s = arith.mulf %d, %c : f32
+      %w = math.exp2 %s : f32
+      %n = arith.truncf %w : f32 to bf16
+      tile.yield %w, %n : f32, bf16
+    } -> (vector<8x16xf32>, vector<8x16xbf16>)
+    %s1 = tile.reduce <add> %p#0, %before : vector<8x16xf32>, vector<8xf32>
+    %rescaled = tile.map tiles(%o0 : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%e: f32, %f: f32, %i: index, %k: index):
+      %y = arith.mulf %e, %f : f32
+      tile.yield %y : f32
+    } -> vector<8x16xf32>
+    %o1 = tile.mma %p#1, %key, %rescaled : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
+    scf.yield %o1, %m1, %s1 : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  %none_kept = arith.cmpf oeq, %sum, %zero : vector<8xf32>
+  %reciprocal = arith.divf %one, %sum : vector<8xf32>
+  %factors = arith.select %none_kept, %zero, %reciprocal : vector<8xi1>, vector<8xf32>
+  %log = math.log %sum : vector<8xf32>
+  %result = tile.map tiles(%out : vector<8x16xf32>) rows(%factors : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %f: f32, %i: index, %k: index):
+    %y = arith.mulf %e, %f : f32
+    tile.yield %y : f32
+  } -> vector<8x16xf32>
+  tile.store %result, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %log, %l[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+tile.program @multiplied(%q: memref<?x?xbf16>, %v: memref<?x?xbf16>, %o: memref<?x?xf32>, %l: memref<?xf32>, %high: index,
+                      %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c = arith.constant 0.125 : f32
+  %two = arith.constant 2.0 : f32
+  %cs = arith.constant dense<0.125> : vector<8xf32>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %none = arith.constant dense<0xFF800000> : vector<8xf32>
+  %empty = arith.constant dense<0.0> : vector<8x16xf32>
+  %query = tile.load %q[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %out, %max, %sum = scf.for %j = %c0 to %high step %c16 iter_args(%o0 = %empty, %m0 = %none, %s0 = %zero)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %key = tile.load %v[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
+    %x = tile.mma %query, %key, %empty transposed : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
+    %m1 = tile.reduce <max> %x, %m0 : vector<8x16xf32>, vector<8xf32>
+    %nothing = arith.cmpf oeq, %m1, %none : vector<8xf32>
+    %largest = arith.select %nothing, %zero, %m1 : vector<8xi1>, vector<8xf32>
+    %growth = arith.subf %m0, %largest : vector<8xf32>
+    %scaled = arith.mulf %growth, %cs : vector<8xf32>
+    %shrink = math.exp2 %scaled : vector<8xf32>
+    %before = arith.mulf %s0, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%x : vector<8x16xf32>) rows(%largest : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%e: f32, %m: f32, %i: index, %k: index):
+      %d = arith.subf %e, %m : f32
+      %s = arith.mulf %d, %c : f32
+      %w = math.exp2 %s : f32
+      %t = arith.mulf %w, %two : f32
+      %n = arith.truncf %t : f32 to bf16
+      tile.yield %w, %n : f32, bf16
+    } -> (vector<8x16xf32>, vector<8x16xbf16>)
+    %s1 = tile.reduce <add> %p#0, %before : vector<8x16xf32>, vector<8xf32>
+    %rescaled = tile.map tiles(%o0 : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%e: f32, %f: f32, %i: index, %k: index):
+      %y = arith.mulf %e, %f : f32
+      tile.yield %y : f32
+    } -> vector<8x16xf32>
+    %o1 = tile.mma %p#1, %key, %rescaled : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
+    scf.yield %o1, %m1, %s1 : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  %none_kept = arith.cmpf oeq, %sum, %zero : vector<8xf32>
+  %reciprocal = arith.divf %one, %sum : vector<8xf32>
+  %factors = arith.select %none_kept, %zero, %reciprocal : vector<8xi1>, vector<8xf32>
+  %log = math.log %sum : vector<8xf32>
+  %result = tile.map tiles(%out : vector<8x16xf32>) rows(%factors : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %f: f32, %i: index, %k: index):
+    %y = arith.mulf %e, %f : f32
+    tile.yield %y : f32
+  } -> vector<8x16xf32>
+  tile.store %result, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %log, %l[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// Narrow weights that nothing reads: a walk that only takes sums, for a second one with exact maxima.
+
+// CHECK-LABEL: tile.program @sums(
+// CHECK-NOT: math.fma
+// CHECK: tile.return
+tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %k = arith.constant 0.125 : f32
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+  %max = tile.load %o[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %p:2 = tile.map tiles(%x : vector<8x4xf32>) rows(%max : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %m: f32, %i: index, %j: index):
+    %d = arith.subf %e, %m : f32
+    %s = arith.mulf %d, %k : f32
+    %w = math.exp2 %s : f32
+    %n = arith.truncf %w : f32 to bf16
+    tile.yield %w, %n : f32, bf16
+  } -> (vector<8x4xf32>, vector<8x4xbf16>)
+  %sum = tile.reduce <add> %p#0, %zero : vector<8x4xf32>, vector<8xf32>
+  tile.store %sum, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
