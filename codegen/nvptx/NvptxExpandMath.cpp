@@ -208,7 +208,17 @@ struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) { return true; });
     math::populateExpansionPatterns(patterns,
                                     {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi", "clampf"});
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    // Patterns look at functions and at what they write, and at nothing else of thousands of operations; most of those
+    // of this dialect are fused products.
+    SmallVector<Operation *> functions;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op))
+        functions.push_back(op);
+    });
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    config.enableConstantCSE(false).enableFolding(false);
+    if (failed(applyOpPatternsGreedily(functions, std::move(patterns), config)))
       return signalPassFailure();
     getOperation()->walk([&](Operation *op) {
       if (!isa<math::MathDialect>(op->getDialect()) || isInstruction(op))

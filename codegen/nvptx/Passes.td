@@ -46,6 +46,15 @@ def NvptxExpandMath : Pass<"nvptx-expand-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def NvptxToLlvm : Pass<"nvptx-to-llvm"> {
+  let summary = "Takes numbers and branches of kernels to the LLVM dialect";
+  let description = [{
+    One conversion for the dialects that MLIR lowers by a pass each: arith, cf, math, ub and vector, and those operations
+    of NVVM that LLVM has no intrinsic for. It does not simplify: LLVM's passes do, in less time.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def NvptxPrint : Pass<"nvptx-print", "::mlir::ModuleOp"> {
   let summary = "Prints what a module of the LLVM and NVVM dialects becomes";
   let description = [{

@@ -2,7 +2,8 @@
 
 // RUN: attnc compile %s --target nvptx:sm_90a --entry packed --emit ptx -o %t.ptx
 // RUN: FileCheck %s < %t.ptx
-// RUN: attnc compile %s --target nvptx:sm_90a --entry packed --emit nvvm -o - | FileCheck %s --check-prefix=NVVM
+// RUN: attnc compile %s --target nvptx:sm_90a --entry packed --emit nvvm -o - | attnc-opt --canonicalize --cse \
+// RUN:   | FileCheck %s --check-prefix=NVVM
 
 // A barrier more than two for each stage: of two stages of queries, keys, values and numbers.
 // CHECK-COUNT-17: mbarrier.init.shared::cta.b64
