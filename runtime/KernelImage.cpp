@@ -111,6 +111,8 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
     return Error{prefix + status.message()};
   if (entry.sizes && !isSymbol(entry.sizes->symbol, image.symbols))
     return Error{prefix + "sizes of unknown symbol " + std::to_string(entry.sizes->symbol)};
+  if (entry.sizes && entry.sizes->sequences != -1 && !isSymbol(entry.sizes->sequences, image.symbols))
+    return Error{prefix + "sequences of unknown symbol " + std::to_string(entry.sizes->sequences)};
   if (entry.sizes && (entry.sizes->least < 0 || entry.sizes->least > entry.sizes->most))
     return Error{prefix + "sizes from " + std::to_string(entry.sizes->least) + " to " +
                  std::to_string(entry.sizes->most)};

@@ -151,10 +151,23 @@ struct SizeRange {
   int symbol = 0;
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();
+  /// Index of the symbol that says how many sequences are packed in that size; -1
+  /// where it is the size of each. The range then is one of their mean, rounded
+  /// up: what each has, only the device's memory knows.
+  int sequences = -1;
+
+  /// The size that the range is one of, given the non-negative size of each symbol.
+  int64_t measure(Span<const int64_t> symbolSizes) const {
+    const int64_t size = symbolSizes[symbol];
+    if (sequences < 0 || symbolSizes[sequences] < 1)
+      return size;
+    return size / symbolSizes[sequences] + (size % symbolSizes[sequences] != 0);
+  }
 
   /// Whether the symbol's size lies in the range.
   bool contains(Span<const int64_t> symbolSizes) const {
-    return symbolSizes[symbol] >= least && symbolSizes[symbol] <= most;
+    const int64_t size = measure(symbolSizes);
+    return size >= least && size <= most;
   }
 };
 

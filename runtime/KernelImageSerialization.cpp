@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 6;
+constexpr uint32_t version = 7;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -229,6 +229,7 @@ void visitEntry(Archive &archive, Entry &entry) {
     a.integer(sizes.symbol);
     a.integer(sizes.least);
     a.integer(sizes.most);
+    a.integer(sizes.sequences);
   });
   archive.integer(entry.threads);
   archive.integer(entry.sharedBytes);

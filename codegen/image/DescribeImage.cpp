@@ -131,13 +131,20 @@ static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> size
   }
 }
 
-/// The sizes that a program is for: of a symbol, since for literal sizes there is one program.
+/// The sizes that a program is for, as symbols.
 static LogicalResult describeSizes(tile::ProgramOp program, ArrayRef<int64_t> range, const runtime::KernelImage &image,
                                    runtime::KernelEntry &entry) {
-  const runtime::DimSpec &dim = image.args[range[0]].dims[range[1]];
-  if (dim.symbol < 0 || dim.size >= 0 || dim.broadcast || dim.extra != 0)
-    return program.emitOpError("expected size_range to speak of a size that is known at launch");
-  entry.sizes = runtime::SizeRange{dim.symbol, range[2], range[3]};
+  auto symbolOf = [&](int64_t argument, int64_t number, int64_t extra) {
+    const runtime::DimSpec &dim = image.args[argument].dims[number];
+    return dim.broadcast || dim.extra != extra ? -1 : dim.symbol;
+  };
+  runtime::SizeRange sizes{symbolOf(range[0], range[1], /*extra=*/0), range[2], range[3]};
+  bool packed = range.size() > 4;
+  if (packed)
+    sizes.sequences = symbolOf(range[4], range[5], /*extra=*/1);
+  if (sizes.symbol < 0 || (packed && sizes.sequences < 0))
+    return program.emitOpError("expected size_range to speak of sizes that a launch has");
+  entry.sizes = sizes;
   return success();
 }
 

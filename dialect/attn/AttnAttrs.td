@@ -109,9 +109,9 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `key_tile`: keys of one step of its loop.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU. Divides `query_tile`.
-    - `least_queries`, `most_queries`: the rows of queries that a tensor has (Sq, or Tq of packed sequences) where the
-      schedule is the one to use; 0 and no limit where they are absent. A kernel with several schedules becomes several
-      programs, and the launch runs the one that its sizes ask for.
+    - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,
+      rounded up) where the schedule is the one to use; 0 and no limit where they are absent. A kernel with several
+      schedules becomes several programs, and the launch runs the one that its sizes ask for.
     - `heads`: query heads that share a key head and that a tile holds together for each of its queries: row r of a tile
       is query r / heads and head r % heads. More than one fills the tiles of short sequences on a GPU. Divides `panel`
       and the group.

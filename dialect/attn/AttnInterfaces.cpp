@@ -27,7 +27,13 @@ float KernelOpInterface::getLiteralScale() {
 
 int64_t KernelOpInterface::getHeadDim() { return dimFromEnd((*this).getQuery(), 1); }
 
-int64_t KernelOpInterface::getQueryRows() { return dimFromEnd((*this).getQuery(), 3); }
+int64_t KernelOpInterface::getQueryRows() {
+  int64_t rows = dimFromEnd((*this).getQuery(), 3);
+  if (!isPacked() || ShapedType::isDynamic(rows))
+    return rows;
+  int64_t offsets = dimFromEnd((*this).getQueryOffsets(), 1);
+  return offsets > 1 ? llvm::divideCeil(rows, offsets - 1) : ShapedType::kDynamic;
+}
 
 SmallVector<ScheduleAttr> KernelOpInterface::getSchedules() {
   ArrayAttr schedules = (*this).getSchedulesAttr();

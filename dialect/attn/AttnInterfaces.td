@@ -79,11 +79,11 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     int64_t getQueryHeads();
     int64_t getKeyHeads();
     int64_t getHeadDim();
-    /// Rows of queries, or dynamic: Sq, or Tq of packed sequences.
+    /// Rows of queries of a sequence, or dynamic: Sq, or the mean of packed sequences, rounded up.
     int64_t getQueryRows();
     /// The schedules in order; none before any is selected.
     ::llvm::SmallVector<::attnc::attn::ScheduleAttr> getSchedules();
-    /// The schedule for this many rows of queries, or null.
+    /// The schedule for this many rows of queries of a sequence, or null.
     ::attnc::attn::ScheduleAttr getScheduleFor(int64_t queries);
     void setSchedules(::llvm::ArrayRef<::attnc::attn::ScheduleAttr> schedules);
     /// The scale where no run-time value gives it: the literal, or 1/sqrt(D) (S1).

@@ -40,7 +40,8 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     (argument, dimension) in `grid_sizes`.
 
     With `size_range`, (argument, dimension, least, most), the program is for launches in which that dimension of that
-    argument has a size from `least` to `most`; others do not run it.
+    argument has a size from `least` to `most`; others do not run it. Where the argument and dimension of offsets follow,
+    of which there is one more than sequences, it is the mean size of a sequence, rounded up.
 
     `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together (see
     `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared

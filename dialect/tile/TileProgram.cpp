@@ -54,9 +54,15 @@ LogicalResult ProgramOp::verify() {
     if (int64_t argument = getGridSizes()[pair], dim = getGridSizes()[pair + 1]; !isDim(argument, dim))
       return emitOpError() << "expected grid_sizes to name dimensions of arguments, got (" << argument << ", " << dim
                            << ")";
-  if (std::optional<ArrayRef<int64_t>> range = getSizeRange();
-      range && (range->size() != 4 || !isDim((*range)[0], (*range)[1]) || (*range)[2] < 0 || (*range)[2] > (*range)[3]))
-    return emitOpError() << "expected size_range to name a dimension of an argument, a least and a greatest size";
+  if (std::optional<ArrayRef<int64_t>> range = getSizeRange()) {
+    bool isRange =
+        range->size() >= 4 && isDim((*range)[0], (*range)[1]) && (*range)[2] >= 0 && (*range)[2] <= (*range)[3];
+    bool isOfSequences = range->size() == 6 && isDim((*range)[4], (*range)[5]);
+    if (!isRange || (range->size() != 4 && !isOfSequences))
+      return emitOpError()
+             << "expected size_range to name a dimension of an argument, a least and a greatest size, and "
+                "a dimension of offsets where sequences are packed";
+  }
   if (failed(verifyWorkspace(*this)))
     return failure();
   if (getRows() <= 0 || getPanel() <= 0 || getRows() % getPanel() != 0)

@@ -59,9 +59,17 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
       builder.clone(op, arguments);
   setGrid();
   if (!schedule.isUniversal())
-    program.setSizeRange(ArrayRef<int64_t>{cast<BlockArgument>(lookup(kernel.getQuery())).getArgNumber(),
-                                           kernel.isPacked() ? 0 : 1, schedule.getLeastQueries(),
-                                           schedule.getMostQueries()});
+    setSizeRange();
+}
+
+/// Says which sizes the program is for.
+void TileBuilder::setSizeRange() {
+  auto numberOf = [&](Value value) -> int64_t { return cast<BlockArgument>(lookup(value)).getArgNumber(); };
+  SmallVector<int64_t> range{numberOf(kernel.getQuery()), kernel.isPacked() ? 0 : 1, schedule.getLeastQueries(),
+                             schedule.getMostQueries()};
+  if (kernel.isPacked())
+    range.append({numberOf(kernel.getQueryOffsets()), 0});
+  program.setSizeRange(range);
 }
 
 //===----------------------------------------------------------------------===//

@@ -163,6 +163,7 @@ private:
   PipelineAttr programPipeline() const;
   bool censusKnowsHeads();
   void setGrid();
+  void setSizeRange();
   void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
   KeyBounds buildKeyBounds();

@@ -5,6 +5,7 @@
 #include "runtime/jit/Shapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace attnc;
 using namespace attnc::jit;
@@ -170,6 +171,10 @@ int64_t Shapes::size(StringRef name, int64_t fallback) const {
     if (symbol == name)
       return size;
   return fallback;
+}
+
+int64_t Shapes::queryRowsOfSequence() const {
+  return packed() && batch() > 0 ? llvm::divideCeil(queryRows(), batch()) : queryRows();
 }
 
 runtime::Dims Shapes::shapeOf(const attn::KernelArgument &argument) const {

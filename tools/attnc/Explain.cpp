@@ -212,7 +212,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   line("spec") << '@' << name << ", target " << target << '\n';
   FormulaPrinter printer(lowered->kernel);
   for (attn::KernelOpInterface op : lowered->kernel.kernels)
-    explainOperation(op, shapes ? std::optional(shapes->queryRows()) : std::nullopt, printer);
+    explainOperation(op, shapes ? std::optional(shapes->queryRowsOfSequence()) : std::nullopt, printer);
   explainMemory(*image);
   if (shapes)
     explainWork(lowered->kernel, *shapes, masks, target == "cpu");

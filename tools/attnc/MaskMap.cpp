@@ -85,7 +85,8 @@ TileClass Surveyor::classify(const Sequence &sequence, int64_t head, int64_t row
 MaskMap Surveyor::survey(const Sequence &sequence, int64_t head) {
   MaskMap map;
   const Sequence &last = problem.sequences.back();
-  attn::ScheduleAttr schedule = op.getScheduleFor(last.queryStart + last.queryRows);
+  int64_t sequences = op.isPacked() ? static_cast<int64_t>(problem.sequences.size()) : 1;
+  attn::ScheduleAttr schedule = op.getScheduleFor(llvm::divideCeil(last.queryStart + last.queryRows, sequences));
   map.queryTile = schedule ? schedule.getQueries() : defaultTile;
   map.keyTile = schedule ? schedule.getKeyTile() : defaultTile;
   map.queries = sequence.queryLength;

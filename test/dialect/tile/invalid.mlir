@@ -88,6 +88,24 @@ tile.program @range_without_an_end(%view: memref<?xf32>, %tile: index)
 
 // -----
 
+// expected-error@+1 {{greatest size, and a dimension of offsets where sequences are packed}}
+tile.program @range_of_sequences_of_nothing(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 0, 9, 1, 0>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{greatest size, and a dimension of offsets where sequences are packed}}
+tile.program @range_of_half_a_dimension(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 0, 9, 0>} {
+  tile.return
+}
+
+// -----
+
 // expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (-1, 0)}}
 tile.program @negative_argument(%view: memref<?xf32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: -1, 0>, rows = 8, panel = 8} {

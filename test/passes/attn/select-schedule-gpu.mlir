@@ -150,6 +150,26 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     return %o : tensor<?x4x128xbf16>
   }
 
+  // Where the types say how many rows packed sequences have, only their mean's schedule is left: 36 / 8 rounded up is 5.
+  // CHECK-LABEL: func.func @packed_known(
+  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, heads = 4, pipeline = <consumers = 1,{{.*}}>>)
+  func.func @packed_known(%q: tensor<36x8x128xbf16>, %k: tensor<?x2x128xbf16>, %v: tensor<?x2x128xbf16>, %qo: tensor<9xi32>, %ko: tensor<9xi32>) -> tensor<36x8x128xbf16> {
+    %o = attn.forward %q, %k, %v varlen(query = %qo : tensor<9xi32>, key = %ko : tensor<9xi32>)
+      : (tensor<36x8x128xbf16>, tensor<?x2x128xbf16>, tensor<?x2x128xbf16>) -> tensor<36x8x128xbf16>
+    return %o : tensor<36x8x128xbf16>
+  }
+
+  // Rows of all sequences say nothing of one.
+  // CHECK-LABEL: func.func @packed_rows_known(
+  // CHECK: schedule(#attn.schedule<{{[^>]*}}most_queries = 16, heads = 4,
+  // CHECK-SAME: least_queries = 17, most_queries = 64, heads = 4,
+  // CHECK-SAME: least_queries = 65,
+  func.func @packed_rows_known(%q: tensor<36x8x128xbf16>, %k: tensor<?x2x128xbf16>, %v: tensor<?x2x128xbf16>, %qo: tensor<?xi32>, %ko: tensor<?xi32>) -> tensor<36x8x128xbf16> {
+    %o = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
+      : (tensor<36x8x128xbf16>, tensor<?x2x128xbf16>, tensor<?x2x128xbf16>) -> tensor<36x8x128xbf16>
+    return %o : tensor<36x8x128xbf16>
+  }
+
   // CHECK-LABEL: func.func @lengths(
   // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @lengths(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>, %kl: tensor<?xi32>) -> tensor<?x?x4x128xbf16> {

@@ -111,6 +111,28 @@ func.func @sizes(%k: tensor<?x?x2x64xbf16>, %q: tensor<?x?x8x64xbf16>) -> tensor
 
 // -----
 
+// Packed sequences choose by the mean of what they have: rows of the tensor, and offsets of which there is one more.
+
+// CHECK-LABEL: tile.program @packed_sizes_tile_from_0(
+// CHECK-SAME: size_range = array<i64: 0, 0, 0, 99, 2, 0>
+// CHECK-LABEL: tile.program @packed_sizes_tile_from_100(
+// CHECK-SAME: size_range = array<i64: 0, 0, 100, 9223372036854775807, 2, 0>
+func.func @packed_sizes(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %qo: tensor<?xi32>, %ko: tensor<?xi32>)
+    -> tensor<?x8x64xbf16> {
+  %o = attn.forward %q, %k, %k
+    varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
+    schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
+                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>,
+             #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> tensor<?x8x64xbf16>
+  return %o : tensor<?x8x64xbf16>
+}
+
+// -----
+
 // The copy engine stops at the ends of tensors. Queries past a sequence's own end give rows that are not stored, or that
 // become 0, and logits of keys past it are masked: those may be what they are. Values are not: their limit is the end of
 // the sequence.

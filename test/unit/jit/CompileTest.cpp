@@ -139,6 +139,13 @@ TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
   EXPECT_EQ(second.sizes->least, 100);
   EXPECT_NE(first.symbol, second.symbol);
 
+  OpenSpec packed(packedSpec("", schedules));
+  auto ofMean = jit::describeKernel(packed.session, packed.kernel);
+  ASSERT_TRUE(static_cast<bool>(ofMean)) << packed.diagnostics;
+  ASSERT_TRUE(ofMean->entries.size() == 2 && ofMean->entries[1].sizes);
+  EXPECT_EQ(ofMean->symbols[static_cast<size_t>(ofMean->entries[1].sizes->symbol)], "Tq");
+  EXPECT_EQ(ofMean->symbols[static_cast<size_t>(ofMean->entries[1].sizes->sequences)], "B");
+
   OpenSpec one(paddedSpec("", ""));
   auto plain = jit::describeKernel(one.session, one.kernel);
   ASSERT_TRUE(static_cast<bool>(plain)) << one.diagnostics;

@@ -43,6 +43,7 @@ TEST(Shapes, FillInEveryArgument) {
   EXPECT_EQ(shapes.shapeOf(spec.kernel.outputs[1]), (Dims{3, 2, 5}));
   EXPECT_EQ(shapes.batch(), 3);
   EXPECT_EQ(shapes.queryRows(), 5);
+  EXPECT_EQ(shapes.queryRowsOfSequence(), 5);
   EXPECT_EQ(shapes.keyRows(), 7);
   EXPECT_FALSE(shapes.packed());
   EXPECT_EQ(shapes.size("Tq", 42), 42);
@@ -112,6 +113,7 @@ TEST(Shapes, CountSequencesByTheirOffsets) {
     EXPECT_TRUE(shapes.packed());
     EXPECT_EQ(shapes.batch(), 4);
     EXPECT_EQ(shapes.queryRows(), 60);
+    EXPECT_EQ(shapes.queryRowsOfSequence(), 15);
     EXPECT_EQ(shapes.keyRows(), 50);
     EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[3]), (Dims{5}));
     EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[5]), (Dims{4})) << "captured by the number of the sequence";

@@ -222,6 +222,12 @@ TEST_F(CudaLaunch, ChoosesEntriesBySize) {
   EXPECT_EQ(fake.encoded[0].address, reinterpret_cast<void *>(0x10000));
   EXPECT_EQ(launched(int64_t(1) << 20, 16), Strings{"long_entry"});
   EXPECT_EQ(launched(0, 16), Strings());
+
+  // By the mean of packed sequences: here of two.
+  image.entries[0].sizes->sequences = image.entries[1].sizes->sequences = 0;
+  launch = load();
+  EXPECT_EQ(launched(2046, 16), Strings{"short_entry"});
+  EXPECT_EQ(launched(2047, 16), Strings{"long_entry"});
 }
 
 TEST_F(CudaLaunch, HandsTheWorkspaceOn) {

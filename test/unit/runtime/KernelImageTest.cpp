@@ -56,7 +56,7 @@ KernelImage makeImage() {
   image.args = {q, lengths, p, offset, out};
   image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
   KernelEntry gpu = {"forward_gpu", tiles()};
-  gpu.sizes = SizeRange{1, 1024, 4095};
+  gpu.sizes = SizeRange{1, 1024, 4095, 0};
   gpu.threads = 384;
   gpu.sharedBytes = 230000;
   gpu.persistent = true;
@@ -151,6 +151,7 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(gpu.sizes->symbol, 1);
   EXPECT_EQ(gpu.sizes->least, 1024);
   EXPECT_EQ(gpu.sizes->most, 4095);
+  EXPECT_EQ(gpu.sizes->sequences, 0);
   EXPECT_EQ(gpu.threads, 384);
   EXPECT_EQ(gpu.sharedBytes, 230000);
   EXPECT_TRUE(gpu.persistent);
@@ -180,7 +181,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 6");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 7");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -243,8 +244,22 @@ TEST(KernelImage, CountsTilesOfItsSizes) {
   EXPECT_EQ(entry.countTiles({2, 100}), 0);
 }
 
+TEST(KernelImage, MeasuresPackedSequencesByTheirMean) {
+  SizeRange range = {1, 1, 8, 0};
+  EXPECT_EQ(range.measure({0, 9}), 9) << "of no sequence";
+  EXPECT_EQ(range.measure({3, 9}), 3);
+  EXPECT_EQ(range.measure({3, 10}), 4);
+  EXPECT_EQ(range.measure({2, INT64_MAX}), INT64_MAX / 2 + 1);
+  EXPECT_FALSE(range.contains({4, 0}));
+  EXPECT_TRUE(range.contains({100, 1}));
+  EXPECT_TRUE(range.contains({100, 800}));
+  EXPECT_FALSE(range.contains({100, 801}));
+  EXPECT_FALSE(range.contains({1, 100}));
+}
+
 TEST(KernelImage, CountsItsWorkspace) {
   KernelImage image = makeImage();
+  image.entries[2].sizes->sequences = -1;
   EXPECT_EQ(countWorkspaceBytes(image, {2, 1023}), 0) << "for other sizes";
   EXPECT_EQ(countWorkspaceBytes(image, {2, 1024}), image.entries[2].grid.evaluate({2, 1024}) * 7 * 4);
   image.entries[2].workspace->rows = GridRule::constant(INT64_MAX);
@@ -267,6 +282,7 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
             "workspace: grid rule has the unknown symbol 9");
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->symbol = 2; }), "sizes of unknown symbol 2");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->sequences = 2; }), "sequences of unknown symbol 2");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->least = -1; }), "sizes from -1 to 4095");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->most = 1023; }), "sizes from 1024 to 1023");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sharedBytes = -1; }), "shared memory of -1 bytes");
