@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/NonpositiveExponents.h"
 #include "codegen/cpu/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,13 +34,16 @@ struct ExponentialBuilder {
   }
   Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
-  /// x between `low` and `high`, one instruction each; NaN stays.
-  Value clamped(Value x, double low, double high) {
-    Value least = number(low), most = number(high);
-    Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, least, x);
-    x = arith::SelectOp::create(b, loc, above, least, x);
-    Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, most, x);
-    return arith::SelectOp::create(b, loc, below, most, x);
+  /// x, but at least (at most) a bound, in one instruction; NaN stays.
+  Value atLeast(Value x, double bound) {
+    Value least = number(bound);
+    Value below = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, least, x);
+    return arith::SelectOp::create(b, loc, below, least, x);
+  }
+  Value atMost(Value x, double bound) {
+    Value most = number(bound);
+    Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, most, x);
+    return arith::SelectOp::create(b, loc, above, most, x);
   }
   /// 2^n e^(s f) or 2^n 2^f: `shifted` holds n + 126 in its low bits, c0 (s f) + c1 (s f)^2 + ... is the power of s f
   /// less 1. The polynomial gives twice the power and the exponent's bits give 2^(n-1), so that the greatest results
@@ -82,7 +86,7 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
     if (!type || !type.getElementType().isF32())
       return failure();
     ExponentialBuilder e(b, op.getLoc(), type);
-    Value x = e.clamped(op.getOperand(), -126, 128);
+    Value x = e.atMost(e.atLeast(op.getOperand(), -126), 128);
     Value shifted = arith::AddFOp::create(b, e.loc, x, e.number(shifter));
     Value fraction = e.sub(x, e.sub(shifted, e.number(shifter)));
     static constexpr std::array<double, 6> coefficients = {0.6931471824645996f,    0.24022650718688965f,
@@ -118,7 +122,9 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
       return failure();
     ExponentialBuilder e(b, op.getLoc(), type);
     auto [argument, scale] = splitScale(op.getOperand());
-    Value x = e.clamped(argument, -87.3 / scale, 89 / scale);
+    Value x = e.atLeast(argument, -87.3 / scale);
+    if (!op->hasAttr(attnc::cpu::nonpositiveAttrName))
+      x = e.atMost(x, 89 / scale);
     Value shifted = e.fma(x, e.number(scale * 1.44269504088896340736), e.number(shifter));
     Value whole = e.sub(shifted, e.number(shifter));
     Value fraction = e.fma(whole, e.number(-0.69314718055994530942 / scale), x);

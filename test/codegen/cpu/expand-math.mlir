@@ -64,6 +64,17 @@ func.func @exp_of_negative(%x: vector<8xf32>) -> vector<8xf32> {
   return %y : vector<8xf32>
 }
 
+// What cannot be positive needs no upper limit.
+
+// CHECK-LABEL: func.func @exp_of_nonpositive(
+// CHECK: arith.cmpf ogt
+// CHECK-NOT: arith.cmpf
+// CHECK: return
+func.func @exp_of_nonpositive(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp %x {attn.nonpositive} : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
 // Logarithm and hyperbolic tangent: MLIR's own approximations.
 
 // CHECK-LABEL: func.func @others(

@@ -173,3 +173,41 @@ tile.program @staged(%q: memref<?x?xbf16>, %k: memref<?x?xbf16>, %o: memref<?x?x
   tile.return
 }
 }
+
+// -----
+
+// Logits less their row's maximum, or less 0 where that is -inf, are not positive; less another number they may be.
+
+// CHECK-LABEL: llvm.func @softmax_entry(
+// CHECK: math.exp %{{.*}} {attn.nonpositive} : vector<8xf32>
+// CHECK: math.exp %{{.*}} : vector<8xf32>
+// CHECK: llvm.return
+module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %scale = arith.constant 0.125 : f32
+  %none = arith.constant dense<0xFF800000> : vector<8xf32>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  tile.live_rows %n
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x8xf32>
+  %max = tile.reduce <max> %t, %none : vector<8x8xf32>, vector<8xf32>
+  %empty = arith.cmpf oeq, %max, %none : vector<8xf32>
+  %safe = arith.select %empty, %zero, %max : vector<8xi1>, vector<8xf32>
+  %p = tile.map tiles(%t : vector<8x8xf32>) rows(%safe : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%x: f32, %m: f32, %i: index, %j: index):
+    %d = arith.subf %x, %m : f32
+    %e = arith.mulf %d, %scale : f32
+    %f = math.exp %e : f32
+    tile.yield %f : f32
+  } -> vector<8x8xf32>
+  %q = tile.map tiles(%p : vector<8x8xf32>) rows(%safe : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%x: f32, %m: f32, %i: index, %j: index):
+    %d = arith.subf %x, %m : f32
+    %f = math.exp %d : f32
+    tile.yield %f : f32
+  } -> vector<8x8xf32>
+  tile.store %q, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<8x8xf32>, memref<?x?xf32>
+  tile.return
+}
+}
