@@ -211,7 +211,8 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
 }
 
 /// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of
-/// it has come from memory. Blocks of columns take turns with its rows, or parts of rows.
+/// it has come from memory. Blocks of columns take turns with its rows, or parts of rows: those of the later half of
+/// the panels, as part of what came earlier would be gone again from a cache that is nearly full.
 void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
   auto load = op.getB().getDefiningOp<tile::LoadOp>();
   if (!load || !load->getParentOfType<scf::ForOp>())
@@ -221,14 +222,19 @@ void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
   int64_t lineElements = 64 * 8 / type.getElementTypeBitWidth();
   int64_t lines = llvm::divideCeil(columns, lineElements);
-  int64_t blocks = columnsOf(op.getResult()) / context.columns, turns = context.panels * blocks;
+  int64_t blocks = columnsOf(op.getResult()) / context.columns;
+  int64_t firstPanel = context.panels / 2, turns = (context.panels - firstPanel) * blocks;
   // More turns than rows: a row is shared out. Fewer: a turn takes several rows.
   int64_t parts = 1;
   while (2 * parts * rows <= turns && lines % (2 * parts) == 0)
     parts *= 2;
   int64_t rowsPerTurn = llvm::divideCeil(rows * parts, turns);
 
-  Value turn = context.add(context.mul(panel, context.index(blocks)),
+  Value isLate = arith::CmpIOp::create(b, context.loc, arith::CmpIPredicate::uge, panel, context.index(firstPanel));
+  auto branch = scf::IfOp::create(b, context.loc, isLate, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  Value turn = context.add(context.mul(context.sub(panel, context.index(firstPanel)), context.index(blocks)),
                            arith::DivUIOp::create(b, context.loc, column, context.index(context.columns)));
   Value row = arith::DivUIOp::create(b, context.loc, turn, context.index(parts));
   Value part = arith::RemUIOp::create(b, context.loc, turn, context.index(parts));
