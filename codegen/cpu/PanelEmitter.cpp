@@ -5,6 +5,7 @@
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/RegionEmitter.h"
 #include "codegen/cpu/Staging.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,7 +26,7 @@ bool PanelEmitter::isRowValue(Value value) {
   if (!isa<VectorType>(value.getType()))
     return false;
   auto load = value.getDefiningOp<tile::LoadOp>();
-  return !load || !(isStaged(load) || isColumnVector(load));
+  return !load || !(isStaged(load) || tile::isColumnVector(value));
 }
 
 bool PanelEmitter::isRowOp(Operation &op) {

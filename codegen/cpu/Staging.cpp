@@ -62,16 +62,6 @@ bool attnc::cpu::isStaged(tile::LoadOp load) {
                       [](OpOperand &use) { return isa<tile::MmaOp>(use.getOwner()) && use.getOperandNumber() == 1; });
 }
 
-bool attnc::cpu::isColumnVector(tile::LoadOp load) {
-  return cast<VectorType>(load.getResult().getType()).getRank() == 1 &&
-         llvm::all_of(load->getUsers(), [&](Operation *user) {
-           if (auto map = dyn_cast<tile::MapOp>(user))
-             return llvm::is_contained(map.getCols(), load.getResult());
-           auto mask = dyn_cast<tile::MaskOp>(user);
-           return mask && llvm::is_contained(mask.getCols(), load.getResult());
-         });
-}
-
 /// Elements below the limit along an axis, from 0 to `size`.
 static Value liveBelow(EmitContext &context, Value first, Value limit, int64_t size) {
   Value left = context.greatest(context.sub(limit, first), context.index(0));

@@ -34,9 +34,6 @@ int64_t columnsOf(mlir::Value tile);
 /// Whether a load is of a key or value tile, which all panels share.
 bool isStaged(tile::LoadOp load);
 
-/// Whether a load is of a column vector.
-bool isColumnVector(tile::LoadOp load);
-
 /// Copies a key or value tile into scratch memory, in f32 and as its products read it: packed by rows where its rows
 /// are columns of the product, else by columns. Rows past the limit are 0.
 void stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load);

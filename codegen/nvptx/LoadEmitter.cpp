@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/LoadEmitter.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -187,18 +188,6 @@ Value LoadEmitter::readRow(tile::LoadOp load, int64_t slot) {
   return ptx.select(below, view.load(ptx.b, ptx.loc, positions), zero);
 }
 
-/// Whether a vector goes along columns: a map or mask takes it so.
-static bool goesAlongColumns(tile::LoadOp load) {
-  return llvm::any_of(load->getUses(), [&](OpOperand &use) {
-    auto isIn = [&](ValueRange columns) { return llvm::is_contained(columns, load.getResult()); };
-    if (auto map = dyn_cast<tile::MapOp>(use.getOwner()))
-      return isIn(map.getCols());
-    if (auto mask = dyn_cast<tile::MaskOp>(use.getOwner()))
-      return isIn(mask.getCols());
-    return false;
-  });
-}
-
 void LoadEmitter::emit(tile::LoadOp load) {
   auto type = cast<VectorType>(load.getResult().getType());
   int64_t columns = type.getShape().back(), pairs = columns / pairStride;
@@ -210,7 +199,7 @@ void LoadEmitter::emit(tile::LoadOp load) {
     for (int64_t n = 0; n < rowsOfThread * 2 * pairs; ++n)
       fragment.values.push_back(byRow[slotOf(n)][n / 4 * 2 + n % 2]);
     context.tiles[load.getResult()] = fragment;
-  } else if (goesAlongColumns(load)) {
+  } else if (tile::isColumnVector(load.getResult())) {
     context.columns[load.getResult()] = readColumns(load, /*slot=*/0, pairs);
   } else {
     SmallVector<Value> &rows = context.rows[load.getResult()];

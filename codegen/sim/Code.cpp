@@ -13,19 +13,6 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::sim;
 
-/// Whether a vector holds one element a column: a map or mask takes it so.
-static bool isColumnVector(Value value) {
-  auto type = dyn_cast<VectorType>(value.getType());
-  return type && type.getRank() == 1 && llvm::any_of(value.getUses(), [&](OpOperand &use) {
-           auto isIn = [&](ValueRange columns) { return llvm::is_contained(columns, value); };
-           if (auto map = dyn_cast<tile::MapOp>(use.getOwner()))
-             return isIn(map.getCols()) && !isIn(map.getRows());
-           if (auto mask = dyn_cast<tile::MaskOp>(use.getOwner()))
-             return isIn(mask.getCols()) && !isIn(mask.getRows());
-           return false;
-         });
-}
-
 /// Whether `value` is there before the agent starts.
 bool Code::isOutside(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -41,7 +28,7 @@ int Code::numberOf(Value value) {
     return it->second;
   int number = it->second;
   types.push_back(value.getType());
-  if (isColumnVector(value))
+  if (tile::isColumnVector(value))
     columns.insert(number);
   Attribute constant;
   if (matchPattern(value, m_Constant(&constant))) {

@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace attnc::tile;
 
+bool attnc::tile::isColumnVector(Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  auto takesIt = [&](auto op) {
+    return op && llvm::is_contained(op.getCols(), value) && !llvm::is_contained(op.getRows(), value);
+  };
+  return type && type.getRank() == 1 && llvm::any_of(value.getUsers(), [&](Operation *user) {
+           return takesIt(dyn_cast<MapOp>(user)) || takesIt(dyn_cast<MaskOp>(user));
+         });
+}
+
 bool attnc::tile::reachesViewEnd(Value view, int64_t axis, Value limit) {
   int64_t size = cast<MemRefType>(view.getType()).getDimSize(axis);
   if (!ShapedType::isDynamic(size)) {

@@ -11,6 +11,9 @@
 
 namespace attnc::tile {
 
+/// Whether a vector holds one element a column, not a row: a map or mask takes it so.
+bool isColumnVector(mlir::Value value);
+
 /// Whether `limit` is the size of `view` along `axis`: what a copy engine stops at by itself.
 bool reachesViewEnd(mlir::Value view, int64_t axis, mlir::Value limit);
 
