@@ -5,134 +5,352 @@
 #include "codegen/nvptx/CensusEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <array>
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-static constexpr int64_t lanesOfWarp = 32, warpsOfWarpgroup = warpgroupThreads / lanesOfWarp;
+static constexpr int64_t lanesOfWarp = 32, warpsOfWarpgroup = warpgroupThreads / lanesOfWarp, wordBytes = 4;
+/// Steps whose extents a warp starts at once.
+static constexpr int64_t stepsAtOnce = 4;
 
-/// The address of an element of the row.
-Value CensusEmitter::element(Value column) {
-  Ptx &ptx = context.ptx;
-  return LLVM::GEPOp::create(ptx.b, ptx.loc, row.getType(), ptx.b.getI32Type(), row, ArrayRef<LLVM::GEPArg>{column});
+bool CensusEmitter::owns(tile::ExtentOp extent) {
+  return llvm::all_of(extent->getUsers(), [](Operation *user) { return isa<tile::CensusOp>(user->getParentOp()); });
 }
 
-/// The address of the note of a step.
-Value CensusEmitter::noteOf(Value step) {
+/// The address of a word.
+Value CensusEmitter::element(Value address, Value index) {
   Ptx &ptx = context.ptx;
-  return LLVM::GEPOp::create(ptx.b, ptx.loc, notes.getType(), ptx.b.getI32Type(), notes, ArrayRef<LLVM::GEPArg>{step});
+  return LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), ptx.b.getI32Type(), address,
+                             ArrayRef<LLVM::GEPArg>{index});
 }
 
-void CensusEmitter::storeIf(Value condition, Value address, Value word) {
+Value CensusEmitter::threadOfBlock() {
+  Ptx &ptx = context.ptx;
+  return ptx.add(ptx.mul(warp, lanesOfWarp), context.place.lane);
+}
+
+void CensusEmitter::onlyIf(Value condition, llvm::function_ref<void()> body) {
   Ptx &ptx = context.ptx;
   auto guard = scf::IfOp::create(ptx.b, ptx.loc, condition);
   OpBuilder::InsertionGuard insertion(ptx.b);
   ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-  LLVM::StoreOp::create(ptx.b, ptx.loc, word, address);
+  body();
 }
 
-/// A loop from `start` to the number of steps that carries `carried` from one round to the next.
-SmallVector<Value> CensusEmitter::loopOver(Value start, int64_t stride, ValueRange carried,
+/// A loop that carries `carried` from one round to the next. Most run once or a few times: unrolled, they would be
+/// fetched for longer than they run.
+SmallVector<Value> CensusEmitter::loopOver(Value start, Value end, int64_t stride, ValueRange carried,
                                            llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   Ptx &ptx = context.ptx;
-  auto loop = scf::ForOp::create(ptx.b, ptx.loc, start, steps, ptx.i32(stride), carried);
+  auto loop = scf::ForOp::create(ptx.b, ptx.loc, start, end, ptx.i32(stride), carried);
   OpBuilder::InsertionGuard insertion(ptx.b);
   if (carried.empty())
     ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
   else
     ptx.b.setInsertionPointToEnd(loop.getBody());
+  ptx.assembly({}, ".pragma \"nounroll\";", "", {});
   SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
   if (!carried.empty())
     scf::YieldOp::create(ptx.b, ptx.loc, next);
   return loop.getResults();
 }
 
-/// Every warp takes every n-th step.
-void CensusEmitter::noteKinds(tile::CensusOp census) {
+/// Sorts the operations of the region.
+void CensusEmitter::collect() {
+  Block &body = census.getBody().front();
+  llvm::SetVector<Operation *> needed;
+  SmallVector<Value> open;
+  for (auto extent : body.getOps<tile::ExtentOp>()) {
+    ofSteps.push_back(extent);
+    wordsOfStep += 2 * extents.wordType(extent).getIntOrFloatBitWidth() / (8 * wordBytes);
+    llvm::append_range(open, extent.getOperands());
+  }
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == &body && needed.insert(op))
+      llvm::append_range(open, op->getOperands());
+  }
+  for (Operation &op : body.without_terminator()) {
+    if (needed.contains(&op))
+      positions.push_back(&op);
+    if (!isa<tile::ExtentOp>(op))
+      judgement.push_back(&op);
+    for (Value operand : op.getOperands())
+      if (auto extent = operand.getDefiningOp<tile::ExtentOp>())
+        if (extent->getBlock() != &body && owns(extent) && !llvm::is_contained(ofRows, extent))
+          ofRows.push_back(extent);
+  }
+}
+
+/// Emits operations on scalars for the step with this number.
+void CensusEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
   Ptx &ptx = context.ptx;
-  Value first = ptx.add(ptx.mul(context.place.warpgroup, warpsOfWarpgroup), context.place.warp);
-  loopOver(first, context.pipeline.getConsumers() * warpsOfWarpgroup, {}, [&](Value step, ValueRange) {
-    Value offset = arith::MulIOp::create(ptx.b, ptx.loc, step, context.scalar(census.getStep()));
-    context.scalars[census.getStart()] = ptx.add(context.scalar(census.getLow()), offset);
-    Block &body = census.getBody().front();
-    emitBody(body);
-    Value some = context.scalar(body.getTerminator()->getOperand(0));
-    Value all = context.scalar(body.getTerminator()->getOperand(1));
-    Value kind = ptx.select(some, ptx.select(all, ptx.i32(Kind::All), ptx.i32(Kind::Some)), ptx.i32(Kind::None));
-    storeIf(ptx.equal(context.place.lane, 0), noteOf(step), kind);
+  Value offset = arith::MulIOp::create(ptx.b, ptx.loc, step, context.scalar(census.getStep()));
+  context.scalars[census.getStart()] = ptx.add(context.scalar(census.getLow()), offset);
+  for (Operation *op : ops) {
+    // Constants are made where they are read.
+    if (matchPattern(op, m_Constant()))
+      continue;
+    auto results = context.cloneScalar(*op, [&](Value value) { return context.scalar(value); });
+    for (auto [from, to] : llvm::zip_equal(op->getResults(), results))
+      context.scalars[from] = to;
+  }
+}
+
+/// Starts the extents of this and the next steps of the warp, as many as it has on their way at once. Past the end it
+/// is the last step again.
+SmallVector<ExtentEmitter::Parts> CensusEmitter::startSteps(Value first, Value end) {
+  Ptx &ptx = context.ptx;
+  SmallVector<tile::ExtentOp> all;
+  SmallVector<ExtentEmitter::Row> rows;
+  for (int64_t number = 0; number < stepsAtOnce; ++number) {
+    Value step = ptx.add(first, number * warps);
+    if (number)
+      step = arith::MinSIOp::create(ptx.b, ptx.loc, step, ptx.add(end, -1));
+    emitForStep(step, positions);
+    for (tile::ExtentOp extent : ofSteps) {
+      all.push_back(extent);
+      rows.push_back(extents.describe(extent));
+    }
+  }
+  return extents.startRows(all, rows);
+}
+
+/// Starts the steps behind those, where there are any.
+SmallVector<ExtentEmitter::Parts> CensusEmitter::startStepsIf(Value condition, Value first, Value end) {
+  Ptx &ptx = context.ptx;
+  SmallVector<ExtentEmitter::Parts> parts;
+  SmallVector<Value> flat;
+  auto branch = scf::IfOp::create(
+      ptx.b, ptx.loc, condition,
+      [&](OpBuilder &builder, Location loc) {
+        parts = startSteps(first, end);
+        for (const ExtentEmitter::Parts &part : parts) {
+          llvm::append_range(flat, part.elements);
+          flat.push_back(part.isEmpty);
+        }
+        scf::YieldOp::create(builder, loc, flat);
+      },
+      [&](OpBuilder &builder, Location loc) {
+        auto zeros = llvm::map_to_vector(flat, [&](Value value) -> Value {
+          return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
+        });
+        scf::YieldOp::create(builder, loc, zeros);
+      });
+  ValueRange results = branch.getResults();
+  for (ExtentEmitter::Parts &part : parts) {
+    part.elements.assign(results.begin(), results.begin() + part.elements.size());
+    part.isEmpty = results[part.elements.size()];
+    results = results.drop_front(part.elements.size() + 1);
+  }
+  return parts;
+}
+
+/// The lanes meet for the steps that were started at `first`; one of them writes what they find.
+void CensusEmitter::finishSteps(Value first, Value round, Value end, ArrayRef<ExtentEmitter::Parts> parts) {
+  Ptx &ptx = context.ptx;
+  for (int64_t number = 0; !parts.empty(); ++number) {
+    Value step = ptx.add(first, number * warps);
+    Value stores = ptx.equal(context.place.lane, 0);
+    if (number)
+      stores = arith::AndIOp::create(ptx.b, ptx.loc, stores, ptx.less(step, end));
+    Value address = ptx.add(base, ptx.mul(ptx.sub(step, round), wordsOfStep * wordBytes));
+    for (tile::ExtentOp extent : ofSteps) {
+      auto [least, greatest] = extents.finish(extent, parts.front());
+      parts = parts.drop_front();
+      bool isWide = least.getType().isInteger(64);
+      for (Value word : {least, greatest}) {
+        ptx.assembly({}, isWide ? "@$2 st.shared.b64 [$0], $1;" : "@$2 st.shared.b32 [$0], $1;", isWide ? "rlb" : "rrb",
+                     {address, word, stores});
+        address = ptx.add(address, isWide ? 2 * wordBytes : wordBytes);
+      }
+    }
+  }
+}
+
+/// Every warp takes every n-th step of a round. Short rows come for several steps at once, twice: all loads are on
+/// their way before lanes first meet.
+void CensusEmitter::bringExtents(Value round, Value end) {
+  Ptx &ptx = context.ptx;
+  Value start = ptx.add(round, warp);
+  if (ofSteps.empty())
+    return;
+  if (!llvm::all_of(ofSteps, ExtentEmitter::isShortRow)) {
+    loopOver(start, end, warps, {}, [&](Value step, ValueRange) {
+      emitForStep(step, positions);
+      finishSteps(step, round, end,
+                  llvm::map_to_vector(ofSteps, [&](tile::ExtentOp extent) { return extents.start(extent); }));
+      return SmallVector<Value>();
+    });
+    return;
+  }
+  loopOver(start, end, warps * stepsAtOnce * 2, {}, [&](Value first, ValueRange) {
+    SmallVector<ExtentEmitter::Parts> parts = startSteps(first, end);
+    Value next = ptx.add(first, warps * stepsAtOnce), isMore = ptx.less(next, end);
+    SmallVector<ExtentEmitter::Parts> more = startStepsIf(isMore, next, end);
+    finishSteps(first, round, end, parts);
+    onlyIf(isMore, [&] { finishSteps(next, round, end, more); });
     return SmallVector<Value>();
   });
 }
 
-/// The kind of a step; none for those past the last.
-Value CensusEmitter::loadKind(Value step) {
-  Ptx &ptx = context.ptx;
-  Value last = arith::MinSIOp::create(ptx.b, ptx.loc, step, ptx.add(steps, -1));
-  Value kind = LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), noteOf(last));
-  return ptx.select(ptx.less(step, steps), kind, ptx.i32(Kind::None));
-}
-
-/// The lanes whose step is of a kind, as bits.
-Value CensusEmitter::ballot(Value kind, Kind wanted) { return context.ptx.ballot(context.ptx.equal(kind, wanted)); }
-
-/// One warp, a step a lane. Lanes count those before them by their bits.
-void CensusEmitter::listSteps(tile::CensusOp census) {
+/// Every thread judges a step of the round by its extents; the lanes of a warp make words of bits of what they find.
+void CensusEmitter::judgeSteps(Value round) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
-  auto count = [&](Value bits) -> Value { return math::CtPopOp::create(b, ptx.loc, bits); };
-  Value zero = ptx.i32(0), lane = context.place.lane;
-  Value full = loopOver(zero, lanesOfWarp, zero, [&](Value step, ValueRange sum) -> SmallVector<Value> {
-                 return {ptx.add(sum.front(), count(ballot(loadKind(ptx.add(step, lane)), Kind::All)))};
-               }).front();
-  Value before = ptx.add(arith::ShLIOp::create(b, ptx.loc, ptx.i32(1), lane), -1);
-  // Carries the next place for those that keep all, and for the others.
-  constexpr std::array kinds{Kind::All, Kind::Some};
-  SmallVector<Value> places = loopOver(zero, lanesOfWarp, {zero, full}, [&](Value step, ValueRange next) {
-    Value own = ptx.add(step, lane), kind = loadKind(own);
-    Value offset = arith::MulIOp::create(b, ptx.loc, own, context.scalar(census.getStep()));
-    SmallVector<Value> after;
-    for (auto [wanted, place] : llvm::zip_equal(kinds, next)) {
-      Value bits = ballot(kind, wanted), rank = count(arith::AndIOp::create(b, ptx.loc, bits, before));
-      storeIf(ptx.equal(kind, wanted), element(ptx.add(ptx.add(place, rank), tile::CensusOp::numCounts)),
-              ptx.add(context.scalar(census.getLow()), offset));
-      after.push_back(ptx.add(place, count(bits)));
-    }
-    return after;
+  Value thread = threadOfBlock(), step = ptx.add(round, thread);
+  Value address = ptx.add(base, ptx.mul(thread, wordsOfStep * wordBytes));
+  for (tile::ExtentOp extent : ofSteps) {
+    bool isWide = extents.wordType(extent).isInteger(64);
+    auto load = [&] {
+      Value word =
+          ptx.assembly(extents.wordType(extent), isWide ? "ld.shared.b64 $0, [$1];" : "ld.shared.b32 $0, [$1];",
+                       isWide ? "lr" : "rr", address);
+      address = ptx.add(address, isWide ? 2 * wordBytes : wordBytes);
+      return word;
+    };
+    Value least = load(), greatest = load();
+    extents.define(extent, {least, greatest});
+  }
+  // Single elements are loaded for steps that there are.
+  emitForStep(arith::MinSIOp::create(b, ptx.loc, step, ptx.add(steps, -1)), judgement);
+  Operation *yield = census.getBody().front().getTerminator();
+  Value some = context.scalar(yield->getOperand(0)), all = context.scalar(yield->getOperand(1));
+  some = arith::AndIOp::create(b, ptx.loc, some, ptx.less(step, steps));
+  Value keepsSome = ptx.ballot(some);
+  Value keepsAll = ptx.ballot(arith::AndIOp::create(b, ptx.loc, some, all));
+  Value writes = arith::AndIOp::create(b, ptx.loc, ptx.equal(context.place.lane, 0), ptx.less(step, steps));
+  onlyIf(writes, [&] {
+    Value word = ptx.shiftLeft(ptx.add(ptx.shiftRight(round, 5), warp), 1);
+    LLVM::StoreOp::create(b, ptx.loc, keepsAll, element(bits, word));
+    LLVM::StoreOp::create(b, ptx.loc, ptx.bitXor(keepsSome, keepsAll), element(bits, ptx.add(word, 1)));
   });
-  Value listed = places.back();
-  Value isFirst = ptx.equal(lane, 0);
-  storeIf(isFirst, element(zero), full);
-  storeIf(isFirst, element(ptx.i32(1)), listed);
-  storeIf(isFirst, element(ptx.add(listed, tile::CensusOp::numCounts)), zero);
 }
 
-void CensusEmitter::emit(tile::CensusOp census) {
+/// The bits of a group of 32 steps.
+CensusEmitter::Bits CensusEmitter::loadBits(Value group) {
+  Ptx &ptx = context.ptx;
+  Value word = ptx.shiftLeft(group, 1);
+  auto load = [&](Value index) -> Value {
+    return LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), element(bits, index));
+  };
+  return {load(word), load(ptx.add(word, 1))};
+}
+
+/// Every warp lists every n-th group of 32 steps, a step a lane: first those that keep all, then the others.
+void CensusEmitter::listSteps() {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  Value zero = ptx.i32(0), lane = context.place.lane;
+  Value groups = ptx.shiftRight(ptx.add(steps, lanesOfWarp - 1), 5);
+  auto count = [&](Value word) -> Value { return math::CtPopOp::create(b, ptx.loc, word); };
+  auto sum = [&](Value x) -> Value {
+    return NVVM::ReduxOp::create(b, ptx.loc, b.getI32Type(), x, NVVM::ReduxKind::ADD, ptx.i32(-1));
+  };
+  // Where there are no steps, the first warp still writes the counts.
+  Value most = arith::MaxSIOp::create(b, ptx.loc, groups, ptx.i32(1));
+  loopOver(warp, most, warps, {}, [&](Value group, ValueRange) {
+    // All, those before this group, and the same of the others: a group a lane.
+    SmallVector<Value> parts =
+        loopOver(lane, groups, lanesOfWarp, {zero, zero, zero, zero}, [&](Value other, ValueRange sums) {
+          Bits found = loadBits(other);
+          Value isBefore = ptx.less(other, group);
+          SmallVector<Value> next;
+          for (Value word : {found.all, found.some}) {
+            Value number = count(word);
+            next.push_back(ptx.add(sums[next.size()], number));
+            next.push_back(ptx.add(sums[next.size()], ptx.select(isBefore, number, zero)));
+          }
+          return next;
+        });
+    // Lanes had different numbers of rounds.
+    ptx.warpSync();
+    Value full = sum(parts[0]), fullBefore = sum(parts[1]), others = sum(parts[2]), othersBefore = sum(parts[3]);
+    Value isGroup = ptx.less(group, groups);
+    Bits own = loadBits(group);
+    Value step = ptx.add(ptx.mul(group, lanesOfWarp), lane);
+    Value offset = arith::MulIOp::create(b, ptx.loc, step, context.scalar(census.getStep()));
+    Value start = ptx.add(context.scalar(census.getLow()), offset);
+    Value mine = arith::ShLIOp::create(b, ptx.loc, ptx.i32(1), lane), below = ptx.add(mine, -1);
+    auto list = [&](Value word, Value place) {
+      Value held = ptx.select(isGroup, word, zero);
+      Value isMine = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ne,
+                                           arith::AndIOp::create(b, ptx.loc, held, mine), zero);
+      Value rank = count(arith::AndIOp::create(b, ptx.loc, held, below));
+      Value column = ptx.add(ptx.add(place, rank), tile::CensusOp::numCounts);
+      onlyIf(isMine, [&] { LLVM::StoreOp::create(b, ptx.loc, start, element(row, column)); });
+    };
+    list(own.all, fullBefore);
+    list(own.some, ptx.add(full, othersBefore));
+    onlyIf(ptx.equal(ptx.add(group, lane), 0), [&] {
+      Value listed = ptx.add(full, others);
+      LLVM::StoreOp::create(b, ptx.loc, full, element(row, zero));
+      LLVM::StoreOp::create(b, ptx.loc, listed, element(row, ptx.i32(1)));
+      LLVM::StoreOp::create(b, ptx.loc, zero, element(row, ptx.add(listed, tile::CensusOp::numCounts)));
+    });
+    return SmallVector<Value>();
+  });
+}
+
+/// Finds the range, and where its bits lie: in shared memory behind the extents where they fit; else behind the places
+/// of the list, of which there are more.
+void CensusEmitter::setUp() {
   Ptx &ptx = context.ptx;
   const View &list = context.abi.getView(census.getList());
   row = list.address(ptx.b, ptx.loc, {context.scalar(census.getRow()), ptx.i32(0)});
   Value range = ptx.sub(context.scalar(census.getHigh()), context.scalar(census.getLow()));
   Value positive = arith::MaxSIOp::create(ptx.b, ptx.loc, range, ptx.i32(0));
   steps = arith::CeilDivUIOp::create(ptx.b, ptx.loc, positive, context.scalar(census.getStep()));
-  // In shared memory where they fit; else behind the places, of which there are as many as notes, and one more.
+  warp = ptx.add(ptx.mul(context.place.warpgroup, warpsOfWarpgroup), context.place.warp);
+  warps = context.pipeline.getConsumers() * warpsOfWarpgroup;
+
   Value places = ptx.shiftRight(ptx.add(list.sizes[1], -tile::CensusOp::numCounts - 1), 1);
   Type pointer = LLVM::LLVMPointerType::get(ptx.b.getContext());
   auto generic = [&](Value address) -> Value {
     return LLVM::AddrSpaceCastOp::create(ptx.b, ptx.loc, pointer, address);
   };
   Type sharedPointer = LLVM::LLVMPointerType::get(ptx.b.getContext(), sharedSpace);
-  Value shared = generic(LLVM::IntToPtrOp::create(ptx.b, ptx.loc, sharedPointer, base));
-  Value global = generic(element(ptx.add(places, tile::CensusOp::numCounts + 1)));
-  notes = ptx.select(ptx.less(ptx.i32(tile::censusSteps), steps), global, shared);
-  noteKinds(census);
-  ptx.blockSync();
-  Value lists =
-      arith::AndIOp::create(ptx.b, ptx.loc, ptx.equal(context.place.warpgroup, 0), ptx.equal(context.place.warp, 0));
-  auto guard = scf::IfOp::create(ptx.b, ptx.loc, lists);
-  OpBuilder::InsertionGuard insertion(ptx.b);
-  ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-  listSteps(census);
+  Value behind = ptx.add(base, tile::censusExtentBytes);
+  Value shared = generic(LLVM::IntToPtrOp::create(ptx.b, ptx.loc, sharedPointer, behind));
+  Value global = generic(element(row, ptx.add(places, tile::CensusOp::numCounts + 1)));
+  bits = ptx.select(ptx.less(ptx.i32(tile::censusSteps), steps), global, shared);
+}
+
+LogicalResult CensusEmitter::emit(tile::CensusOp op) {
+  Ptx &ptx = context.ptx;
+  census = op;
+  setUp();
+  collect();
+  int64_t threads = warps * lanesOfWarp;
+  roundSteps = threads;
+  if (wordsOfStep)
+    roundSteps = std::min(threads, tile::censusExtentBytes / (wordsOfStep * wordBytes) / lanesOfWarp * lanesOfWarp);
+  if (roundSteps == 0)
+    return census.emitOpError() << "has extents of " << wordsOfStep * wordBytes << " bytes a step, more than fit "
+                                << tile::censusExtentBytes << " for a warp";
+  loopOver(ptx.i32(0), steps, roundSteps, {}, [&](Value round, ValueRange) {
+    Value end = arith::MinSIOp::create(ptx.b, ptx.loc, ptx.add(round, roundSteps), steps);
+    // The loads for the rows are on their way while those for the steps start.
+    SmallVector<ExtentEmitter::Parts> parts;
+    for (tile::ExtentOp extent : ofRows)
+      parts.push_back(extents.start(extent));
+    bringExtents(round, end);
+    for (auto [extent, part] : llvm::zip_equal(ofRows, parts))
+      extents.define(extent, extents.finish(extent, part));
+    ptx.blockSync();
+    if (roundSteps == threads)
+      judgeSteps(round);
+    else
+      onlyIf(ptx.less(warp, ptx.i32(roundSteps / lanesOfWarp)), [&] { judgeSteps(round); });
+    ptx.blockSync();
+    return SmallVector<Value>();
+  });
+  listSteps();
+  return success();
 }

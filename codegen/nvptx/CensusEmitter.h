@@ -5,41 +5,60 @@
 #ifndef ATTNC_CODEGEN_NVPTX_CENSUSEMITTER_H
 #define ATTNC_CODEGEN_NVPTX_CENSUSEMITTER_H
 
-#include "codegen/nvptx/EmitContext.h"
+#include "codegen/nvptx/ExtentEmitter.h"
 
 namespace attnc::nvptx {
 
-/// Emits `tile.census` for a block in a program without roles: each warp looks at steps of its own and notes what kind
-/// they are; then the first warp lists them in order.
+/// Emits `tile.census` for a block in a program without roles, in rounds of as many steps as the block has threads.
+/// Warps bring the extents of steps to shared memory, several steps on their way at once; then each thread looks at a
+/// step of its own. At the end each warp counts what stands before its steps, and lists them.
 class CensusEmitter {
 public:
-  /// `base` is the address of shared memory; `emitBody` emits the region of a census for a whole warp.
-  CensusEmitter(EmitContext &context, mlir::Value base, llvm::function_ref<void(mlir::Block &)> emitBody)
-      : context(context), base(base), emitBody(emitBody) {}
+  /// `base` is the address of shared memory.
+  CensusEmitter(EmitContext &context, mlir::Value base) : context(context), extents(context), base(base) {}
 
-  void emit(tile::CensusOp census);
+  mlir::LogicalResult emit(tile::CensusOp census);
+
+  /// Whether a census alone reads the extent: then it is emitted where the census wants it.
+  static bool owns(tile::ExtentOp extent);
 
 private:
-  /// What is known of a step: its number as the notes of the block have it.
-  enum Kind : int64_t { None = 0, Some = 1, All = 2 };
+  /// Two words for 32 steps: those that keep all, and the others that keep some.
+  struct Bits {
+    mlir::Value all, some;
+  };
 
-  void noteKinds(tile::CensusOp census);
-  void listSteps(tile::CensusOp census);
-  mlir::Value element(mlir::Value column);
-  mlir::Value loadKind(mlir::Value step);
-  mlir::Value ballot(mlir::Value kind, Kind wanted);
+  void setUp();
+  void collect();
+  void emitForStep(mlir::Value step, llvm::ArrayRef<mlir::Operation *> ops);
+  llvm::SmallVector<ExtentEmitter::Parts> startSteps(mlir::Value first, mlir::Value end);
+  llvm::SmallVector<ExtentEmitter::Parts> startStepsIf(mlir::Value condition, mlir::Value first, mlir::Value end);
+  void finishSteps(mlir::Value first, mlir::Value round, mlir::Value end, llvm::ArrayRef<ExtentEmitter::Parts> parts);
+  void bringExtents(mlir::Value round, mlir::Value end);
+  void judgeSteps(mlir::Value round);
+  void listSteps();
+  Bits loadBits(mlir::Value group);
   llvm::SmallVector<mlir::Value>
-  loopOver(mlir::Value start, int64_t stride, mlir::ValueRange carried,
+  loopOver(mlir::Value start, mlir::Value end, int64_t stride, mlir::ValueRange carried,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
-  mlir::Value noteOf(mlir::Value step);
-  void storeIf(mlir::Value condition, mlir::Value address, mlir::Value word);
+  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
+  mlir::Value element(mlir::Value address, mlir::Value index);
+  mlir::Value threadOfBlock();
 
   EmitContext &context;
+  ExtentEmitter extents;
   mlir::Value base;
-  llvm::function_ref<void(mlir::Block &)> emitBody;
+  tile::CensusOp census;
+  llvm::SmallVector<tile::ExtentOp> ofRows;       ///< the same for all steps
+  llvm::SmallVector<tile::ExtentOp> ofSteps;      ///< in the region
+  llvm::SmallVector<mlir::Operation *> positions; ///< what says where they lie
+  llvm::SmallVector<mlir::Operation *> judgement; ///< the rest of the region
+  int64_t wordsOfStep = 0;                        ///< of its extents, in shared memory
+  int64_t warps = 0, roundSteps = 0;
+  mlir::Value warp;  ///< of the block
   mlir::Value row;   ///< address of the row of the list
   mlir::Value steps; ///< of the range
-  mlir::Value notes; ///< address of the kinds
+  mlir::Value bits;  ///< address of the bits of all steps
 };
 
 } // namespace attnc::nvptx

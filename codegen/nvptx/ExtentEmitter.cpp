@@ -14,22 +14,27 @@ using namespace attnc::nvptx;
 static constexpr int64_t lanesOfWarp = 32;
 /// Loads of a lane before it uses the first of them: what one tile of keys takes.
 static constexpr int64_t loadsAtOnce = 4;
-/// What a lane loads at once of an area of booleans.
-static constexpr int64_t pieceBytes = 16;
+/// What a lane loads at once of an area of booleans, and how many of these before it uses the first: memory's bandwidth
+/// binds.
+static constexpr int64_t pieceBytes = 16, piecesAtOnce = 8;
+
+/// Loads of a lane for a row that counts as short.
+static constexpr int64_t loadsOfShortRow = 8;
 
 /// The integer type that holds elements of `type` on their way: i64 for those that need it, else i32.
 static Type widthFor(Builder &builder, Type type) {
   return type.isInteger(64) ? builder.getI64Type() : builder.getI32Type();
 }
 
+Type ExtentEmitter::wordType(tile::ExtentOp extent) { return widthFor(context.ptx.b, extent.getLeast().getType()); }
+
 /// An element, sign-extended; a boolean is 0 or 1.
-Value ExtentEmitter::load(const View &view, ValueRange position) {
+Value ExtentEmitter::widen(Value element) {
   Ptx &ptx = context.ptx;
-  Type element = view.type.getElementType(), wide = widthFor(ptx.b, element);
-  Value value = view.load(ptx.b, ptx.loc, position);
-  if (element.isInteger(1))
-    return arith::ExtUIOp::create(ptx.b, ptx.loc, wide, value);
-  return element == wide ? value : arith::ExtSIOp::create(ptx.b, ptx.loc, wide, value).getResult();
+  Type type = element.getType(), wide = widthFor(ptx.b, type);
+  if (type.isInteger(1))
+    return arith::ExtUIOp::create(ptx.b, ptx.loc, wide, element);
+  return type == wide ? element : arith::ExtSIOp::create(ptx.b, ptx.loc, wide, element).getResult();
 }
 
 ExtentEmitter::Range ExtentEmitter::join(Range range, Value least, Value greatest) {
@@ -45,7 +50,7 @@ ExtentEmitter::Range ExtentEmitter::walk(tile::ExtentOp extent, const View &view
   OpBuilder &b = ptx.b;
   size_t dim = position.size(), rank = view.sizes.size();
   if (dim == rank) {
-    Value value = load(view, position);
+    Value value = widen(view.load(ptx.b, ptx.loc, position));
     return join(range, value, value);
   }
   Value first = context.scalar(extent.getFirst()[dim]), last = context.scalar(extent.getLast()[dim]);
@@ -91,35 +96,54 @@ Value ExtentEmitter::arePieces(tile::ExtentOp extent, const View &view) {
   return arith::AndIOp::create(b, ptx.loc, some, arith::AndIOp::create(b, ptx.loc, aligned, adjacent));
 }
 
-/// Booleans 16 at a time. The lanes share all pieces of the box.
+/// Booleans 16 at a time. The lanes share all pieces of the box, each every 32nd: so many rows further, and so many
+/// pieces along the row.
 ExtentEmitter::Range ExtentEmitter::walkPieces(tile::ExtentOp extent, const View &view) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   size_t column = view.sizes.size() - 1, row = column - 1;
   SmallVector<Value> first = llvm::map_to_vector(extent.getFirst(), [&](Value v) { return context.scalar(v); });
   auto count = [&](size_t dim) { return ptx.add(ptx.sub(context.scalar(extent.getLast()[dim]), first[dim]), 1); };
-  Value piecesOfRow = ptx.shiftRight(count(column), llvm::Log2_64(pieceBytes));
-  Value pieces =
-      arith::MulIOp::create(b, ptx.loc, arith::MaxSIOp::create(b, ptx.loc, count(row), ptx.i32(0)), piecesOfRow);
-  Value last = ptx.add(pieces, -1), zero = ptx.i32(0);
+  Value ofRow = ptx.shiftRight(count(column), llvm::Log2_64(pieceBytes));
+  Value pieces = arith::MulIOp::create(b, ptx.loc, arith::MaxSIOp::create(b, ptx.loc, count(row), ptx.i32(0)), ofRow);
+  auto quotient = [&](Value x) -> Value { return arith::DivUIOp::create(b, ptx.loc, x, ofRow); };
+  auto remainder = [&](Value x) -> Value { return arith::RemUIOp::create(b, ptx.loc, x, ofRow); };
+  auto times = [&](Value x, Value y) -> Value { return arith::MulIOp::create(b, ptx.loc, ptx.widen(x), y); };
+  auto plus = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, ptx.loc, x, y); };
+  // Booleans take a byte each, and strides count them.
+  Value stride = view.strides[row], piece = ptx.i64(pieceBytes), lane = context.place.lane,
+        lanes = ptx.i32(lanesOfWarp);
+  Value step = plus(times(quotient(lanes), stride), times(remainder(lanes), piece));
+  Value toNextRow = arith::SubIOp::create(b, ptx.loc, stride, times(ofRow, piece));
+  Value along = remainder(lanes);
+  Value start = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), view.address(b, ptx.loc, first));
+  start = plus(start, plus(times(quotient(lane), stride), times(remainder(lane), piece)));
+
+  Value zero = ptx.i32(0);
   auto wordsType = VectorType::get({pieceBytes / 4}, b.getI32Type());
-  auto loop = scf::ForOp::create(b, ptx.loc, context.place.lane, pieces, ptx.i32(lanesOfWarp * loadsAtOnce),
-                                 ValueRange{zero, zero});
+  auto loop = scf::ForOp::create(b, ptx.loc, lane, pieces, ptx.i32(lanesOfWarp * piecesAtOnce),
+                                 ValueRange{zero, zero, start, remainder(lane)});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     // Bits of bytes that are 0, and of those that are not.
     Value missing = loop.getRegionIterArg(0), kept = loop.getRegionIterArg(1);
-    auto orInto = [&](Value &all, Value bits) { all = arith::OrIOp::create(b, ptx.loc, all, bits); };
-    for (int64_t load = 0; load < loadsAtOnce; ++load) {
-      Value piece = ptx.add(loop.getInductionVar(), load * lanesOfWarp);
+    Value address = loop.getRegionIterArg(2), place = loop.getRegionIterArg(3), valid = address;
+    SmallVector<Value> loaded;
+    for (int64_t load = 0; load < piecesAtOnce; ++load) {
+      // Past the end they meet their first piece again, which changes nothing.
+      Value at = address;
       if (load)
-        piece = arith::MinSIOp::create(b, ptx.loc, piece, last);
-      SmallVector<Value> at(first);
-      at[row] = ptx.add(at[row], arith::DivUIOp::create(b, ptx.loc, piece, piecesOfRow));
-      Value inRow = arith::RemUIOp::create(b, ptx.loc, piece, piecesOfRow);
-      at[column] = ptx.add(at[column], ptx.mul(inRow, pieceBytes));
-      Value words = LLVM::LoadOp::create(b, ptx.loc, wordsType, view.address(b, ptx.loc, at), pieceBytes);
+        at = ptx.select(ptx.less(ptx.add(loop.getInductionVar(), load * lanesOfWarp), pieces), address, valid);
+      Value pointer = LLVM::IntToPtrOp::create(b, ptx.loc, view.pointer.getType(), at);
+      loaded.push_back(LLVM::LoadOp::create(b, ptx.loc, wordsType, pointer, pieceBytes));
+      place = ptx.add(place, along);
+      Value isBehind = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::sge, place, ofRow);
+      place = ptx.select(isBehind, ptx.sub(place, ofRow), place);
+      address = plus(address, plus(step, ptx.select(isBehind, toNextRow, ptx.i64(0))));
+    }
+    auto orInto = [&](Value &all, Value bits) { all = arith::OrIOp::create(b, ptx.loc, all, bits); };
+    for (Value words : loaded)
       for (int64_t number = 0; number < pieceBytes / 4; ++number) {
         Value word = LLVM::ExtractElementOp::create(b, ptx.loc, words, ptx.i32(number));
         orInto(kept, word);
@@ -128,8 +152,7 @@ ExtentEmitter::Range ExtentEmitter::walkPieces(tile::ExtentOp extent, const View
         Value clear = ptx.bitXor(word, ptx.i32(-1));
         orInto(missing, arith::AndIOp::create(b, ptx.loc, borrowed, clear));
       }
-    }
-    scf::YieldOp::create(b, ptx.loc, ValueRange{missing, kept});
+    scf::YieldOp::create(b, ptx.loc, ValueRange{missing, kept, address, place});
   }
   Value full = ptx.equal(ptx.bitAnd(loop.getResult(0), 0x80808080), 0);
   Value some = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ne, loop.getResult(1), zero);
@@ -160,25 +183,177 @@ ExtentEmitter::Range ExtentEmitter::walkPiecesIfWhole(tile::ExtentOp extent, con
   return {branch.getResult(0), branch.getResult(1)};
 }
 
-void ExtentEmitter::emit(tile::ExtentOp extent) {
+/// The most elements of a short row.
+static int64_t mostOf(tile::ExtentOp extent) { return static_cast<int64_t>(*extent.getMost()); }
+
+bool ExtentEmitter::isShortRow(tile::ExtentOp extent) {
+  size_t rank = extent.getFirst().size();
+  auto isOne = [&](size_t dim) { return extent.getFirst()[dim] == extent.getLast()[dim]; };
+  return rank > 0 && llvm::all_of(llvm::seq<size_t>(rank - 1), isOne) &&
+         extent.getMost().value_or(std::numeric_limits<int64_t>::max()) <= lanesOfWarp * loadsOfShortRow;
+}
+
+ExtentEmitter::Row ExtentEmitter::describe(tile::ExtentOp extent) {
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(extent.getView());
-  Type element = view.type.getElementType(), wide = widthFor(ptx.b, element);
-  unsigned bits = element.getIntOrFloatBitWidth();
-  // What an empty box gives: the type's greatest and least values.
+  SmallVector<Value> first = llvm::map_to_vector(extent.getFirst(), [&](Value v) { return context.scalar(v); });
+  Value length = ptx.sub(context.scalar(extent.getLast().back()), first.back());
+  int64_t bytes = std::max(8U, view.type.getElementTypeBitWidth()) / 8;
+  return {view.address(ptx.b, ptx.loc, first), length,
+          arith::MulIOp::create(ptx.b, ptx.loc, view.strides.back(), ptx.i64(bytes))};
+}
+
+/// Elements of a short row. Lanes past its end load the last element again, which changes nothing.
+SmallVector<Value> ExtentEmitter::loadElements(tile::ExtentOp extent, const Row &row) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  Type element = extent.getLeast().getType();
+  // Booleans take a byte each.
+  Type stored = element.isInteger(1) ? b.getI8Type() : element;
+  Value holds = ptx.less(ptx.i32(-1), row.length);
+  SmallVector<Value> elements;
+  for (int64_t begin = 0; begin < mostOf(extent); begin += lanesOfWarp) {
+    Value position = arith::MinSIOp::create(b, ptx.loc, ptx.add(context.place.lane, begin), row.length);
+    Value wide = arith::ExtUIOp::create(b, ptx.loc, b.getI64Type(), position);
+    Value bytes = arith::MulIOp::create(b, ptx.loc, wide, row.stride);
+    Value at =
+        LLVM::GEPOp::create(b, ptx.loc, row.base.getType(), b.getI8Type(), row.base, ArrayRef<LLVM::GEPArg>{bytes});
+    Value loaded = ptx.loadIf(stored, at, holds);
+    if (stored != element)
+      loaded = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ne, loaded,
+                                     arith::ConstantOp::create(b, ptx.loc, b.getI8IntegerAttr(0)));
+    elements.push_back(widen(loaded));
+  }
+  return elements;
+}
+
+/// How many elements of a short row follow each other in one load of a lane, if all lanes load as many; 1 where none
+/// do.
+static int64_t vectorOf(tile::ExtentOp extent) {
+  int64_t perLane = mostOf(extent) / lanesOfWarp;
+  bool isEven = mostOf(extent) % lanesOfWarp == 0;
+  return extent.getLeast().getType().isInteger(32) && isEven && (perLane == 2 || perLane == 4) ? perLane : 1;
+}
+
+/// Elements of a short row that is whole, adjacent and aligned.
+SmallVector<Value> ExtentEmitter::loadVectors(tile::ExtentOp extent, const Row &row) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  int64_t count = vectorOf(extent);
+  auto type = VectorType::get({count}, b.getI32Type());
+  Value at =
+      LLVM::GEPOp::create(b, ptx.loc, row.base.getType(), type, row.base, ArrayRef<LLVM::GEPArg>{context.place.lane});
+  Value vector = LLVM::LoadOp::create(b, ptx.loc, type, at, count * 4);
+  return llvm::map_to_vector(llvm::seq<int64_t>(count), [&](int64_t number) -> Value {
+    return LLVM::ExtractElementOp::create(b, ptx.loc, vector, ptx.i32(number));
+  });
+}
+
+/// Whether `loadVectors` serves all of these rows; null where it cannot.
+Value ExtentEmitter::areVectors(ArrayRef<tile::ExtentOp> extents, ArrayRef<Row> rows) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  // Bits of addresses that must be 0, what rows lack, and what strides differ by.
+  Value low, lacks, strides;
+  auto orInto = [&](Value &all, Value bits) {
+    all = all ? arith::OrIOp::create(b, ptx.loc, all, bits).getResult() : bits;
+  };
+  for (auto [extent, row] : llvm::zip_equal(extents, rows)) {
+    if (vectorOf(extent) == 1)
+      return {};
+    Value address = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI32Type(), row.base);
+    orInto(low, ptx.bitAnd(address, vectorOf(extent) * 4 - 1));
+    orInto(lacks, ptx.bitXor(row.length, ptx.i32(mostOf(extent) - 1)));
+    orInto(strides, arith::XOrIOp::create(b, ptx.loc, row.stride, ptx.i64(4)));
+  }
+  Value fits = ptx.equal(arith::OrIOp::create(b, ptx.loc, low, lacks), 0);
+  Value adjacent = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::eq, strides, ptx.i64(0));
+  return arith::AndIOp::create(b, ptx.loc, fits, adjacent);
+}
+
+SmallVector<ExtentEmitter::Parts> ExtentEmitter::startRows(ArrayRef<tile::ExtentOp> extents, ArrayRef<Row> rows) {
+  Ptx &ptx = context.ptx;
+  auto loadAll = [&](auto load) {
+    SmallVector<Value> all;
+    for (auto [extent, row] : llvm::zip_equal(extents, rows))
+      llvm::append_range(all, load(extent, row));
+    return all;
+  };
+  auto one = [&](tile::ExtentOp extent, const Row &row) { return loadElements(extent, row); };
+  auto vector = [&](tile::ExtentOp extent, const Row &row) { return loadVectors(extent, row); };
+  SmallVector<Value> all;
+  if (Value areAll = areVectors(extents, rows)) {
+    int64_t count = 0;
+    for (tile::ExtentOp extent : extents)
+      count += vectorOf(extent);
+    SmallVector<Type> types(count, ptx.b.getI32Type());
+    auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, areAll, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(ptx.b);
+    ptx.b.setInsertionPointToEnd(branch.thenBlock());
+    scf::YieldOp::create(ptx.b, ptx.loc, loadAll(vector));
+    ptx.b.setInsertionPointToEnd(branch.elseBlock());
+    scf::YieldOp::create(ptx.b, ptx.loc, loadAll(one));
+    all = branch.getResults();
+  } else {
+    all = loadAll(one);
+  }
+  SmallVector<Parts> parts;
+  for (auto [extent, row] : llvm::zip_equal(extents, rows)) {
+    size_t count = llvm::divideCeil(mostOf(extent), lanesOfWarp);
+    parts.push_back({SmallVector<Value>(ArrayRef(all).take_front(count)), ptx.less(row.length, ptx.i32(0))});
+    all.erase(all.begin(), all.begin() + count);
+  }
+  return parts;
+}
+
+/// What an empty box gives: the type's greatest and least values.
+ExtentEmitter::Range ExtentEmitter::emptyRange(tile::ExtentOp extent) {
+  Ptx &ptx = context.ptx;
+  unsigned bits = extent.getLeast().getType().getIntOrFloatBitWidth();
   int64_t greatest = bits == 1 ? 1 : llvm::maxIntN(bits), least = bits == 1 ? 0 : llvm::minIntN(bits);
   auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(wide, value));
+    return arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(wordType(extent), value));
   };
-  Range range = walkPiecesIfWhole(extent, view, {constant(greatest), constant(least)});
-  if (wide.isInteger(32))
+  return {constant(greatest), constant(least)};
+}
+
+ExtentEmitter::Parts ExtentEmitter::start(tile::ExtentOp extent) {
+  const View &view = context.abi.getView(extent.getView());
+  if (isShortRow(extent)) {
+    Row row = describe(extent);
+    return {loadElements(extent, row), context.ptx.less(row.length, context.ptx.i32(0))};
+  }
+  Range range = walkPiecesIfWhole(extent, view, emptyRange(extent));
+  return {{range.first, range.second}, {}};
+}
+
+ExtentEmitter::Range ExtentEmitter::finish(tile::ExtentOp extent, const Parts &parts) {
+  Ptx &ptx = context.ptx;
+  Range range{parts.elements.front(), parts.elements.back()};
+  if (parts.isEmpty) {
+    range.second = range.first;
+    for (Value element : ArrayRef(parts.elements).drop_front())
+      range = join(range, element, element);
+  }
+  if (wordType(extent).isInteger(32))
     range = {ptx.least(range.first), ptx.greatest(range.second)};
   else
     for (int64_t mask = 1; mask < lanesOfWarp; mask *= 2)
       range = join(range, ptx.shuffleInteger(range.first, mask), ptx.shuffleInteger(range.second, mask));
+  if (!parts.isEmpty)
+    return range;
+  Range none = emptyRange(extent);
+  return {ptx.select(parts.isEmpty, none.first, range.first), ptx.select(parts.isEmpty, none.second, range.second)};
+}
+
+void ExtentEmitter::define(tile::ExtentOp extent, Range range) {
+  Ptx &ptx = context.ptx;
+  Type element = extent.getLeast().getType(), wide = wordType(extent);
   auto narrow = [&](Value value) -> Value {
     return element == wide ? value : arith::TruncIOp::create(ptx.b, ptx.loc, element, value).getResult();
   };
   context.scalars[extent.getLeast()] = narrow(range.first);
   context.scalars[extent.getGreatest()] = narrow(range.second);
 }
+
+void ExtentEmitter::emit(tile::ExtentOp extent) { define(extent, finish(extent, start(extent))); }

@@ -12,20 +12,53 @@ namespace attnc::nvptx {
 /// Emits `tile.extent`, for whole warps: the lanes go over the last dimension of the box together, and meet at the end.
 class ExtentEmitter {
 public:
+  /// What the lanes of a warp have of an extent before they meet.
+  struct Parts {
+    /// Elements of a short row, on their way: i32 or i64; else the lane's own least and greatest.
+    llvm::SmallVector<mlir::Value> elements;
+    mlir::Value isEmpty; ///< whether a short row has no elements; null for other boxes
+  };
+  /// Least and greatest element, i32 or i64.
+  using Range = std::pair<mlir::Value, mlir::Value>;
+
+  /// Where a short row lies.
+  struct Row {
+    mlir::Value base;   ///< address of its first element
+    mlir::Value length; ///< less one
+    mlir::Value stride; ///< in bytes
+  };
+
   explicit ExtentEmitter(EmitContext &context) : context(context) {}
 
   void emit(tile::ExtentOp extent);
 
-private:
-  /// Least and greatest element so far, i32 or i64.
-  using Range = std::pair<mlir::Value, mlir::Value>;
+  /// Whether the box is a row of so few elements that a warp has all of them on their way at once.
+  static bool isShortRow(tile::ExtentOp extent);
 
+  /// The first half of `emit`, which for a short row waits for nothing and has no branches.
+  Parts start(tile::ExtentOp extent);
+  /// The second: the lanes meet.
+  Range finish(tile::ExtentOp extent, const Parts &parts);
+  /// Where a short row lies, by what stands for its indices now.
+  Row describe(tile::ExtentOp extent);
+  /// The first halves for short rows, all at once: by vectors where all of them are whole and lie so.
+  llvm::SmallVector<Parts> startRows(llvm::ArrayRef<tile::ExtentOp> extents, llvm::ArrayRef<Row> rows);
+  /// Makes a range of words the results of the operation.
+  void define(tile::ExtentOp extent, Range range);
+  /// The type of a range: i64 for elements that need it, else i32.
+  mlir::Type wordType(tile::ExtentOp extent);
+
+private:
+  llvm::SmallVector<mlir::Value> loadElements(tile::ExtentOp extent, const Row &row);
+  llvm::SmallVector<mlir::Value> loadVectors(tile::ExtentOp extent, const Row &row);
+  mlir::Value areVectors(llvm::ArrayRef<tile::ExtentOp> extents, llvm::ArrayRef<Row> rows);
   Range walk(tile::ExtentOp extent, const View &view, llvm::SmallVector<mlir::Value> position, Range range);
   mlir::Value arePieces(tile::ExtentOp extent, const View &view);
   Range walkPieces(tile::ExtentOp extent, const View &view);
   Range walkPiecesIfWhole(tile::ExtentOp extent, const View &view, Range none);
   Range join(Range range, mlir::Value least, mlir::Value greatest);
-  mlir::Value load(const View &view, mlir::ValueRange position);
+  Range emptyRange(tile::ExtentOp extent);
+  mlir::Value widen(mlir::Value element);
 
   EmitContext &context;
 };

@@ -249,10 +249,11 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::StartOp start) { emitStart(start); })
       .Case([&](tile::AwaitOp await) { emitAwait(await); })
       .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
-      .Case([&](tile::ExtentOp extent) { ExtentEmitter(context).emit(extent); })
-      .Case([&](tile::CensusOp census) {
-        CensusEmitter(context, base, [&](Block &body) { result = emitBlock(body); }).emit(census);
+      .Case([&](tile::ExtentOp extent) {
+        if (!CensusEmitter::owns(extent))
+          ExtentEmitter(context).emit(extent);
       })
+      .Case([&](tile::CensusOp census) { result = CensusEmitter(context, base).emit(census); })
       .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })
       .Case([&](tile::StoreOp store) { stores.emit(store); })
       // Rings have their place already, and all rows of a warpgroup are computed.

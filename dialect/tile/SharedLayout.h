@@ -33,9 +33,10 @@ struct SharedLayout {
   int64_t bytes() const { return panels * panelBytes(); }
 };
 
-/// What a `tile.census` notes in shared memory: a word for each of so many steps. Ranges with more are noted in the
-/// list.
-constexpr int64_t censusSteps = 4096, censusBytes = 4 * censusSteps;
+/// What a `tile.census` has in shared memory: extents of a round of steps, and then two bits for each of so many steps.
+/// Ranges with more have theirs in the list.
+constexpr int64_t censusExtentBytes = 8 << 10, censusSteps = 32 << 10,
+                  censusBytes = censusExtentBytes + censusSteps / 4;
 
 } // namespace attnc::tile
 

@@ -147,11 +147,13 @@ def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperan
   let summary = "Least and greatest element of a box of a view";
   let description = [{
     For each dimension the first and the last index, both inside; the caller keeps them in range. i1 counts as 0 and 1. An
-    empty box gives the type's greatest and least value.
+    empty box gives the type's greatest and least value. With `most`, the box has at most so many elements along the last
+    dimension.
 
-    Example: `%lo, %hi = tile.extent %ids[%b, %i0] to [%b, %i1] : memref<...>`
+    Example: `%lo, %hi = tile.extent %ids[%b, %i0] to [%b, %i1] {most = 128} : memref<...>`
   }];
-  let arguments = (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$first, Variadic<Index>:$last);
+  let arguments = (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$first, Variadic<Index>:$last,
+                       OptionalAttr<I64Attr>:$most);
   let results = (outs AnyType:$least, AnyType:$greatest);
   let assemblyFormat = [{
     $view `[` $first `]` `to` ` ` `[` $last `]` attr-dict `:` type($view) `->` type($least) `,` type($greatest)

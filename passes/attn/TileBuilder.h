@@ -173,6 +173,7 @@ private:
   llvm::SmallVector<mlir::Value> viewIndices(LoadOp load, mlir::Value j, llvm::SmallVectorImpl<int64_t> &axes,
                                              llvm::SmallVectorImpl<mlir::Value> &limits);
   mlir::Value loadCapture(LoadOp load, Capture kind, mlir::Value j);
+  mlir::IntegerAttr lengthAlongLast(LoadRangeOp range);
   mlir::Value cloneUniform(mlir::Value value, mlir::Region &region, mlir::IRMapping &mapping);
   ElementwiseOperands gatherOperands(mlir::Region &region, mlir::Value j);
   mlir::Value cloneRegion(mlir::Region &region, mlir::Block *body, const ElementwiseOperands &operands,

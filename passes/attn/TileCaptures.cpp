@@ -156,6 +156,15 @@ void TileBuilder::buildCaptures() {
 // Bounds and blocks
 //===----------------------------------------------------------------------===//
 
+/// The most elements that a range has along the last dimension of its tensor; no number where it has no dimensions.
+IntegerAttr TileBuilder::lengthAlongLast(LoadRangeOp range) {
+  if (range.getFirst().empty())
+    return {};
+  std::optional<Coordinate> coordinate = getIndexCoordinate(range, range.getFirst().size() - 1);
+  bool isQuery = coordinate == Coordinate::Query, isKey = coordinate == Coordinate::Key;
+  return builder.getI64IntegerAttr(isQuery ? getQueries() : isKey ? getKeys() : 1);
+}
+
 /// Clones a `bounds` or `blocks` region here. Ranges of rows and keys serve its attn.load_range operations.
 SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionArguments, Value firstRow, Value lastRow,
                                              Value firstKey, Value lastKey) {
@@ -202,7 +211,7 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
       for (auto [dim, position] : llvm::enumerate(range.getLast()))
         last.push_back(indexOf(range, position, view, dim, true));
       Type type = range.getLeast().getType();
-      auto extent = tile::ExtentOp::create(builder, loc, type, type, view, first, last);
+      auto extent = tile::ExtentOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range));
       mapping.map(range.getLeast(), extent.getLeast());
       mapping.map(range.getGreatest(), extent.getGreatest());
     } else {

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "passes/attn/TileBuilder.h"
@@ -29,17 +30,31 @@ Type TileBuilder::workspaceType() const {
   return MemRefType::get({any, any}, IntegerType::get(context, 32), StridedLayoutAttr::get(context, 0, {any, 1}));
 }
 
-/// How a GPU runs the program. A census has no products and nothing to overlap: as many warps as a block can have look
-/// at a step each.
+/// Whether the census looks at areas of queries and keys.
+static bool looksAtAreas(KernelOpInterface kernel) {
+  auto isArea = [](LoadRangeOp range) {
+    auto isLong = [&](size_t dim) {
+      std::optional<Coordinate> coordinate = getIndexCoordinate(range, dim);
+      return coordinate == Coordinate::Query || coordinate == Coordinate::Key;
+    };
+    return llvm::count_if(llvm::seq<size_t>(range.getFirst().size()), isLong) > 1;
+  };
+  return kernel.getBlocks()
+      .walk([&](LoadRangeOp range) { return isArea(range) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+/// How a GPU runs the program. A census has no products; its warps overlap each other. Areas take memory's bandwidth,
+/// and as many warps as a block can have; rows take few loads, which more warps would only wait to prepare.
 PipelineAttr TileBuilder::programPipeline() const {
   PipelineAttr pipeline = schedule.getPipeline();
   if (kind == ProgramKind::Kernel || !pipeline)
     return pipeline;
-  constexpr int64_t warpgroups = 8;
+  const int64_t warpgroups = looksAtAreas(kernel) ? 8 : 4;
   return PipelineAttr::get(pipeline.getContext(), warpgroups, /*stages=*/1, /*query_stages=*/1,
                            /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After, /*lazy=*/false,
-                           /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct, /*dynamic=*/false,
-                           /*section_bytes=*/0, /*census=*/true, Staging::Pieces);
+                           /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
+                           /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, Staging::Pieces);
 }
 
 /// Whether the mask, as far as a census sees it, differs from head to head.
@@ -72,22 +87,69 @@ Value TileBuilder::buildKey(Value iv) {
   return isCensusTaken(kernel, schedule) ? loadCount(add(iv, index(tile::CensusOp::numCounts))) : iv;
 }
 
+/// Whether a value comes from an extent.
+static bool dependsOnExtents(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isa<tile::ExtentOp>(op) || llvm::any_of(op->getOperands(), dependsOnExtents));
+}
+
+/// A bound of `value`, from above or below, that no extent decides: a choice by data is both of its values. Null where
+/// there is none. The region of a census looks at the same data, so that a wider range lists the same steps; and its
+/// first loads then wait for nothing.
+static Value boundWithoutExtents(OpBuilder &builder, Value value, bool above) {
+  if (!dependsOnExtents(value))
+    return value;
+  Operation *op = value.getDefiningOp();
+  Location loc = op->getLoc();
+  auto bound = [&](unsigned operand, bool direction) {
+    return boundWithoutExtents(builder, op->getOperand(operand), direction);
+  };
+  if (auto choice = dyn_cast<arith::SelectOp>(op)) {
+    Value x = bound(1, above), y = bound(2, above);
+    if (!x || !y)
+      return {};
+    if (!dependsOnExtents(choice.getCondition()))
+      return arith::SelectOp::create(builder, loc, choice.getCondition(), x, y);
+    return above ? arith::MaxSIOp::create(builder, loc, x, y).getResult()
+                 : arith::MinSIOp::create(builder, loc, x, y).getResult();
+  }
+  bool isScaled = isa<arith::MulIOp, arith::DivUIOp>(op);
+  if (isScaled) {
+    // Rounding to whole steps.
+    APInt factor;
+    if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || !factor.isStrictlyPositive())
+      return {};
+  } else if (!isa<arith::MinSIOp, arith::MaxSIOp, arith::AddIOp, arith::SubIOp>(op)) {
+    return {};
+  }
+  Value x = bound(0, above), y = bound(1, above != isa<arith::SubIOp>(op));
+  if (!x || !y)
+    return {};
+  IRMapping mapping;
+  mapping.map(op->getOperands(), ValueRange{x, y});
+  return builder.clone(*op, mapping)->getResult(0);
+}
+
 /// Moves what is the same for all steps out of the region, but no single elements: tensors without elements have no
-/// steps either, and boxes of them are empty. Tensors do not change while a program runs.
+/// steps either, and boxes of them are empty. Tensors do not change while a program runs. What is made of extents
+/// stays: it can wait for them there.
 static void hoistInvariants(tile::CensusOp census) {
   Region &region = census.getBody();
   moveLoopInvariantCode(
       &region, [&](Value value, Region *) { return !region.isAncestor(value.getParentRegion()); },
       [](Operation *op, Region *) {
-        return !op->hasTrait<OpTrait::IsTerminator>() && (isMemoryEffectFree(op) || isa<tile::ExtentOp>(op));
+        bool stays = op->hasTrait<OpTrait::IsTerminator>() || llvm::any_of(op->getOperands(), dependsOnExtents);
+        return !stays && (isMemoryEffectFree(op) || isa<tile::ExtentOp>(op));
       },
       [&](Operation *op, Region *) { op->moveBefore(census); });
 }
 
 void TileBuilder::buildCensus() {
   KeyBounds bounds = buildBounds();
-  auto census = tile::CensusOp::create(builder, loc, program.getWorkspaceView(), listRow, bounds.low, bounds.high,
-                                       buildKeyStep());
+  Value low = boundWithoutExtents(builder, bounds.low, /*above=*/false);
+  Value high = boundWithoutExtents(builder, bounds.high, /*above=*/true);
+  auto census = tile::CensusOp::create(builder, loc, program.getWorkspaceView(), listRow, low ? low : bounds.low,
+                                       high ? high : bounds.high, buildKeyStep());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&census.getBody(), {}, builder.getIndexType(), loc);

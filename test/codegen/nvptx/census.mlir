@@ -1,30 +1,36 @@
-// The program that lists tiles of keys: each of 32 warps looks at a step, all meet, and the first warp writes the list.
+// The program that lists tiles of keys: warps bring extents of steps to shared memory, several steps at once; each thread
+// judges a step; each warp lists steps by counting the bits of those before.
 
 // RUN: attnc compile %s --target nvptx:sm_90a --emit nvvm -o - | FileCheck %s --check-prefix=NVVM
 // RUN: attnc compile %s --target nvptx:sm_90a --emit ptx -o %t.ptx
 // RUN: FileCheck %s < %t.ptx
+// RUN: FileCheck %s --check-prefix=VECTORS < %t.ptx
 // RUN: FileCheck %s --check-prefix=KERNEL < %t.ptx
 // RUN: attnc compile %s --target nvptx:sm_80 --emit ptx -o - | FileCheck %s --check-prefix=PIECES
 
 // NVVM: llvm.func @documents_census_entry(
 // NVVM-SAME: %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<3 x i64>, nvvm.grid_constant})
-// NVVM-SAME: shared_bytes = 16384 : i64
-// NVVM-SAME: threads = 1024 : i64
+// NVVM-SAME: attnc.launch = {blocks_per_multiprocessor = 1 : i64, shared_bytes = 16384 : i64
+// NVVM-SAME: threads = 512 : i64
 
 // CHECK: .visible .entry documents_census_entry(
-// Four loads are on their way before the first is used, and the lanes meet.
+// The rows' extents are on their way while those of eight steps start; the lanes meet once for each.
+// CHECK: .pragma "nounroll";
 // CHECK-COUNT-4: ld.global.b32
-// CHECK: redux.sync.min.s32
-// CHECK: redux.sync.max.s32
+// CHECK-COUNT-9: redux.sync.min.s32
+// CHECK-NOT: redux.sync.min.s32
 // CHECK: bar.sync 0;
 // CHECK: vote.sync.ballot.b32
+// CHECK: vote.sync.ballot.b32
 // CHECK: popc.b32
-// Steps that keep all are listed first, then those that keep some.
-// CHECK: setp.{{eq|ne}}.{{b|s}}32 %p{{[0-9]+}}, %r{{[0-9]+}}, 2;
-// CHECK: st.global.b32
-// CHECK: setp.{{eq|ne}}.{{b|s}}32 %p{{[0-9]+}}, %r{{[0-9]+}}, 1;
+// CHECK-COUNT-4: redux.sync.add.s32
 // CHECK: st.global.b32
 // CHECK: ret;
+
+// Rows of steps that are whole, adjacent and aligned come as a vector each.
+// VECTORS-COUNT-8: ld.global.v4.b32
+// VECTORS-NOT: ld.global.v4.b32
+// VECTORS: .visible .entry documents_tile_entry(
 
 // The kernel reads its list, and has no extents to look for.
 // KERNEL: .visible .entry documents_tile_entry(

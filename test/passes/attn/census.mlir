@@ -12,11 +12,11 @@
 // CHECK-SAME: grid = #[[LISTS]]
 // CHECK-SAME: staging = pieces
 // CHECK-SAME: workspace = #[[ROOM]]
-// What is the same for all steps stands before them: the ids of the queries.
-// CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.extent %[[IDS:[a-z0-9]+]][
+// What is the same for all steps stands before them: the ids of the queries. No row of a box is longer than its tile.
+// CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.extent %[[IDS:[a-z0-9]+]][{{.*}} {most = 128 : i64}
 // CHECK: tile.census %[[LIST]][%[[ROW]]] from %{{.*}} to %{{.*}} step %c64 {
 // CHECK: ^bb0(%[[J:.*]]: index):
-// CHECK: tile.extent %[[IDS]][
+// CHECK: tile.extent %[[IDS]][{{.*}} {most = 64 : i64}
 // CHECK-NOT: tile.extent
 // CHECK: tile.yield %{{.*}}, %{{.*}} : i1, i1
 
@@ -42,6 +42,36 @@ func.func @documents(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: t
       %x = attn.load %ids[%b, %i] : tensor<?x?xi32>
       %y = attn.load %ids[%b, %j] : tensor<?x?xi32>
       %keep = arith.cmpi eq, %x, %y : i32
+      attn.yield %keep : i1
+    }
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct, census = true>>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// Rows without a segment keep no keys. That would bound the range by their ids; the range has both, so that the first
+// loads wait for nothing, and the region says it of each step.
+
+// CHECK-LABEL: tile.program @segments_census(
+// CHECK-NOT: arith.cmpi
+// CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.extent
+// CHECK-NOT: arith.cmpi
+// CHECK: tile.census %{{.*}} from %c0 to %{{.*}} step %c64 {
+// CHECK: arith.cmpi sge, %[[MOST]], %c0_i32
+func.func @segments(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<?x?x8x64xbf16>,
+                    %ids: tensor<?x?xi32>) -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %x = attn.load %ids[%b, %i] : tensor<?x?xi32>
+      %y = attn.load %ids[%b, %j] : tensor<?x?xi32>
+      %zero = arith.constant 0 : i32
+      %same = arith.cmpi eq, %x, %y : i32
+      %live = arith.cmpi sge, %x, %zero : i32
+      %keep = arith.andi %same, %live : i1
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
