@@ -120,7 +120,9 @@ Result<attnc_kernel *> capi::loadKernel(cuda::DeviceRef device, Span<const uint8
   Result<std::unique_ptr<cuda::GpuLaunch>> launch = cuda::GpuLaunch::load(std::move(device), *kernel);
   if (!launch)
     return launch.takeError();
-  return new attnc_kernel{std::move(*launch)};
+  auto *loaded = new attnc_kernel;
+  loaded->launch = std::move(*launch);
+  return loaded;
 }
 
 const char *attnc_version() { return ATTNC_VERSION; }
@@ -188,38 +190,56 @@ attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index,
   return writeStruct(info, facts, "attnc_argument_info");
 }
 
+/// Reads a launch, `given` by the caller, to `options`, and does what its values decide unless that was done before.
+static Result<capi::LaunchCache::Prepared> prepare(const attnc_kernel *kernel, const attnc_launch_options *given,
+                                                   attnc_launch_options &options) {
+  if (!kernel)
+    return Error{"expected a kernel, got null"};
+  Result<attnc_launch_options> read = readStruct(given, "attnc_launch_options");
+  if (!read)
+    return read.takeError();
+  options = *read;
+  capi::LaunchKey key(options);
+  if (key)
+    if (capi::LaunchCache::Prepared found = kernel->launches.find(key))
+      return found;
+  cuda::GpuLaunch &launch = *kernel->launch;
+  Result<std::vector<ArgValue>> values = readValues(launch.image(), options);
+  if (!values)
+    return values.takeError();
+  Result<runtime::BoundArguments> arguments =
+      runtime::bindArguments(launch.image(), *values, runtime::MemorySpace::Device);
+  if (!arguments)
+    return arguments.takeError();
+  Result<cuda::PreparedLaunch> prepared = launch.prepare(*arguments);
+  if (!prepared)
+    return prepared.takeError();
+  auto kept = std::make_shared<const cuda::PreparedLaunch>(std::move(*prepared));
+  if (key)
+    kernel->launches.keep(key, kept);
+  return capi::LaunchCache::Prepared(kept);
+}
+
 attnc_error *attnc_kernel_get_workspace(const attnc_kernel *kernel, const attnc_launch_options *given,
                                         uint64_t *bytes) {
-  if (!kernel || !bytes)
-    return fail({"expected a kernel and a place for the size, got null"});
+  if (!bytes)
+    return fail({"expected a place for the size, got null"});
   *bytes = 0;
-  Result<attnc_launch_options> options = readStruct(given, "attnc_launch_options");
-  if (!options)
-    return fail(options.takeError());
-  const KernelImage &image = kernel->launch->image();
-  Result<std::vector<ArgValue>> values = readValues(image, *options);
-  if (!values)
-    return fail(values.takeError());
-  Result<runtime::BoundArguments> arguments = runtime::bindArguments(image, *values, runtime::MemorySpace::Device);
-  if (!arguments)
-    return fail(arguments.takeError());
-  Result<int64_t> size = kernel->launch->workspaceBytes(*arguments);
-  if (!size)
-    return fail(size.takeError());
-  *bytes = static_cast<uint64_t>(*size);
+  attnc_launch_options options;
+  Result<capi::LaunchCache::Prepared> prepared = prepare(kernel, given, options);
+  if (!prepared)
+    return fail(prepared.takeError());
+  *bytes = static_cast<uint64_t>((*prepared)->workspaceBytes);
   return nullptr;
 }
 
 attnc_error *attnc_kernel_launch(attnc_kernel *kernel, const attnc_launch_options *given) {
-  if (!kernel)
-    return fail({"expected a kernel, got null"});
-  Result<attnc_launch_options> options = readStruct(given, "attnc_launch_options");
-  if (!options)
-    return fail(options.takeError());
-  Result<std::vector<ArgValue>> values = readValues(kernel->launch->image(), *options);
-  if (!values)
-    return fail(values.takeError());
-  Status status = kernel->launch->launch(*values, static_cast<cuda::StreamHandle>(options->stream), options->workspace);
+  attnc_launch_options options;
+  Result<capi::LaunchCache::Prepared> prepared = prepare(kernel, given, options);
+  if (!prepared)
+    return fail(prepared.takeError());
+  Status status =
+      kernel->launch->launch(**prepared, static_cast<cuda::StreamHandle>(options.stream), options.workspace);
   return status ? nullptr : fail(status.takeError());
 }
 

@@ -6,11 +6,12 @@
 #define ATTNC_RUNTIME_CAPI_CAPI_H
 
 #include "attnc/attnc.h"
-#include "runtime/cuda/GpuLaunch.h"
+#include "runtime/capi/LaunchCache.h"
 
 /// What a handle of C stands for.
 struct attnc_kernel {
   std::unique_ptr<attnc::cuda::GpuLaunch> launch;
+  mutable attnc::capi::LaunchCache launches = {}; ///< remembers, and changes nothing of what the kernel is
 };
 
 /// Likewise.

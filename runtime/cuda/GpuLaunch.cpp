@@ -24,18 +24,7 @@ constexpr int64_t countersSize = GpuLaunch::numCounters * counterBytes;
 /// The most blocks of a grid in its first dimension.
 constexpr int64_t maxGrid = std::numeric_limits<int32_t>::max();
 
-/// The most entries of an image: forward and backward have up to four.
-constexpr size_t maxEntries = 16;
-
 } // namespace
-
-/// On the stack of the launching thread, so that threads do not wait for each
-/// other and nothing is allocated.
-struct GpuLaunch::Filling {
-  TensorMap maps[maxTensorMaps]; ///< of the entries that have tiles, one after another
-  int64_t tiles[maxEntries];
-  DeviceAddress workspace;
-};
 
 GpuLaunch::GpuLaunch(DeviceRef device, const KernelImage &image)
     : gpu(std::move(device)), kernel(image), offsets(runtime::slotOffsets(image)) {}
@@ -44,12 +33,12 @@ Result<std::unique_ptr<GpuLaunch>> GpuLaunch::load(DeviceRef device, const Kerne
   if (Status status = runtime::verify(image); !status)
     return status.takeError();
   std::unique_ptr<GpuLaunch> launch(new GpuLaunch(std::move(device), image));
-  if (Status status = launch->prepare(); !status)
+  if (Status status = launch->load(); !status)
     return status.takeError();
   return launch;
 }
 
-Status GpuLaunch::prepare() {
+Status GpuLaunch::load() {
   const std::string prefix = "kernel '" + kernel.name + "' cannot be loaded: ";
   size_t numMaps = 0;
   bool needsShared = false;
@@ -62,9 +51,6 @@ Status GpuLaunch::prepare() {
   if (numMaps > maxTensorMaps)
     return Error{prefix + "expected at most " + std::to_string(maxTensorMaps) + " tensor maps, got " +
                  std::to_string(numMaps)};
-  if (kernel.entries.size() > maxEntries)
-    return Error{prefix + "expected at most " + std::to_string(maxEntries) + " entries, got " +
-                 std::to_string(kernel.entries.size())};
   if (numMaps > 0 && (!gpu->driver()->tensorMapEncodeTiled || gpu->facts().major < 9))
     return Error{prefix +
                  "it copies tensors by maps, which needs a GPU of sm_90 or later and a driver for CUDA 12.0 "
@@ -91,11 +77,32 @@ Status GpuLaunch::prepare() {
   return shared.clear();
 }
 
-Status GpuLaunch::fill(const BoundArguments &arguments, Filling &filling) {
-  size_t map = 0;
+Status GpuLaunch::addMaps(size_t index, const BoundArguments &arguments, std::vector<TensorMap> &to) {
+  for (const runtime::TensorMapSpec &spec : kernel.entries[index].tensorMaps) {
+    Result<TensorMapKey> key = makeTensorMapKey(kernel.args[spec.arg], spec, arguments.slots.data() + offsets[spec.arg],
+                                                shared.address() + countersSize);
+    if (!key)
+      return key.takeError();
+    TensorMap map;
+    DriverResult result = maps.get(gpu->driver(), *key, map);
+    if (result == driverInvalidContext) {
+      ContextScope scope(*gpu);
+      result = maps.get(gpu->driver(), *key, map);
+    }
+    if (result != driverSuccess)
+      return gpu->driver().error(result, "cuTensorMapEncodeTiled",
+                                 "map argument '" + kernel.args[spec.arg].name + "' of kernel '" + kernel.name + "'");
+    to.push_back(map);
+  }
+  return {};
+}
+
+Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
+  PreparedLaunch prepared;
+  prepared.slots = arguments.slots;
   for (size_t i = 0; i < kernel.entries.size(); ++i) {
     const KernelEntry &entry = kernel.entries[i];
-    const int64_t tiles = filling.tiles[i] = entry.countTiles(arguments.symbolSizes);
+    const int64_t tiles = entry.countTiles(arguments.symbolSizes);
     if (tiles < 0)
       return Error{"kernel '" + kernel.name + "': no number of tiles for entry '" + entry.symbol +
                    "': " + entry.grid.toString(kernel.symbols)};
@@ -104,54 +111,45 @@ Status GpuLaunch::fill(const BoundArguments &arguments, Filling &filling) {
                    entry.symbol + "', got " + std::to_string(tiles)};
     if (tiles == 0)
       continue;
-    for (const runtime::TensorMapSpec &spec : entry.tensorMaps) {
-      Result<TensorMapKey> key = makeTensorMapKey(
-          kernel.args[spec.arg], spec, arguments.slots.data() + offsets[spec.arg], shared.address() + countersSize);
-      if (!key)
-        return key.takeError();
-      DriverResult result = maps.get(gpu->driver(), *key, filling.maps[map]);
-      if (result == driverInvalidContext) {
-        ContextScope scope(*gpu);
-        result = maps.get(gpu->driver(), *key, filling.maps[map]);
-      }
-      ++map;
-      if (result != driverSuccess)
-        return gpu->driver().error(result, "cuTensorMapEncodeTiled",
-                                   "map argument '" + kernel.args[spec.arg].name + "' of kernel '" + kernel.name + "'");
+    PreparedLaunch::Entry launched = {i, tiles, prepared.maps.size(), 0, 0};
+    if (entry.workspace) {
+      launched.workspaceRows = entry.workspace->rows.evaluate(arguments.symbolSizes);
+      launched.workspaceColumns = entry.workspace->columns.evaluate(arguments.symbolSizes);
     }
+    prepared.entries.push_back(launched);
+    if (Status status = addMaps(i, arguments, prepared.maps); !status)
+      return status.takeError();
   }
-  return {};
+  prepared.workspaceBytes = runtime::countWorkspaceBytes(kernel, arguments.symbolSizes);
+  if (prepared.workspaceBytes < 0)
+    return Error{"kernel '" + kernel.name + "': no size of the workspace"};
+  return prepared;
 }
 
-DriverResult GpuLaunch::launchEntry(size_t index, size_t firstMap, const BoundArguments &arguments, Filling &filling,
-                                    StreamHandle stream) {
-  const KernelEntry &entry = kernel.entries[index];
-  int64_t grid = filling.tiles[index];
+DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const PreparedLaunch::Entry &launched, StreamHandle stream, DeviceAddress workspace) {
+  const KernelEntry &entry = kernel.entries[launched.index];
+  int64_t grid = launched.tiles;
   if (entry.persistent)
     grid = std::min(grid, int64_t{gpu->facts().multiprocessors} * entry.blocksPerMultiprocessor);
 
-  // The driver copies what these point to before it returns.
+  // The driver copies what these point to before it returns, and writes nothing there.
   void *parameters[maxTensorMaps + 4];
   size_t count = 0;
-  parameters[count++] = const_cast<int64_t *>(arguments.slots.data());
+  parameters[count++] = const_cast<int64_t *>(prepared.slots.data());
   for (size_t i = 0; i < entry.tensorMaps.size(); ++i)
-    parameters[count++] = &filling.maps[firstMap + i];
-  parameters[count++] = &filling.tiles[index];
+    parameters[count++] = const_cast<TensorMap *>(&prepared.maps[launched.firstMap + i]);
+  parameters[count++] = const_cast<int64_t *>(&launched.tiles);
   DeviceAddress counter = 0;
   if (entry.takesCounter) {
     counter = shared.address() + nextCounter.fetch_add(1, std::memory_order_relaxed) % numCounters * counterBytes;
     parameters[count++] = &counter;
   }
-  int64_t workspace[3];
-  if (entry.workspace) {
-    workspace[0] = static_cast<int64_t>(filling.workspace);
-    workspace[1] = entry.workspace->rows.evaluate(arguments.symbolSizes);
-    workspace[2] = entry.workspace->columns.evaluate(arguments.symbolSizes);
-    parameters[count++] = workspace;
-  }
+  int64_t passed[] = {static_cast<int64_t>(workspace), launched.workspaceRows, launched.workspaceColumns};
+  if (entry.workspace)
+    parameters[count++] = passed;
   const auto &driver = gpu->driver();
   const auto call = [&] {
-    return driver->launchKernel(loaded[index].handle, static_cast<unsigned>(grid), 1, 1,
+    return driver->launchKernel(loaded[launched.index].handle, static_cast<unsigned>(grid), 1, 1,
                                 static_cast<unsigned>(entry.threads), 1, 1, static_cast<unsigned>(entry.sharedBytes),
                                 stream, parameters, nullptr);
   };
@@ -162,56 +160,47 @@ DriverResult GpuLaunch::launchEntry(size_t index, size_t firstMap, const BoundAr
   return call();
 }
 
-Result<int64_t> GpuLaunch::workspaceBytes(const BoundArguments &arguments) const {
-  const int64_t bytes = runtime::countWorkspaceBytes(kernel, arguments.symbolSizes);
-  if (bytes < 0)
-    return Error{"kernel '" + kernel.name + "': no size of the workspace"};
-  return bytes;
+Status GpuLaunch::launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
+  for (const PreparedLaunch::Entry &launched : prepared.entries) {
+    const DriverResult result = launchEntry(prepared, launched, stream, workspace);
+    if (result == driverSuccess)
+      continue;
+    const KernelEntry &entry = kernel.entries[launched.index];
+    return gpu->driver().error(result, "cuLaunchKernel",
+                               "launch entry '" + entry.symbol + "' of kernel '" + kernel.name + "' with " +
+                                   std::to_string(launched.tiles) + " tiles, blocks of " +
+                                   std::to_string(entry.threads) + " threads and " + std::to_string(entry.sharedBytes) +
+                                   " bytes of shared memory");
+  }
+  return {};
 }
 
-Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace) {
-  Filling filling;
-  filling.workspace = workspace;
-  if (Status status = fill(arguments, filling); !status)
-    return status;
-  Result<int64_t> bytes = workspace ? Result<int64_t>(0) : workspaceBytes(arguments);
-  if (!bytes)
-    return bytes.takeError();
-  if (*bytes == 0)
-    return launchEntries(arguments, filling, stream);
+Status GpuLaunch::launch(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
+  if (workspace != 0 || prepared.workspaceBytes == 0)
+    return launchEntries(prepared, stream, workspace);
 
-  const std::string attempt = "allocate a workspace of " + std::to_string(*bytes) + " bytes for kernel '" +
-                              kernel.name + "' in the order of the stream";
+  const std::string attempt = "allocate a workspace of " + std::to_string(prepared.workspaceBytes) +
+                              " bytes for kernel '" + kernel.name + "' in the order of the stream";
   const Driver &driver = gpu->driver();
   if (!driver->memAllocAsync || !driver->memFreeAsync)
     return Error{"cannot " + attempt + ": the NVIDIA driver is too old; pass a workspace"};
   ContextScope scope(*gpu);
-  if (Status status = driver.check(driver->memAllocAsync(&filling.workspace, static_cast<size_t>(*bytes), stream),
-                                   "cuMemAllocAsync", attempt);
+  if (Status status =
+          driver.check(driver->memAllocAsync(&workspace, static_cast<size_t>(prepared.workspaceBytes), stream),
+                       "cuMemAllocAsync", attempt);
       !status)
     return status;
-  Status status = launchEntries(arguments, filling, stream);
-  Status freed = driver.check(driver->memFreeAsync(filling.workspace, stream), "cuMemFreeAsync",
+  Status status = launchEntries(prepared, stream, workspace);
+  Status freed = driver.check(driver->memFreeAsync(workspace, stream), "cuMemFreeAsync",
                               "free the workspace of kernel '" + kernel.name + "'");
   return status ? freed : status;
 }
 
-Status GpuLaunch::launchEntries(const BoundArguments &arguments, Filling &filling, StreamHandle stream) {
-  size_t map = 0;
-  for (size_t i = 0; i < kernel.entries.size(); ++i) {
-    const KernelEntry &entry = kernel.entries[i];
-    if (filling.tiles[i] == 0)
-      continue;
-    const DriverResult result = launchEntry(i, map, arguments, filling, stream);
-    if (result != driverSuccess)
-      return gpu->driver().error(result, "cuLaunchKernel",
-                                 "launch entry '" + entry.symbol + "' of kernel '" + kernel.name + "' with " +
-                                     std::to_string(filling.tiles[i]) + " tiles, blocks of " +
-                                     std::to_string(entry.threads) + " threads and " +
-                                     std::to_string(entry.sharedBytes) + " bytes of shared memory");
-    map += entry.tensorMaps.size();
-  }
-  return {};
+Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace) {
+  Result<PreparedLaunch> prepared = prepare(arguments);
+  if (!prepared)
+    return prepared.takeError();
+  return launch(*prepared, stream, workspace);
 }
 
 Status GpuLaunch::launch(Span<const ArgValue> values, StreamHandle stream, DeviceAddress workspace) {

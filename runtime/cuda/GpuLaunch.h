@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the functions of a kernel, in order, on a stream. What can be done once
-// is done when the image is loaded; a launch fills parameters in and makes one
-// call of the driver for each function, besides the encoding of tensor maps
-// that it has not seen. It allocates nothing on the device, waits for nothing
-// and reads nothing back, so that a CUDA graph can capture it.
+// is done when the image is loaded, and what depends on arguments alone when they
+// are first seen; a launch makes one call of the driver for each function. It
+// waits for nothing and reads nothing back, so that a CUDA graph can capture it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +19,23 @@
 #include <atomic>
 
 namespace attnc::cuda {
+
+/// All that a launch's arguments decide. What is left to do is one call of the
+/// driver for each function.
+struct PreparedLaunch {
+  /// A function that has tiles.
+  struct Entry {
+    size_t index; ///< of the image's entries
+    int64_t tiles;
+    size_t firstMap;                         ///< of its tensor maps
+    int64_t workspaceRows, workspaceColumns; ///< 0 without one
+  };
+
+  std::vector<int64_t> slots; ///< the argument block
+  std::vector<TensorMap> maps;
+  std::vector<Entry> entries;
+  int64_t workspaceBytes = 0;
+};
 
 /// A kernel image that is ready to launch on a GPU. Threads may launch it at the
 /// same time.
@@ -37,25 +53,26 @@ public:
   /// Loads `image`, whose bytes are a cubin or PTX, on `device`.
   static runtime::Result<std::unique_ptr<GpuLaunch>> load(DeviceRef device, const runtime::KernelImage &image);
 
-  /// Gives `stream` the kernel's work on `arguments`, which `bindArguments` made
-  /// for `MemorySpace::Device` and for the same image. Null is the default
-  /// stream. The context of the device should be the current one of the thread;
-  /// where it is not it is made so for the call. Fails with nothing launched
-  /// when a grid cannot be computed or a tensor cannot be mapped. The tensors
-  /// must live until the work is done.
+  /// Does what depends on `arguments` alone, which `bindArguments` made for
+  /// `MemorySpace::Device` and for the same image: once for many launches. Fails
+  /// when a grid or a workspace cannot be computed, or a tensor cannot be mapped.
+  runtime::Result<PreparedLaunch> prepare(const runtime::BoundArguments &arguments);
+
+  /// Gives `stream` the kernel's work. Null is the default stream. The context of
+  /// the device should be the current one of the thread; where it is not it is
+  /// made so for the call. The tensors must live until the work is done.
   ///
   /// `workspace` has `workspaceBytes` bytes, aligned to 16, that no other work uses
   /// meanwhile. Where it is 0 and some are needed, they come from the memory pool of
   /// the device in the order of the stream, and go back there.
+  runtime::Status launch(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace = 0);
+
+  /// Prepares and launches. Fails with nothing launched.
   runtime::Status launch(const runtime::BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace = 0);
 
-  /// Checks `values` and launches.
+  /// Checks `values`, prepares and launches.
   runtime::Status launch(runtime::Span<const runtime::ArgValue> values, StreamHandle stream,
                          DeviceAddress workspace = 0);
-
-  /// The bytes of device memory that a launch on `arguments` takes beside them; 0
-  /// for most kernels. Fails where they cannot be counted.
-  runtime::Result<int64_t> workspaceBytes(const runtime::BoundArguments &arguments) const;
 
   /// The functions, in the order of the image's entries, with what they take.
   runtime::Span<const Function> functions() const { return loaded; }
@@ -67,23 +84,19 @@ public:
   const runtime::KernelImage &image() const { return kernel; }
 
 private:
-  /// What one launch of the whole kernel fills in before it calls the driver.
-  struct Filling;
-
   GpuLaunch(DeviceRef device, const runtime::KernelImage &image);
 
   /// Loads the code and the memory that launches share.
-  runtime::Status prepare();
+  runtime::Status load();
 
-  /// Computes grids, and the tensor maps of entries that have tiles.
-  runtime::Status fill(const runtime::BoundArguments &arguments, Filling &filling);
+  /// Appends the tensor maps of entry `index`.
+  runtime::Status addMaps(size_t index, const runtime::BoundArguments &arguments, std::vector<TensorMap> &to);
 
   /// Launches all entries that have tiles.
-  runtime::Status launchEntries(const runtime::BoundArguments &arguments, Filling &filling, StreamHandle stream);
+  runtime::Status launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
-  /// Launches entry `index`, which has tiles; `firstMap` is the first of its tensor maps.
-  DriverResult launchEntry(size_t index, size_t firstMap, const runtime::BoundArguments &arguments, Filling &filling,
-                           StreamHandle stream);
+  /// Launches one of them.
+  DriverResult launchEntry(const PreparedLaunch &prepared, const PreparedLaunch::Entry &entry, StreamHandle stream, DeviceAddress workspace);
 
   DeviceRef gpu;
   runtime::KernelImage kernel;  ///< without its bytes, which are on the GPU

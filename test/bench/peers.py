@@ -206,7 +206,8 @@ class Bench:
         return result
 
     def measure_host(self, case: Case) -> dict[str, Any]:
-        """Microseconds of the host for one launch, ours, an empty call of the library, and PyTorch's of cuDNN."""
+        """Microseconds of the host for one launch: ours from C and from Python, an empty call of the library from there,
+        and PyTorch's of cuDNN."""
         from torch.nn.attention import SDPBackend, sdpa_kernel  # pylint: disable=import-outside-toplevel
 
         def cost(run: Run) -> float:
@@ -225,11 +226,19 @@ class Bench:
         with self.torch.no_grad(), sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
             bound, peer = kernel.bind(*data.arguments()), call_cudnn(case, data, self.torch)
             return {
+                "c_us": self.bench_program(case)["host_s"] * 1e6,
                 "launch_us": cost(bound),
                 "call_us": cost(self.library.functions.attnc_version),
                 "bind_and_launch_us": cost(lambda: kernel(*data.arguments())),
                 "peer_us": cost(peer),
             }
+
+    def bench_program(self, case: Case) -> dict[str, Any]:
+        """What `attnc bench` says of a case, in a process of its own."""
+        shape = f"B={case.batch},Sq={case.sequence},Sk={case.sequence}"
+        command = [self.compiler.program, "bench", str(self.compiler.spec_path(case)), "--shape", shape]
+        done = subprocess.run([*command, "--target", TARGET, "--json"], check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)
 
     def measure_workspace(self, case: Case) -> dict[str, Any]:
         """Device memory that launches take beside their arguments, by asking before and after."""

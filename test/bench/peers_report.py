@@ -92,9 +92,11 @@ def section(report: dict[str, Any]) -> str:
     lists = [point for point in cycles.values() if point.get("ours", {}).get("kernels", 1) > 1]
     if lists:
         shares = (f"{100 * point['ours']['first_share']:.1f} % ({point['name'].split('/', 1)[1]})" for point in lists)
-        lines += [f"Of a launch's cycles the census of its tiles takes {', '.join(shares)}.", ""]
+        lines += [f"Of a launch's cycles the census of its tiles takes {', '.join(shares)}, counted where its kernels run "
+                  "one by one; a kernel that starts early hides a part of that.", ""]
     if host := report.get("host"):
         lines += [
+            *([f"Host time of a launch from C: {host['c_us']:.1f} µs."] if "c_us" in host else []),
             f"Host time of a launch: {host['launch_us']:.1f} µs with bound arguments from Python, "
             f"whose call of an empty function takes {host['call_us']:.1f} µs; "
             f"{host['bind_and_launch_us']:.1f} µs binding tensors of PyTorch each time; "

@@ -4,6 +4,7 @@
 
 #include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
+#include "tools/attnc/HostCost.h"
 #include "tools/attnc/Launch.h"
 #include "tools/attnc/PeakRates.h"
 #include "tools/attnc/Work.h"
@@ -106,6 +107,15 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   if (!seconds)
     return fail(seconds.takeError());
 
+  // Where launches return before their work is done.
+  std::optional<double> hostSeconds;
+  if (llvm::StringRef(launch->spec.target->name).starts_with("nvptx")) {
+    Result<double> cost = measureHostCost(launch->kernel->image(), launch->joinArguments(launch->outputs));
+    if (!cost)
+      return fail(cost.takeError());
+    hostSeconds = *cost;
+  }
+
   double median = quantile(*seconds, 0.5), low = quantile(*seconds, 0.1), high = quantile(*seconds, 0.9);
   double rate = work->flops / median;
   llvm::StringRef name = launch->spec.kernel.function.getName(), target = launch->spec.target->name;
@@ -125,6 +135,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
                               {"flop_per_s", rate},
                               {"peak_flop_per_s", peak},
                               {"share_of_peak", rate / peak}};
+    if (hostSeconds)
+      object["host_s"] = *hostSeconds;
     os << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << '\n';
     return ExitCode::Success;
   }
@@ -133,6 +145,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
                      1e3 * low, 1e3 * high, seconds->size(), 1e3 * launch->loadSeconds)
      << llvm::format("rate     %.3f TFLOP/s on ", rate / 1e12) << printScaled(work->flops) << "FLOP of kept pairs, "
      << llvm::format("%.1f%% of the peak of %.3f TFLOP/s\n", 100 * rate / peak, peak / 1e12);
+  if (hostSeconds)
+    os << llvm::format("launch   %.2f us of the host\n", 1e6 * *hostSeconds);
   return ExitCode::Success;
 }
 
@@ -143,7 +157,9 @@ const Command cli::benchCommand = {
     "Measure a kernel",
     "Runs a kernel on random inputs for about two seconds and prints the median time, the spread, and the rate on the\n"
     "FLOPs that the mask leaves: work that is skipped counts for nothing. The peak is what this machine reaches with\n"
-    "f32 multiply-adds on all cores, measured at the start.\n",
+    "f32 multiply-adds on all cores, measured at the start. On a GPU it also tells what one launch takes of the "
+    "host's\n"
+    "time, by the C API.\n",
     "  attnc bench llama3.mlir --shape B=1,Sq=4096,Sk=4096\n"
     "  attnc bench mistral.mlir --shape B=1,Sq=16384,Sk=16384 --json\n",
     /*takesSpec=*/true,

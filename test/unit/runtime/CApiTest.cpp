@@ -107,6 +107,38 @@ TEST_F(CApi, TakesStrides) {
   EXPECT_EQ(slots[3], 128);
 }
 
+TEST_F(CApi, RemembersLaunchesByAllOfTheirValues) {
+  const int64_t strides[2] = {128, 1};
+  attnc_value strided = tensor(0x1000);
+  strided.as.tensor.strides = strides;
+  // Twice in turn: each launch is as it was.
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(launch({tensor(0x1000), real(2), tensor(0x2000)}), "");
+    EXPECT_EQ(slots, (std::vector<int64_t>{0x1000, 40, 64, 64, 1, 0x40000000, 0x2000, 40, 64, 64, 1}));
+    EXPECT_EQ(launch({tensor(0x3000), real(2), tensor(0x2000)}), "");
+    EXPECT_EQ(slots[0], 0x3000);
+    EXPECT_EQ(launch({strided, real(2), tensor(0x2000)}), "");
+    EXPECT_EQ(slots[3], 128);
+    EXPECT_EQ(launch({tensor(0x1000), real(3), tensor(0x2000)}), "");
+    EXPECT_EQ(slots[5], 0x40400000);
+    // The caller's sizes are read at each launch.
+    sizes[0] = 33;
+    EXPECT_EQ(launch({tensor(0x1000), real(2), tensor(0x2000)}), "");
+    EXPECT_EQ(slots[1], 33);
+    sizes[0] = 40;
+    EXPECT_NE(launch({tensor(0x1000, ATTNC_F32), real(2), tensor(0x2000)}), "");
+  }
+  EXPECT_EQ(fake.launches.size(), 10u);
+}
+
+TEST_F(CApi, RemembersMoreLaunchesThanItKeeps) {
+  for (int i = 0; i < 2; ++i)
+    for (uint64_t address = 0x1000; address < 0x101000; address += 0x1000) {
+      EXPECT_EQ(launch({tensor(address), real(2), tensor(0x2000)}), "");
+      EXPECT_EQ(slots[0], static_cast<int64_t>(address));
+    }
+}
+
 TEST_F(CApi, RefusesWhatDoesNotFit) {
   EXPECT_EQ(launch({tensor(0x1000, ATTNC_F32), real(2), tensor(0x2000)}),
             "argument 'x': expected element type bf16, got f32");

@@ -123,6 +123,25 @@ TEST_F(CudaLaunch, IsOneCallOfTheDriver) {
   EXPECT_EQ(maps, (std::vector<uint64_t>{1, 2})) << "the maps that were encoded before";
 }
 
+TEST_F(CudaLaunch, PreparesOnceForManyLaunches) {
+  auto launch = load();
+  const std::vector<ArgValue> given = values(2, 300, 500);
+  auto arguments = bindArguments(image, given, MemorySpace::Device);
+  ASSERT_TRUE(arguments);
+  auto prepared = launch->prepare(*arguments);
+  ASSERT_TRUE(prepared);
+  EXPECT_EQ(fake.calls.size(), 2u) << "two tensors are mapped";
+  EXPECT_EQ(prepared->workspaceBytes, 0);
+  for (int i = 0; i < 3; ++i) {
+    fake.clear();
+    ASSERT_TRUE(launch->launch(*prepared, stream));
+    EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernel"});
+    EXPECT_EQ(maps, (std::vector<uint64_t>{1, 2}));
+    EXPECT_EQ(slots[2], 300);
+    EXPECT_EQ(tiles, 6);
+  }
+}
+
 TEST_F(CudaLaunch, FollowsTheGridRule) {
   auto launch = load();
   const auto grid = [&](int64_t b, int64_t sq) {

@@ -1,0 +1,20 @@
+//===- HostCost.h - What a launch costs the host ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TOOLS_ATTNC_HOSTCOST_H
+#define ATTNC_TOOLS_ATTNC_HOSTCOST_H
+
+#include "runtime/Arguments.h"
+
+namespace attnc::cli {
+
+/// Seconds of the host for one launch of `image`, a GPU's, by the C API (attnc.h) on the same buffers again and again:
+/// the median of many short series, with the GPU idle before each. `values` are host tensors, the inputs and then the
+/// results.
+runtime::Result<double> measureHostCost(const runtime::KernelImage &image,
+                                        runtime::Span<const runtime::ArgValue> values);
+
+} // namespace attnc::cli
+
+#endif // ATTNC_TOOLS_ATTNC_HOSTCOST_H
