@@ -164,7 +164,7 @@ struct SizeRange {
     return size / symbolSizes[sequences] + (size % symbolSizes[sequences] != 0);
   }
 
-  /// Whether the symbol's size lies in the range.
+  /// Whether that size lies in the range.
   bool contains(Span<const int64_t> symbolSizes) const {
     const int64_t size = measure(symbolSizes);
     return size >= least && size <= most;
@@ -206,6 +206,9 @@ struct KernelEntry {
   int blocksPerMultiprocessor = 1;
   /// Whether it takes a counter.
   bool takesCounter = false;
+  /// Whether it waits itself for the function that a launch runs before it: it
+  /// may start while that one runs.
+  bool early = false;
   /// The workspace that it takes.
   std::optional<WorkspaceRule> workspace = {};
   /// The tensors that the copy unit moves.

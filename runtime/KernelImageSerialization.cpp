@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 7;
+constexpr uint32_t version = 8;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -236,6 +236,7 @@ void visitEntry(Archive &archive, Entry &entry) {
   archive.boolean(entry.persistent);
   archive.integer(entry.blocksPerMultiprocessor);
   archive.boolean(entry.takesCounter);
+  archive.boolean(entry.early);
   archive.optional(entry.workspace, [](auto &a, auto &workspace) {
     visitRule(a, workspace.rows);
     visitRule(a, workspace.columns);

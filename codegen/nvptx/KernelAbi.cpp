@@ -123,6 +123,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   readArguments(builder, program);
   if (!program.getWorkspace())
     return;
+  early = program.getPipelineAttr().getEarly() && program.getBody().getOps<tile::CensusOp>().empty();
   unsigned last = types.size() - 1;
   byValue(last, LLVM::LLVMArrayType::get(i64, workspaceSlots), 8);
   readWorkspace(builder, program, function.getArgument(last));
@@ -222,6 +223,8 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   launch.set("blocks_per_multiprocessor", number(1));
   if (counter)
     launch.set("counter", builder.getUnitAttr());
+  if (early)
+    launch.set("early", builder.getUnitAttr());
   launch.set("tensor_maps", builder.getArrayAttr(described));
   function->setAttr("attnc.launch", launch.getDictionary(function.getContext()));
 }

@@ -56,6 +56,8 @@ public:
   mlir::Value getTileCount() { return tileCount; }
   /// The address of the tile counter; null without one.
   mlir::Value getCounter() { return counter; }
+  /// Whether the kernel starts while the one before it runs, and has to wait for it.
+  bool startsEarly() const { return early; }
 
   /// Notes what a launch needs to know on the function. `persistent`: a block a multiprocessor works on all tiles;
   /// else each block on one.
@@ -70,6 +72,7 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   mlir::Value tileCount, counter;
+  bool early = false;
 };
 
 } // namespace attnc::nvptx

@@ -41,6 +41,7 @@ LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmMo
     entry.persistent = facts.contains("persistent");
     entry.blocksPerMultiprocessor = static_cast<int>(getInteger(facts, "blocks_per_multiprocessor", 1));
     entry.takesCounter = facts.contains("counter");
+    entry.early = facts.contains("early");
     entry.tensorMaps.clear();
     if (auto maps = facts.getAs<ArrayAttr>("tensor_maps"))
       for (Attribute attribute : maps) {

@@ -24,6 +24,8 @@
 //                                  block a tile
 //   blocks_per_multiprocessor : i64   that run at once; 1 when absent
 //   counter                        (unit) blocks take tiles from a counter, parameter (d)
+//   early                          (unit) it waits itself for the kernel before it in the same launch, and may start
+//                                  while that one runs
 //   tensor_maps            : array of {arg : i64, box : array<i64>, swizzle : i64}: the argument of the image that the
 //                                  map speaks of, the box that one copy brings (one number a dimension, outermost
 //                                  first), and how many bytes of shared memory its swizzle spans (0 for none)

@@ -62,6 +62,7 @@ private:
   LogicalResult emitRoles();
   LogicalResult emitRole(tile::RoleOp role, int64_t firstWarpgroup);
   LogicalResult emitWithoutRoles();
+  void awaitCensus();
 
   tile::ProgramOp program;
   KernelAbi abi;
@@ -102,9 +103,17 @@ LogicalResult KernelEmitter::emit() {
   return emitWithoutRoles();
 }
 
+/// A kernel that starts early waits for its census, and sees what that has written (PTX ISA 9.7.13.13). Launched in the
+/// plain way it goes on at once.
+void KernelEmitter::awaitCensus() {
+  if (abi.startsEarly())
+    ptx.assembly({}, "griddepcontrol.wait;", "", {});
+}
+
 /// All warpgroups do the same, on the tile that has the block's number.
 LogicalResult KernelEmitter::emitWithoutRoles() {
   OpBuilder &b = ptx.b;
+  awaitCensus();
   EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
   context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0);
   context.scalars[program.getTile()] = ptx.blockId();
@@ -125,6 +134,7 @@ LogicalResult KernelEmitter::emitRoles() {
     b.setInsertionPoint(first.thenBlock()->getTerminator());
     RingEmitter::initBarriers(ptx, base, program);
   }
+  awaitCensus();
   ptx.blockSync();
 
   // Each role is one branch of a chain: registers move between warpgroups only so.

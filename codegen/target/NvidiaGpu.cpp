@@ -21,6 +21,7 @@ struct NvidiaGpu {
   int64_t l2MiB;
   bool warpgroupMma;
   bool tensorCopies;
+  bool earlyStart; ///< griddepcontrol
 };
 
 /// Multiprocessors and L2 are those of A100, A40, RTX 4090, H100 SXM, B200 and RTX 5090; shared memory is that of the
@@ -28,9 +29,9 @@ struct NvidiaGpu {
 /// newer architectures want the version that introduced them. What comes after sm_90a has no wgmma, and is served by
 /// products of warps, as sm_80 is.
 constexpr NvidiaGpu gpus[] = {
-    {"sm_80", 8, 0, 83, 108, 163, 40, false, false},    {"sm_86", 8, 6, 83, 84, 99, 6, false, false},
-    {"sm_89", 8, 9, 83, 128, 99, 72, false, false},     {"sm_90a", 9, 0, 83, 132, 227, 50, true, true},
-    {"sm_100", 10, 0, 86, 148, 227, 126, false, false}, {"sm_120", 12, 0, 87, 170, 99, 96, false, false},
+    {"sm_80", 8, 0, 83, 108, 163, 40, false, false, false},   {"sm_86", 8, 6, 83, 84, 99, 6, false, false, false},
+    {"sm_89", 8, 9, 83, 128, 99, 72, false, false, false},    {"sm_90a", 9, 0, 83, 132, 227, 50, true, true, true},
+    {"sm_100", 10, 0, 86, 148, 227, 126, false, false, true}, {"sm_120", 12, 0, 87, 170, 99, 96, false, false, true},
 };
 
 /// 32-bit registers of a multiprocessor: the same on all of them.
@@ -43,7 +44,7 @@ attn::GpuTargetAttr target::getNvidiaGpu(MLIRContext *context, StringRef arch) {
   if (gpu == std::end(gpus))
     return {};
   return attn::GpuTargetAttr::get(context, gpu->arch, gpu->ptx, gpu->multiprocessors, gpu->sharedKiB << 10, registers,
-                                  gpu->l2MiB << 20, gpu->warpgroupMma, gpu->tensorCopies);
+                                  gpu->l2MiB << 20, gpu->warpgroupMma, gpu->tensorCopies, gpu->earlyStart);
 }
 
 StringRef target::findNvidiaGpu(int major, int minor) {

@@ -41,7 +41,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, Rescale,
                                    bool, bool turns, bool, bool pinned, Epilogue epilogue, bool dynamic,
-                                   int64_t sectionBytes, bool, Staging staging) {
+                                   int64_t sectionBytes, bool, bool, Staging staging) {
   if (consumers <= 0 || stages <= 0 || queryStages <= 0)
     return emitError() << "expected positive counts, got consumers = " << consumers << ", stages = " << stages
                        << ", query_stages = " << queryStages;

@@ -78,6 +78,7 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
     - `census`: where only data says which tiles of keys a mask keeps (the kernel has `blocks`), a program of its own
       lists them first; else every step looks for itself.
+    - `early`: the kernel starts while its census still runs, and waits for it before it reads the list.
     - `staging`: how operands come to shared memory. With `boxes`, a producer warpgroup brings them and consumers compute
       products of warpgroups. With `pieces` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, and
@@ -93,6 +94,7 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         DefaultValuedParameter<"bool", "false">:$dynamic,
                         DefaultValuedParameter<"int64_t", "0">:$section_bytes,
                         DefaultValuedParameter<"bool", "false">:$census,
+                        DefaultValuedParameter<"bool", "false">:$early,
                         Attn_StagingParameter:$staging);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -177,13 +179,16 @@ def Attn_GpuTargetAttr : AttrDef<Attn_Dialect, "GpuTarget"> {
       warps (9.7.14).
     - `tensor_copies`: copies of boxes of tensors that complete on barriers (PTX ISA 9.7.9.27); else copies of 16 bytes a
       thread.
+    - `early_start`: a kernel can start before the one that it depends on has ended, and wait for it (PTX ISA 9.7.13.13,
+      `griddepcontrol`).
 
     Example: `#attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
-    l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>`
+    l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>`
   }];
   let parameters = (ins StringRefParameter<"name of the architecture">:$arch, "int64_t":$ptx,
                         "int64_t":$multiprocessors, "int64_t":$shared_bytes, "int64_t":$registers, "int64_t":$l2_bytes,
-                        "bool":$warpgroup_mma, "bool":$tensor_copies);
+                        "bool":$warpgroup_mma, "bool":$tensor_copies,
+                        DefaultValuedParameter<"bool", "false">:$early_start);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

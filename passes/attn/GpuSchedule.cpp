@@ -122,6 +122,11 @@ static int64_t sectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
 /// saves: products stop overlapping with what comes after them.
 static bool needsCensus(KernelOpInterface kernel) { return !kernel.getBlocks().empty(); }
 
+/// Whether the kernel starts while the census before it still runs, which hides what a launch takes.
+static bool startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
+  return needsCensus(kernel) && target.getEarlyStart();
+}
+
 /// Query heads of a group that a tile may hold together: as many as powers of two allow, or one where what becomes of
 /// logits, or which keys are visited, differs from head to head.
 static int64_t countPackableHeads(KernelOpInterface kernel) {
@@ -143,11 +148,12 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   int64_t held = value ? headDim(value) / 2 : most - 16;
   ScheduleAttr schedule;
   for (const Step &step : steps) {
-    auto pipeline = PipelineAttr::get(
-        target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
-        /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
-        /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
-        /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel), Staging::Pieces);
+    auto pipeline =
+        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
+                          /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
+                          /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
+                          /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel),
+                          startsEarly(kernel, target), Staging::Pieces);
     schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
     if (held + step.keys / 2 <= most && sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -166,10 +172,10 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
-    auto pipeline = PipelineAttr::get(target.getContext(), consumers, /*stages=*/2, queryStages,
-                                      shape.producerRegisters, shape.consumerRegisters, overlap.rescale, overlap.lazy,
-                                      shape.turns && consumers > 1, overlap.byRow, overlap.pinned, epilogue,
-                                      /*dynamic=*/true, section, needsCensus(kernel), Staging::Boxes);
+    auto pipeline = PipelineAttr::get(
+        target.getContext(), consumers, /*stages=*/2, queryStages, shape.producerRegisters, shape.consumerRegisters,
+        overlap.rescale, overlap.lazy, shape.turns && consumers > 1, overlap.byRow, overlap.pinned, epilogue,
+        /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -224,6 +230,9 @@ LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, ScheduleAt
                               << ", the heads that tiles can hold together here, got " << schedule.getHeads();
   if (schedule.getKeyTile() % 16 != 0 || schedule.getKeyTile() > 256)
     return kernel.emitError() << "expected key_tile to be a multiple of 16 up to 256, got " << schedule.getKeyTile();
+  if (pipeline.getEarly() && !target.getEarlyStart())
+    return kernel.emitError() << "expected no early = true: on " << target.getArch()
+                              << " a kernel starts when the one before it has ended";
   constexpr int64_t mostThreads = 1024;
   if (pieces && pipeline.getConsumers() * warpgroupThreads > mostThreads)
     return kernel.emitError() << "expected at most " << mostThreads / warpgroupThreads << " consumers, got "

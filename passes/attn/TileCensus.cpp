@@ -54,7 +54,7 @@ PipelineAttr TileBuilder::programPipeline() const {
   return PipelineAttr::get(pipeline.getContext(), warpgroups, /*stages=*/1, /*query_stages=*/1,
                            /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After, /*lazy=*/false,
                            /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
-                           /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, Staging::Pieces);
+                           /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, /*early=*/false, Staging::Pieces);
 }
 
 /// Whether the mask, as far as a census sees it, differs from head to head.

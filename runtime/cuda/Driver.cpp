@@ -77,6 +77,7 @@ const char *findFunctions(void *library, DriverApi &api) {
   lookup.require(api.memset8, "cuMemsetD8_v2");
   lookup.allow(api.tensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   lookup.require(api.launchKernel, "cuLaunchKernel");
+  lookup.allow(api.launchKernelEx, "cuLaunchKernelEx");
   lookup.require(api.streamSynchronize, "cuStreamSynchronize");
   lookup.require(api.eventCreate, "cuEventCreate");
   lookup.require(api.eventDestroy, "cuEventDestroy_v2");

@@ -91,6 +91,26 @@ enum class TensorMapSwizzle : int { None = 0, Bytes32 = 1, Bytes64 = 2, Bytes128
 enum class TensorMapPromotion : int { None = 0, L2Bytes256 = 3 };
 enum class TensorMapFill : int { Zeros = 0 };
 
+/// A CUlaunchAttribute: a member of CUlaunchAttributeID, and its value, of which
+/// the first word counts here.
+struct LaunchAttribute {
+  /// The kernel may start while the one before it in its stream runs, and waits
+  /// for it by itself.
+  static constexpr int programmaticStreamSerialization = 6;
+
+  int id = 0;
+  int padding = 0;
+  int value[16] = {};
+};
+
+/// A CUlaunchConfig.
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  StreamHandle stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+
 /// The functions that we call. `Driver::open` fills it from the library; tests
 /// fill it with their own.
 struct DriverApi {
@@ -138,6 +158,9 @@ struct DriverApi {
   DriverResult (*launchKernel)(FunctionHandle function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                                unsigned blockY, unsigned blockZ, unsigned sharedBytes, StreamHandle stream,
                                void **parameters, void **extra) = nullptr;
+  /// Null in drivers before 11.8.
+  DriverResult (*launchKernelEx)(const LaunchConfig *config, FunctionHandle function, void **parameters,
+                                 void **extra) = nullptr;
 
   DriverResult (*streamSynchronize)(StreamHandle stream) = nullptr;
   DriverResult (*eventCreate)(EventHandle *event, unsigned flags) = nullptr;

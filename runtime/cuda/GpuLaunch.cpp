@@ -24,6 +24,9 @@ constexpr int64_t countersSize = GpuLaunch::numCounters * counterBytes;
 /// The most blocks of a grid in its first dimension.
 constexpr int64_t maxGrid = std::numeric_limits<int32_t>::max();
 
+/// From this version on drivers capture early starts in graphs.
+constexpr int earlyStartVersion = 12030;
+
 } // namespace
 
 GpuLaunch::GpuLaunch(DeviceRef device, const KernelImage &image)
@@ -126,7 +129,8 @@ Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
   return prepared;
 }
 
-DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const PreparedLaunch::Entry &launched, StreamHandle stream, DeviceAddress workspace) {
+DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const PreparedLaunch::Entry &launched, bool follows,
+                                    StreamHandle stream, DeviceAddress workspace) {
   const KernelEntry &entry = kernel.entries[launched.index];
   int64_t grid = launched.tiles;
   if (entry.persistent)
@@ -148,10 +152,27 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
   if (entry.workspace)
     parameters[count++] = passed;
   const auto &driver = gpu->driver();
+  LaunchAttribute early;
+  early.id = LaunchAttribute::programmaticStreamSerialization;
+  early.value[0] = 1;
+  const LaunchConfig config = {static_cast<unsigned>(grid),
+                               1,
+                               1,
+                               static_cast<unsigned>(entry.threads),
+                               1,
+                               1,
+                               static_cast<unsigned>(entry.sharedBytes),
+                               stream,
+                               &early,
+                               1};
+  // What it may overtake is the function before it in this launch, never what a caller had the stream do before.
+  const bool starts =
+      follows && entry.early && driver->launchKernelEx && gpu->facts().driverVersion >= earlyStartVersion;
   const auto call = [&] {
-    return driver->launchKernel(loaded[launched.index].handle, static_cast<unsigned>(grid), 1, 1,
-                                static_cast<unsigned>(entry.threads), 1, 1, static_cast<unsigned>(entry.sharedBytes),
-                                stream, parameters, nullptr);
+    FunctionHandle function = loaded[launched.index].handle;
+    return starts ? driver->launchKernelEx(&config, function, parameters, nullptr)
+                  : driver->launchKernel(function, config.gridX, 1, 1, config.blockX, 1, 1, config.sharedBytes, stream,
+                                         parameters, nullptr);
   };
   const DriverResult result = call();
   if (result != driverInvalidContext)
@@ -162,7 +183,8 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
 
 Status GpuLaunch::launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
   for (const PreparedLaunch::Entry &launched : prepared.entries) {
-    const DriverResult result = launchEntry(prepared, launched, stream, workspace);
+    const bool follows = &launched != prepared.entries.data();
+    const DriverResult result = launchEntry(prepared, launched, follows, stream, workspace);
     if (result == driverSuccess)
       continue;
     const KernelEntry &entry = kernel.entries[launched.index];

@@ -95,8 +95,9 @@ private:
   /// Launches all entries that have tiles.
   runtime::Status launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
-  /// Launches one of them.
-  DriverResult launchEntry(const PreparedLaunch &prepared, const PreparedLaunch::Entry &entry, StreamHandle stream, DeviceAddress workspace);
+  /// Launches one of them; `follows` another of the same launch.
+  DriverResult launchEntry(const PreparedLaunch &prepared, const PreparedLaunch::Entry &entry, bool follows,
+                           StreamHandle stream, DeviceAddress workspace);
 
   DeviceRef gpu;
   runtime::KernelImage kernel;  ///< without its bytes, which are on the GPU

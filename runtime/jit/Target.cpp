@@ -62,7 +62,7 @@ static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceF
   return attn::GpuTargetAttr::get(context, known.getArch(), known.getPtx(), gpu.multiprocessors,
                                   std::min(known.getSharedBytes(), gpu.sharedBytes), known.getRegisters(),
                                   gpu.l2Bytes > 0 ? gpu.l2Bytes : known.getL2Bytes(), known.getWarpgroupMma(),
-                                  known.getTensorCopies());
+                                  known.getTensorCopies(), known.getEarlyStart());
 }
 
 /// Whether machine code for `architecture` loads on `gpu`: that of another major version does not, and the driver has

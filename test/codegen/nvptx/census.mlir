@@ -1,5 +1,5 @@
 // The program that lists tiles of keys: warps bring extents of steps to shared memory, several steps at once; each thread
-// judges a step; each warp lists steps by counting the bits of those before.
+// judges a step; each warp lists steps by counting the bits of those before. The kernel starts while it runs.
 
 // RUN: attnc compile %s --target nvptx:sm_90a --emit nvvm -o - | FileCheck %s --check-prefix=NVVM
 // RUN: attnc compile %s --target nvptx:sm_90a --emit ptx -o %t.ptx
@@ -12,8 +12,11 @@
 // NVVM-SAME: %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<3 x i64>, nvvm.grid_constant})
 // NVVM-SAME: attnc.launch = {blocks_per_multiprocessor = 1 : i64, shared_bytes = 16384 : i64
 // NVVM-SAME: threads = 512 : i64
+// NVVM: llvm.func @documents_tile_entry(
+// NVVM-SAME: attnc.launch = {{{.*}}early
 
 // CHECK: .visible .entry documents_census_entry(
+// CHECK-NOT: griddepcontrol
 // The rows' extents are on their way while those of eight steps start; the lanes meet once for each.
 // CHECK: .pragma "nounroll";
 // CHECK-COUNT-4: ld.global.b32
@@ -34,11 +37,17 @@
 
 // The kernel reads its list, and has no extents to look for.
 // KERNEL: .visible .entry documents_tile_entry(
+// It waits for the census behind the set-up of its barriers.
+// KERNEL: mbarrier.init
+// KERNEL: griddepcontrol.wait;
+// KERNEL-NEXT: // end inline asm
+// KERNEL-NEXT: bar.sync 0;
 // KERNEL-NOT: shfl.sync.bfly.b32 {{.*}}, 16,
 // KERNEL: wgmma.mma_async
 
 // The way of warps goes over the list too, a step ahead.
 // PIECES: .visible .entry documents_tile_entry(
+// PIECES-NOT: griddepcontrol
 // PIECES: cp.async.cg.shared.global
 // PIECES: mma.sync.aligned.m16n8k16
 func.func @documents(%q: tensor<?x?x8x128xbf16>, %k: tensor<?x?x8x128xbf16>, %v: tensor<?x?x8x128xbf16>,

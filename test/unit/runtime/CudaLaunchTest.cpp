@@ -123,6 +123,41 @@ TEST_F(CudaLaunch, IsOneCallOfTheDriver) {
   EXPECT_EQ(maps, (std::vector<uint64_t>{1, 2})) << "the maps that were encoded before";
 }
 
+TEST_F(CudaLaunch, StartsEarlyBehindItsOwn) {
+  // Only what runs behind another function of the same launch: what a caller's stream did before is waited for.
+  image.entries[0].early = true;
+  auto alone = load();
+  ASSERT_TRUE(alone->launch(values(2, 300, 500), stream));
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_FALSE(fake.launches[0].early);
+
+  KernelEntry census = image.entries[0];
+  census.symbol = "census_entry";
+  census.early = false;
+  image.entries.insert(image.entries.begin(), census);
+  auto both = load();
+  ASSERT_TRUE(both->launch(values(2, 300, 500), stream));
+  ASSERT_EQ(fake.launches.size(), 2u);
+  EXPECT_FALSE(fake.launches[0].early);
+  EXPECT_EQ(fake.launches[1].function, "forward_entry");
+  EXPECT_TRUE(fake.launches[1].early);
+  EXPECT_EQ(fake.launches[1].block, 384u);
+  EXPECT_EQ(fake.launches[1].sharedBytes, 200000u);
+  EXPECT_EQ(fake.launches[1].stream, stream);
+}
+
+TEST_F(CudaLaunch, StartsInTurnOnOlderDrivers) {
+  fake.version = 12020;
+  KernelEntry census = image.entries[0];
+  image.entries[0].early = true;
+  image.entries.insert(image.entries.begin(), census);
+  auto launch = load();
+  ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
+  ASSERT_EQ(fake.launches.size(), 2u);
+  EXPECT_FALSE(fake.launches[1].early);
+  EXPECT_EQ(fake.calls.back(), "cuLaunchKernel");
+}
+
 TEST_F(CudaLaunch, PreparesOnceForManyLaunches) {
   auto launch = load();
   const std::vector<ArgValue> given = values(2, 300, 500);

@@ -32,11 +32,25 @@ DriverResult called(const char *name) {
   return failure == fake.failures.end() ? driverSuccess : failure->second;
 }
 
+/// A launch by a function of this name; `launched` lacks the name of what is launched.
+DriverResult launch(const char *name, FunctionHandle function, attnc::test::FakeLaunch launched, void **parameters) {
+  FakeDriver &fake = *FakeDriver::current;
+  const DriverResult result = called(name);
+  // A context that is current cures the lack of one.
+  if (result != driverSuccess && !(result == driverInvalidContext && fake.depth > 0))
+    return result;
+  launched.function = functionNames()[reinterpret_cast<uintptr_t>(function) - 0x1000];
+  fake.launches.push_back(std::move(launched));
+  if (fake.onLaunch)
+    fake.onLaunch(parameters);
+  return driverSuccess;
+}
+
 DriverApi makeApi() {
   DriverApi api;
   api.init = [](unsigned) { return called("cuInit"); };
   api.driverGetVersion = [](int *version) {
-    *version = 13000;
+    *version = FakeDriver::current->version;
     return called("cuDriverGetVersion");
   };
   api.getErrorName = [](DriverResult result, const char **text) {
@@ -177,16 +191,13 @@ DriverApi makeApi() {
   };
   api.launchKernel = [](FunctionHandle function, unsigned gridX, unsigned, unsigned, unsigned blockX, unsigned,
                         unsigned, unsigned sharedBytes, StreamHandle stream, void **parameters, void **) {
-    FakeDriver &fake = *FakeDriver::current;
-    const DriverResult result = called("cuLaunchKernel");
-    // A context that is current cures the lack of one.
-    if (result != driverSuccess && !(result == driverInvalidContext && fake.depth > 0))
-      return result;
-    const size_t index = reinterpret_cast<uintptr_t>(function) - 0x1000;
-    fake.launches.push_back({functionNames()[index], gridX, blockX, sharedBytes, stream});
-    if (fake.onLaunch)
-      fake.onLaunch(parameters);
-    return driverSuccess;
+    return launch("cuLaunchKernel", function, {{}, gridX, blockX, sharedBytes, stream}, parameters);
+  };
+  api.launchKernelEx = [](const LaunchConfig *config, FunctionHandle function, void **parameters, void **) {
+    const LaunchAttribute *first = config->attributes;
+    const bool early = config->numAttributes == 1 && first->id == 6 && first->value[0] == 1;
+    return launch("cuLaunchKernelEx", function,
+                  {{}, config->gridX, config->blockX, config->sharedBytes, config->stream, early}, parameters);
   };
   api.streamSynchronize = [](StreamHandle) { return called("cuStreamSynchronize"); };
   api.eventCreate = [](EventHandle *event, unsigned) {

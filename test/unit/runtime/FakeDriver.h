@@ -29,11 +29,12 @@ struct EncodedMap {
   cuda::TensorMapPromotion promotion;
 };
 
-/// What cuLaunchKernel was given.
+/// What cuLaunchKernel was given, or cuLaunchKernelEx.
 struct FakeLaunch {
   std::string function;
   unsigned grid, block, sharedBytes;
   cuda::StreamHandle stream;
+  bool early = false; ///< whether it may start before the one before it has ended
 };
 
 /// One machine with one GPU, an H200 unless a test says otherwise. There is one
@@ -60,6 +61,8 @@ public:
   /// The result of each function of this name from now on: {"cuMemAlloc_v2", 2}.
   std::map<std::string, cuda::DriverResult> failures;
   int numDevices = 1, major = 9, minor = 0;
+  /// The CUDA version of the driver.
+  int version = 13000;
   /// The registers of every function, and the largest block that leaves.
   int registers = 168, maxThreads = 384, staticSharedBytes = 0;
   /// What the assembler says when PTX cannot be loaded.

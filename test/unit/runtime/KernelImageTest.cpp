@@ -62,6 +62,7 @@ KernelImage makeImage() {
   gpu.persistent = true;
   gpu.blocksPerMultiprocessor = 2;
   gpu.takesCounter = true;
+  gpu.early = true;
   gpu.workspace = WorkspaceRule{tiles(), GridRule::constant(7)};
   gpu.tensorMaps = {{0, {1, 128, 64}, 128}, {4, {1, 64, 32}, 64}};
   gpu.registers = 168;
@@ -157,6 +158,7 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_TRUE(gpu.persistent);
   EXPECT_EQ(gpu.blocksPerMultiprocessor, 2);
   EXPECT_TRUE(gpu.takesCounter);
+  EXPECT_TRUE(gpu.early);
   ASSERT_EQ(gpu.tensorMaps.size(), 2u);
   EXPECT_EQ(gpu.tensorMaps[0].box, (std::vector<int64_t>{1, 128, 64}));
   EXPECT_EQ(gpu.tensorMaps[1].arg, 4);
@@ -181,7 +183,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 7");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 8");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
