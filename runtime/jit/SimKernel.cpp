@@ -72,7 +72,7 @@ static std::vector<attn::ReferenceValue> decodeArguments(const runtime::KernelIm
     }
     attn::HostArray array;
     array.elementType = view.getElementType();
-    std::memcpy(&array.data, slots, sizeof(array.data));
+    std::memcpy(static_cast<void *>(&array.data), slots, sizeof(array.data));
     int64_t rank = view.getRank();
     array.shape.assign(slots + 1, slots + 1 + rank);
     array.strides.assign(slots + 1 + rank, slots + 1 + 2 * rank);
