@@ -41,7 +41,8 @@ public:
   /// Rows of all queries in the tensors: Sq, or Tq where they are packed.
   int64_t queryRows() const { return packed() ? size("Tq") : size("Sq"); }
 
-  /// Rows of the queries of a sequence, by which schedules are chosen: Sq, or the mean where they are packed, rounded up.
+  /// Rows of the queries of a sequence, by which schedules are chosen: Sq, or the mean where they are packed, rounded
+  /// up.
   int64_t queryRowsOfSequence() const;
 
   /// Rows of all keys in the tensors: Sk, or Tk where they are packed. One size with the queries' where a tensor joins
