@@ -167,7 +167,6 @@ bool PanelEmitter::multiplies(Operation *op) const {
 
 /// Computes all columns of an operation's results: stores those that are stored, and reduces those that are reduced.
 void PanelEmitter::materialize(Operation *op) {
-  OpBuilder &b = context.builder;
   SmallVector<std::pair<Value, Value>> stores; // result, buffer
   SmallVector<tile::ReduceOp> reductions;
   for (Value result : op->getResults()) {
