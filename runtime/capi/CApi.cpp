@@ -7,6 +7,7 @@
 #include <cstring>
 
 using namespace attnc;
+using capi::maxRank;
 using runtime::ArgValue;
 using runtime::DType;
 using runtime::Error;
@@ -20,9 +21,6 @@ static_assert(static_cast<int>(DType::F32) == ATTNC_F32 && static_cast<int>(DTyp
               static_cast<int>(DType::BF16) == ATTNC_BF16 && static_cast<int>(DType::F64) == ATTNC_F64 &&
               static_cast<int>(DType::I1) == ATTNC_I1 && static_cast<int>(DType::I8) == ATTNC_I8 &&
               static_cast<int>(DType::I32) == ATTNC_I32 && static_cast<int>(DType::I64) == ATTNC_I64);
-
-/// The most dimensions of a tensor.
-static constexpr int32_t maxRank = 16;
 
 static attnc_error *fail(Error error) { return new attnc_error{std::move(error.message)}; }
 

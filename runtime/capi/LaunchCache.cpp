@@ -20,14 +20,14 @@ int64_t *LaunchKey::add(const attnc_value &value, int64_t *to) {
     return to + 1;
   }
   const attnc_tensor &tensor = value.as.tensor;
-  if (tensor.rank < 0 || (tensor.rank > 0 && !tensor.sizes) || room < 3 + 2 * static_cast<int64_t>(tensor.rank))
+  bool readable = tensor.rank == 0 || (tensor.rank > 0 && tensor.rank <= maxRank && tensor.sizes);
+  if (!readable || room < 3 + 2 * static_cast<int64_t>(tensor.rank))
     return nullptr;
   constexpr uint64_t odd = 0x9E3779B97F4A7C15; // 2^64 over the golden ratio
   mixed = (mixed ^ tensor.address) * odd;
   *to++ = value.kind;
   // Says how many words follow, and what they are.
-  *to++ =
-      (static_cast<int64_t>(tensor.dtype) << 32) | (static_cast<int64_t>(tensor.rank) << 1) | (tensor.strides ? 1 : 0);
+  *to++ = static_cast<int64_t>(tensor.dtype) * (int64_t{1} << 32) + tensor.rank * 2 + (tensor.strides ? 1 : 0);
   *to++ = static_cast<int64_t>(tensor.address);
   to = std::copy_n(tensor.sizes, tensor.rank, to);
   return tensor.strides ? std::copy_n(tensor.strides, tensor.rank, to) : to;

@@ -17,6 +17,9 @@
 
 namespace attnc::capi {
 
+/// The greatest rank of a tensor. What callers say of one with more is not read.
+constexpr int32_t maxRank = 16;
+
 /// The values of a launch as words that are equal where the values are.
 class LaunchKey {
 public:
