@@ -1,5 +1,6 @@
 # Installation: bin/ with the names that are links, the libraries and headers of the runtime, and a package file, so that
-# `find_package(Attnc)` gives Attnc::Runtime and Attnc::Cuda. Nothing holds an absolute path: the prefix may be moved.
+# `find_package(Attnc)` gives Attnc::Api, the C library, and Attnc::Runtime and Attnc::Cuda for C++. Nothing holds an
+# absolute path: the prefix may be moved.
 
 include(CMakePackageConfigHelpers)
 set(ATTNC_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Attnc")
@@ -20,7 +21,9 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${CMAKE_INSTALL_
         PATTERN "capi" EXCLUDE PATTERN "include" EXCLUDE)
 
 # The C API: one shared library and its header.
-install(TARGETS AttncShared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Tools)
+set_target_properties(AttncShared PROPERTIES EXPORT_NAME Api)
+target_include_directories(AttncShared INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+install(TARGETS AttncShared EXPORT AttncTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Tools)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT Tools)
 
 # What only a machine with a GPU can tell: checks that run from an archive, without anything to build.

@@ -53,6 +53,11 @@ llvm_config.add_tool_substitutions(
     [bin_dir],
 )
 llvm_config.add_tool_substitutions(["split-file"], [config.llvm_tools_dir])
+config.substitutions += [
+    ("%cmake", config.cmake), ("%compilers", " ".join(config.compilers)), ("%build", config.attnc_binary_dir),
+]
+if config.attnc_sanitizers:
+    config.available_features.add("sanitized")
 config.substitutions.append(("%examples", os.path.join(config.attnc_source_dir, "docs", "examples")))
 
 

@@ -1,0 +1,8 @@
+#include "runtime/KernelImage.h"
+#include <cstdio>
+
+int main() {
+  auto image = attnc::runtime::deserialize({});
+  std::printf("runtime %s\n", image ? "reads nothing as an image" : "refuses an empty image");
+  return 0;
+}
