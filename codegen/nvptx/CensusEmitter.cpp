@@ -68,7 +68,8 @@ void CensusEmitter::collect() {
   SmallVector<Value> open;
   for (auto extent : body.getOps<tile::ExtentOp>()) {
     ofSteps.push_back(extent);
-    wordsOfStep += 2 * extents.wordType(extent).getIntOrFloatBitWidth() / (8 * wordBytes);
+    int64_t bits = extents.wordType(extent).getIntOrFloatBitWidth();
+    wordsOfStep += 2 * bits / (8 * wordBytes);
     llvm::append_range(open, extent.getOperands());
   }
   while (!open.empty()) {

@@ -27,7 +27,8 @@ int64_t *LaunchKey::add(const attnc_value &value, int64_t *to) {
   mixed = (mixed ^ tensor.address) * odd;
   *to++ = value.kind;
   // Says how many words follow, and what they are.
-  *to++ = static_cast<int64_t>(tensor.dtype) * (int64_t{1} << 32) + tensor.rank * 2 + (tensor.strides ? 1 : 0);
+  constexpr int64_t high = int64_t{1} << 32;
+  *to++ = tensor.dtype * high + tensor.rank * int64_t{2} + (tensor.strides ? 1 : 0);
   *to++ = static_cast<int64_t>(tensor.address);
   to = std::copy_n(tensor.sizes, tensor.rank, to);
   return tensor.strides ? std::copy_n(tensor.strides, tensor.rank, to) : to;

@@ -17,7 +17,6 @@
 using namespace attnc;
 using namespace attnc::cli;
 using runtime::Result;
-using runtime::Status;
 using Clock = std::chrono::steady_clock;
 
 /// How long and how often a kernel is run.
