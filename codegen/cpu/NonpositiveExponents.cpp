@@ -10,22 +10,16 @@
 using namespace mlir;
 using namespace attnc;
 
-/// The operation behind `value`, or null.
-template <typename Op>
-static Op sourceOf(Value value) {
-  return value.getDefiningOp<Op>();
-}
-
 /// Whether `rows` are the row maxima of `tile`, or 0 where these are -inf, as all of the tile's row then is.
 static bool isMaximumOf(Value rows, Value tile) {
-  if (auto choice = sourceOf<arith::SelectOp>(rows)) {
-    auto compare = sourceOf<arith::CmpFOp>(choice.getCondition());
+  if (auto choice = rows.getDefiningOp<arith::SelectOp>()) {
+    auto compare = choice.getCondition().getDefiningOp<arith::CmpFOp>();
     if (!compare || compare.getPredicate() != arith::CmpFPredicate::OEQ || compare.getLhs() != choice.getFalseValue() ||
         !matchPattern(compare.getRhs(), m_NegInfFloat()))
       return false;
     rows = choice.getFalseValue();
   }
-  auto reduce = sourceOf<tile::ReduceOp>(rows);
+  auto reduce = rows.getDefiningOp<tile::ReduceOp>();
   return reduce && reduce.getKind() == tile::ReduceKind::Max && reduce.getSource() == tile;
 }
 
@@ -36,10 +30,10 @@ void cpu::markNonpositiveExponents(tile::ProgramOp program) {
       return;
     Value argument = exponential.getOperand();
     FloatAttr scale;
-    if (auto product = sourceOf<arith::MulFOp>(argument);
+    if (auto product = argument.getDefiningOp<arith::MulFOp>();
         product && matchPattern(product.getRhs(), m_Constant(&scale)) && !scale.getValue().isNegative())
       argument = product.getLhs();
-    auto difference = sourceOf<arith::SubFOp>(argument);
+    auto difference = argument.getDefiningOp<arith::SubFOp>();
     if (!difference)
       return;
     auto left = dyn_cast<BlockArgument>(difference.getLhs()), right = dyn_cast<BlockArgument>(difference.getRhs());

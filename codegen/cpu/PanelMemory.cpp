@@ -220,7 +220,7 @@ void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
   OpBuilder &b = context.builder;
   auto type = cast<VectorType>(load.getResult().getType());
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
-  int64_t lineElements = 64 * 8 / type.getElementTypeBitWidth();
+  int64_t lineElements = cacheLine * 8 / type.getElementTypeBitWidth();
   int64_t lines = llvm::divideCeil(columns, lineElements);
   int64_t blocks = columnsOf(op.getResult()) / context.columns;
   int64_t firstPanel = context.panels / 2, turns = (context.panels - firstPanel) * blocks;

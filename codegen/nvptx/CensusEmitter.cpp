@@ -35,14 +35,6 @@ Value CensusEmitter::threadOfBlock() {
   return ptx.add(ptx.mul(warp, lanesOfWarp), context.place.lane);
 }
 
-void CensusEmitter::onlyIf(Value condition, llvm::function_ref<void()> body) {
-  Ptx &ptx = context.ptx;
-  auto guard = scf::IfOp::create(ptx.b, ptx.loc, condition);
-  OpBuilder::InsertionGuard insertion(ptx.b);
-  ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-  body();
-}
-
 /// A loop that carries `carried` from one round to the next. Most run once or a few times: unrolled, they would be
 /// fetched for longer than they run.
 SmallVector<Value> CensusEmitter::loopOver(Value start, Value end, int64_t stride, ValueRange carried,
@@ -196,7 +188,7 @@ void CensusEmitter::bringExtents(Value round, Value end) {
     Value next = ptx.add(first, warps * stepsAtOnce), isMore = ptx.less(next, end);
     SmallVector<ExtentEmitter::Parts> more = startStepsIf(isMore, next, end);
     finishSteps(first, round, end, parts);
-    onlyIf(isMore, [&] { finishSteps(next, round, end, more); });
+    context.onlyIf(isMore, [&] { finishSteps(next, round, end, more); });
     return SmallVector<Value>();
   });
 }
@@ -227,7 +219,7 @@ void CensusEmitter::judgeSteps(Value round) {
   Value keepsSome = ptx.ballot(some);
   Value keepsAll = ptx.ballot(arith::AndIOp::create(b, ptx.loc, some, all));
   Value writes = arith::AndIOp::create(b, ptx.loc, ptx.equal(context.place.lane, 0), ptx.less(step, steps));
-  onlyIf(writes, [&] {
+  context.onlyIf(writes, [&] {
     Value word = ptx.shiftLeft(ptx.add(ptx.shiftRight(round, 5), warp), 1);
     LLVM::StoreOp::create(b, ptx.loc, keepsAll, element(bits, word));
     LLVM::StoreOp::create(b, ptx.loc, ptx.bitXor(keepsSome, keepsAll), element(bits, ptx.add(word, 1)));
@@ -285,11 +277,11 @@ void CensusEmitter::listSteps() {
                                            arith::AndIOp::create(b, ptx.loc, held, mine), zero);
       Value rank = count(arith::AndIOp::create(b, ptx.loc, held, below));
       Value column = ptx.add(ptx.add(place, rank), tile::CensusOp::numCounts);
-      onlyIf(isMine, [&] { LLVM::StoreOp::create(b, ptx.loc, start, element(row, column)); });
+      context.onlyIf(isMine, [&] { LLVM::StoreOp::create(b, ptx.loc, start, element(row, column)); });
     };
     list(own.all, fullBefore);
     list(own.some, ptx.add(full, othersBefore));
-    onlyIf(ptx.equal(ptx.add(group, lane), 0), [&] {
+    context.onlyIf(ptx.equal(ptx.add(group, lane), 0), [&] {
       Value listed = ptx.add(full, others);
       LLVM::StoreOp::create(b, ptx.loc, full, element(row, zero));
       LLVM::StoreOp::create(b, ptx.loc, listed, element(row, ptx.i32(1)));
@@ -348,7 +340,7 @@ LogicalResult CensusEmitter::emit(tile::CensusOp op) {
     if (roundSteps == threads)
       judgeSteps(round);
     else
-      onlyIf(ptx.less(warp, ptx.i32(roundSteps / lanesOfWarp)), [&] { judgeSteps(round); });
+      context.onlyIf(ptx.less(warp, ptx.i32(roundSteps / lanesOfWarp)), [&] { judgeSteps(round); });
     ptx.blockSync();
     return SmallVector<Value>();
   });

@@ -41,7 +41,6 @@ private:
   llvm::SmallVector<mlir::Value>
   loopOver(mlir::Value start, mlir::Value end, int64_t stride, mlir::ValueRange carried,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
-  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
   mlir::Value element(mlir::Value address, mlir::Value index);
   mlir::Value threadOfBlock();
 

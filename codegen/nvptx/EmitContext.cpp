@@ -16,13 +16,17 @@ using namespace attnc::nvptx;
 
 Type EmitContext::scalarType(Type type) const { return type.isIndex() ? ptx.b.getI32Type() : type; }
 
-void EmitContext::onOneThread(llvm::function_ref<void()> body) {
-  if (!wholeWarp)
-    return body();
-  auto guard = scf::IfOp::create(ptx.b, ptx.loc, ptx.equal(place.lane, 0));
+void EmitContext::onlyIf(Value condition, llvm::function_ref<void()> body) {
+  auto guard = scf::IfOp::create(ptx.b, ptx.loc, condition);
   OpBuilder::InsertionGuard insertion(ptx.b);
   ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
   body();
+}
+
+void EmitContext::onOneThread(llvm::function_ref<void()> body) {
+  if (!wholeWarp)
+    return body();
+  onlyIf(ptx.equal(place.lane, 0), body);
 }
 
 void EmitContext::syncWarpgroup() {

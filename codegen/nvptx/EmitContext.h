@@ -78,6 +78,9 @@ public:
   /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
   llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op, llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 
+  /// Emits `body` for the threads where `condition` holds.
+  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body);
+
   /// Emits `body` for one thread of those that run the role's code side by side.
   void onOneThread(llvm::function_ref<void()> body);
 

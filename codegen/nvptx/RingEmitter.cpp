@@ -88,10 +88,7 @@ LogicalResult RingEmitter::emit(tile::PutOp put) {
     Value ends = ptx.less(left, ptx.i32(layout.rows));
     Value landed = ptx.add(base, landingOffset(state.ring));
     context.onOneThread([&] { startCopies(put, layout, address, ptx.select(ends, landed, full)); });
-    auto guard = scf::IfOp::create(ptx.b, ptx.loc, ends);
-    OpBuilder::InsertionGuard insertion(ptx.b);
-    ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-    clearRows(state, layout, address, left, full);
+    context.onlyIf(ends, [&] { clearRows(state, layout, address, left, full); });
   } else {
     context.onOneThread([&] { startCopies(put, layout, address, full); });
   }

@@ -345,10 +345,7 @@ LogicalResult RoleEmitter::emit() {
   if (takesTurns) {
     // The first turn is warpgroup 0's.
     Value last = ptx.equal(context.place.warpgroup, role.getWarpgroups() - 1);
-    auto guard = scf::IfOp::create(ptx.b, ptx.loc, last);
-    OpBuilder::InsertionGuard insertion(ptx.b);
-    ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-    emitTurn(tile::TurnKind::Pass);
+    context.onlyIf(last, [&] { emitTurn(tile::TurnKind::Pass); });
   }
   if (failed(emitBlock(role.getBody().front())))
     return failure();
