@@ -201,21 +201,23 @@ Status GpuLaunch::launch(const PreparedLaunch &prepared, StreamHandle stream, De
   if (workspace != 0 || prepared.workspaceBytes == 0)
     return launchEntries(prepared, stream, workspace);
 
-  const std::string attempt = "allocate a workspace of " + std::to_string(prepared.workspaceBytes) +
-                              " bytes for kernel '" + kernel.name + "' in the order of the stream";
+  // Texts are made where they are needed: a launch that goes well has none.
+  auto attempt = [&] {
+    return "allocate a workspace of " + std::to_string(prepared.workspaceBytes) + " bytes for kernel '" + kernel.name +
+           "' in the order of the stream";
+  };
   const Driver &driver = gpu->driver();
   if (!driver->memAllocAsync || !driver->memFreeAsync)
-    return Error{"cannot " + attempt + ": the NVIDIA driver is too old; pass a workspace"};
+    return Error{"cannot " + attempt() + ": the NVIDIA driver is too old; pass a workspace"};
   ContextScope scope(*gpu);
-  if (Status status =
-          driver.check(driver->memAllocAsync(&workspace, static_cast<size_t>(prepared.workspaceBytes), stream),
-                       "cuMemAllocAsync", attempt);
-      !status)
-    return status;
+  const auto bytes = static_cast<size_t>(prepared.workspaceBytes);
+  if (DriverResult result = driver->memAllocAsync(&workspace, bytes, stream); result != driverSuccess)
+    return driver.error(result, "cuMemAllocAsync", attempt());
   Status status = launchEntries(prepared, stream, workspace);
-  Status freed = driver.check(driver->memFreeAsync(workspace, stream), "cuMemFreeAsync",
-                              "free the workspace of kernel '" + kernel.name + "'");
-  return status ? freed : status;
+  DriverResult freed = driver->memFreeAsync(workspace, stream);
+  if (!status || freed == driverSuccess)
+    return status;
+  return driver.error(freed, "cuMemFreeAsync", "free the workspace of kernel '" + kernel.name + "'");
 }
 
 Status GpuLaunch::launch(const BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace) {
