@@ -33,6 +33,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileTrustMaxima());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileStageOperands());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());

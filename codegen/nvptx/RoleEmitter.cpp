@@ -248,6 +248,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::MmaOp product) { products.emit(product); })
       .Case([&](tile::StartOp start) { emitStart(start); })
       .Case([&](tile::AwaitOp await) { emitAwait(await); })
+      .Case([&](tile::AnyOp any) { rowwise.emitAny(any); })
       .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
       .Case([&](tile::ExtentOp extent) {
         if (!CensusEmitter::owns(extent))

@@ -35,7 +35,7 @@ static int64_t countElements(VectorType type) { return type.getDimSize(1) / lane
 static bool takesShift(Value tile, Block *block) {
   return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (user->getBlock() != block)
+    if (!block->findAncestorOpInBlock(*user))
       return false;
     if (auto mask = dyn_cast<tile::MaskOp>(user))
       return takesShift(mask.getResult(), block);
@@ -149,6 +149,23 @@ Value RowwiseEmitter::sumOverLanes(Value part) {
   return part;
 }
 
+Value RowwiseEmitter::greatestOverLanes(Value part) {
+  Ptx &ptx = context.ptx;
+  for (int64_t mask : {2, 1})
+    part = arith::MaxNumFOp::create(ptx.b, ptx.loc, part, ptx.shuffle(part, mask));
+  return part;
+}
+
+void RowwiseEmitter::emitAny(tile::AnyOp any) {
+  Ptx &ptx = context.ptx;
+  Value some;
+  for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
+    Value row = context.row(any.getRows(), slot);
+    some = some ? arith::OrIOp::create(ptx.b, ptx.loc, some, row).getResult() : row;
+  }
+  context.scalars[any.getResult()] = ptx.voteAny(some);
+}
+
 void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) {
   Ptx &ptx = context.ptx;
   int64_t elements = countElements(cast<VectorType>(reduce.getSource().getType()));
@@ -186,8 +203,7 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) 
       value = join(context.row(reduce.getAcc(), slot),
                    arith::AddFOp::create(ptx.b, ptx.loc, value, held->second.shifts[slot]));
     if (isMax) {
-      for (int64_t mask : {2, 1})
-        value = join(value, ptx.shuffle(value, mask));
+      value = greatestOverLanes(value);
     } else if (!reduce.getPartial()) {
       value = join(context.row(reduce.getAcc(), slot), sumOverLanes(value));
     }
@@ -213,7 +229,8 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> slots) {
       Value first = ptx.equal(ptx.bitAnd(context.place.lane, lanesOfRow - 1), 0);
       result = ptx.select(first, whole, ptx.f32(0));
     } else if (auto total = dyn_cast<tile::TotalOp>(op)) {
-      result = sumOverLanes(context.row(total.getParts(), slot));
+      Value part = context.row(total.getParts(), slot);
+      result = total.getGreatest() ? greatestOverLanes(part) : sumOverLanes(part);
     } else {
       result =
           context
@@ -248,34 +265,34 @@ void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> slots) {
 void RowwiseEmitter::flush() {
   SmallVector<Operation *> operations;
   std::swap(operations, waiting);
-  bool hasMaximum = llvm::any_of(operations, [](Operation *op) {
-    auto reduce = dyn_cast<tile::ReduceOp>(op);
-    return reduce && reduce.getKind() == tile::ReduceKind::Max;
-  });
+  bool joinsRows = llvm::any_of(operations, llvm::IsaPred<tile::ReduceOp>);
   auto pin = [&](Operation *op) {
     if (isa<tile::PinOp>(op))
       context.ptx.pin(context.abi.getTileCount());
   };
-  if (!context.pipeline.getByRow() || !hasMaximum) {
+  if (!context.pipeline.getByRow() || !joinsRows) {
     for (Operation *op : operations) {
       emit(*op, {0, 1});
       pin(op);
     }
     return;
   }
-  // Sums come last: nothing waits for them.
-  auto isSum = [](Operation *op) {
+  // Sums come last, with what is made from them: nothing else waits for them.
+  llvm::SmallPtrSet<Operation *, 8> late;
+  for (Operation *op : operations) {
     auto reduce = dyn_cast<tile::ReduceOp>(op);
-    return reduce && reduce.getPartial();
-  };
+    bool isSum = reduce && reduce.getPartial();
+    if (isSum || llvm::any_of(op->getOperands(), [&](Value value) { return late.contains(value.getDefiningOp()); }))
+      late.insert(op);
+  }
   for (int64_t slot : {0, 1})
     for (Operation *op : operations)
-      if (!isSum(op)) {
+      if (!late.contains(op)) {
         emit(*op, slot);
         if (slot == 1)
           pin(op);
       }
   for (Operation *op : operations)
-    if (isSum(op))
+    if (late.contains(op))
       emit(*op, {0, 1});
 }

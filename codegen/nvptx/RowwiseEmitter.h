@@ -22,6 +22,8 @@ public:
   void add(mlir::Operation &op) { waiting.push_back(&op); }
   /// Emits what waits.
   void flush();
+  /// Asks the rows of a warp, once what waits is emitted.
+  void emitAny(tile::AnyOp any);
 
 private:
   void emit(mlir::Operation &op, llvm::ArrayRef<int64_t> slots);
@@ -31,6 +33,7 @@ private:
   void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> slots);
   void emitReduce(tile::ReduceOp reduce, llvm::ArrayRef<int64_t> slots);
   mlir::Value sumOverLanes(mlir::Value part);
+  mlir::Value greatestOverLanes(mlir::Value part);
 
   EmitContext &context;
   llvm::SmallVector<mlir::Operation *> waiting;

@@ -36,6 +36,11 @@ bool Agent::compute(const Instruction &instruction) {
     return computeMap(instruction);
   case Action::Reduce:
     return computeReduce(instruction);
+  case Action::Any: {
+    const auto &rows = values[instruction.operands[0]].array->data;
+    values[instruction.results[0]].number.i = llvm::any_of(rows, [](const Number &row) { return row.i != 0; });
+    return true;
+  }
   case Action::Product:
     return computeProduct(instruction);
   case Action::LoadTile:

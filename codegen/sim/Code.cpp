@@ -154,6 +154,7 @@ LogicalResult Code::compileOp(Operation &op) {
         append(Action::Start, &op, op.getOperands(), op.getResults()).successor = number;
         return success();
       })
+      .Case([&](tile::AnyOp) { return simple(Action::Any); })
       .Case([&](tile::AwaitOp) { return simple(Action::Await); })
       .Case([&](tile::TurnOp) { return simple(Action::Turn); })
       .Case<tile::SpreadOp, tile::TotalOp>([&](auto) { return simple(Action::Move); })

@@ -21,6 +21,7 @@ enum class Action : uint8_t {
   Dim,       ///< one size of a tensor
   Map,       ///< tile.map, tile.mask
   Reduce,    ///< tile.reduce
+  Any,       ///< tile.any
   Product,   ///< tile.mma
   LoadTile,  ///< tile.load
   StoreTile, ///< tile.store without a buffer

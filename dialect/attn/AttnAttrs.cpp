@@ -40,19 +40,22 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, Rescale,
-                                   bool, bool turns, bool, bool pinned, Epilogue epilogue, bool dynamic,
-                                   int64_t sectionBytes, bool, bool, Staging staging) {
+                                   bool lazy, bool optimistic, bool turns, bool, bool pinned, Epilogue epilogue,
+                                   bool dynamic, int64_t sectionBytes, bool, bool, Staging staging) {
   if (consumers <= 0 || stages <= 0 || queryStages <= 0)
     return emitError() << "expected positive counts, got consumers = " << consumers << ", stages = " << stages
                        << ", query_stages = " << queryStages;
+  if (lazy && optimistic)
+    return emitError() << "expected lazy or optimistic, not both";
   if (sectionBytes < 0)
     return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
   if (staging == Staging::Pieces) {
     if (producerRegisters != 0 || consumerRegisters != 0)
       return emitError() << "expected 0 registers with staging = pieces, got " << producerRegisters << " and "
                          << consumerRegisters;
-    if (turns || pinned || dynamic || epilogue != Epilogue::Direct)
-      return emitError() << "expected epilogue = direct and neither turns, pinned nor dynamic with staging = pieces";
+    if (optimistic || turns || pinned || dynamic || epilogue != Epilogue::Direct)
+      return emitError() << "expected epilogue = direct and neither optimistic, turns, pinned nor dynamic with staging "
+                            "= pieces";
     return success();
   }
   for (int64_t registers : {producerRegisters, consumerRegisters})

@@ -70,6 +70,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
     - `rescale`: when the accumulated output is rescaled; with `lazy`, only when a row's maximum grew by more than 8 in
       log2 units (the same maximum divides in the end, so the result stays exact).
+    - `optimistic`: a step takes the row maxima of the steps before for its own. Where its row sums say that a row has
+      outgrown them by far, which is rare, its weights are computed again with new maxima (exact in the end, as above).
     - `turns`: consumers take turns at issuing products.
     - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
     - `pinned`: the wait for the product with values stands right after the row maxima, and stays there.
@@ -87,6 +89,7 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
                         EnumParameter<Attn_Rescale>:$rescale, DefaultValuedParameter<"bool", "false">:$lazy,
+                        DefaultValuedParameter<"bool", "false">:$optimistic,
                         DefaultValuedParameter<"bool", "false">:$turns,
                         DefaultValuedParameter<"bool", "false">:$by_row,
                         DefaultValuedParameter<"bool", "false">:$pinned,

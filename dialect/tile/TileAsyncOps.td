@@ -164,11 +164,22 @@ def Tile_SpreadOp : Tile_Op<"spread", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$rows attr-dict `:` type($rows)";
 }
 
-def Tile_TotalOp : Tile_Op<"total", [Pure, SameOperandsAndResultType]> {
-  let summary = "Row vector whose parts the lanes hold";
-  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$parts);
+def Tile_TotalOp : Tile_Op<"total", [Pure, AllTypesMatch<["parts", "rows"]>]> {
+  let summary = "Row vector whose parts the lanes hold, or the greatest part of each row";
+  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$parts, UnitAttr:$greatest);
   let results = (outs VectorOfRankAndType<[1], [F32]>:$rows);
-  let assemblyFormat = "$parts attr-dict `:` type($parts)";
+  let assemblyFormat = "$parts (`greatest` $greatest^)? attr-dict `:` type($parts)";
+}
+
+def Tile_AnyOp : Tile_Op<"any", [Pure]> {
+  let summary = "Whether a condition holds in one of the rows that go on together";
+  let description = [{
+    Rows that a warp works on go the same way through branches: the answer is theirs, and others may have another. It may
+    therefore decide how something is computed, and not what.
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I1]>:$rows);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$rows attr-dict `:` type($rows)";
 }
 
 #endif // ATTNC_DIALECT_TILE_ASYNC_OPS

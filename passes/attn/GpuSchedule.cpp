@@ -15,7 +15,7 @@ constexpr int64_t warpgroupRows = 64, warpgroupThreads = 128;
 /// How the steps of a kernel overlap.
 struct Overlap {
   Rescale rescale;
-  bool lazy, byRow, pinned;
+  bool lazy, optimistic, byRow, pinned;
 };
 
 /// Up to how many queries a row of the table is for, without and with a mask.
@@ -34,13 +34,24 @@ struct Shape {
   Overlap full, masked;
 };
 
+/// Row by row, with maxima of the steps before.
+constexpr Overlap trusting = {Rescale::After, /*lazy=*/false, /*optimistic=*/true, /*byRow=*/true, /*pinned=*/false};
+
 /// What was measured best (docs/rationale/hopper-schedule.md).
 constexpr Shape shapes[] = {
-    {64, few, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::After, false, true, true}},
-    {64, every, 128, 3, 32, 160, true, {Rescale::After, true, true, true}, {Rescale::After, true, true, true}},
-    {128, every, 128, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
-    {192, every, 96, 2, 24, 240, true, {Rescale::After, true, true, true}, {Rescale::First, false, true, true}},
-    {256, every, 64, 2, 24, 240, false, {Rescale::Before, true, false, false}, {Rescale::First, true, true, false}},
+    {64, few, 128, 2, 24, 240, true, trusting, trusting},
+    {64, every, 128, 3, 32, 160, true, trusting, trusting},
+    {128, every, 128, 2, 24, 240, true, trusting, trusting},
+    {192, every, 96, 2, 24, 240, true, trusting, trusting},
+    {256,
+     every,
+     64,
+     2,
+     24,
+     240,
+     false,
+     {Rescale::Before, true, false, false, false},
+     {Rescale::First, true, false, true, false}},
 };
 
 /// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
@@ -148,12 +159,12 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   int64_t held = value ? headDim(value) / 2 : most - 16;
   ScheduleAttr schedule;
   for (const Step &step : steps) {
-    auto pipeline =
-        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
-                          /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
-                          /*lazy=*/false, /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
-                          /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel),
-                          startsEarly(kernel, target), Staging::Pieces);
+    auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
+                                      /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
+                                      /*lazy=*/false, /*optimistic=*/false, /*turns=*/false, /*by_row=*/false,
+                                      /*pinned=*/false, Epilogue::Direct,
+                                      /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel),
+                                      startsEarly(kernel, target), Staging::Pieces);
     schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
     if (held + step.keys / 2 <= most && sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -172,10 +183,11 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
-    auto pipeline = PipelineAttr::get(
-        target.getContext(), consumers, /*stages=*/2, queryStages, shape.producerRegisters, shape.consumerRegisters,
-        overlap.rescale, overlap.lazy, shape.turns && consumers > 1, overlap.byRow, overlap.pinned, epilogue,
-        /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
+    auto pipeline =
+        PipelineAttr::get(target.getContext(), consumers, /*stages=*/2, queryStages, shape.producerRegisters,
+                          shape.consumerRegisters, overlap.rescale, overlap.lazy, overlap.optimistic,
+                          shape.turns && consumers > 1, overlap.byRow, overlap.pinned, epilogue,
+                          /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;

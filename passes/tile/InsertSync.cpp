@@ -4,6 +4,7 @@
 
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "passes/tile/Passes.h"
@@ -16,13 +17,23 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
+/// Whether `op` computes `value`, or one of the values that a branch chooses it from.
+static bool makes(Operation *op, Value value) {
+  if (value.getDefiningOp() == op)
+    return true;
+  auto branch = value.getDefiningOp<scf::IfOp>();
+  unsigned number = branch ? cast<OpResult>(value).getResultNumber() : 0;
+  return branch && (makes(op, branch.thenYield().getOperand(number)) ||
+                    (branch.elseBlock() && makes(op, branch.elseYield().getOperand(number))));
+}
+
 /// Where `product` must be done: before the first operation that reads its result, that writes the registers which hold
 /// its left operand's successor, that has regions of its own, or that ends the block.
 static Operation *findDeadline(MmaOp product) {
   Value successor = isa<VectorType>(product.getA().getType()) ? nextOf(product.getA()) : Value();
   for (Operation *op = product->getNextNode();; op = op->getNextNode()) {
     bool reads = llvm::is_contained(op->getOperands(), product.getResult());
-    bool writes = successor && successor.getDefiningOp() == op;
+    bool writes = successor && makes(op, successor);
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
     // A later product may take the accumulator as it is.
     if (reads || writes || nests || op->hasTrait<OpTrait::IsTerminator>() || !op->getNextNode())
@@ -187,7 +198,7 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     for (MmaOp product : products)
       makeAsync(product, pipeline.getPinned());
     role.walk([](GetOp get) { release(get); });
-    bool late = pipeline.getPinned() && pipeline.getByRow();
+    bool late = pipeline.getOptimistic() || (pipeline.getPinned() && pipeline.getByRow());
     if (pipeline.getTurns())
       role.walk([&](Block *block) {
         if (!isa<MapOp, MaskOp>(block->getParentOp()))

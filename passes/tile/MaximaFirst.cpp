@@ -93,7 +93,9 @@ static bool hoist(ReduceOp reduce) {
 namespace {
 struct MaximaFirst : attnc::tile::impl::TileMaximaFirstBase<MaximaFirst> {
   void runOnOperation() override {
-    if (!getOperation().getPipelineAttr())
+    // With maxima of the steps before, nothing waits for a step's own.
+    auto pipeline = getOperation().getPipelineAttr();
+    if (!pipeline || pipeline.getOptimistic())
       return;
     SmallVector<ReduceOp> maxima;
     getOperation()->walk([&](ReduceOp reduce) {

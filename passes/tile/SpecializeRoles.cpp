@@ -35,6 +35,7 @@ private:
   EachOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers);
   void cloneScalars(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
+  bool isOfConsumers(scf::IfOp branch) const;
   void cloneBranch(scf::IfOp branch, IRMapping &mapping);
   void fillConsumer(EachOp each);
   void stageStores();
@@ -75,6 +76,22 @@ static bool isConsumers(Operation *op) {
          llvm::any_of(op->getOperandTypes(), isTile);
 }
 
+/// Numbers of the values that are no tiles.
+static SmallVector<unsigned> scalarNumbers(TypeRange types) {
+  SmallVector<unsigned> numbers;
+  for (auto [number, type] : llvm::enumerate(types))
+    if (!isa<VectorType>(type))
+      numbers.push_back(number);
+  return numbers;
+}
+
+/// Whether a branch neither loads nor gives what loads may depend on.
+bool RoleSplitter::isOfConsumers(scf::IfOp branch) const {
+  bool loads = false;
+  branch.walk([&](LoadOp load) { loads |= rings.contains(load); });
+  return !loads && scalarNumbers(branch.getResultTypes()).empty();
+}
+
 /// Clones what decides about loads, and the loads as fillings of rings.
 void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
   for (Operation &op : from) {
@@ -89,20 +106,12 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       cloneLoop(loop, mapping);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      cloneBranch(branch, mapping);
+      if (!isOfConsumers(branch))
+        cloneBranch(branch, mapping);
     } else if (!isConsumers(&op)) {
       builder.clone(op, mapping);
     }
   }
-}
-
-/// Numbers of the values that are no tiles.
-static SmallVector<unsigned> scalarNumbers(TypeRange types) {
-  SmallVector<unsigned> numbers;
-  for (auto [number, type] : llvm::enumerate(types))
-    if (!isa<VectorType>(type))
-      numbers.push_back(number);
-  return numbers;
 }
 
 void RoleSplitter::cloneLoop(scf::ForOp loop, IRMapping &mapping) {

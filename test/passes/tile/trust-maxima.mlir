@@ -1,0 +1,134 @@
+// RUN: attnc-opt %s -split-input-file \
+// RUN:   --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums,tile-pipeline,tile-trust-maxima),canonicalize,cse)" \
+// RUN:   | FileCheck %s
+
+// The first step has maxima of its own. The others take those of the steps before, unless what their weights add up to
+// says that a row has outgrown its maximum, or a row has none: then a branch does the step as it was.
+
+// CHECK-LABEL: tile.program @trusting(
+// CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
+// CHECK-DAG: %[[MINUS0:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf32>
+// CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<1.024000e+03> : vector<8xf32>
+// CHECK: tile.reduce <max>
+// CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[W:.*]] = %{{[^,]*}}, %{{.*}} = %{{.*}})
+// CHECK: %[[S:.*]] = tile.mma {{.*}} transposed
+// CHECK: %[[O:.*]] = tile.mma %[[W]], %{{.*}}, %[[OUT]] :
+// CHECK-NOT: tile.reduce <max>
+// CHECK: %[[P:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[MAX]] :
+// CHECK: %[[PART:.*]] = tile.reduce <add> %[[P]]#0, %[[MINUS0]] partial
+// CHECK: %[[HIGH:.*]] = arith.cmpf ogt, %[[PART]], %[[LARGE]]
+// CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[MAX]], %[[NONE]]
+// CHECK: %[[GROWN:.*]] = arith.ori %[[HIGH]], %[[EMPTY]]
+// CHECK: %[[SOME:.*]] = tile.any %[[GROWN]]
+// CHECK: %[[R:.*]]:4 = scf.if %[[SOME]]
+//
+// Rows that have not outgrown theirs keep their maximum.
+// CHECK: %[[WORST:.*]] = tile.total %[[PART]] greatest
+// CHECK: %[[HIGH2:.*]] = arith.cmpf ogt, %[[WORST]], %[[LARGE]]
+// CHECK: %[[ROWS:.*]] = arith.ori %[[HIGH2]], %[[EMPTY]]
+// CHECK: %[[M:.*]] = tile.reduce <max> %[[S]], %[[MAX]]
+// CHECK: %[[KEPT:.*]] = arith.select %[[ROWS]], %[[M]], %[[MAX]]
+// CHECK: %[[D:.*]] = arith.subf %[[MAX]], %[[KEPT]]
+// CHECK: %[[SHRINK:.*]] = math.exp2 %[[D]]
+// CHECK: %[[LESS:.*]] = arith.mulf %[[SUM]], %[[SHRINK]]
+// CHECK: %[[P2:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[KEPT]] :
+// CHECK: %[[T2:.*]] = tile.reduce <add> %[[P2]]#0, %[[LESS]] partial
+// CHECK: %[[U2:.*]] = tile.map tiles(%[[O]] : vector<8x16xf32>) rows(%[[SHRINK]] :
+// CHECK: scf.yield %[[U2]], %[[KEPT]], %[[T2]], %[[P2]]#1
+// CHECK: } else {
+// CHECK: %[[T:.*]] = arith.addf %[[SUM]], %[[PART]]
+// CHECK: scf.yield %[[O]], %[[MAX]], %[[T]], %[[P]]#1
+// CHECK: scf.yield %[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3,
+tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, optimistic = true, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Without `optimistic`, each step has its own.
+
+// CHECK-LABEL: tile.program @plain(
+// CHECK: scf.for
+// CHECK: tile.reduce <max>
+// CHECK-NOT: tile.any
+tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
