@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/attn/Passes.h"
+#include "passes/attn/ScoreRange.h"
 #include "passes/attn/TileBuilder.h"
 #include <limits>
 
@@ -38,19 +39,32 @@ public:
   void write();
 
 private:
-  /// Carried from tile to tile of keys: accumulated output (absent for weights), row maxima, row sums.
+  /// Carried from tile to tile of keys: accumulated output (absent for weights), row maxima (absent where weights are
+  /// taken relative to one number), row sums.
   struct State {
     Value out, max, sum;
-    SmallVector<Value> values() const { return out ? SmallVector<Value>{out, max, sum} : SmallVector<Value>{max, sum}; }
-    static State from(ValueRange values) {
-      return values.size() == 3 ? State{values[0], values[1], values[2]} : State{{}, values[0], values[1]};
+    SmallVector<Value> values() const {
+      return llvm::to_vector(llvm::make_filter_range(ArrayRef{out, max, sum}, [](Value value) { return !!value; }));
+    }
+    /// The state of the form of this one that holds `values`.
+    State with(ValueRange values) const {
+      State state;
+      for (auto [from, to] : {std::pair(out, &state.out), std::pair(max, &state.max), std::pair(sum, &state.sum)})
+        if (from) {
+          *to = values.front();
+          values = values.drop_front();
+        }
+      return state;
     }
   };
 
   void chooseUnit();
+  void chooseReference();
   State initialState();
   std::pair<Value, Value> sinkState();
   Value logits(Value query, Value j, const KeyBounds &bounds, bool masked);
+  State accumulate(State state, Value weights, Value narrow, Value shrink, Value j);
+  bool isLazy() { return b.getPipeline() && b.getPipeline().getLazy(); }
   State step(Value query, Value j, State state, const KeyBounds &bounds, bool masked);
   State stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds);
   Value safeMax(Value max);
@@ -72,6 +86,8 @@ private:
   ExponentUnit unit;
   /// Whether raw products serve as logits: no score region, and a positive scale that `factor` takes in.
   bool rawLogits = false;
+  /// What all weights are taken relative to, in place of row maxima, where scores have limits that allow it.
+  std::optional<float> reference;
   bool listed; ///< whether a census lists the steps
 };
 
@@ -89,6 +105,19 @@ void ProgramWriter::chooseUnit() {
     return;
   rawLogits = true;
   unit.factor = scale * unit.perNatural();
+}
+
+/// Row maxima keep weights in range. Scores with limits need none: with a reference at three quarters of the way from
+/// the least to the greatest, weights of 146 octaves in all lie between 2^-110 and 2^36, and neither they nor sums of
+/// them times values leave the range of bf16. A cap of 50 is 144 octaves. Sinks have no limits.
+void ProgramWriter::chooseReference() {
+  constexpr double mostOctaves = 146, place = 0.75;
+  ScoreRange range = findScoreRange(kernel.getScore());
+  bool isWide = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isBF16();
+  if (!b.getPipeline() || !isWide || kernel.getSinks() ||
+      !((range.high - range.low) * std::log2(std::exp(1.0)) <= mostOctaves))
+    return;
+  reference = static_cast<float>((range.low + place * (range.high - range.low)) / b.getScoreUnit());
 }
 
 /// Maximum and sum of a row that has seen its sinks only (S6): they are logits in natural units.
@@ -135,10 +164,11 @@ ProgramWriter::State ProgramWriter::initialState() {
     int64_t dim = cast<RankedTensorType>(value.getType()).getShape().back();
     state.out = b.splat(b.tileType(dim, builder.getF32Type()), 0);
   }
+  state.sum = constant(0);
   if (kernel.getSinks())
     std::tie(state.max, state.sum) = sinkState();
-  else
-    std::tie(state.max, state.sum) = std::pair(constant(-infinity), constant(0));
+  else if (!reference)
+    state.max = constant(-infinity);
   return state;
 }
 
@@ -152,8 +182,11 @@ Value ProgramWriter::logits(Value query, Value j, const KeyBounds &bounds, bool 
   return masked ? b.buildMask(scores, j, bounds) : scores;
 }
 
-/// Row maxima; 0 for a row that has kept nothing, so that no difference of infinities arises (S7).
+/// Row maxima; 0 for a row that has kept nothing, so that no difference of infinities arises (S7). What stands in for
+/// them where there are none.
 Value ProgramWriter::safeMax(Value max) {
+  if (reference)
+    return constant(*reference);
   return arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
 }
 
@@ -168,27 +201,36 @@ Value ProgramWriter::keepUnlessGrown(Value before, Value now) {
   return arith::SelectOp::create(builder, loc, grown, now, before);
 }
 
+/// Adds weights to the sums, and their product with the values of the keys from j on to the output, which `shrink`
+/// rescales unless it is null.
+ProgramWriter::State ProgramWriter::accumulate(State state, Value weights, Value narrow, Value shrink, Value j) {
+  state.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, state.sum);
+  if (state.out) {
+    Value values = b.loadKeys(kernel.getValueOrNull(), j, /*masked=*/false);
+    if (shrink)
+      state.out = b.scaleRows(state.out, shrink, builder.getF32Type(), isLazy());
+    state.out = tile::MmaOp::create(builder, loc, narrow, values, state.out, /*transposed=*/false);
+  }
+  return state;
+}
+
 ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
   Value scores = logits(query, j, bounds, masked);
+  Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+  if (reference) {
+    auto [weights, narrow] = b.buildProbabilities(scores, constant(*reference), unit, j, element);
+    return accumulate(state, weights, narrow, /*shrink=*/{}, j);
+  }
   Value max = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Max, scores, state.max);
-  bool lazy = b.getPipeline() && b.getPipeline().getLazy();
-  if (lazy)
+  if (isLazy())
     max = keepUnlessGrown(state.max, max);
   Value largest = safeMax(max);
   Value growth = arith::SubFOp::create(builder, loc, state.max, largest);
   Value shrink = unit.power(builder, loc, arith::MulFOp::create(builder, loc, growth, constant(unit.factor)));
-  Value sum = arith::MulFOp::create(builder, loc, state.sum, shrink);
-  Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+  state.max = max;
+  state.sum = arith::MulFOp::create(builder, loc, state.sum, shrink);
   auto [weights, narrow] = b.buildProbabilities(scores, largest, unit, j, element);
-  State next;
-  next.max = max;
-  next.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, sum);
-  if (state.out) {
-    Value values = b.loadKeys(kernel.getValueOrNull(), j, /*masked=*/false);
-    Value rescaled = b.scaleRows(state.out, shrink, builder.getF32Type(), lazy);
-    next.out = tile::MmaOp::create(builder, loc, narrow, values, rescaled, /*transposed=*/false);
-  }
-  return next;
+  return accumulate(state, weights, narrow, shrink, j);
 }
 
 /// A step that `blocks` may skip, or spare its mask.
@@ -209,7 +251,7 @@ ProgramWriter::State ProgramWriter::stepOrSkip(Value query, Value j, State state
     scf::YieldOp::create(builder, loc, otherwise());
     return SmallVector<Value>(ifOp.getResults());
   };
-  return State::from(branch(
+  return state.with(branch(
       some,
       [&] {
         return branch(
@@ -276,17 +318,19 @@ void ProgramWriter::write() {
   b.buildCaptures();
   KeyBounds bounds = b.buildBounds();
   Value query = b.loadQuery();
-  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildKeyStep(), initialState().values());
+  chooseReference();
+  State initial = initialState();
+  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildKeyStep(), initial.values());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
     Value iv = loop.getInductionVar();
     if (listed)
       bounds.position = iv;
-    State next = stepOrSkip(query, b.buildKey(iv), State::from(loop.getRegionIterArgs()), bounds);
+    State next = stepOrSkip(query, b.buildKey(iv), initial.with(loop.getRegionIterArgs()), bounds);
     scf::YieldOp::create(builder, loc, next.values());
   }
-  State state = State::from(loop.getResults());
+  State state = initial.with(loop.getResults());
   if (auto forward = dyn_cast<ForwardOp>(kernel.getOperation()))
     writeForward(forward, state);
   else

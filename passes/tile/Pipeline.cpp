@@ -33,18 +33,27 @@ public:
 
 private:
   /// What goes from one step to the next: the loop's own state, with the output in the middle of its product, and what
-  /// the product still needs.
+  /// the product still needs. Row factors are absent where nothing is rescaled.
   struct State {
     SmallVector<Value> carried;
     Value weights, shrink, key;
     SmallVector<Value> all() const {
       SmallVector<Value> values(carried);
-      values.append({weights, shrink, key});
+      values.push_back(weights);
+      if (shrink)
+        values.push_back(shrink);
+      values.push_back(key);
       return values;
     }
-    static State from(ValueRange values) {
-      return {llvm::to_vector(values.drop_back(3)), values.drop_back(2).back(), values.drop_back().back(),
-              values.back()};
+    /// The state of the form of this one that holds `values`.
+    State with(ValueRange values) const {
+      State state{llvm::to_vector(values.take_front(carried.size())), {}, {}, {}};
+      values = values.drop_front(carried.size());
+      state.weights = values.front();
+      if (shrink)
+        state.shrink = values[1];
+      state.key = values.back();
+      return state;
     }
   };
 
@@ -64,31 +73,33 @@ private:
 
   unsigned outNumber = 0;             ///< which value of the loop's state is the output
   MmaOp product;                      ///< of weights and values
-  MapOp scaling;                      ///< of the output before it
+  MapOp scaling;                      ///< of the output before it, or null where weights keep one scale
   LoadOp values;                      ///< of the product
   SetVector<Operation *> logitsSlice; ///< what logits are made from
 };
 
 } // namespace
 
-/// Finds the product, its rescaled accumulator and its values.
+/// Finds the product, its accumulator, rescaled or not, and its values.
 bool LoopSkewer::match() {
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
     auto mma = yielded.getDefiningOp<MmaOp>();
     if (!mma || mma->getBlock() != &body)
       continue;
+    Value state = loop.getRegionIterArg(number);
     auto map = mma.getAcc().getDefiningOp<MapOp>();
     auto load = mma.getB().getDefiningOp<LoadOp>();
     auto weights = mma.getA().getDefiningOp<MapOp>();
-    if (!map || !load || !weights || map.getTiles().size() != 1 || map.getRows().size() != 1 ||
-        map.getTiles()[0] != loop.getRegionIterArg(number) || !map->hasOneUse() || !load->hasOneUse())
+    bool isRescaled = map && map.getTiles().size() == 1 && map.getRows().size() == 1 && map.getTiles()[0] == state &&
+                      map->hasOneUse();
+    if ((!isRescaled && mma.getAcc() != state) || !load || !weights || !load->hasOneUse())
       continue;
     // Rescaled after a product, what the loop starts with never meets the factors of the first step.
     if (when != Rescale::Before && !matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))
       continue;
     outNumber = number;
     product = mma;
-    scaling = map;
+    scaling = isRescaled ? map : MapOp();
     values = load;
   }
   if (!product)
@@ -113,6 +124,8 @@ void LoopSkewer::cloneEarly(IRMapping &mapping, bool feedsProduct) {
 }
 
 Value LoopSkewer::rescale(Value out, Value shrink) {
+  if (!scaling)
+    return out;
   IRMapping mapping;
   mapping.map(scaling.getTiles()[0], out);
   mapping.map(scaling.getRows()[0], shrink);
@@ -151,7 +164,8 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   cloneEarly(mapping, /*feedsProduct=*/false);
   State next;
   next.weights = mapping.lookup(product.getA());
-  next.shrink = mapping.lookup(scaling.getRows()[0]);
+  if (scaling)
+    next.shrink = mapping.lookup(scaling.getRows()[0]);
   next.key = key;
   if (!isFirst && when != Rescale::Before)
     out = rescale(out, next.shrink);
@@ -182,10 +196,10 @@ bool LoopSkewer::run() {
     OpBuilder::InsertionGuard inside(builder);
     builder.setInsertionPointToEnd(skewed.getBody());
     Value key = subtract(last, skewed.getInductionVar());
-    State next = step(key, State::from(skewed.getRegionIterArgs()), /*isFirst=*/false);
+    State next = step(key, first.with(skewed.getRegionIterArgs()), /*isFirst=*/false);
     scf::YieldOp::create(builder, loc, next.all());
   }
-  State state = State::from(skewed.getResults());
+  State state = first.with(skewed.getResults());
   if (when == Rescale::Before)
     state.carried[outNumber] = rescale(state.carried[outNumber], state.shrink);
   state.carried[outNumber] = accumulate(state);

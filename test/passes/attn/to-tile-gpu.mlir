@@ -188,3 +188,153 @@ func.func @packed(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %v: tensor<?
     : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> (tensor<?x8x64xbf16>, tensor<8x?xf32>)
   return %o, %lse : tensor<?x8x64xbf16>, tensor<8x?xf32>
 }
+
+// -----
+
+// Scores with limits need no maxima: all weights are relative to one number.
+
+// CHECK-LABEL: tile.program @capped_tile(
+// CHECK-DAG: %[[REFERENCE:.*]] = arith.constant dense<5.000000e-01> : vector<128xf32>
+// CHECK: scf.for {{.*}} iter_args(%[[OUT:[a-z0-9]+]] = %{{[a-z0-9_]+}}, %[[SUM:[a-z0-9]+]] =
+// CHECK-NOT: tile.reduce <max>
+// CHECK: %[[P:.*]]:2 = tile.map {{.*}} rows(%[[REFERENCE]] :
+// CHECK: tile.reduce <add> %[[P]]#0, %[[SUM]]
+// CHECK: tile.mma %[[P]]#1, %{{.*}}, %[[OUT]] :
+func.func @capped(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v 
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    score (%s, %b, %h, %i, %j) {
+      %c = arith.constant 50.0 : f32
+      %r = arith.constant 0.02 : f32
+      %d = arith.mulf %s, %r : f32
+      %t = math.tanh %d : f32
+      %x = arith.mulf %t, %c : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// Limits that follow from others: a sum with a sine, less than a constant, chosen from two.
+
+// CHECK-LABEL: tile.program @limited_tile(
+// CHECK-NOT: tile.reduce <max>
+// CHECK: tile.return
+func.func @limited(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v 
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    score (%s, %b, %h, %i, %j) {
+      %w = math.sin %s : f32
+      %two = arith.constant 2.0 : f32
+      %p = arith.addf %w, %two : f32
+      %n = arith.negf %p : f32
+      %high = arith.maximumf %p, %n : f32
+      %least = arith.minimumf %high, %two : f32
+      %c = arith.cmpf ogt, %s, %two : f32
+      %x = arith.select %c, %least, %n : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// Too far apart for bf16.
+
+// CHECK-LABEL: tile.program @loose_tile(
+// CHECK: tile.reduce <max>
+func.func @loose(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v 
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    score (%s, %b, %h, %i, %j) {
+      %c = arith.constant 51.0 : f32
+      %r = arith.constant 0.02 : f32
+      %d = arith.mulf %s, %r : f32
+      %t = math.tanh %d : f32
+      %x = arith.mulf %t, %c : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// f16 has a small range.
+
+// CHECK-LABEL: tile.program @half_tile(
+// CHECK: tile.reduce <max>
+func.func @half(%q: tensor<?x?x8x64xf16>, %k: tensor<?x?x2x64xf16>, %v: tensor<?x?x2x64xf16>)
+    -> tensor<?x?x8x64xf16> {
+  %o = attn.forward %q, %k, %v 
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    score (%s, %b, %h, %i, %j) {
+      %c = arith.constant 50.0 : f32
+      %r = arith.constant 0.02 : f32
+      %d = arith.mulf %s, %r : f32
+      %t = math.tanh %d : f32
+      %x = arith.mulf %t, %c : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x8x64xf16>, tensor<?x?x2x64xf16>, tensor<?x?x2x64xf16>) -> tensor<?x?x8x64xf16>
+  return %o : tensor<?x?x8x64xf16>
+}
+
+// -----
+
+// Nothing limits a bias, nor what a product with it may be.
+
+// CHECK-LABEL: tile.program @free_tile(
+// CHECK: tile.reduce <max>
+func.func @free(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v 
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    score (%s, %b, %h, %i, %j) {
+      %t = math.tanh %s : f32
+      %x = arith.mulf %t, %s : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// Nothing limits sinks.
+
+// CHECK-LABEL: tile.program @sinks_tile(
+// CHECK: tile.reduce <max>
+func.func @sinks(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>, %n: tensor<8x1xf32>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<8x1xf32>)
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+    score (%s, %b, %h, %i, %j) {
+      %c = arith.constant 50.0 : f32
+      %r = arith.constant 0.02 : f32
+      %d = arith.mulf %s, %r : f32
+      %t = math.tanh %d : f32
+      %x = arith.mulf %t, %c : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}

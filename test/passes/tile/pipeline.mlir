@@ -248,57 +248,6 @@ tile.program @no_product(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<
 
 // -----
 
-// one whose output is not rescaled by rows;
-
-// CHECK-LABEL: tile.program @no_rescale(
-// CHECK-NOT: scf.if
-// CHECK: scf.for %{{.*}} = %{{arg3}} to %{{arg4}} step %c4
-// CHECK: tile.return
-tile.program @no_rescale(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
-                    %o: memref<?x?xf32>, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
-  %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %c16 = arith.constant 16 : index
-  %zero = arith.constant dense<0.0> : vector<8x4xf32>
-  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
-  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
-  %sum0 = arith.constant dense<0.0> : vector<8xf32>
-  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
-  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
-      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
-    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
-    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to bf16
-      tile.yield %w, %b : f32, bf16
-    } -> (vector<8x4xf32>, vector<8x4xbf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
-    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
-    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.mulf %x, %y : f32
-      tile.yield %e : f32
-    } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
-    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
-  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
-  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
-  tile.return
-}
-
-// -----
-
 // one whose values are its keys too;
 
 // CHECK-LABEL: tile.program @values_twice(
@@ -446,5 +395,53 @@ tile.program @starts_with_output_before(%Q: memref<?x?xbf16>, %K: memref<?x?xbf1
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Weights of one scale: nothing is rescaled, and no row factors go from step to step.
+
+// CHECK-LABEL: tile.program @fixed(
+// CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[W:.*]] = %{{[^,]*}}, %[[KEY:.*]] = %{{.*}})
+// CHECK: %[[S1:.*]] = tile.mma {{.*}} transposed
+// CHECK: %[[O1:.*]] = tile.mma %[[W]], %{{.*}}, %[[OUT]] :
+// CHECK: %[[P1:.*]]:2 = tile.map tiles(%[[S1]] :
+// CHECK: %[[T1:.*]] = tile.reduce <add> %[[P1]]#0, %[[SUM]]
+// CHECK: scf.yield %[[O1]], %[[T1]], %[[P1]]#1, %{{.*}} :
+// CHECK: tile.mma
+// CHECK-NOT: tile.map
+// CHECK: tile.store
+tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:2 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%max0 : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %sum : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %a = tile.mma %p#1, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %t : vector<8x16xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#1, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
 }

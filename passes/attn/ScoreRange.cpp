@@ -1,0 +1,71 @@
+//===- ScoreRange.cpp - Between which limits scores lie ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/ScoreRange.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace attnc::attn;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+static constexpr ScoreRange unknown = {-infinity, infinity};
+
+/// The hull of some numbers, or nothing known where one of them is none.
+static ScoreRange hull(std::initializer_list<double> numbers) {
+  ScoreRange range = {infinity, -infinity};
+  for (double number : numbers) {
+    if (std::isnan(number))
+      return unknown;
+    range = {std::min(range.low, number), std::max(range.high, number)};
+  }
+  return range;
+}
+
+/// The range of a result of `op`, from those of its operands.
+static ScoreRange propagate(Operation &op, ArrayRef<ScoreRange> operands) {
+  FloatAttr constant;
+  if (matchPattern(&op, m_Constant(&constant)))
+    return {constant.getValueAsDouble(), constant.getValueAsDouble()};
+  auto a = [&] { return operands[0]; };
+  auto b = [&] { return operands[1]; };
+  return llvm::TypeSwitch<Operation *, ScoreRange>(&op)
+      .Case<math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>([](auto) { return ScoreRange{-1, 1}; })
+      .Case([&](arith::NegFOp) { return hull({-a().low, -a().high}); })
+      .Case([&](arith::AddFOp) { return hull({a().low + b().low, a().high + b().high}); })
+      .Case([&](arith::SubFOp) { return hull({a().low - b().high, a().high - b().low}); })
+      .Case([&](arith::MulFOp) {
+        return hull({a().low * b().low, a().low * b().high, a().high * b().low, a().high * b().high});
+      })
+      .Case<arith::MaximumFOp, arith::MaxNumFOp>(
+          [&](auto) { return ScoreRange{std::max(a().low, b().low), std::max(a().high, b().high)}; })
+      .Case<arith::MinimumFOp, arith::MinNumFOp>(
+          [&](auto) { return ScoreRange{std::min(a().low, b().low), std::min(a().high, b().high)}; })
+      .Case([&](arith::SelectOp) {
+        return ScoreRange{std::min(b().low, operands[2].low), std::max(b().high, operands[2].high)};
+      })
+      .Default([](Operation *) { return unknown; });
+}
+
+ScoreRange attnc::attn::findScoreRange(Region &score) {
+  if (score.empty())
+    return unknown;
+  llvm::DenseMap<Value, ScoreRange> ranges;
+  auto rangeOf = [&](Value value) {
+    FloatAttr constant;
+    if (matchPattern(value, m_Constant(&constant)))
+      return ScoreRange{constant.getValueAsDouble(), constant.getValueAsDouble()};
+    auto known = ranges.find(value);
+    return known == ranges.end() ? unknown : known->second;
+  };
+  for (Operation &op : score.front().without_terminator())
+    if (op.getNumResults() == 1 && op.getNumRegions() == 0)
+      ranges[op.getResult(0)] = propagate(op, llvm::map_to_vector(op.getOperands(), rangeOf));
+  return rangeOf(score.front().getTerminator()->getOperand(0));
+}
