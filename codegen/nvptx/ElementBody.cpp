@@ -19,16 +19,18 @@ static constexpr int64_t farthest = int64_t(1) << 30;
 
 /// Of how many exponentials one is left to multiply-add units. A tanh and an exponential an element keep the unit of
 /// functions busier than products keep the tensor cores, the more so the shorter the rows of keys are; but
-/// multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md).
+/// multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md). Beyond 2^127 they give
+/// anything, so weights that are only looked at afterwards (`tile.any`) are none of theirs.
 static int64_t chooseShare(tile::ProgramOp program) {
-  bool hasTanh = false;
+  bool hasTanh = false, mayOverflow = false;
   int64_t dims = 0;
   program.walk([&](math::TanhOp) { hasTanh = true; });
+  program.walk([&](tile::AnyOp) { mayOverflow = true; });
   program.walk([&](tile::StartOp start) {
     if (start.getTransposed())
       dims = tile::getTileType(start.getA()).getDimSize(1);
   });
-  if (!hasTanh || dims == 0 || dims > 128)
+  if (!hasTanh || mayOverflow || dims == 0 || dims > 128)
     return 0;
   return dims > 64 ? 4 : 8;
 }

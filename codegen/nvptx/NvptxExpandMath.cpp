@@ -163,7 +163,7 @@ struct Expand : OpRewritePattern<Op> {
   }
 };
 
-/// 2^x for x <= 1 with a polynomial: x = n + f with n whole and |f| <= 1/2; 2^f is 1 + f p(f), with p of degree 2, the
+/// 2^x for x < 127 with a polynomial: x = n + f with n whole and |f| <= 1/2; 2^f is 1 + f p(f), with p of degree 2, the
 /// best one for the relative error, which is 1.0e-4 (found by iteratively reweighted least squares); n is added to its
 /// exponent. Below -127 the result is 0.
 struct ExpandOnMultiplyAdd : OpRewritePattern<math::Exp2Op> {

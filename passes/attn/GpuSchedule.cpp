@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuSchedule.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -172,6 +173,14 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   return schedule;
 }
 
+/// Whether functions of scores keep their unit busier than products keep the tensor cores. Consumers then gain nothing
+/// from taking turns.
+static bool isBoundByFunctions(KernelOpInterface kernel) {
+  bool found = false;
+  kernel.getScore().walk([&](math::TanhOp) { found = true; });
+  return found;
+}
+
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
 static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
                                 int64_t heads) {
@@ -183,11 +192,11 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
-    auto pipeline =
-        PipelineAttr::get(target.getContext(), consumers, /*stages=*/2, queryStages, shape.producerRegisters,
-                          shape.consumerRegisters, overlap.rescale, overlap.lazy, overlap.optimistic,
-                          shape.turns && consumers > 1, overlap.byRow, overlap.pinned, epilogue,
-                          /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
+    auto pipeline = PipelineAttr::get(
+        target.getContext(), consumers, /*stages=*/2, queryStages, shape.producerRegisters, shape.consumerRegisters,
+        overlap.rescale, overlap.lazy, overlap.optimistic, shape.turns && consumers > 1 && !isBoundByFunctions(kernel),
+        overlap.byRow, overlap.pinned, epilogue,
+        /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
