@@ -79,6 +79,18 @@ static void addRegions(Adder &add) {
       %l = arith.mulf %s, %t : f32
       %x = arith.select %c, %s, %l : f32)"));
   add("S2_user_squared", scored({}, "%x = arith.mulf %s, %s : f32"));
+  // From the last keys to the first, each step has far greater logits than the one before; or somewhat greater ones.
+  auto growing = [](const char *rate) {
+    return R"(%d = arith.subi %i, %j : index
+      %m = arith.index_cast %d : index to i32
+      %f = arith.sitofp %m : i32 to f32
+      %r = arith.constant )" +
+           std::string(rate) + R"( : f32
+      %g = arith.mulf %f, %r : f32
+      %x = arith.addf %s, %g : f32)";
+  };
+  add("S2_user_growing", scored({}, growing("0.5"), causal));
+  add("S2_user_growing_slowly", scored({}, growing("0.04"), causal));
 }
 
 static void addBiases(Adder &add) {

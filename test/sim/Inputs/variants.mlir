@@ -226,3 +226,37 @@ func.func @biases(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x1x
     -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
   return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
 }
+
+func.func @growing128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x1x128xbf16> {attn.name = "k"}, %v: tensor<?x?x1x128xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x128xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %m = arith.index_cast %d : index to i32
+      %f = arith.sitofp %m : i32 to f32
+      %r = arith.constant 0.5 : f32
+      %g = arith.mulf %f, %r : f32
+      %x = arith.addf %s, %g : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x2x128xbf16>, tensor<?x?x1x128xbf16>, tensor<?x?x1x128xbf16>)
+    -> (tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>
+}
+
+func.func @growing64(%q: tensor<?x?x2x64xf16> {attn.name = "q"}, %k: tensor<?x?x1x64xf16> {attn.name = "k"}, %v: tensor<?x?x1x64xf16> {attn.name = "v"})
+    -> (tensor<?x?x2x64xf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %m = arith.index_cast %d : index to i32
+      %f = arith.sitofp %m : i32 to f32
+      %r = arith.constant 0.04 : f32
+      %g = arith.mulf %f, %r : f32
+      %x = arith.addf %s, %g : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x2x64xf16>, tensor<?x?x1x64xf16>, tensor<?x?x1x64xf16>)
+    -> (tensor<?x?x2x64xf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xf16>, tensor<?x2x?xf32>
+}
