@@ -155,6 +155,8 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
   LaunchAttribute early;
   early.id = LaunchAttribute::programmaticStreamSerialization;
   early.value[0] = 1;
+  // What it may overtake is the function before it in this launch, never what a caller had the stream do before.
+  const bool starts = follows && entry.early && gpu->facts().driverVersion >= earlyStartVersion;
   const LaunchConfig config = {static_cast<unsigned>(grid),
                                1,
                                1,
@@ -164,15 +166,13 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
                                static_cast<unsigned>(entry.sharedBytes),
                                stream,
                                &early,
-                               1};
-  // What it may overtake is the function before it in this launch, never what a caller had the stream do before.
-  const bool starts =
-      follows && entry.early && driver->launchKernelEx && gpu->facts().driverVersion >= earlyStartVersion;
+                               starts ? 1u : 0u};
   const auto call = [&] {
     FunctionHandle function = loaded[launched.index].handle;
-    return starts ? driver->launchKernelEx(&config, function, parameters, nullptr)
-                  : driver->launchKernel(function, config.gridX, 1, 1, config.blockX, 1, 1, config.sharedBytes, stream,
-                                         parameters, nullptr);
+    // The newer of both takes less time.
+    return driver->launchKernelEx ? driver->launchKernelEx(&config, function, parameters, nullptr)
+                                  : driver->launchKernel(function, config.gridX, 1, 1, config.blockX, 1, 1,
+                                                         config.sharedBytes, stream, parameters, nullptr);
   };
   const DriverResult result = call();
   if (result != driverInvalidContext)
@@ -188,7 +188,7 @@ Status GpuLaunch::launchEntries(const PreparedLaunch &prepared, StreamHandle str
     if (result == driverSuccess)
       continue;
     const KernelEntry &entry = kernel.entries[launched.index];
-    return gpu->driver().error(result, "cuLaunchKernel",
+    return gpu->driver().error(result, gpu->driver()->launchKernelEx ? "cuLaunchKernelEx" : "cuLaunchKernel",
                                "launch entry '" + entry.symbol + "' of kernel '" + kernel.name + "' with " +
                                    std::to_string(launched.tiles) + " tiles, blocks of " +
                                    std::to_string(entry.threads) + " threads and " + std::to_string(entry.sharedBytes) +

@@ -116,10 +116,10 @@ TEST_F(CudaLaunch, IsOneCallOfTheDriver) {
   auto launch = load();
   ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
   EXPECT_EQ(fake.calls,
-            (std::vector<std::string>{"cuTensorMapEncodeTiled", "cuTensorMapEncodeTiled", "cuLaunchKernel"}));
+            (std::vector<std::string>{"cuTensorMapEncodeTiled", "cuTensorMapEncodeTiled", "cuLaunchKernelEx"}));
   fake.clear();
   ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
-  EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernel"});
+  EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernelEx"});
   EXPECT_EQ(maps, (std::vector<uint64_t>{1, 2})) << "the maps that were encoded before";
 }
 
@@ -155,7 +155,7 @@ TEST_F(CudaLaunch, StartsInTurnOnOlderDrivers) {
   ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
   ASSERT_EQ(fake.launches.size(), 2u);
   EXPECT_FALSE(fake.launches[1].early);
-  EXPECT_EQ(fake.calls.back(), "cuLaunchKernel");
+  EXPECT_EQ(fake.calls.back(), "cuLaunchKernelEx");
 }
 
 TEST_F(CudaLaunch, PreparesOnceForManyLaunches) {
@@ -170,7 +170,7 @@ TEST_F(CudaLaunch, PreparesOnceForManyLaunches) {
   for (int i = 0; i < 3; ++i) {
     fake.clear();
     ASSERT_TRUE(launch->launch(*prepared, stream));
-    EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernel"});
+    EXPECT_EQ(fake.calls, std::vector<std::string>{"cuLaunchKernelEx"});
     EXPECT_EQ(maps, (std::vector<uint64_t>{1, 2}));
     EXPECT_EQ(slots[2], 300);
     EXPECT_EQ(tiles, 6);
@@ -268,11 +268,11 @@ TEST_F(CudaLaunch, ChoosesEntriesBySize) {
     return names;
   };
   EXPECT_EQ(launched(1, 0), Strings{"short_entry"});
-  EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuLaunchKernel"}));
+  EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuLaunchKernelEx"}));
   EXPECT_EQ(fake.encoded.back().address, reinterpret_cast<void *>(0x40000));
   EXPECT_EQ(launched(1023, 16), Strings{"short_entry"});
   EXPECT_EQ(launched(1024, 16), Strings{"long_entry"});
-  EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuTensorMapEncodeTiled", "cuLaunchKernel"}));
+  EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuTensorMapEncodeTiled", "cuLaunchKernelEx"}));
   EXPECT_EQ(fake.encoded[0].address, reinterpret_cast<void *>(0x10000));
   EXPECT_EQ(launched(int64_t(1) << 20, 16), Strings{"long_entry"});
   EXPECT_EQ(launched(0, 16), Strings());
@@ -325,14 +325,25 @@ TEST_F(CudaLaunch, FindsItsContext) {
   auto launch = load();
   ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
   fake.clear();
-  fake.failures["cuLaunchKernel"] = driverInvalidContext;
+  fake.failures["cuLaunchKernelEx"] = driverInvalidContext;
   ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
-  EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuLaunchKernel", "cuCtxPushCurrent_v2", "cuLaunchKernel",
+  EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuLaunchKernelEx", "cuCtxPushCurrent_v2", "cuLaunchKernelEx",
                                                   "cuCtxPopCurrent_v2"}));
-  fake.failures["cuLaunchKernel"] = 2;
+  fake.failures["cuLaunchKernelEx"] = 2;
   EXPECT_EQ(launch->launch(values(1, 128, 16), stream).message(),
             "cannot launch entry 'forward_entry' of kernel 'forward' with 1 tiles, blocks of 384 threads and 200000 "
-            "bytes of shared memory: cuLaunchKernel: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+            "bytes of shared memory: cuLaunchKernelEx: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+}
+
+TEST_F(CudaLaunch, ServesDriversWithoutTheNewerCall) {
+  fake.withoutLaunchEx();
+  auto launch = load();
+  ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
+  EXPECT_EQ(fake.calls.back(), "cuLaunchKernel");
+  EXPECT_EQ(slots[2], 300);
+  fake.failures["cuLaunchKernel"] = 2;
+  EXPECT_NE(launch->launch(values(2, 300, 500), stream).message().find("shared memory: cuLaunchKernel: "),
+            std::string::npos);
 }
 
 TEST_F(CudaLaunch, TakesTensorsOfTheDeviceOnly) {

@@ -230,6 +230,12 @@ DeviceAddress FakeDriver::allocate(size_t bytes) {
   return address;
 }
 
+void FakeDriver::withoutLaunchEx() {
+  DriverApi api = makeApi();
+  api.launchKernelEx = nullptr;
+  table = Driver(api);
+}
+
 void FakeDriver::clear() {
   calls.clear();
   encoded.clear();

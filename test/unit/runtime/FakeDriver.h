@@ -80,6 +80,9 @@ public:
   /// Memory of the device: "allocated" and full of 0xCD.
   cuda::DeviceAddress allocate(size_t bytes);
 
+  /// Becomes a driver before 11.8; for devices that are opened from now on.
+  void withoutLaunchEx();
+
   /// Forgets calls, maps and launches.
   void clear();
 
