@@ -37,22 +37,17 @@ struct Shape {
 
 /// Row by row, with maxima of the steps before.
 constexpr Overlap trusting = {Rescale::After, /*lazy=*/false, /*optimistic=*/true, /*byRow=*/true, /*pinned=*/false};
+/// Steps of few keys have few maxima to look for, and rescaling less often is enough.
+constexpr Overlap wide = {Rescale::Before, /*lazy=*/true, /*optimistic=*/false, /*byRow=*/false, /*pinned=*/false};
+constexpr Overlap wideMasked = {Rescale::First, /*lazy=*/true, /*optimistic=*/false, /*byRow=*/true, /*pinned=*/false};
 
 /// What was measured best (docs/rationale/hopper-schedule.md).
 constexpr Shape shapes[] = {
-    {64, few, 128, 2, 24, 240, true, trusting, trusting},
-    {64, every, 128, 3, 32, 160, true, trusting, trusting},
+    {64, few, 128, 2, 24, 240, true, trusting, trusting},   // rounds rows up to less
+    {64, every, 128, 3, 32, 160, true, trusting, trusting}, // three share what keys and values cost
     {128, every, 128, 2, 24, 240, true, trusting, trusting},
-    {192, every, 96, 2, 24, 240, true, trusting, trusting},
-    {256,
-     every,
-     64,
-     2,
-     24,
-     240,
-     false,
-     {Rescale::Before, true, false, false, false},
-     {Rescale::First, true, false, true, false}},
+    {192, every, 96, 2, 24, 240, true, trusting, trusting}, // as that above, unmeasured
+    {256, every, 64, 2, 24, 240, false, wide, wideMasked},
 };
 
 /// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
