@@ -24,10 +24,10 @@ static constexpr int64_t farthest = int64_t(1) << 30;
 static int64_t chooseShare(tile::ProgramOp program) {
   bool hasTanh = false, mayOverflow = false;
   int64_t dims = 0;
-  program.walk([&](math::TanhOp) { hasTanh = true; });
-  program.walk([&](tile::AnyOp) { mayOverflow = true; });
-  program.walk([&](tile::StartOp start) {
-    if (start.getTransposed())
+  program.walk([&](Operation *op) {
+    hasTanh |= isa<math::TanhOp>(op);
+    mayOverflow |= isa<tile::AnyOp>(op);
+    if (auto start = dyn_cast<tile::StartOp>(op); start && start.getTransposed())
       dims = tile::getTileType(start.getA()).getDimSize(1);
   });
   if (!hasTanh || mayOverflow || dims == 0 || dims > 128)

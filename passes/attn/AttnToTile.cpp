@@ -74,6 +74,8 @@ private:
   std::pair<Value, Value> finish(State state);
   Value divideRows(Value tile, Value factors, Type element);
 
+  /// Of queries, keys and values.
+  Type elementType() { return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType(); }
   Value constant(float value) { return b.splat(b.rowType(builder.getF32Type()), value); }
   Value equals(Value x, float value) {
     return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x, constant(value));
@@ -95,7 +97,7 @@ private:
 
 /// f32 is exact first; narrower types lose more in their inputs than in a rounded log2(e).
 void ProgramWriter::chooseUnit() {
-  unit.octaves = !cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF32();
+  unit.octaves = !elementType().isF32();
   unit.factor = b.getScoreUnit() * unit.perNatural();
   if (!kernel.getScore().empty() || kernel.getScale())
     return;
@@ -113,9 +115,9 @@ void ProgramWriter::chooseUnit() {
 void ProgramWriter::chooseReference() {
   constexpr double mostOctaves = 146, place = 0.75;
   ScoreRange range = findScoreRange(kernel.getScore());
-  bool isWide = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isBF16();
+  bool isWide = elementType().isBF16();
   if (!b.getPipeline() || !isWide || kernel.getSinks() ||
-      !((range.high - range.low) * std::log2(std::exp(1.0)) <= mostOctaves))
+      !((range.high - range.low) * unit.perNatural() <= mostOctaves))
     return;
   reference = static_cast<float>((range.low + place * (range.high - range.low)) / b.getScoreUnit());
 }
@@ -216,7 +218,7 @@ ProgramWriter::State ProgramWriter::accumulate(State state, Value weights, Value
 
 ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
   Value scores = logits(query, j, bounds, masked);
-  Type element = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+  Type element = elementType();
   if (reference) {
     auto [weights, narrow] = b.buildProbabilities(scores, constant(*reference), unit, j, element);
     return accumulate(state, weights, narrow, /*shrink=*/{}, j);

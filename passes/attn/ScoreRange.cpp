@@ -30,9 +30,6 @@ static ScoreRange hull(std::initializer_list<double> numbers) {
 
 /// The range of a result of `op`, from those of its operands.
 static ScoreRange propagate(Operation &op, ArrayRef<ScoreRange> operands) {
-  FloatAttr constant;
-  if (matchPattern(&op, m_Constant(&constant)))
-    return {constant.getValueAsDouble(), constant.getValueAsDouble()};
   auto a = [&] { return operands[0]; };
   auto b = [&] { return operands[1]; };
   return llvm::TypeSwitch<Operation *, ScoreRange>(&op)

@@ -8,6 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RowVectors.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEFUSEEXPONENT
@@ -51,12 +52,6 @@ static std::optional<Exponent> findExponent(MapOp map) {
       return Exponent{difference, product, factor, number};
   }
   return std::nullopt;
-}
-
-/// A row vector of the type of `like` that holds `value`.
-static Value splat(OpBuilder &builder, Value like, const APFloat &value) {
-  return arith::ConstantOp::create(builder, like.getLoc(),
-                                   DenseElementsAttr::get(cast<ShapedType>(like.getType()), value));
 }
 
 static FusedMap fuse(MapOp map, Exponent exponent) {

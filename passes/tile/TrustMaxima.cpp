@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RowVectors.h"
 #include <limits>
 
 namespace attnc::tile {
@@ -37,12 +38,6 @@ struct Softmax {
 };
 
 } // namespace
-
-/// A row vector of the type of `like` that holds `value`.
-static Value splat(OpBuilder &builder, Value like, float value) {
-  return arith::ConstantOp::create(builder, like.getLoc(),
-                                   DenseElementsAttr::get(cast<ShapedType>(like.getType()), value));
-}
 
 /// The step's row maxima, where it has one reduction to them.
 static ReduceOp findMaxima(Block &body) {
