@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -188,6 +189,69 @@ struct ExpandOnMultiplyAdd : OpRewritePattern<math::Exp2Op> {
   }
 };
 
+/// Quotient and remainder of unsigned words: Rodeheffer, "Software Integer Division" (2008), section 4. The reciprocal
+/// of the divisor is estimated in f32, rounded down, and refined once (Newton); the quotient then is at most 2 too
+/// small. Written out, what the divisor alone decides is computed once where divisions are repeated by the same one.
+std::pair<Value, Value> buildDivision(PatternRewriter &b, Location loc, Value x, Value y) {
+  Type f32 = b.getF32Type(), i32 = b.getI32Type();
+  auto word = [&](int32_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)); };
+  auto multiply = [&](Value a, Value c) -> Value { return arith::MulIOp::create(b, loc, a, c); };
+  auto multiplyHigh = [&](Value a, Value c) -> Value { return arith::MulUIExtendedOp::create(b, loc, a, c).getHigh(); };
+  auto approximate = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::afn);
+  Value one = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1));
+  Value scale = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0x1.fffff0p31f)); // 2^32 (1 - 2^-21)
+  Value reciprocal = arith::DivFOp::create(b, loc, one, arith::UIToFPOp::create(b, loc, f32, y), approximate);
+  Value inverse = arith::FPToUIOp::create(b, loc, i32, arith::MulFOp::create(b, loc, reciprocal, scale));
+  Value error = multiply(arith::SubIOp::create(b, loc, word(0), y), inverse);
+  inverse = arith::AddIOp::create(b, loc, inverse, multiplyHigh(inverse, error));
+  Value quotient = multiplyHigh(x, inverse);
+  Value remainder = arith::SubIOp::create(b, loc, x, multiply(quotient, y));
+  for (int round = 0; round < 2; ++round) {
+    Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, remainder, y);
+    Value next = arith::AddIOp::create(b, loc, quotient, word(1));
+    Value less = arith::SubIOp::create(b, loc, remainder, y);
+    quotient = arith::SelectOp::create(b, loc, fits, next, quotient);
+    remainder = arith::SelectOp::create(b, loc, fits, less, remainder);
+  }
+  return {quotient, remainder};
+}
+
+/// Whether `op` divides words by one that is not known.
+bool dividesWords(Operation *op) {
+  return isa<arith::DivUIOp, arith::RemUIOp>(op) && op->getResult(0).getType().isInteger(32) &&
+         !matchPattern(op->getOperand(1), m_Constant());
+}
+
+template <typename Op>
+struct ExpandDivision : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
+    if (!dividesWords(op))
+      return failure();
+    auto [quotient, remainder] = buildDivision(b, op.getLoc(), op.getLhs(), op.getRhs());
+    b.replaceOp(op, isa<arith::DivUIOp>(op) ? quotient : remainder);
+    return success();
+  }
+};
+
+/// Reciprocals in f32 that need not be exact are one instruction, with no branch for what it cannot do.
+struct ApproximateReciprocal : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &b) const override {
+    if (!isReciprocal(op) || !mayApproximate(op) || bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    b.modifyOpInPlace(op, [&] { op.setFastmath(op.getFastmath() | arith::FastMathFlags::afn); });
+    return success();
+  }
+
+  static bool isReciprocal(Operation *op) {
+    auto division = dyn_cast<arith::DivFOp>(op);
+    return division && division.getType().isF32() && matchPattern(division.getLhs(), m_OneFloat());
+  }
+};
+
 /// Whether an operation of the math dialect can stay as it is: LLVM has an intrinsic that the device computes.
 bool isInstruction(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
@@ -198,6 +262,7 @@ bool isInstruction(Operation *op) {
 struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    patterns.add<ApproximateReciprocal, ExpandDivision<arith::DivUIOp>, ExpandDivision<arith::RemUIOp>>(&getContext());
     patterns.add<ExpandOnMultiplyAdd, Expand<math::Exp2Op, buildExp2>, Expand<math::ExpOp, buildExp>,
                  Expand<math::TanhOp, buildTanh>, Expand<math::RsqrtOp, buildRsqrt>, Expand<math::LogOp, buildLog>,
                  Expand<math::Log2Op, buildLog2>>(&getContext());
@@ -213,7 +278,8 @@ struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
     // of this dialect are fused products.
     SmallVector<Operation *> functions;
     getOperation()->walk([&](Operation *op) {
-      if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op))
+      bool isFunction = isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op);
+      if (isFunction || dividesWords(op) || ApproximateReciprocal::isReciprocal(op))
         functions.push_back(op);
     });
     GreedyRewriteConfig config;

@@ -23,8 +23,11 @@ def NvptxExpandMath : Pass<"nvptx-expand-math"> {
     `math.exp2` is one instruction, accurate to 2 ulp. `math.exp`, `math.tanh` and `math.rsqrt` of f32 are a few around
     one, as accurate; logarithms, sines and the rest take MLIR's own polynomials. 16-bit floats are computed in f32.
 
-    In a function with the attribute `attnc.approximate_math`, `math.tanh`, `math.exp`, `math.log` and `math.log2` are
-    the device's own approximations: enough for results of 16 bits.
+    Quotients and remainders of words by an unknown divisor are written out too, so that what the divisor alone decides
+    can leave loops that it does not change in.
+
+    In a function with the attribute `attnc.approximate_math`, `math.tanh`, `math.exp`, `math.log` and `math.log2`, and
+    reciprocals, are the device's own approximations: enough for results of 16 bits.
 
     | | otherwise | `attnc.approximate_math` |
     |---|---|---|
@@ -33,6 +36,7 @@ def NvptxExpandMath : Pass<"nvptx-expand-math"> {
     | `tanh` | 2 ulp | `tanh.approx`: relative error 2^-11 |
     | `log`, `log2` | polynomial | `lg2.approx.ftz`: absolute error 2^-22 between 1/2 and 2, else relative |
     | `rsqrt` | `rsqrt.approx`: 2 ulp | the same |
+    | `1 / x` | exact | `rcp.approx`: 1 ulp |
 
     Example:
 

@@ -219,10 +219,16 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
   Value tilesOfSection = mul(section, tilesOfHead);
   Value number = divide(tile, tilesOfSection);
   Value inside = arith::RemUIOp::create(builder, loc, tile, tilesOfSection);
-  Value first = mul(number, section);
-  Value size = least(section, sub(all, first));
-  Value head = add(first, arith::RemUIOp::create(builder, loc, inside, size));
-  return {divide(inside, size), head};
+  // The last section may have fewer heads. Both sizes are the same for all tiles, and so is what divisions by them
+  // need.
+  Value whole = divide(all, section), rest = greatest(sub(all, mul(whole, section)), index(1));
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, number, whole);
+  auto ofBoth = [&](Value last, Value others) -> Value {
+    return arith::SelectOp::create(builder, loc, isLast, last, others);
+  };
+  Value head =
+      ofBoth(arith::RemUIOp::create(builder, loc, inside, rest), arith::RemUIOp::create(builder, loc, inside, section));
+  return {ofBoth(divide(inside, rest), divide(inside, section)), add(mul(number, section), head)};
 }
 
 /// Finds the sequence that tile `slot` of a head falls in. Sequence b has the slots from floor(offset(b) / rows) + b

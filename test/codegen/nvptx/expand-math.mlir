@@ -62,6 +62,25 @@ func.func @approximate(%x: f32) -> (f32, f32, f32, f32) attributes {attnc.approx
   return %a, %b, %c, %d : f32, f32, f32, f32
 }
 
+// Reciprocals need no branch for what their instruction cannot do; other quotients, and those of other kernels, are exact.
+// CHECK-LABEL: func @approximate_reciprocal
+// CHECK: arith.divf %{{.*}}, %arg0 fastmath<afn> : f32
+// CHECK: arith.divf %arg0, %arg1 : f32
+func.func @approximate_reciprocal(%x: f32, %y: f32) -> (f32, f32) attributes {attnc.approximate_math} {
+  %one = arith.constant 1.0 : f32
+  %a = arith.divf %one, %x : f32
+  %b = arith.divf %x, %y : f32
+  return %a, %b : f32, f32
+}
+
+// CHECK-LABEL: func @exact_reciprocal
+// CHECK: arith.divf %{{.*}}, %arg0 : f32
+func.func @exact_reciprocal(%x: f32) -> f32 {
+  %one = arith.constant 1.0 : f32
+  %a = arith.divf %one, %x : f32
+  return %a : f32
+}
+
 // 16-bit floats are computed in f32.
 // CHECK-LABEL: func @bf16
 // CHECK: arith.extf %arg0 : bf16 to f32

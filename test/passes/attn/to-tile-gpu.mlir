@@ -27,13 +27,20 @@
 // CHECK: %[[SIZE:.*]] = arith.muli %[[SECTION]], %[[TILES]] : index
 // CHECK: %[[NUMBER:.*]] = arith.divui %[[T]], %[[SIZE]] : index
 // CHECK: %[[INSIDE:.*]] = arith.remui %[[T]], %[[SIZE]] : index
+// The last section may have fewer. What both sizes are does not depend on the tile.
+// CHECK: %[[WHOLE:.*]] = arith.divui %[[ALL]], %[[SECTION]] : index
+// CHECK: %[[IN_WHOLE:.*]] = arith.muli %[[WHOLE]], %[[SECTION]] : index
+// CHECK: %[[LEFT:.*]] = arith.subi %[[ALL]], %[[IN_WHOLE]] : index
+// CHECK: %[[REST:.*]] = arith.maxsi %[[LEFT]], %c1 : index
+// CHECK: %[[IS_LAST:.*]] = arith.cmpi uge, %[[NUMBER]], %[[WHOLE]] : index
+// CHECK: %[[OF_REST:.*]] = arith.remui %[[INSIDE]], %[[REST]] : index
+// CHECK: %[[OF_SECTION:.*]] = arith.remui %[[INSIDE]], %[[SECTION]] : index
+// CHECK: %[[OF:.*]] = arith.select %[[IS_LAST]], %[[OF_REST]], %[[OF_SECTION]] : index
+// CHECK: %[[BY_REST:.*]] = arith.divui %[[INSIDE]], %[[REST]] : index
+// CHECK: %[[BY_SECTION:.*]] = arith.divui %[[INSIDE]], %[[SECTION]] : index
+// CHECK: %[[FROM_END:.*]] = arith.select %[[IS_LAST]], %[[BY_REST]], %[[BY_SECTION]] : index
 // CHECK: %[[FIRST:.*]] = arith.muli %[[NUMBER]], %[[SECTION]] : index
-// The last section may have fewer.
-// CHECK: %[[LEFT:.*]] = arith.subi %[[ALL]], %[[FIRST]] : index
-// CHECK: %[[HERE:.*]] = arith.minsi %[[SECTION]], %[[LEFT]] : index
-// CHECK: %[[OF:.*]] = arith.remui %[[INSIDE]], %[[HERE]] : index
 // CHECK: %[[HEAD:.*]] = arith.addi %[[FIRST]], %[[OF]] : index
-// CHECK: %[[FROM_END:.*]] = arith.divui %[[INSIDE]], %[[HERE]] : index
 // CHECK: %[[LAST:.*]] = arith.subi %[[TILES]], %c1 : index
 // CHECK: %[[TILE:.*]] = arith.subi %[[LAST]], %[[FROM_END]] : index
 // CHECK: %[[ROW:.*]] = arith.muli %[[TILE]], %c128 : index
@@ -336,5 +343,31 @@ func.func @sinks(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tenso
       attn.yield %x : f32
     }
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// With `own_keys`, a consumer's keys are those of its own rows: `tile.part` gives them.
+
+// CHECK-LABEL: tile.program @own_tile(
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %c128 : index
+// CHECK: %[[FIRST:.*]], %[[END:.*]] = tile.part of 128
+// CHECK: %[[LOW:.*]] = arith.addi %[[ROW]], %[[FIRST]] : index
+// CHECK: %[[HIGH:.*]] = arith.addi %[[ROW]], %[[END]] : index
+// CHECK: %[[LAST:.*]] = arith.minsi %[[HIGH]], %{{.*}} : index
+// CHECK: scf.for
+func.func @own(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<?x?x8x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = arith.cmpi sle, %j, %i : index
+      attn.yield %keep : i1
+    }
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, own_keys = true,
+                                        epilogue = direct>>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
