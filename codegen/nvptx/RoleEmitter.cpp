@@ -250,6 +250,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::AwaitOp await) { emitAwait(await); })
       .Case([&](tile::AnyOp any) { rowwise.emitAny(any); })
       .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
+      .Case([&](tile::PartOp part) { emitPart(part); })
+      .Case([&](tile::DropOp) { context.syncWarpgroup(); })
       .Case([&](tile::ExtentOp extent) {
         if (!CensusEmitter::owns(extent))
           ExtentEmitter(context).emit(extent);
@@ -325,6 +327,16 @@ void RoleEmitter::emitAwait(tile::AwaitOp await) {
   }
   SmallVector<Value> written = context.ptx.waitProducts(later, pending.lookup(await.getPending()));
   context.tiles[await.getResult()] = Fragment{false, written};
+}
+
+/// The rows of the tile that this warpgroup computes.
+void RoleEmitter::emitPart(tile::PartOp part) {
+  Ptx &ptx = context.ptx;
+  auto role = part->getParentOfType<tile::RoleOp>();
+  auto rows = static_cast<int64_t>(part.getCount() / role.getWarpgroups());
+  Value first = ptx.mul(context.place.warpgroup, rows);
+  context.scalars[part.getFirst()] = first;
+  context.scalars[part.getEnd()] = ptx.add(first, rows);
 }
 
 /// Turns go round the consumers: warpgroup w waits on barrier 1 + w and passes on to the next.

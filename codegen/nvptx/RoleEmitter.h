@@ -40,6 +40,7 @@ private:
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   void emitStart(tile::StartOp start);
   void emitAwait(tile::AwaitOp await);
+  void emitPart(tile::PartOp part);
   void emitTurn(tile::TurnKind kind);
   void refreshSlots(mlir::Region &region);
 

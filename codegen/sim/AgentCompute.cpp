@@ -32,6 +32,12 @@ bool Agent::compute(const Instruction &instruction) {
     values[instruction.results[0]].number.i = block.device.getView(dim.getSource()).shape[number];
     return true;
   }
+  case Action::Part: {
+    auto rows = static_cast<int64_t>(cast<tile::PartOp>(instruction.op).getCount()) / parts;
+    values[instruction.results[0]].number.i = part * rows;
+    values[instruction.results[1]].number.i = (part + 1) * rows;
+    return true;
+  }
   case Action::Map:
     return computeMap(instruction);
   case Action::Reduce:

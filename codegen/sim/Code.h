@@ -19,6 +19,7 @@ enum class Action : uint8_t {
   Step,      ///< the numbers of the agent's rows
   ReadView,  ///< one element of a tensor
   Dim,       ///< one size of a tensor
+  Part,      ///< tile.part
   Map,       ///< tile.map, tile.mask
   Reduce,    ///< tile.reduce
   Any,       ///< tile.any

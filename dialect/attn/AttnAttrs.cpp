@@ -40,8 +40,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, Rescale,
-                                   bool lazy, bool optimistic, bool turns, bool, bool pinned, Epilogue epilogue,
-                                   bool dynamic, int64_t sectionBytes, bool, bool, Staging staging) {
+                                   bool lazy, bool optimistic, bool ownKeys, bool turns, bool, bool pinned,
+                                   Epilogue epilogue, bool dynamic, int64_t sectionBytes, bool, bool, Staging staging) {
   if (consumers <= 0 || stages <= 0 || queryStages <= 0)
     return emitError() << "expected positive counts, got consumers = " << consumers << ", stages = " << stages
                        << ", query_stages = " << queryStages;
@@ -53,9 +53,10 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (producerRegisters != 0 || consumerRegisters != 0)
       return emitError() << "expected 0 registers with staging = pieces, got " << producerRegisters << " and "
                          << consumerRegisters;
-    if (optimistic || turns || pinned || dynamic || epilogue != Epilogue::Direct)
-      return emitError() << "expected epilogue = direct and neither optimistic, turns, pinned nor dynamic with staging "
-                            "= pieces";
+    if (optimistic || ownKeys || turns || pinned || dynamic || epilogue != Epilogue::Direct)
+      return emitError()
+             << "expected epilogue = direct and neither optimistic, own_keys, turns, pinned nor dynamic with "
+                "staging = pieces";
     return success();
   }
   for (int64_t registers : {producerRegisters, consumerRegisters})

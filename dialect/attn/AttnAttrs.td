@@ -72,6 +72,7 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       log2 units (the same maximum divides in the end, so the result stays exact).
     - `optimistic`: a step takes the row maxima of the steps before for its own. Where its row sums say that a row has
       outgrown them by far, which is rare, its weights are computed again with new maxima (exact in the end, as above).
+    - `own_keys`: each consumer goes over the keys that the mask keeps for its own rows; else over those of the whole tile.
     - `turns`: consumers take turns at issuing products.
     - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
     - `pinned`: the wait for the product with values stands right after the row maxima, and stays there.
@@ -90,6 +91,7 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
                         EnumParameter<Attn_Rescale>:$rescale, DefaultValuedParameter<"bool", "false">:$lazy,
                         DefaultValuedParameter<"bool", "false">:$optimistic,
+                        DefaultValuedParameter<"bool", "false">:$own_keys,
                         DefaultValuedParameter<"bool", "false">:$turns,
                         DefaultValuedParameter<"bool", "false">:$by_row,
                         DefaultValuedParameter<"bool", "false">:$pinned,

@@ -140,6 +140,16 @@ def Tile_PinOp : Tile_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tile_DropOp : Tile_Op<"drop", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Leaves a tile out that products of other warpgroups read";
+  let description = [{
+    Stands where a product would read `tile` as its right operand, `transposed` or not. All threads of the warpgroup have
+    seen the tile come, so that one of them may release its buffer.
+  }];
+  let arguments = (ins Tile_Operand:$tile, UnitAttr:$transposed);
+  let assemblyFormat = "$tile (`transposed` $transposed^)? attr-dict `:` type($tile)";
+}
+
 def Tile_TurnOp : Tile_Op<"turn", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for this consumer's turn to start products, or passes the turn on";
   let description = [{

@@ -87,6 +87,19 @@ def Tile_LiveRowsOp : Tile_Op<"live_rows", [HasParent<"ProgramOp">]> {
   let assemblyFormat = "$count attr-dict";
 }
 
+def Tile_PartOp : Tile_Op<"part", [Pure]> {
+  let summary = "Which rows of the tile whoever runs this computes";
+  let description = [{
+    Gives the first and the end of them, of `count` rows in all: [0, count) in a program without roles, and an equal part
+    for each warpgroup of consumers. What a program does may not depend on it, only what it leaves out.
+
+    Example: `%first, %end = tile.part of 128`
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$count);
+  let results = (outs Index:$first, Index:$end);
+  let assemblyFormat = "`of` $count attr-dict";
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "CensusOp"]>]> {
   let summary = "Ends an elementwise region, or that of a census";
   let arguments = (ins Variadic<AnyType>:$values);

@@ -4,6 +4,7 @@
 
 #include "passes/attn/GpuSchedule.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -16,7 +17,7 @@ constexpr int64_t warpgroupRows = 64, warpgroupThreads = 128;
 /// How the steps of a kernel overlap.
 struct Overlap {
   Rescale rescale;
-  bool lazy, optimistic, byRow, pinned;
+  bool lazy, optimistic, ownKeys, turns, byRow, pinned;
 };
 
 /// Up to how many queries a row of the table is for, without and with a mask.
@@ -24,30 +25,44 @@ struct Queries {
   int64_t full, masked;
 };
 
-constexpr Queries few = {256, 1024}, every = {unlimitedQueries, unlimitedQueries};
+constexpr Queries few = {256, 1024}, most = {unlimitedQueries, 4096}, every = {unlimitedQueries, unlimitedQueries};
+
+/// Which kernels a row of the table is for: those whose steps a census lists, those that visit a range, or both.
+enum class Walk { Any, Range, List };
 
 /// A row of the table of schedules: for head dims up to `dims` and so many queries.
 struct Shape {
   int64_t dims;
+  Walk walk;
   Queries queries;
-  int64_t keys, consumers, producerRegisters, consumerRegisters;
-  bool turns;
+  int64_t keys, stages, consumers, producerRegisters, consumerRegisters;
   Overlap full, masked;
 };
 
 /// Row by row, with maxima of the steps before.
-constexpr Overlap trusting = {Rescale::After, /*lazy=*/false, /*optimistic=*/true, /*byRow=*/true, /*pinned=*/false};
+constexpr Overlap trusting = {Rescale::After, /*lazy=*/false, /*optimistic=*/true, /*ownKeys=*/false,
+                              /*turns=*/true, /*byRow=*/true, /*pinned=*/false};
+/// Steps that are shorter than a consumer's rows are many.
+constexpr Overlap trustingOwn = {Rescale::After, /*lazy=*/false, /*optimistic=*/true, /*ownKeys=*/true,
+                                 /*turns=*/true, /*byRow=*/true, /*pinned=*/false};
+constexpr Overlap trustingFree = {Rescale::After,  /*lazy=*/false, /*optimistic=*/true, /*ownKeys=*/false,
+                                  /*turns=*/false, /*byRow=*/true, /*pinned=*/false};
 /// Steps of few keys have few maxima to look for, and rescaling less often is enough.
-constexpr Overlap wide = {Rescale::Before, /*lazy=*/true, /*optimistic=*/false, /*byRow=*/false, /*pinned=*/false};
-constexpr Overlap wideMasked = {Rescale::First, /*lazy=*/true, /*optimistic=*/false, /*byRow=*/true, /*pinned=*/false};
+constexpr Overlap wide = {Rescale::Before, /*lazy=*/true,   /*optimistic=*/false, /*ownKeys=*/false,
+                          /*turns=*/false, /*byRow=*/false, /*pinned=*/false};
+constexpr Overlap wideMasked = {Rescale::First,  /*lazy=*/true,  /*optimistic=*/false, /*ownKeys=*/false,
+                                /*turns=*/false, /*byRow=*/true, /*pinned=*/false};
 
-/// What was measured best (docs/rationale/hopper-schedule.md).
+/// What was measured best (docs/rationale/hopper-schedule.md). Two consumers round rows up to less, three share what
+/// keys and values cost.
 constexpr Shape shapes[] = {
-    {64, few, 128, 2, 24, 240, true, trusting, trusting},   // rounds rows up to less
-    {64, every, 128, 3, 32, 160, true, trusting, trusting}, // three share what keys and values cost
-    {128, every, 128, 2, 24, 240, true, trusting, trusting},
-    {192, every, 96, 2, 24, 240, true, trusting, trusting}, // as that above, unmeasured
-    {256, every, 64, 2, 24, 240, false, wide, wideMasked},
+    {64, Walk::Any, few, 128, 2, 2, 24, 240, trusting, trusting},
+    {64, Walk::Any, every, 128, 2, 3, 32, 160, trusting, trustingOwn},
+    {128, Walk::Range, most, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
+    {128, Walk::Range, every, 64, 4, 3, 32, 160, trustingFree, trustingOwn},
+    {128, Walk::List, every, 128, 2, 2, 24, 240, trusting, trusting}, // shorter lists
+    {192, Walk::Any, every, 96, 2, 2, 24, 240, trusting, trusting},   // unmeasured
+    {256, Walk::Any, every, 64, 2, 2, 24, 240, wide, wideMasked},
 };
 
 /// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
@@ -155,12 +170,13 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   int64_t held = value ? headDim(value) / 2 : most - 16;
   ScheduleAttr schedule;
   for (const Step &step : steps) {
-    auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
-                                      /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
-                                      /*lazy=*/false, /*optimistic=*/false, /*turns=*/false, /*by_row=*/false,
-                                      /*pinned=*/false, Epilogue::Direct,
-                                      /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel),
-                                      startsEarly(kernel, target), Staging::Pieces);
+    auto pipeline =
+        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
+                          /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
+                          /*lazy=*/false, /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false, /*by_row=*/false,
+                          /*pinned=*/false, Epilogue::Direct,
+                          /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel),
+                          startsEarly(kernel, target), Staging::Pieces);
     schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
     if (held + step.keys / 2 <= most && sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -176,6 +192,13 @@ static bool isBoundByFunctions(KernelOpInterface kernel) {
   return found;
 }
 
+/// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
+/// turns.
+static bool hasWindow(KernelOpInterface kernel) {
+  return !kernel.getBounds().empty() &&
+         !matchPattern(kernel.getBounds().front().getTerminator()->getOperand(0), m_Zero());
+}
+
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
 static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
                                 int64_t heads) {
@@ -183,14 +206,15 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   int64_t section = sectionBytes(kernel, target);
   const Overlap &overlap = masked ? shape.masked : shape.full;
   int64_t rows = warpgroupRows * consumers;
+  bool ownKeys = overlap.ownKeys && consumers > 1 && !needsCensus(kernel);
+  bool turns = overlap.turns && consumers > 1 && !isBoundByFunctions(kernel) && !hasWindow(kernel);
   ScheduleAttr schedule;
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
     auto pipeline = PipelineAttr::get(
-        target.getContext(), consumers, /*stages=*/2, queryStages, shape.producerRegisters, shape.consumerRegisters,
-        overlap.rescale, overlap.lazy, overlap.optimistic, shape.turns && consumers > 1 && !isBoundByFunctions(kernel),
-        overlap.byRow, overlap.pinned, epilogue,
+        target.getContext(), consumers, shape.stages, queryStages, shape.producerRegisters, shape.consumerRegisters,
+        overlap.rescale, overlap.lazy, overlap.optimistic, ownKeys, turns, overlap.byRow, overlap.pinned, epilogue,
         /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
@@ -209,13 +233,17 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
             single.forQueries(packedQueriesOfPieces + 1, unlimitedQueries)};
   }
   int64_t dims = std::min(largestDim(kernel), std::prev(std::end(shapes))->dims);
-  const Shape *shape = llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims; });
+  auto find = [&](Walk walk) {
+    return llvm::find_if(
+        shapes, [&](const Shape &row) { return dims <= row.dims && (row.walk == walk || row.walk == Walk::Any); });
+  };
+  const Shape *shape = find(needsCensus(kernel) ? Walk::List : Walk::Range);
   SmallVector<ScheduleAttr> schedules;
   int64_t least = 0;
   if (heads > 1) {
-    // One warpgroup where its rows are enough for all queries.
+    // One warpgroup where its rows are enough for all queries: memory binds it, and shorter steps do not pay.
     int64_t few = warpgroupRows / heads;
-    schedules.push_back(selectBoxes(kernel, *shape, target, /*consumers=*/1, heads).forQueries(0, few));
+    schedules.push_back(selectBoxes(kernel, *find(Walk::List), target, /*consumers=*/1, heads).forQueries(0, few));
     schedules.push_back(
         selectBoxes(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;

@@ -166,6 +166,7 @@ private:
   void setSizeRange();
   void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
+  std::pair<mlir::Value, mlir::Value> buildRowsOfBounds();
   KeyBounds buildKeyBounds();
   std::pair<mlir::Value, mlir::Value> buildSections(mlir::Value tile, mlir::Value tilesOfHead, mlir::Value keyRows);
   void buildPackedGeometry(mlir::Value tile);

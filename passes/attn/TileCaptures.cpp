@@ -224,10 +224,16 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
   return results;
 }
 
-/// Last row of the tile that holds a query, or the row before the first.
-static Value lastRow(TileBuilder &b) {
-  const TileGeometry &geometry = b.getGeometry();
-  return b.sub(b.least(b.add(geometry.row0, b.index(b.getQueries())), geometry.queryCount), b.index(1));
+/// The last of the rows below `end` that holds a query, or the row before the first.
+static Value lastRow(TileBuilder &b, Value end) { return b.sub(b.least(end, b.getGeometry().queryCount), b.index(1)); }
+
+/// First row and end of those whose keys are visited together: of the tile, or of a consumer's part of it.
+std::pair<Value, Value> TileBuilder::buildRowsOfBounds() {
+  PipelineAttr pipeline = getPipeline();
+  if (kind == ProgramKind::Census || !pipeline || !pipeline.getOwnKeys() || getQueries() % pipeline.getConsumers() != 0)
+    return {geometry.row0, add(geometry.row0, index(getQueries()))};
+  auto part = tile::PartOp::create(builder, loc, getQueries());
+  return {add(geometry.row0, part.getFirst()), add(geometry.row0, part.getEnd())};
 }
 
 KeyBounds TileBuilder::buildBounds() {
@@ -244,11 +250,11 @@ KeyBounds TileBuilder::buildKeyBounds() {
     return {zero, zero, geometry.keyCount, geometry.keyCount};
   if (kernel.getBounds().empty())
     return {zero, zero, zero, geometry.keyCount};
-  Value last = lastRow(*this);
-  SmallVector<Value> bounds =
-      inlineRegion(kernel.getBounds(),
-                   {geometry.batch, geometry.head, add(geometry.row0, geometry.shift), add(last, geometry.shift)},
-                   geometry.row0, last, {}, {});
+  auto [first, end] = buildRowsOfBounds();
+  Value last = lastRow(*this, end);
+  SmallVector<Value> bounds = inlineRegion(
+      kernel.getBounds(), {geometry.batch, geometry.head, add(first, geometry.shift), add(last, geometry.shift)}, first,
+      last, {}, {});
   // Whole steps from key 0, so that tiles fall on the same keys for every query.
   Value step = index(getKeys());
   Value low = mul(arith::DivUIOp::create(builder, loc, bounds[0], step), step);
@@ -258,7 +264,7 @@ KeyBounds TileBuilder::buildKeyBounds() {
 }
 
 std::pair<Value, Value> TileBuilder::buildBlock(Value j) {
-  Value last = lastRow(*this);
+  Value last = lastRow(*this, add(geometry.row0, index(getQueries())));
   Value end = least(add(j, index(getKeys())), geometry.keyCount);
   Value lastKey = sub(end, index(1));
   SmallVector<Value> kind = inlineRegion(

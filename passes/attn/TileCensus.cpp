@@ -53,8 +53,8 @@ PipelineAttr TileBuilder::programPipeline() const {
   const int64_t warpgroups = looksAtAreas(kernel) ? 8 : 4;
   return PipelineAttr::get(pipeline.getContext(), warpgroups, /*stages=*/1, /*query_stages=*/1,
                            /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After, /*lazy=*/false,
-                           /*optimistic=*/false,
-                           /*turns=*/false, /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
+                           /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
+                           /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
                            /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, /*early=*/false, Staging::Pieces);
 }
 

@@ -199,11 +199,20 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
       makeAsync(product, pipeline.getPinned());
     role.walk([](GetOp get) { release(get); });
     bool late = pipeline.getOptimistic() || (pipeline.getPinned() && pipeline.getByRow());
-    if (pipeline.getTurns())
-      role.walk([&](Block *block) {
-        if (!isa<MapOp, MaskOp>(block->getParentOp()))
-          insertTurns(*block, late && isa<scf::ForOp>(block->getParentOp()));
-      });
+    if (!pipeline.getTurns())
+      return;
+    role.walk([&](Block *block) {
+      if (!isa<MapOp, MaskOp>(block->getParentOp()))
+        insertTurns(*block, late && isa<scf::ForOp>(block->getParentOp()));
+    });
+    // Turns go round: who leaves a step out has its turn all the same.
+    role.walk([&](DropOp drop) {
+      if (!drop.getTransposed())
+        return;
+      OpBuilder builder(drop);
+      TurnOp::create(builder, drop.getLoc(), TurnKind::Take);
+      TurnOp::create(builder, drop.getLoc(), TurnKind::Pass);
+    });
   }
 };
 } // namespace

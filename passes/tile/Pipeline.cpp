@@ -63,7 +63,18 @@ private:
   Value rescale(Value out, Value shrink);
   Value accumulate(State &state);
   State step(Value key, State state, bool isFirst);
+  static PartOp findPart(Value bound);
+  Value wholeOf(Value bound);
+  Value lengthOf(Value from, Value to);
+  void findKeys(Value wholeLow, Value wholeHigh);
+  void drop(ArrayRef<MmaOp> products, Value from, Value to);
+  /// The same for the steps before the first one, in the order of the loop, and for those behind the last.
+  void dropBefore(ArrayRef<MmaOp> products) { drop(products, end, wholeEnd); }
+  void dropBehind(ArrayRef<MmaOp> products) { drop(products, wholeLow, low); }
+  Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
   Value subtract(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
+  Value least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+  Value greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 
   scf::ForOp loop;
   Block &body;
@@ -76,6 +87,10 @@ private:
   MapOp scaling;                      ///< of the output before it, or null where weights keep one scale
   LoadOp values;                      ///< of the product
   SetVector<Operation *> logitsSlice; ///< what logits are made from
+  SmallVector<MmaOp> logits;          ///< the products among it
+
+  Value low, length, end;   ///< of the keys to visit, in whole steps
+  Value wholeLow, wholeEnd; ///< of the keys of all rows: those too that consumers of other rows visit
 };
 
 } // namespace
@@ -107,9 +122,13 @@ bool LoopSkewer::match() {
   BackwardSliceOptions options;
   options.inclusive = true;
   options.filter = [&](Operation *op) { return op->getBlock() == &body; };
-  for (auto mma : body.getOps<MmaOp>())
-    if (mma != product && failed(getBackwardSlice(mma.getOperation(), &logitsSlice, options)))
+  for (auto mma : body.getOps<MmaOp>()) {
+    if (mma == product)
+      continue;
+    logits.push_back(mma);
+    if (failed(getBackwardSlice(mma.getOperation(), &logitsSlice, options)))
       return false;
+  }
   return true;
 }
 
@@ -174,11 +193,88 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   return next;
 }
 
+/// Finds whose keys `bound` belongs to.
+PartOp LoopSkewer::findPart(Value bound) {
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  SetVector<Operation *> slice;
+  (void)getBackwardSlice(bound, &slice, options);
+  for (Operation *op : slice)
+    if (auto found = dyn_cast<PartOp>(op))
+      return found;
+  return {};
+}
+
+/// What a bound is for all rows.
+Value LoopSkewer::wholeOf(Value bound) {
+  PartOp part = findPart(bound);
+  if (!part)
+    return bound;
+  SetVector<Operation *> makers, followers;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  (void)getBackwardSlice(bound, &makers, options);
+  getForwardSlice(part.getOperation(), &followers);
+  IRMapping mapping;
+  mapping.map(part.getFirst(), arith::ConstantIndexOp::create(builder, loc, 0));
+  mapping.map(part.getEnd(), arith::ConstantIndexOp::create(builder, loc, part.getCount()));
+  for (Operation *op : makers)
+    if (followers.contains(op))
+      builder.clone(*op, mapping);
+  return mapping.lookupOrDefault(bound);
+}
+
+/// Right operands of `products` come and are left out, from key `from` to `to`.
+void LoopSkewer::drop(ArrayRef<MmaOp> products, Value from, Value to) {
+  if (from == to)
+    return;
+  for (MmaOp mma : products) {
+    auto steps = scf::ForOp::create(builder, loc, from, to, loop.getStep());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(steps.getBody());
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), steps.getInductionVar());
+    SetVector<Operation *> slice;
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    options.filter = [&](Operation *op) { return op->getBlock() == &body; };
+    (void)getBackwardSlice(mma.getB().getDefiningOp(), &slice, options);
+    for (Operation *op : slice)
+      builder.clone(*op, mapping);
+    DropOp::create(builder, loc, mapping.lookup(mma.getB()), mma.getTransposed());
+  }
+}
+
+/// Keys from `from` to `to` in whole steps.
+Value LoopSkewer::lengthOf(Value from, Value to) {
+  Value steps = arith::CeilDivUIOp::create(builder, loc, subtract(to, from), loop.getStep());
+  return arith::MulIOp::create(builder, loc, steps, loop.getStep());
+}
+
+/// The loop keeps the keys of its own rows: at least one step, so that all consumers go the same way, and none that is
+/// not one of the whole.
+void LoopSkewer::findKeys(Value allLow, Value allHigh) {
+  low = loop.getLowerBound();
+  Value high = loop.getUpperBound();
+  bool hasOwnLow = findPart(low) != nullptr, hasOwnHigh = findPart(high) != nullptr;
+  wholeLow = allLow;
+  if (hasOwnLow || hasOwnHigh)
+    wholeEnd = add(wholeLow, lengthOf(wholeLow, allHigh));
+  if (hasOwnLow)
+    low = greatest(least(low, subtract(wholeEnd, loop.getStep())), wholeLow);
+  if (hasOwnHigh)
+    high = least(greatest(high, add(low, arith::ConstantIndexOp::create(builder, loc, 1))), wholeEnd);
+  length = lengthOf(low, high);
+  end = add(low, length);
+  if (!hasOwnHigh)
+    wholeEnd = end;
+}
+
 bool LoopSkewer::run() {
   if (!match())
     return false;
-  Value low = loop.getLowerBound(), high = loop.getUpperBound(), size = loop.getStep();
-  auto any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, low, high);
+  Value allLow = wholeOf(loop.getLowerBound()), allHigh = wholeOf(loop.getUpperBound()), size = loop.getStep();
+  auto any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, allLow, allHigh);
   auto guard = scf::IfOp::create(builder, loc, loop.getResultTypes(), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToEnd(guard.elseBlock());
@@ -187,10 +283,11 @@ bool LoopSkewer::run() {
   // From the last keys to the first: under a causal mask the first step is then the masked one, and has no product to
   // run beside.
   builder.setInsertionPointToEnd(guard.thenBlock());
-  Value steps = arith::CeilDivUIOp::create(builder, loc, subtract(high, low), size);
-  Value length = arith::MulIOp::create(builder, loc, steps, size);
-  Value last = subtract(arith::AddIOp::create(builder, loc, low, length), size);
+  findKeys(allLow, allHigh);
+  Value last = subtract(end, size);
+  dropBefore(logits);
   State first = step(last, {llvm::to_vector(loop.getInitArgs()), {}, {}, {}}, /*isFirst=*/true);
+  dropBefore(product);
   auto skewed = scf::ForOp::create(builder, loc, size, length, size, first.all());
   {
     OpBuilder::InsertionGuard inside(builder);
@@ -203,6 +300,8 @@ bool LoopSkewer::run() {
   if (when == Rescale::Before)
     state.carried[outNumber] = rescale(state.carried[outNumber], state.shrink);
   state.carried[outNumber] = accumulate(state);
+  dropBehind(logits);
+  dropBehind(product);
   scf::YieldOp::create(builder, loc, state.carried);
   loop.replaceAllUsesWith(guard.getResults());
   loop.erase();

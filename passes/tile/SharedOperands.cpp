@@ -12,8 +12,7 @@ SmallVector<LoadOp> attnc::tile::findSharedLoads(ProgramOp program) {
   SmallVector<LoadOp> loads;
   program->walk([&](LoadOp load) {
     bool products = !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
-      auto mma = dyn_cast<MmaOp>(use.getOwner());
-      return mma && use.getOperandNumber() < 2;
+      return isa<DropOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
     });
     if (products)
       loads.push_back(load);
@@ -57,14 +56,18 @@ void attnc::tile::sinkLoads(ArrayRef<LoadOp> loads) {
 
 /// Whether products read the tile as their left operand.
 static bool isLeft(LoadOp load) {
-  return llvm::any_of(load->getUses(), [](OpOperand &use) { return use.getOperandNumber() == 0; });
+  return llvm::any_of(load->getUses(),
+                      [](OpOperand &use) { return isa<MmaOp>(use.getOwner()) && use.getOperandNumber() == 0; });
 }
 
 /// Whether products read both tiles as queries, as keys or as values. One tensor may be all three: each then has a ring
 /// of its own, since they are not released in the order in which they come.
 static bool haveSamePlace(LoadOp a, LoadOp b) {
   auto isKey = [](LoadOp load) {
-    return llvm::any_of(load->getUsers(), [](Operation *user) { return cast<MmaOp>(user).getTransposed(); });
+    return llvm::any_of(load->getUsers(), [](Operation *user) {
+      auto product = dyn_cast<MmaOp>(user);
+      return product ? product.getTransposed() : cast<DropOp>(user).getTransposed();
+    });
   };
   return isLeft(a) == isLeft(b) && isKey(a) == isKey(b);
 }

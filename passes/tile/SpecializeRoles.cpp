@@ -72,7 +72,7 @@ EachOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t regis
 /// Whether an operation computes what only consumers need.
 static bool isConsumers(Operation *op) {
   auto isTile = [](Type type) { return isa<VectorType>(type); };
-  return isa<StoreOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isTile) ||
+  return isa<StoreOp, DropOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isTile) ||
          llvm::any_of(op->getOperandTypes(), isTile);
 }
 
@@ -98,11 +98,18 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       continue;
     if (auto load = dyn_cast<LoadOp>(op); load && rings.contains(load)) {
+      // What some consumers leave out others take: it is loaded there.
+      if (llvm::all_of(load->getUsers(), llvm::IsaPred<DropOp>))
+        continue;
       auto mapped = [&](ValueRange values) {
         return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
       };
       PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()),
                     mapped(load.getLimits()), load.getAxes(), load.getGroup());
+    } else if (auto part = dyn_cast<PartOp>(op)) {
+      // The producer loads for all rows.
+      mapping.map(part.getFirst(), arith::ConstantIndexOp::create(builder, loc, 0));
+      mapping.map(part.getEnd(), arith::ConstantIndexOp::create(builder, loc, part.getCount()));
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       cloneLoop(loop, mapping);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {

@@ -16,11 +16,18 @@
 // ALiBi below the diagonal: one conversion a step (the first, the loop above it, the loop below), and of each element one
 // fused operation, of the column's number, the slope and the product.
 // ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42F20000, %
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
 // ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42F20000, %
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
 // ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42F20000, %
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
+// The schedule for long sequences has three as well.
+// ALIBI: cvt.rn.f32.s32
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
+// ALIBI: cvt.rn.f32.s32
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
+// ALIBI: cvt.rn.f32.s32
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
 
 // One product before a cap, none behind it: 1 / sqrt(128) / 50. Of four exponentials one is left to multiply-add units, which
 // round by a shift.

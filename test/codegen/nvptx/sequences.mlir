@@ -5,8 +5,8 @@
 // RUN: attnc compile %s --target nvptx:sm_90a --entry packed --emit nvvm -o - | attnc-opt --canonicalize --cse \
 // RUN:   | FileCheck %s --check-prefix=NVVM
 
-// A barrier more than two for each stage: of two stages of queries, keys, values and numbers.
-// CHECK-COUNT-17: mbarrier.init.shared::cta.b64
+// A barrier more than two for each stage: of two stages of queries and numbers, and four of keys and values.
+// CHECK-COUNT-25: mbarrier.init.shared::cta.b64
 // CHECK-NOT: mbarrier.init
 // CHECK: fence.mbarrier_init.release.cluster
 

@@ -48,6 +48,8 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
   tile.role <consumer> warpgroups 2 registers 240 {
     tile.each {
     ^bb0(%n: index):
+      // CHECK-NEXT: %{{.*}}, %{{.*}} = tile.part of 128
+      %first, %end = tile.part of 128
       // CHECK-NEXT: %[[QS:.*]] = tile.get %[[Q]] : <1 x vector<128x64xbf16>> -> <vector<128x64xbf16>>
       %qs = tile.get %q : !tile.ring<1 x vector<128x64xbf16>> -> !tile.slot<vector<128x64xbf16>>
       // CHECK-NEXT: %[[KS:.*]] = tile.get %[[K]] : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
@@ -60,6 +62,8 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
         -> !tile.pending<vector<128x64xf32>>
       // CHECK-NEXT: tile.turn <pass>
       tile.turn <pass>
+      // CHECK-NEXT: tile.drop %[[KS]] transposed : !tile.slot<vector<64x64xbf16>>
+      tile.drop %ks transposed : !tile.slot<vector<64x64xbf16>>
       // CHECK-NEXT: tile.pin
       tile.pin
       // CHECK-NEXT: %[[L:.*]] = tile.await %[[S]] : <vector<128x64xf32>> -> vector<128x64xf32>

@@ -76,7 +76,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   // Tiles hold heads that share a key head where sequences are short: four of a group of twelve. One warpgroup computes
   // as long as its rows are enough for all queries.
   // CHECK-LABEL: func.func @d128_group(
-  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 16, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>>, #attn.schedule<query_tile = 128, key_tile = 128, panel = 64, least_queries = 17, most_queries = 64, heads = 4, pipeline = <consumers = 2,{{[^#]*}}>>, #attn.schedule<query_tile = 128, key_tile = 128, panel = 64, least_queries = 65, pipeline = <consumers = 2,{{[^#]*}}>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 16, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 17, most_queries = 64, heads = 4, pipeline = <consumers = 2,{{[^#]*}}>>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 65, pipeline = <consumers = 2,{{[^#]*}}>>)
   func.func @d128_group(%q: tensor<?x?x24x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x24x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16>
@@ -114,7 +114,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // Rows take whole panels of 64 elements: 72 is two of them.
   // CHECK-LABEL: func.func @d72(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @d72(%q: tensor<?x?x4x72xbf16>, %k: tensor<?x?x4x72xbf16>, %v: tensor<?x?x4x72xbf16>) -> tensor<?x?x4x72xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x72xbf16>, tensor<?x?x4x72xbf16>, tensor<?x?x4x72xbf16>) -> tensor<?x?x4x72xbf16>
@@ -122,15 +122,16 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d128(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @d128(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
 
+  // Steps are shorter than a consumer's rows are many, so that each leaves out what the mask drops for its own.
   // CHECK-LABEL: func.func @d128_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} own_keys = true, turns = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>, #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 4, query_stages = 1, producer_registers = 32, consumer_registers = 160,{{.*}} own_keys = true, turns = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
   func.func @d128_masked(%q: tensor<?x?x4x128xf16>, %k: tensor<?x?x4x128xf16>, %v: tensor<?x?x4x128xf16>) -> tensor<?x?x4x128xf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -143,7 +144,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // Sequences with ends of their own are worked on like others, packed or padded.
   // CHECK-LABEL: func.func @packed(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @packed(%q: tensor<?x4x128xbf16>, %k: tensor<?x4x128xbf16>, %v: tensor<?x4x128xbf16>, %qo: tensor<?xi32>, %ko: tensor<?xi32>) -> tensor<?x4x128xbf16> {
     %o = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
       : (tensor<?x4x128xbf16>, tensor<?x4x128xbf16>, tensor<?x4x128xbf16>) -> tensor<?x4x128xbf16>
@@ -171,7 +172,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @lengths(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @lengths(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>, %kl: tensor<?xi32>) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v lengths(key = %kl : tensor<?xi32>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
@@ -212,7 +213,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @narrow_keys(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @narrow_keys(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>

@@ -1,0 +1,70 @@
+// RUN: attnc compile %s --target nvptx:sm_90a --emit tile | FileCheck %s
+// RUN: attnc compile %s --target nvptx:sm_90a --emit tile | FileCheck %s --check-prefix=PRODUCER
+// RUN: attnc verify %s --target sim:sm_90a --shape B=1,Sq=300,Sk=700 | FileCheck %s --check-prefix=RIGHT
+// RUN: attnc verify %s --target sim:sm_90a --shape B=1,Sq=200,Sk=77 | FileCheck %s --check-prefix=RIGHT
+// RUN: attnc verify %s --target sim:sm_90a --shape B=2,Sq=129,Sk=64 | FileCheck %s --check-prefix=RIGHT
+
+// With `own_keys` each consumer goes over the keys that the mask keeps for its own rows. The producer brings those of
+// all rows, in as many steps as before.
+
+// PRODUCER: tile.role <producer>
+// PRODUCER-NOT: tile.part
+// PRODUCER-NOT: tile.drop
+// PRODUCER: tile.role <consumer>
+
+// CHECK: %[[QUERIES:.*]] = tile.ring {{.*}} : <1 x vector<128x64xbf16>>
+// CHECK: %[[KEYS:.*]] = tile.ring {{.*}} : <3 x vector<64x64xbf16>>
+// CHECK: %[[VALUES:.*]] = tile.ring {{.*}} : <3 x vector<64x64xbf16>>
+// CHECK: tile.role <consumer>
+// CHECK: tile.part of 128
+// All go the same way: whether the tile has keys does not depend on the part.
+// CHECK: scf.if
+// Steps before the first, and behind the last, that only others need, each with its turn: keys before the first logits,
+// values before the first product with them.
+// CHECK: scf.for
+// CHECK-NEXT: %[[K0:.*]] = tile.get %[[KEYS]]
+// CHECK-NEXT: tile.turn <take>
+// CHECK-NEXT: tile.turn <pass>
+// CHECK-NEXT: tile.drop %[[K0]] transposed
+// CHECK-NEXT: tile.release %[[KEYS]]
+// CHECK: tile.get %[[KEYS]]
+// CHECK: tile.get %[[QUERIES]]
+// CHECK: tile.start {{.*}} transposed
+// CHECK: scf.for
+// CHECK-NEXT: %[[V0:.*]] = tile.get %[[VALUES]]
+// CHECK-NEXT: tile.drop %[[V0]] :
+// CHECK-NEXT: tile.release %[[VALUES]]
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: tile.release %[[QUERIES]]
+// CHECK: tile.get %[[VALUES]]
+// CHECK: tile.await
+// CHECK: scf.for
+// CHECK-NEXT: %[[K1:.*]] = tile.get %[[KEYS]]
+// CHECK-NEXT: tile.turn <take>
+// CHECK-NEXT: tile.turn <pass>
+// CHECK-NEXT: tile.drop %[[K1]] transposed
+// CHECK-NEXT: tile.release %[[KEYS]]
+// CHECK: scf.for
+// CHECK-NEXT: %[[V1:.*]] = tile.get %[[VALUES]]
+// CHECK-NEXT: tile.drop %[[V1]] :
+// CHECK-NEXT: tile.release %[[VALUES]]
+// CHECK: tile.store
+
+// RIGHT: out {{.*}} right
+
+!t = tensor<?x?x1x64xbf16>
+
+func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn.name = "v"})
+    -> (!t {attn.name = "out"}) {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(100) right(0)
+      attn.yield %keep : i1
+    }
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, optimistic = true, own_keys = true,
+                                        turns = true, by_row = true, epilogue = staged, dynamic = true>>)
+    : (!t, !t, !t) -> !t
+  return %o : !t
+}
