@@ -15,10 +15,14 @@ using namespace attnc::nvptx;
 
 /// Addresses of device memory.
 static constexpr unsigned globalSpace = 1;
-/// Rows of a tile that one warpgroup stores.
-static constexpr int64_t warpgroupRows = 64;
+/// Rows of a tile that one warpgroup, and one of its warps, stores.
+static constexpr int64_t warpgroupRows = 64, warpRows = 16;
 /// What a workspace is passed as: address, rows, columns.
 static constexpr int64_t workspaceSlots = 3;
+
+int64_t attnc::nvptx::rowsOfBox(tile::StoreOp store) {
+  return store.getRowGroup().size <= warpRows ? warpRows : warpgroupRows;
+}
 
 TensorMap attnc::nvptx::getTensorMap(Operation *op) {
   auto put = dyn_cast<tile::PutOp>(op);
@@ -29,7 +33,7 @@ TensorMap attnc::nvptx::getTensorMap(Operation *op) {
   TensorMap map{cast<BlockArgument>(view).getArgNumber(), {}};
   map.box.assign(cast<MemRefType>(view.getType()).getRank(), 1);
   tile::RowGroup group = put ? put.getRowGroup() : store.getRowGroup();
-  map.box[axes[0]] = (put ? tileType.getDimSize(0) : warpgroupRows) / group.size;
+  map.box[axes[0]] = (put ? tileType.getDimSize(0) : rowsOfBox(store)) / group.size;
   // The rows of a group follow each other in a box: their dimension lies inside that of rows.
   if (group.dimension >= 0)
     map.box[group.dimension] = group.size;

@@ -26,6 +26,10 @@ struct TensorMap {
 /// The map that `op`, a `tile.put` or a `tile.store` through a buffer, needs.
 TensorMap getTensorMap(mlir::Operation *op);
 
+/// Rows of the boxes that a staged store leaves in: those of a warp, or of its warpgroup where a warp's hold no whole
+/// group of heads.
+int64_t rowsOfBox(tile::StoreOp store);
+
 /// A view argument in registers: where its first element lies, its sizes (i32) and its strides in elements (i64).
 struct View {
   mlir::MemRefType type;

@@ -25,20 +25,23 @@ SmallVector<Value> StoreEmitter::place(tile::StoreOp store, Value row, Value col
   return positions;
 }
 
-/// A row vector: one lane of those that share a row stores it.
+/// A row vector: of the lanes that share two rows, one stores the first and another the second.
 void StoreEmitter::storeRows(tile::StoreOp store) {
+  static_assert(rowsOfThread <= lanesOfRow);
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(store.getView());
-  Value first = ptx.equal(ptx.bitAnd(context.place.lane, lanesOfRow - 1), 0);
-  for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
-    Value row = ptx.add(context.place.row, rowOf(slot));
-    SmallVector<Value> positions = place(store, row, {});
-    Value inside = isBelow(positions[store.getAxes()[0]], store.getLimits()[0]);
-    auto guard = scf::IfOp::create(ptx.b, ptx.loc, arith::AndIOp::create(ptx.b, ptx.loc, first, inside));
-    OpBuilder::InsertionGuard insertion(ptx.b);
-    ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-    LLVM::StoreOp::create(ptx.b, ptx.loc, context.row(store.getValue(), slot), view.address(ptx.b, ptx.loc, positions));
+  Value number = ptx.bitAnd(context.place.lane, lanesOfRow - 1);
+  Value value = context.row(store.getValue(), 0), row = ptx.add(context.place.row, rowOf(0));
+  for (int64_t slot = 1; slot < rowsOfThread; ++slot) {
+    Value isSlot = ptx.equal(number, slot);
+    value = ptx.select(isSlot, context.row(store.getValue(), slot), value);
+    row = ptx.select(isSlot, ptx.add(context.place.row, rowOf(slot)), row);
   }
+  SmallVector<Value> positions = place(store, row, {});
+  Value stores = arith::AndIOp::create(ptx.b, ptx.loc, ptx.less(number, ptx.i32(rowsOfThread)),
+                                       isBelow(positions[store.getAxes()[0]], store.getLimits()[0]));
+  context.onlyIf(stores,
+                 [&] { LLVM::StoreOp::create(ptx.b, ptx.loc, value, view.address(ptx.b, ptx.loc, positions)); });
 }
 
 /// Whether rows of a tile of 16-bit elements start at multiples of 16 bytes in `view`, whose last dimension they
@@ -163,7 +166,8 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   }
 }
 
-/// Through the buffer: fragments to rows of shared memory, and boxes of it to the tensor by the copy engine.
+/// Through the buffer: fragments to rows of shared memory, and boxes of it to the tensor by the copy engine. A warp
+/// whose rows are a box needs to wait for no other.
 void StoreEmitter::storeStaged(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   usesCopies = true;
@@ -172,7 +176,8 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   const Fragment &fragment = context.tiles.find(store.getValue())->second;
   int64_t columns = cast<VectorType>(store.getValue().getType()).getDimSize(1);
   int64_t staged = layout.panels * layout.panelColumns;
-  int64_t queries = warpgroupRows / store.getRowGroup().size;
+  int64_t together = rowsOfBox(store), boxes = warpgroupRows / together, queries = together / store.getRowGroup().size;
+  bool byWarp = boxes > 1;
   // This warpgroup's rows of a panel.
   Value region = ptx.add(ptx.add(base, *buffer.getOffset()),
                          ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes));
@@ -180,15 +185,14 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   Value rowStart = ptx.add(region, ptx.mul(row, tile::SharedLayout::rowBytes));
   Value permutation = ptx.shiftLeft(ptx.bitAnd(row, 7), 4);
   Value half = ptx.shiftLeft(ptx.shiftRight(context.place.lane, 4), 4); // the second matrix of each row: 16 bytes on
-  auto onLeader = [&](llvm::function_ref<void()> body) {
-    auto guard = scf::IfOp::create(ptx.b, ptx.loc, context.place.isLeader);
-    OpBuilder::InsertionGuard insertion(ptx.b);
-    ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-    body();
-  };
+  Value isLeader = byWarp ? ptx.equal(context.place.lane, 0) : context.place.isLeader;
+  auto sync = [&] { byWarp ? ptx.warpSync() : context.syncWarpgroup(); };
+  Value box = byWarp ? ptx.add(ptx.mul(context.place.warpgroup, boxes), context.place.warp) : context.place.warpgroup;
+  Value boxStart =
+      byWarp ? ptx.add(region, ptx.mul(context.place.warp, together * tile::SharedLayout::rowBytes)) : region;
   for (int64_t first = 0; first < columns; first += staged) {
-    onLeader([&] { ptx.waitStores(/*readOnly=*/true); });
-    context.syncWarpgroup();
+    context.onlyIf(isLeader, [&] { ptx.waitStores(/*readOnly=*/true); });
+    sync();
     int64_t end = std::min(columns, first + staged);
     // Sixteen columns a step: four matrices of 8x8.
     for (int64_t column = first; column < end; column += 16) {
@@ -200,21 +204,21 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
       ptx.storeMatrices(address, ArrayRef(fragment.values).slice(word, words));
     }
     ptx.fenceAsync();
-    context.syncWarpgroup();
-    onLeader([&] {
+    sync();
+    context.onlyIf(isLeader, [&] {
       Value map = context.abi.getTensorMapAddress(getTensorMap(store));
       for (int64_t column = first; column < end; column += layout.panelColumns) {
         SmallVector<Value> coordinates;
         for (auto [dim, position] : llvm::enumerate(store.getIndices())) {
           Value at = context.scalar(position);
           if (static_cast<int64_t>(dim) == store.getAxes()[0])
-            at = ptx.add(at, ptx.mul(context.place.warpgroup, queries));
+            at = ptx.add(at, ptx.mul(box, queries));
           if (static_cast<int64_t>(dim) == store.getAxes()[1])
             at = ptx.add(at, column);
           coordinates.insert(coordinates.begin(), at);
         }
         int64_t panel = (column - first) / layout.panelColumns;
-        ptx.storeTensor(ptx.add(region, panel * layout.panelBytes()), map, coordinates);
+        ptx.storeTensor(ptx.add(boxStart, panel * layout.panelBytes()), map, coordinates);
       }
       ptx.commitStores();
     });
@@ -252,8 +256,5 @@ void StoreEmitter::finish() {
   if (!usesCopies)
     return;
   Ptx &ptx = context.ptx;
-  auto guard = scf::IfOp::create(ptx.b, ptx.loc, context.place.isLeader);
-  OpBuilder::InsertionGuard insertion(ptx.b);
-  ptx.b.setInsertionPoint(guard.thenBlock()->getTerminator());
-  ptx.waitStores(/*readOnly=*/false);
+  context.onlyIf(ptx.equal(context.place.lane, 0), [&] { ptx.waitStores(/*readOnly=*/false); });
 }

@@ -20,12 +20,14 @@ struct Overlap {
   bool lazy, optimistic, ownKeys, turns, byRow, pinned;
 };
 
-/// Up to how many queries a row of the table is for, without and with a mask.
+/// Up to how many queries a row of the table is for: without a mask, with one, with one that is a window, and with one
+/// beside a score that functions bind.
 struct Queries {
-  int64_t full, masked;
+  int64_t full, masked, window, functions;
 };
 
-constexpr Queries few = {256, 1024}, most = {unlimitedQueries, 4096}, every = {unlimitedQueries, unlimitedQueries};
+constexpr int64_t any = unlimitedQueries;
+constexpr Queries few = {256, 1024, 1024, 1024}, most = {any, 4096, any, 1024}, every = {any, any, any, any};
 
 /// Which kernels a row of the table is for: those whose steps a census lists, those that visit a range, or both.
 enum class Walk { Any, Range, List };
@@ -223,6 +225,15 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   return schedule;
 }
 
+/// Up to how many queries `shape` is for.
+static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
+  if (kernel.getMask().empty())
+    return shape.queries.full;
+  if (hasWindow(kernel))
+    return shape.queries.window;
+  return isBoundByFunctions(kernel) ? shape.queries.functions : shape.queries.masked;
+}
+
 SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
   int64_t heads = countPackableHeads(kernel);
   if (!usesWarpgroups(kernel, target)) {
@@ -249,7 +260,7 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
     least = packedQueries + 1;
   }
   for (;; ++shape) {
-    int64_t most = kernel.getMask().empty() ? shape->queries.full : shape->queries.masked;
+    int64_t most = mostQueries(kernel, *shape);
     schedules.push_back(selectBoxes(kernel, *shape, target, shape->consumers, /*heads=*/1).forQueries(least, most));
     if (most == unlimitedQueries)
       return schedules;

@@ -5,10 +5,10 @@
 // RUN: attnc compile %s --target nvptx:sm_90a --entry rows --emit ptx -o - | FileCheck %s --check-prefix=ROWS
 // RUN: attnc compile %s --target nvptx:sm_80 --entry rows --emit ptx -o - | FileCheck %s --check-prefix=PIECES
 
-// 64 rows are sixteen queries of four heads, for queries as for the output.
+// 64 rows are sixteen queries of four heads; the 16 that a warp stores are four.
 // NVVM: tensor_maps = [
 // NVVM-SAME: {arg = 0 : i64, box = array<i64: 1, 16, 4, 64>, swizzle = 128 : i64}
-// NVVM-SAME: {arg = 3 : i64, box = array<i64: 1, 16, 4, 64>, swizzle = 128 : i64}]
+// NVVM-SAME: {arg = 3 : i64, box = array<i64: 1, 4, 4, 64>, swizzle = 128 : i64}]
 // NVVM-SAME: threads = 256 : i64}
 
 // CHECK: .visible .entry causal_tile_entry(

@@ -16,7 +16,7 @@
 // CHECK: st.global.v4.b32
 // CHECK-NOT: st.global.b16
 // CHECK: fence.proxy.async.shared::cta;
-// CHECK: bar.sync
+// CHECK: bar.warp.sync
 // CHECK: cp.async.bulk.tensor.3d.global.shared::cta.bulk_group
 
 // The producer: where the values of a sequence's last keys are put, the copy completes on a barrier of the producer's
