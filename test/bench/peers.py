@@ -16,10 +16,12 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import csv
+import ctypes
 import datetime
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -35,7 +37,7 @@ from peers_cases import Case, Data, call_cudnn, call_flex, make_data
 
 HERE = pathlib.Path(__file__).resolve().parent
 ATTNC = (HERE / "../../../bin/attnc", HERE / "../../build/release/bin/attnc")
-TARGET = "nvptx:sm_90a"
+TARGET, OLDER_TARGET = "nvptx:sm_90a", "nvptx:sm_80"
 SLEEP_CYCLES = 1_500_000  # hides the host's launches behind a GPU that waits
 BURST_SECONDS = 2e-3
 PAUSE_SECONDS = 0.03
@@ -43,6 +45,9 @@ FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
 CPU_MASKS, CPU_ROUNDS = ("full", "causal"), 3
+OTHERS = ("census", "host", "workspace", "compile", "cpu")  # what is no point
+CENSUS_VARIANTS = ("documents", "dense")
+OTHER_DIMS = (32, 96, 192)  # of the schedules for sm_90a that no other point shows
 SEQUENCES = (("packed", 2048), ("packed", 256), ("lengths", 2048))  # beside a batch without ends of their own
 
 Run = Callable[[], Any]
@@ -75,6 +80,8 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"flex/{variant}", Case(variant, 128, long)) for variant in FLEX_VARIANTS]
     points += [(f"own/{variant}", Case(variant, 128, long)) for variant in OWN_VARIANTS]
     points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SEQUENCES]
+    points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
+    points += [(f"rest/sm_80/d{dim}/4k/causal", Case("causal", dim, 4096, warps=True)) for dim in (64, 128, 256)]
     return points
 
 
@@ -94,13 +101,23 @@ class Compiler:
     def emit(self, case: Case, stage: str) -> pathlib.Path:
         """Compiles to a stage; the file."""
         path = self.folder / f"{case.image}.{stage}"
-        command = [self.program, "compile", str(self.spec_path(case)), "--target", TARGET, "--emit", stage]
-        done = subprocess.run(
-            [*command, "-o", str(path)], env=self.environment, capture_output=True, text=True, check=False
-        )
+        schedule = ["--schedule", self.older_schedules(case)] if case.warps else []
+        self.compile(case, ["--target", TARGET, "--emit", stage, "-o", str(path), *schedule])
+        return path
+
+    def older_schedules(self, case: Case) -> str:
+        """What the compiler chooses for a GPU without Hopper's instructions."""
+        text = self.compile(case, ["--target", OLDER_TARGET, "--emit", "attn", "-o", "-"])
+        found = dict.fromkeys(re.findall(r"#attn\.schedule<[^<>]*<[^<>]*>[^<>]*>", text))
+        return "[" + ", ".join(found) + "]"
+
+    def compile(self, case: Case, options: list[str]) -> str:
+        """What `attnc compile` prints for a case."""
+        command = [self.program, "compile", str(self.spec_path(case)), *options]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"attnc compile {case.image}: {done.stderr.strip()[:600] or done.returncode}")
-        return path
+        return done.stdout
 
     def compile_all(self, cases: list[Case]) -> dict[str, pathlib.Path | Exception]:
         """The image of each case, or why there is none."""
@@ -172,7 +189,7 @@ class Bench:
         """Our run, the peer's, our data, and the peer's case."""
         data = make_data(case, self.torch)
         ours = self.kernel(case).bind(*data.arguments())
-        if name.startswith("cudnn/"):
+        if name.startswith(("cudnn/", "rest/")):
             return ours, call_cudnn(case, data, self.torch), data, case
         if name.startswith("flex/"):
             return ours, call_flex(case, data, self.torch), data, case
@@ -252,6 +269,38 @@ class Bench:
         self.torch.cuda.synchronize()
         after = self.torch.cuda.mem_get_info()[0]
         return {"case": case.image, "sequence": case.sequence, "taken_bytes": before - after, **kernel.info()}
+
+    def measure_census(self, case: Case) -> dict[str, Any]:
+        """The share of a launch's time that the census of its tiles takes: replays of a graph of both kernels, and of one
+        whose census is left out, in turns. The list is ready then."""
+        data, stream = make_data(case, self.torch), self.torch.cuda.Stream()
+        kernel = self.kernel(case)
+        driver, handle = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(stream.cuda_stream)
+
+        def call(name: str, *arguments: Any) -> None:
+            if code := getattr(driver, name)(*arguments):
+                raise RuntimeError(f"{name} gives {code}")
+
+        with self.torch.cuda.stream(stream):
+            size = kernel.bind(*data.arguments()).workspace_bytes()
+            workspace = self.torch.empty(size, dtype=self.torch.uint8, device="cuda")
+            run = kernel.bind(*data.arguments(), workspace=workspace)
+            run()
+            stream.synchronize()
+            graph, root, count = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t(1)
+            call("cuStreamBeginCapture_v2", handle, 2)  # CU_STREAM_CAPTURE_MODE_RELAXED
+            run()
+            call("cuStreamEndCapture", handle, ctypes.byref(graph))
+            call("cuGraphGetRootNodes", graph, ctypes.byref(root), ctypes.byref(count))
+            both, alone = ctypes.c_void_p(), ctypes.c_void_p()
+            for program in (both, alone):
+                call("cuGraphInstantiateWithFlags", ctypes.byref(program), graph, ctypes.c_ulonglong(0))
+            call("cuGraphNodeSetEnabled", alone, root, 0)
+            pair = self.pair(lambda: call("cuGraphLaunch", both, handle), lambda: call("cuGraphLaunch", alone, handle))
+            for program in (both, alone):
+                call("cuGraphExecDestroy", program)
+            call("cuGraphDestroy", graph)
+        return {"case": case.image, "sequence": case.sequence, "seconds": pair["seconds"], "share": 1 - pair["ratio"]}
 
     def measure_compilation(self, case: Case) -> dict[str, Any]:
         """Seconds from spec to image in a process of its own, nothing cached, and of ptxas alone on the same PTX."""
@@ -351,7 +400,7 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
     torch_sms = bench.torch.cuda.get_device_properties(0).multi_processor_count
     report: dict[str, Any] = {"facts": bench.facts(), "multiprocessors": torch_sms, "points": [], "errors": {}}
     errors = report["errors"]
-    others = {name for name in ("host", "workspace", "compile", "cpu") if wanted(options, name)}
+    others = {name for name in OTHERS if wanted(options, name)}
     cases = [case for _, case in points] + [Case("causal", 128, 4096)]
     began = time.perf_counter()
     bench.images = bench.compiler.compile_all(cases)
@@ -362,6 +411,12 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
             report["points"].append(result)
             print(peers_report.line(result), flush=True)
         bench.torch.cuda.empty_cache()
+    if "census" in others:
+        lists = [case for _, case in points if case.variant in CENSUS_VARIANTS]
+        report["census"] = attempt_each(errors, "census", list({case.image: case for case in lists}.values()),
+                                        bench.measure_census)
+        for entry in report["census"]:
+            print(f"census {entry['case']}: {100 * entry['share']:.1f} % of the time of a launch", flush=True)
     if "host" in others:
         report["host"] = attempt(errors, "host", lambda: bench.measure_host(Case("causal", 128, 1024)))
         print("host", report["host"], flush=True)
@@ -501,7 +556,7 @@ def main() -> int:
     options = parse_options()
     points = [point for point in all_points(options.quick) if wanted(options, point[0])]
     if options.list:
-        print("\n".join([name for name, _ in all_points(options.quick)] + ["host", "workspace", "compile", "cpu"]))
+        print("\n".join([name for name, _ in all_points(options.quick)] + list(OTHERS)))
         return 0
     report: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="attnc-peers-") as name:

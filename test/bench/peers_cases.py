@@ -50,6 +50,7 @@ class Case:
     variant: str
     dim: int
     sequence: int
+    warps: bool = False  # by the schedule for GPUs without Hopper's instructions
 
     @property
     def batch(self) -> int:
@@ -66,7 +67,7 @@ class Case:
     @property
     def image(self) -> str:
         """The name of its kernel: sizes are no part of it."""
-        return f"{self.variant}_d{self.dim}"
+        return f"{self.variant}_d{self.dim}" + "_warps" * self.warps
 
     def kept(self) -> int:
         """The logits of one head and batch entry that the mask keeps."""

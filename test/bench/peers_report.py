@@ -45,7 +45,7 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "flex", "own"):
+    for group in ("cudnn", "flex", "own", "rest"):
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
         shares = [
             point["ours"]["share"] / point["peer"]["share"]
@@ -84,6 +84,8 @@ def section(report: dict[str, Any]) -> str:
         ("cudnn", "cuDNN", "Beside cuDNN. The share of the tensor cores' peak is from counted cycles."),
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
         ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128."),
+        ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN. Those of sm_80 use none of Hopper's own "
+         "instructions."),
     )
     for group, peer, title in groups:
         points = [point for point in report.get("points", []) if point["name"].startswith(group + "/")]
@@ -94,6 +96,10 @@ def section(report: dict[str, Any]) -> str:
         shares = (f"{100 * point['ours']['first_share']:.1f} % ({point['name'].split('/', 1)[1]})" for point in lists)
         lines += [f"Of a launch's cycles the census of its tiles takes {', '.join(shares)}, counted where its kernels run "
                   "one by one; a kernel that starts early hides a part of that.", ""]
+    if census := report.get("census"):
+        shares = (f"{100 * entry['share']:.1f} % ({entry['case'].split('_')[0]})" for entry in census)
+        lines += [f"Of a launch's time it takes {', '.join(shares)}: replays of a graph of both kernels, and of one "
+                  "without the census, in turns.", ""]
     if host := report.get("host"):
         lines += [
             *([f"Host time of a launch from C: {host['c_us']:.1f} µs."] if "c_us" in host else []),
