@@ -34,7 +34,10 @@ if(ATTNC_BUILD_TESTS)
           COMPONENT Checks)
   install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/conformance/grid.py"
                    "${PROJECT_SOURCE_DIR}/test/conformance/graph_replay.py" "${PROJECT_SOURCE_DIR}/test/bench/peers.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_bench.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_cases.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_compiler.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_cycles.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/attnc_runtime.py"
           DESTINATION "${checks}" COMPONENT Checks)

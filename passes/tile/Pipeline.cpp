@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/tile/OwnKeys.h"
 #include "passes/tile/Passes.h"
 
 namespace attnc::tile {
@@ -63,10 +64,8 @@ private:
   Value rescale(Value out, Value shrink);
   Value accumulate(State &state);
   State step(Value key, State state, bool isFirst);
-  static PartOp findPart(Value bound);
-  Value wholeOf(Value bound);
   Value lengthOf(Value from, Value to);
-  void findKeys(Value wholeLow, Value wholeHigh);
+  void findKeys(Value allLow, Value allHigh);
   void drop(ArrayRef<MmaOp> products, Value from, Value to);
   /// The same for the steps before the first one, in the order of the loop, and for those behind the last.
   void dropBefore(ArrayRef<MmaOp> products) { drop(products, end, wholeEnd); }
@@ -193,37 +192,6 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   return next;
 }
 
-/// Finds whose keys `bound` belongs to.
-PartOp LoopSkewer::findPart(Value bound) {
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  SetVector<Operation *> slice;
-  (void)getBackwardSlice(bound, &slice, options);
-  for (Operation *op : slice)
-    if (auto found = dyn_cast<PartOp>(op))
-      return found;
-  return {};
-}
-
-/// What a bound is for all rows.
-Value LoopSkewer::wholeOf(Value bound) {
-  PartOp part = findPart(bound);
-  if (!part)
-    return bound;
-  SetVector<Operation *> makers, followers;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  (void)getBackwardSlice(bound, &makers, options);
-  getForwardSlice(part.getOperation(), &followers);
-  IRMapping mapping;
-  mapping.map(part.getFirst(), arith::ConstantIndexOp::create(builder, loc, 0));
-  mapping.map(part.getEnd(), arith::ConstantIndexOp::create(builder, loc, part.getCount()));
-  for (Operation *op : makers)
-    if (followers.contains(op))
-      builder.clone(*op, mapping);
-  return mapping.lookupOrDefault(bound);
-}
-
 /// Right operands of `products` come and are left out, from key `from` to `to`.
 void LoopSkewer::drop(ArrayRef<MmaOp> products, Value from, Value to) {
   if (from == to)
@@ -273,7 +241,8 @@ void LoopSkewer::findKeys(Value allLow, Value allHigh) {
 bool LoopSkewer::run() {
   if (!match())
     return false;
-  Value allLow = wholeOf(loop.getLowerBound()), allHigh = wholeOf(loop.getUpperBound()), size = loop.getStep();
+  Value allLow = createBoundOfTile(builder, loop.getLowerBound()), size = loop.getStep();
+  Value allHigh = createBoundOfTile(builder, loop.getUpperBound());
   auto any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, allLow, allHigh);
   auto guard = scf::IfOp::create(builder, loc, loop.getResultTypes(), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard insertion(builder);

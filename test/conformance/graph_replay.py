@@ -19,8 +19,8 @@ sys.path.insert(0, str(HERE.parent / "bench"))
 import torch  # pylint: disable=wrong-import-position
 
 from attnc_runtime import Kernel  # pylint: disable=wrong-import-position
-from peers import Compiler  # pylint: disable=wrong-import-position
 from peers_cases import Case, make_data  # pylint: disable=wrong-import-position
+from peers_compiler import Compiler  # pylint: disable=wrong-import-position
 
 CASES = (Case("full", 64, 1024), Case("causal", 128, 1024), Case("documents", 128, 4096), Case("packed", 128, 2048))
 REPLAYS = 3

@@ -1,0 +1,69 @@
+"""Compiles the cases of peers.py by the attnc at hand."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from peers_cases import Case
+
+HERE = pathlib.Path(__file__).resolve().parent
+ATTNC = (HERE / "../../../bin/attnc", HERE / "../../build/release/bin/attnc")
+TARGET, OLDER_TARGET = "nvptx:sm_90a", "nvptx:sm_80"
+
+
+def find_program() -> str:
+    for place in ATTNC:
+        if place.exists():
+            return str(place.resolve())
+    return shutil.which("attnc") or sys.exit("peers.py: error: there is no attnc; is this an archive or a build tree?")
+
+
+class Compiler:
+    """Images of cases, compiled once each."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.program = find_program()
+        self.environment = dict(os.environ, ATTNC_CACHE_DIR=str(folder / "cache"))
+
+    def spec_path(self, case: Case) -> pathlib.Path:
+        path = self.folder / f"{case.image}.mlir"
+        path.write_text(case.spec(), encoding="utf-8")
+        return path
+
+    def emit(self, case: Case, stage: str) -> pathlib.Path:
+        """Compiles to a stage; the file."""
+        path = self.folder / f"{case.image}.{stage}"
+        schedule = ["--schedule", self.older_schedules(case)] if case.warps else []
+        self.compile(case, ["--target", TARGET, "--emit", stage, "-o", str(path), *schedule])
+        return path
+
+    def older_schedules(self, case: Case) -> str:
+        """What the compiler chooses for a GPU without Hopper's instructions."""
+        text = self.compile(case, ["--target", OLDER_TARGET, "--emit", "attn", "-o", "-"])
+        found = dict.fromkeys(re.findall(r"#attn\.schedule<[^<>]*<[^<>]*>[^<>]*>", text))
+        return "[" + ", ".join(found) + "]"
+
+    def compile(self, case: Case, options: list[str]) -> str:
+        """What `attnc compile` prints for a case."""
+        command = [self.program, "compile", str(self.spec_path(case)), *options]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"attnc compile {case.image}: {done.stderr.strip()[:600] or done.returncode}")
+        return done.stdout
+
+    def compile_all(self, cases: list[Case]) -> dict[str, pathlib.Path | Exception]:
+        """The image of each case, or why there is none."""
+        images: dict[str, pathlib.Path | Exception] = {}
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            futures = {case.image: pool.submit(self.emit, case, "image") for case in cases}
+            for name, future in futures.items():
+                error = future.exception()
+                images[name] = error if isinstance(error, Exception) else future.result()
+        return images
