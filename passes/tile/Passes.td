@@ -13,6 +13,9 @@ def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
     For programs with a `pipeline`: a loop over keys whose step ends in an accumulating product is turned round (from the
     last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and the product of
     the step before. The first step's logits and the last step's product stand before and behind the loop.
+
+    Where its bounds are those of a part of the rows (`tile.part`), the steps that only other rows need stand before and
+    behind it, and do nothing but take their tiles (`tile.drop`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];
@@ -85,7 +88,8 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramO
   let description = [{
     For programs with a `pipeline`: tiles that products read from memory go through rings in shared memory. The
     producer's part holds what decides about loads and the loads themselves; the consumers' part gets them from the
-    rings. Both go over the tiles of the grid that the block is given.
+    rings. Both go over the tiles of the grid that the block is given. The producer's part is for all rows: what consumers
+    of some leave out (`tile.drop`) is no load of its own.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
