@@ -260,3 +260,20 @@ func.func @growing64(%q: tensor<?x?x2x64xf16> {attn.name = "q"}, %k: tensor<?x?x
     -> (tensor<?x?x2x64xf16>, tensor<?x2x?xf32>)
   return %o, %lse : tensor<?x?x2x64xf16>, tensor<?x2x?xf32>
 }
+
+func.func @twenty_heads(%q: tensor<?x?x20x16xbf16> {attn.name = "q"}, %k: tensor<?x?x20x16xbf16> {attn.name = "k"}, %v: tensor<?x?x20x16xbf16> {attn.name = "v"})
+    -> (tensor<?x?x20x16xbf16> {attn.name = "out"}, tensor<?x20x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, optimistic = true, own_keys = true,
+                                        turns = true, by_row = true, epilogue = staged, dynamic = true,
+                                        section_bytes = 65536>>)
+    : (tensor<?x?x20x16xbf16>, tensor<?x?x20x16xbf16>, tensor<?x?x20x16xbf16>)
+    -> (tensor<?x?x20x16xbf16>, tensor<?x20x?xf32>)
+  return %o, %lse : tensor<?x?x20x16xbf16>, tensor<?x20x?xf32>
+}
