@@ -19,7 +19,6 @@ constexpr int64_t rowsOfThread = 2;
 /// Threads that share a row.
 constexpr int64_t lanesOfRow = 4;
 constexpr int64_t warpgroupThreads = 128;
-constexpr int64_t warpgroupRows = 64;
 /// The address space of shared memory.
 constexpr unsigned sharedSpace = 3;
 

@@ -15,8 +15,6 @@ using namespace attnc::nvptx;
 
 /// Addresses of device memory.
 static constexpr unsigned globalSpace = 1;
-/// Rows of a tile that one warpgroup, and one of its warps, stores.
-static constexpr int64_t warpgroupRows = 64, warpRows = 16;
 /// What a workspace is passed as: address, rows, columns.
 static constexpr int64_t workspaceSlots = 3;
 

@@ -23,6 +23,9 @@ struct TensorMap {
   bool operator==(const TensorMap &other) const { return argument == other.argument && box == other.box; }
 };
 
+/// Rows of a tile that one warpgroup, and one of its warps, computes and stores.
+constexpr int64_t warpgroupRows = 64, warpRows = 16;
+
 /// The map that `op`, a `tile.put` or a `tile.store` through a buffer, needs.
 TensorMap getTensorMap(mlir::Operation *op);
 

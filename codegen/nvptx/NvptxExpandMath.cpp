@@ -192,23 +192,23 @@ struct ExpandOnMultiplyAdd : OpRewritePattern<math::Exp2Op> {
 /// Quotient and remainder of unsigned words: Rodeheffer, "Software Integer Division" (2008), section 4. The reciprocal
 /// of the divisor is estimated in f32, rounded down, and refined once (Newton); the quotient then is at most 2 too
 /// small. Written out, what the divisor alone decides is computed once where divisions are repeated by the same one.
-std::pair<Value, Value> buildDivision(PatternRewriter &b, Location loc, Value x, Value y) {
-  Type f32 = b.getF32Type(), i32 = b.getI32Type();
-  auto word = [&](int32_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)); };
+std::pair<Value, Value> buildDivision(ScalarBuilder &s, Value x, Value y) {
+  PatternRewriter &b = s.b;
+  Location loc = s.loc;
   auto multiply = [&](Value a, Value c) -> Value { return arith::MulIOp::create(b, loc, a, c); };
   auto multiplyHigh = [&](Value a, Value c) -> Value { return arith::MulUIExtendedOp::create(b, loc, a, c).getHigh(); };
   auto approximate = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::afn);
-  Value one = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(1));
-  Value scale = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0x1.fffff0p31f)); // 2^32 (1 - 2^-21)
-  Value reciprocal = arith::DivFOp::create(b, loc, one, arith::UIToFPOp::create(b, loc, f32, y), approximate);
-  Value inverse = arith::FPToUIOp::create(b, loc, i32, arith::MulFOp::create(b, loc, reciprocal, scale));
-  Value error = multiply(arith::SubIOp::create(b, loc, word(0), y), inverse);
+  Value divisor = arith::UIToFPOp::create(b, loc, b.getF32Type(), y);
+  Value reciprocal = arith::DivFOp::create(b, loc, s.number(1), divisor, approximate);
+  Value scaled = s.mul(reciprocal, s.number(0x1.fffff0p31f)); // 2^32 (1 - 2^-21)
+  Value inverse = arith::FPToUIOp::create(b, loc, b.getI32Type(), scaled);
+  Value error = multiply(arith::SubIOp::create(b, loc, s.word(0), y), inverse);
   inverse = arith::AddIOp::create(b, loc, inverse, multiplyHigh(inverse, error));
   Value quotient = multiplyHigh(x, inverse);
   Value remainder = arith::SubIOp::create(b, loc, x, multiply(quotient, y));
   for (int round = 0; round < 2; ++round) {
     Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, remainder, y);
-    Value next = arith::AddIOp::create(b, loc, quotient, word(1));
+    Value next = arith::AddIOp::create(b, loc, quotient, s.word(1));
     Value less = arith::SubIOp::create(b, loc, remainder, y);
     quotient = arith::SelectOp::create(b, loc, fits, next, quotient);
     remainder = arith::SelectOp::create(b, loc, fits, less, remainder);
@@ -229,7 +229,8 @@ struct ExpandDivision : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
     if (!dividesWords(op))
       return failure();
-    auto [quotient, remainder] = buildDivision(b, op.getLoc(), op.getLhs(), op.getRhs());
+    ScalarBuilder s(b, op.getLoc());
+    auto [quotient, remainder] = buildDivision(s, op.getLhs(), op.getRhs());
     b.replaceOp(op, isa<arith::DivUIOp>(op) ? quotient : remainder);
     return success();
   }
@@ -274,8 +275,8 @@ struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) { return true; });
     math::populateExpansionPatterns(patterns,
                                     {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi", "clampf"});
-    // Patterns look at functions and at what they write, and at nothing else of thousands of operations; most of those
-    // of this dialect are fused products.
+    // Patterns look at functions, divisions and what they write, and at nothing else of thousands of operations; most
+    // of those of this dialect are fused products.
     SmallVector<Operation *> functions;
     getOperation()->walk([&](Operation *op) {
       bool isFunction = isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op);

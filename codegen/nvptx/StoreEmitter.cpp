@@ -181,7 +181,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   // This warpgroup's rows of a panel.
   Value region = ptx.add(ptx.add(base, *buffer.getOffset()),
                          ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes));
-  Value row = ptx.add(ptx.mul(context.place.warp, 16), ptx.bitAnd(context.place.lane, 15));
+  Value row = ptx.add(ptx.mul(context.place.warp, warpRows), ptx.bitAnd(context.place.lane, 15));
   Value rowStart = ptx.add(region, ptx.mul(row, tile::SharedLayout::rowBytes));
   Value permutation = ptx.shiftLeft(ptx.bitAnd(row, 7), 4);
   Value half = ptx.shiftLeft(ptx.shiftRight(context.place.lane, 4), 4); // the second matrix of each row: 16 bytes on

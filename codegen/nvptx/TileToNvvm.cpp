@@ -41,7 +41,7 @@ static Place findPlace(Ptx &ptx, Value threadId, Value warpgroup, int64_t firstW
   place.thread = ptx.bitAnd(threadId, warpgroupThreads - 1);
   place.warp = ptx.shiftRight(place.thread, 5);
   place.lane = ptx.bitAnd(threadId, 31);
-  Value rowOfWarp = ptx.add(ptx.mul(place.warp, 16), ptx.shiftRight(place.lane, 2));
+  Value rowOfWarp = ptx.add(ptx.mul(place.warp, warpRows), ptx.shiftRight(place.lane, 2));
   place.row = ptx.add(ptx.mul(place.warpgroup, warpgroupRows), rowOfWarp);
   place.column = ptx.shiftLeft(ptx.bitAnd(place.lane, lanesOfRow - 1), 1);
   place.isLeader = ptx.equal(place.thread, 0);

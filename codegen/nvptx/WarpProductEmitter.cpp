@@ -17,8 +17,8 @@ using namespace attnc::nvptx;
 static constexpr int64_t rowBytes = tile::SharedLayout::rowBytes;
 /// Bytes of a row that one step sums over: two pieces.
 static constexpr int64_t stepBytes = 32;
-/// Rows of a warp's part, and rows or columns that one load of four matrices spans.
-static constexpr int64_t warpRows = 16;
+/// Rows or columns that one load of four matrices spans.
+static constexpr int64_t matrixSpan = 16;
 /// Columns of one product, and of a thread's group of accumulators.
 static constexpr int64_t groupColumns = 8, groupElements = 4;
 /// Columns of f32 from which on accumulators leave so few registers that loads stay near the products that they serve,
@@ -106,7 +106,7 @@ SmallVector<WarpProductEmitter::Pair> WarpProductEmitter::loadRight(const Right 
   Ptx &ptx = context.ptx;
   SmallVector<Pair> pairs;
   if (right.addresses.size() == 1) {
-    int64_t offset = (right.transposed ? column : step * warpRows) * rowBytes;
+    int64_t offset = (right.transposed ? column : step * matrixSpan) * rowBytes;
     int64_t along = right.transposed ? step * stepBytes : column * 2;
     Value address = moveAlong(ptx, right.addresses.front(), right.layout, along, offset);
     SmallVector<Value> words = ptx.loadMatrices(address, offset, 2 * groups, !right.transposed);

@@ -316,11 +316,11 @@ void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
 
 void ProgramWriter::write() {
   chooseUnit();
+  chooseReference();
   b.buildGeometry();
   b.buildCaptures();
   KeyBounds bounds = b.buildBounds();
   Value query = b.loadQuery();
-  chooseReference();
   State initial = initialState();
   auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildKeyStep(), initial.values());
   {

@@ -29,7 +29,8 @@ struct Queries {
 constexpr int64_t any = unlimitedQueries;
 constexpr Queries few = {256, 1024, 1024, 1024}, most = {any, 4096, any, 1024}, every = {any, any, any, any};
 
-/// Which kernels a row of the table is for: those whose steps a census lists, those that visit a range, or both.
+/// Which kernels a row of the table is for: those whose steps a census lists, those that visit a range, or both. A
+/// single consumer has the rows of lists.
 enum class Walk { Any, Range, List };
 
 /// A row of the table of schedules: for head dims up to `dims` and so many queries.
@@ -42,13 +43,12 @@ struct Shape {
 };
 
 /// Row by row, with maxima of the steps before.
-constexpr Overlap trusting = {Rescale::After, /*lazy=*/false, /*optimistic=*/true, /*ownKeys=*/false,
-                              /*turns=*/true, /*byRow=*/true, /*pinned=*/false};
-/// Steps that are shorter than a consumer's rows are many.
-constexpr Overlap trustingOwn = {Rescale::After, /*lazy=*/false, /*optimistic=*/true, /*ownKeys=*/true,
-                                 /*turns=*/true, /*byRow=*/true, /*pinned=*/false};
-constexpr Overlap trustingFree = {Rescale::After,  /*lazy=*/false, /*optimistic=*/true, /*ownKeys=*/false,
-                                  /*turns=*/false, /*byRow=*/true, /*pinned=*/false};
+constexpr Overlap trust(bool ownKeys, bool turns) {
+  return {Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns, /*byRow=*/true, /*pinned=*/false};
+}
+constexpr Overlap trusting = trust(/*ownKeys=*/false, /*turns=*/true);
+constexpr Overlap trustingOwn = trust(/*ownKeys=*/true, /*turns=*/true);
+constexpr Overlap trustingFree = trust(/*ownKeys=*/false, /*turns=*/false);
 /// Steps of few keys have few maxima to look for, and rescaling less often is enough.
 constexpr Overlap wide = {Rescale::Before, /*lazy=*/true,   /*optimistic=*/false, /*ownKeys=*/false,
                           /*turns=*/false, /*byRow=*/false, /*pinned=*/false};
@@ -62,8 +62,8 @@ constexpr Shape shapes[] = {
     {64, Walk::Any, every, 128, 2, 3, 32, 160, trusting, trustingOwn},
     {128, Walk::Range, most, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
     {128, Walk::Range, every, 64, 4, 3, 32, 160, trustingFree, trustingOwn},
-    {128, Walk::List, every, 128, 2, 2, 24, 240, trusting, trusting}, // shorter lists
-    {192, Walk::Any, every, 96, 2, 2, 24, 240, trusting, trusting},   // unmeasured
+    {128, Walk::List, every, 128, 2, 2, 24, 240, trusting, trusting}, // shorter lists; one consumer
+    {192, Walk::Any, every, 96, 2, 2, 24, 240, trusting, trusting},
     {256, Walk::Any, every, 64, 2, 2, 24, 240, wide, wideMasked},
 };
 

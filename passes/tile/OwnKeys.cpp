@@ -9,32 +9,23 @@
 using namespace mlir;
 using namespace attnc::tile;
 
-/// All operations that `value` is computed from, in their order.
-static SetVector<Operation *> findMakers(Value value) {
-  SetVector<Operation *> makers;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  (void)getBackwardSlice(value, &makers, options);
-  return makers;
-}
-
-PartOp attnc::tile::findPart(Value bound) {
-  for (Operation *op : findMakers(bound))
-    if (auto part = dyn_cast<PartOp>(op))
-      return part;
-  return {};
+void attnc::tile::mapToAllRows(OpBuilder &builder, PartOp part, IRMapping &mapping) {
+  mapping.map(part.getFirst(), arith::ConstantIndexOp::create(builder, part.getLoc(), 0));
+  mapping.map(part.getEnd(), arith::ConstantIndexOp::create(builder, part.getLoc(), part.getCount()));
 }
 
 Value attnc::tile::createBoundOfTile(OpBuilder &builder, Value bound) {
-  PartOp part = findPart(bound);
-  if (!part)
+  SetVector<Operation *> makers, followers;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  (void)getBackwardSlice(bound, &makers, options);
+  auto part = llvm::find_if(makers, llvm::IsaPred<PartOp>);
+  if (part == makers.end())
     return bound;
-  SetVector<Operation *> followers;
-  getForwardSlice(part.getOperation(), &followers);
+  getForwardSlice(*part, &followers);
   IRMapping mapping;
-  mapping.map(part.getFirst(), arith::ConstantIndexOp::create(builder, part.getLoc(), 0));
-  mapping.map(part.getEnd(), arith::ConstantIndexOp::create(builder, part.getLoc(), part.getCount()));
-  for (Operation *op : findMakers(bound))
+  mapToAllRows(builder, cast<PartOp>(*part), mapping);
+  for (Operation *op : makers)
     if (followers.contains(op))
       builder.clone(*op, mapping);
   return mapping.lookup(bound);

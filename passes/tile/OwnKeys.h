@@ -9,10 +9,11 @@
 
 namespace attnc::tile {
 
-/// The part of a tile's rows that `bound` was computed for, or null where it is for all of them.
-PartOp findPart(mlir::Value bound);
+/// Has the results of `part` stand for all rows of the tile in `mapping`.
+void mapToAllRows(mlir::OpBuilder &builder, PartOp part, mlir::IRMapping &mapping);
 
-/// What `bound` is for all rows of the tile: computed again where `builder` stands, if it is for a part of them.
+/// What `bound` is for all rows of the tile: computed again where `builder` stands if it is for a part of them, else
+/// `bound` itself.
 mlir::Value createBoundOfTile(mlir::OpBuilder &builder, mlir::Value bound);
 
 } // namespace attnc::tile

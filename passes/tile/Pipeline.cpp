@@ -61,6 +61,7 @@ private:
   bool match();
   bool isLate(Operation *op) const;
   void cloneEarly(IRMapping &mapping, bool feedsProduct);
+  void cloneLoad(LoadOp load, IRMapping &mapping);
   Value rescale(Value out, Value shrink);
   Value accumulate(State &state);
   State step(Value key, State state, bool isFirst);
@@ -150,18 +151,22 @@ Value LoopSkewer::rescale(Value out, Value shrink) {
   return builder.clone(*scaling, mapping)->getResult(0);
 }
 
-/// Adds the product of the step before.
-Value LoopSkewer::accumulate(State &state) {
-  IRMapping mapping;
-  mapping.map(loop.getInductionVar(), state.key);
-  // Indices of values are computed from the key alone.
+/// Clones a load of a step. Its indices are computed from the key alone.
+void LoopSkewer::cloneLoad(LoadOp load, IRMapping &mapping) {
   SetVector<Operation *> slice;
   BackwardSliceOptions options;
   options.inclusive = true;
   options.filter = [&](Operation *op) { return op->getBlock() == &body; };
-  (void)getBackwardSlice(values.getOperation(), &slice, options);
+  (void)getBackwardSlice(load.getOperation(), &slice, options);
   for (Operation *op : slice)
     builder.clone(*op, mapping);
+}
+
+/// Adds the product of the step before.
+Value LoopSkewer::accumulate(State &state) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), state.key);
+  cloneLoad(values, mapping);
   mapping.map(product.getA(), state.weights);
   mapping.map(product.getAcc(), state.carried[outNumber]);
   return builder.clone(*product, mapping)->getResult(0);
@@ -202,13 +207,7 @@ void LoopSkewer::drop(ArrayRef<MmaOp> products, Value from, Value to) {
     builder.setInsertionPointToStart(steps.getBody());
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), steps.getInductionVar());
-    SetVector<Operation *> slice;
-    BackwardSliceOptions options;
-    options.inclusive = true;
-    options.filter = [&](Operation *op) { return op->getBlock() == &body; };
-    (void)getBackwardSlice(mma.getB().getDefiningOp(), &slice, options);
-    for (Operation *op : slice)
-      builder.clone(*op, mapping);
+    cloneLoad(mma.getB().getDefiningOp<LoadOp>(), mapping);
     DropOp::create(builder, loc, mapping.lookup(mma.getB()), mma.getTransposed());
   }
 }
@@ -224,7 +223,7 @@ Value LoopSkewer::lengthOf(Value from, Value to) {
 void LoopSkewer::findKeys(Value allLow, Value allHigh) {
   low = loop.getLowerBound();
   Value high = loop.getUpperBound();
-  bool hasOwnLow = findPart(low) != nullptr, hasOwnHigh = findPart(high) != nullptr;
+  bool hasOwnLow = low != allLow, hasOwnHigh = high != allHigh;
   wholeLow = allLow;
   if (hasOwnLow || hasOwnHigh)
     wholeEnd = add(wholeLow, lengthOf(wholeLow, allHigh));

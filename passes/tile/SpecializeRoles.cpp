@@ -8,6 +8,7 @@
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/tile/OwnKeys.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/SharedOperands.h"
 
@@ -72,7 +73,7 @@ EachOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t regis
 /// Whether an operation computes what only consumers need.
 static bool isConsumers(Operation *op) {
   auto isTile = [](Type type) { return isa<VectorType>(type); };
-  return isa<StoreOp, DropOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isTile) ||
+  return isa<StoreOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isTile) ||
          llvm::any_of(op->getOperandTypes(), isTile);
 }
 
@@ -108,8 +109,7 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
                     mapped(load.getLimits()), load.getAxes(), load.getGroup());
     } else if (auto part = dyn_cast<PartOp>(op)) {
       // The producer loads for all rows.
-      mapping.map(part.getFirst(), arith::ConstantIndexOp::create(builder, loc, 0));
-      mapping.map(part.getEnd(), arith::ConstantIndexOp::create(builder, loc, part.getCount()));
+      mapToAllRows(builder, part, mapping);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       cloneLoop(loop, mapping);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
