@@ -15,7 +15,7 @@ def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
     the step before. The first step's logits and the last step's product stand before and behind the loop.
 
     Where its bounds are those of a part of the rows (`tile.part`), the steps that only other rows need stand before and
-    behind it, and do nothing but take their tiles (`tile.drop`).
+    behind it, and do nothing but take their tiles (`tile.drop`). Loops that are not skewed go over the keys of all rows.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];

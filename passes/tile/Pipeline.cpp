@@ -276,6 +276,13 @@ bool LoopSkewer::run() {
   return true;
 }
 
+/// A loop as it was drops nothing, so that all consumers of the tile take the same steps.
+static void visitKeysOfTile(scf::ForOp loop) {
+  OpBuilder builder(loop);
+  loop.setLowerBound(createBoundOfTile(builder, loop.getLowerBound()));
+  loop.setUpperBound(createBoundOfTile(builder, loop.getUpperBound()));
+}
+
 namespace {
 struct Pipeline : attnc::tile::impl::TilePipelineBase<Pipeline> {
   void runOnOperation() override {
@@ -285,9 +292,12 @@ struct Pipeline : attnc::tile::impl::TilePipelineBase<Pipeline> {
       return;
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops)
+    for (scf::ForOp loop : loops) {
       if (LoopSkewer(loop, pipeline.getRescale()).run())
         ++numSkewed;
+      else
+        visitKeysOfTile(loop);
+    }
   }
 };
 } // namespace

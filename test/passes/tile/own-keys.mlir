@@ -1,8 +1,10 @@
-// RUN: attnc compile %s --target nvptx:sm_90a --emit tile | FileCheck %s
-// RUN: attnc compile %s --target nvptx:sm_90a --emit tile | FileCheck %s --check-prefix=PRODUCER
-// RUN: attnc verify %s --target sim:sm_90a --shape B=1,Sq=300,Sk=700 | FileCheck %s --check-prefix=RIGHT
-// RUN: attnc verify %s --target sim:sm_90a --shape B=1,Sq=200,Sk=77 | FileCheck %s --check-prefix=RIGHT
-// RUN: attnc verify %s --target sim:sm_90a --shape B=2,Sq=129,Sk=64 | FileCheck %s --check-prefix=RIGHT
+// RUN: attnc compile %s --entry window --target nvptx:sm_90a --emit tile | FileCheck %s
+// RUN: attnc compile %s --entry window --target nvptx:sm_90a --emit tile | FileCheck %s --check-prefix=PRODUCER
+// RUN: attnc compile %s --entry weights --target nvptx:sm_90a --emit tile | FileCheck %s --check-prefix=WEIGHTS
+// RUN: attnc verify %s --entry window --target sim:sm_90a --shape B=1,Sq=300,Sk=700 | FileCheck %s --check-prefix=RIGHT
+// RUN: attnc verify %s --entry window --target sim:sm_90a --shape B=1,Sq=200,Sk=77 | FileCheck %s --check-prefix=RIGHT
+// RUN: attnc verify %s --entry window --target sim:sm_90a --shape B=2,Sq=129,Sk=64 | FileCheck %s --check-prefix=RIGHT
+// RUN: attnc verify %s --entry weights --target sim:sm_90a --shape B=1,Sq=1200,Sk=150 | FileCheck %s --check-prefix=EVEN
 
 // With `own_keys` each consumer goes over the keys that the mask keeps for its own rows. The producer brings those of
 // all rows, in as many steps as before.
@@ -67,4 +69,26 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
                                         turns = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
+}
+
+// A loop that is not skewed drops nothing, so it goes over the keys of the whole tile in every consumer; only where its
+// masked stretch begins depends on a consumer's rows.
+
+// WEIGHTS: own_keys = true
+// WEIGHTS: tile.role <consumer>
+// WEIGHTS: tile.part
+// WEIGHTS-NOT: tile.drop
+// WEIGHTS: tile.return
+
+// EVEN: weights {{.*}} right
+
+func.func @weights(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"})
+    -> (tensor<?x1x?x?xbf16> {attn.name = "weights"}) {
+  %w = attn.weights %q, %k
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (!t, !t) -> tensor<?x1x?x?xbf16>
+  return %w : tensor<?x1x?x?xbf16>
 }

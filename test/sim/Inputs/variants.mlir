@@ -277,3 +277,14 @@ func.func @twenty_heads(%q: tensor<?x?x20x16xbf16> {attn.name = "q"}, %k: tensor
     -> (tensor<?x?x20x16xbf16>, tensor<?x20x?xf32>)
   return %o, %lse : tensor<?x?x20x16xbf16>, tensor<?x20x?xf32>
 }
+
+func.func @causal_weights(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x1x128xbf16> {attn.name = "k"})
+    -> (tensor<?x2x?x?xbf16> {attn.name = "weights"}) {
+  %w = attn.weights %q, %k
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x128xbf16>, tensor<?x?x1x128xbf16>) -> tensor<?x2x?x?xbf16>
+  return %w : tensor<?x2x?x?xbf16>
+}
