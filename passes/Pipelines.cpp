@@ -39,6 +39,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSpecializeRoles());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileFinishRows());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertSync());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertBarriers());

@@ -319,7 +319,7 @@ SmallVector<Value> Ptx::product(int64_t n, Type element, ArrayRef<ProductStep> s
 
 void Ptx::pin(Value argument) {
   assembly({},
-           "{\n.reg .pred p;\nsetp.ne.b32 p, $0, 0x7fffffff;\n@p bra attnc_pinned_${:uid};\n"
+           "{\n.reg .pred p;\nsetp.ne.b32 p, $0, -1${:uid};\n@p bra attnc_pinned_${:uid};\n"
            "attnc_never_${:uid}:\nnanosleep.u32 64;\nbra attnc_never_${:uid};\nattnc_pinned_${:uid}:\n}",
            "r", argument);
 }

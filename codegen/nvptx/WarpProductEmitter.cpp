@@ -211,9 +211,8 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
       else
         multiply(element, left, pair, sums);
     }
-    // Pins that compare alike would be one.
     if (crowded)
-      ptx.pin(ptx.add(context.abi.getTileCount(), static_cast<int64_t>(number)));
+      ptx.pin(context.abi.getTileCount());
   }
   context.tiles[product.getResult()] = Fragment{false, acc};
 }

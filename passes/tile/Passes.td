@@ -94,6 +94,17 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramO
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def TileFinishRows : Pass<"tile-finish-rows", "::attnc::tile::ProgramOp"> {
+  let summary = "Finishes what is a row's beside the last product";
+  let description = [{
+    For programs with roles, in front of `tile-insert-sync`: what is computed of row sums and row maxima behind the loop,
+    and its stores, move to the end of the branch that holds the loop, between the start of its last product and the wait
+    for it. What has no keys does the same from what the loop would start with.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numMoved", "moved", "Operations moved">];
+}
+
 def TileInsertSync : Pass<"tile-insert-sync", "::attnc::tile::ProgramOp"> {
   let summary = "Products in flight, waits, releases and turns";
   let description = [{

@@ -243,10 +243,15 @@ bool LoopSkewer::run() {
   Value allLow = createBoundOfTile(builder, loop.getLowerBound()), size = loop.getStep();
   Value allHigh = createBoundOfTile(builder, loop.getUpperBound());
   auto any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, allLow, allHigh);
-  auto guard = scf::IfOp::create(builder, loc, loop.getResultTypes(), any, /*withElseRegion=*/true);
+  // With the loop's results, where its own keys begin.
+  SmallVector<Type> types(loop.getResultTypes());
+  types.push_back(allLow.getType());
+  auto guard = scf::IfOp::create(builder, loc, types, any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToEnd(guard.elseBlock());
-  scf::YieldOp::create(builder, loc, loop.getInitArgs());
+  SmallVector<Value> without(loop.getInitArgs());
+  without.push_back(allLow);
+  scf::YieldOp::create(builder, loc, without);
 
   // From the last keys to the first: under a causal mask the first step is then the masked one, and has no product to
   // run beside.
@@ -268,10 +273,16 @@ bool LoopSkewer::run() {
   if (when == Rescale::Before)
     state.carried[outNumber] = rescale(state.carried[outNumber], state.shrink);
   state.carried[outNumber] = accumulate(state);
-  dropBehind(logits);
-  dropBehind(product);
+  state.carried.push_back(low);
   scf::YieldOp::create(builder, loc, state.carried);
-  loop.replaceAllUsesWith(guard.getResults());
+  loop.replaceAllUsesWith(guard.getResults().drop_back());
+  if (low != wholeLow) {
+    // What comes of the tile goes first: the keys that are left to other rows may not be there yet.
+    builder.setInsertionPoint(loop->getBlock()->getTerminator());
+    low = guard.getResults().back();
+    dropBehind(logits);
+    dropBehind(product);
+  }
   loop.erase();
   return true;
 }

@@ -1,0 +1,45 @@
+// RUN: attnc compile %s --target nvptx:sm_90a --emit tile | FileCheck %s
+// RUN: attnc verify %s --target sim:sm_90a --shape B=2,Sq=140,Sk=130 | FileCheck %s --check-prefix=RIGHT
+
+// What is a row's is finished beside the last product: between its start and the wait for it, kept there by pins.
+
+// CHECK: tile.role <consumer>
+// CHECK: %[[TILE:.*]]:2 = scf.if
+// CHECK: scf.for
+// CHECK: tile.release {{.*}} : <1 x vector<128x64xbf16>>
+// CHECK: %[[LAST:.*]] = tile.start
+// CHECK-NEXT: tile.pin
+// CHECK-NEXT: %[[SUM:.*]] = tile.total
+// CHECK: arith.divf
+// CHECK: %[[FACTOR:.*]] = arith.select {{.*}} : vector<128xi1>, vector<128xf32>
+// CHECK: math.log %[[SUM]]
+// CHECK: tile.store {{.*}}, %arg4
+// CHECK-NEXT: tile.pin
+// CHECK-NEXT: %[[OUT:.*]] = tile.await %[[LAST]]
+// CHECK: scf.yield %[[OUT]], %[[FACTOR]]
+
+// A tile without keys has rows too.
+// CHECK: } else {
+// CHECK: tile.total
+// CHECK: tile.store {{.*}}, %arg4
+// CHECK: scf.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: tile.map tiles(%[[TILE]]#0 {{.*}} rows(%[[TILE]]#1
+// CHECK-NOT: tile.total
+// CHECK: tile.store {{.*}} via
+
+// RIGHT: out {{.*}} right
+// RIGHT: lse {{.*}} right
+
+!t = tensor<?x?x1x64xbf16>
+
+func.func @full(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn.name = "v"})
+    -> (!t {attn.name = "out"}, tensor<?x1x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, optimistic = true, by_row = true,
+                                        epilogue = staged, dynamic = true>>)
+    : (!t, !t, !t) -> (!t, tensor<?x1x?xf32>)
+  return %o, %lse : !t, tensor<?x1x?xf32>
+}
