@@ -37,12 +37,22 @@ static bool isOfRows(Operation *op) {
          llvm::all_of(op->getResultTypes(), [](Type t) { return isOfRows(t); });
 }
 
+/// Whether consumers leave out tiles behind `branch`.
+static bool dropsBehind(scf::IfOp branch) {
+  bool drops = false;
+  for (Operation *op = branch->getNextNode(); op; op = op->getNextNode())
+    op->walk([&](DropOp) { drops = true; });
+  return drops;
+}
+
 /// What follows `branch`, computes or stores values of rows from its results of rows, and needs nothing else from
-/// behind it.
+/// behind it. Stores stay where tiles are dropped behind them: moved, they cost a window 2 %
+/// (docs/rationale/hopper-ideas.md).
 static SetVector<Operation *> findFollowers(scf::IfOp branch) {
   SetVector<Operation *> followers;
+  bool storesStay = dropsBehind(branch);
   for (Operation *op = branch->getNextNode(); op; op = op->getNextNode()) {
-    bool follows = false, early = isOfRows(op);
+    bool follows = false, early = isOfRows(op) && !(storesStay && isa<StoreOp>(op));
     for (Value operand : op->getOperands()) {
       Operation *source = operand.getDefiningOp();
       bool isResult = source == branch || followers.contains(source);

@@ -68,9 +68,9 @@ private:
   Value lengthOf(Value from, Value to);
   void findKeys(Value allLow, Value allHigh);
   void drop(ArrayRef<MmaOp> products, Value from, Value to);
-  /// The same for the steps before the first one, in the order of the loop, and for those behind the last.
+  /// The same for the steps before the first one, in the order of the loop.
   void dropBefore(ArrayRef<MmaOp> products) { drop(products, end, wholeEnd); }
-  void dropBehind(ArrayRef<MmaOp> products) { drop(products, wholeLow, low); }
+  void dropBehind(Value any);
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
   Value subtract(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
   Value least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
@@ -237,21 +237,28 @@ void LoopSkewer::findKeys(Value allLow, Value allHigh) {
     wholeEnd = end;
 }
 
+/// The same for the steps behind the last, where there are any. What comes of the tile goes first: the keys that are
+/// left to other rows may not be there yet. Their bounds are computed again, since with values that leave the branch of
+/// the loop, descriptors leave their uniform registers.
+void LoopSkewer::dropBehind(Value any) {
+  builder.setInsertionPoint(loop->getBlock()->getTerminator());
+  auto branch = scf::IfOp::create(builder, loc, any);
+  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  findKeys(createBoundOfTile(builder, loop.getLowerBound()), createBoundOfTile(builder, loop.getUpperBound()));
+  drop(logits, wholeLow, low);
+  drop(product, wholeLow, low);
+}
+
 bool LoopSkewer::run() {
   if (!match())
     return false;
   Value allLow = createBoundOfTile(builder, loop.getLowerBound()), size = loop.getStep();
   Value allHigh = createBoundOfTile(builder, loop.getUpperBound());
   auto any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, allLow, allHigh);
-  // With the loop's results, where its own keys begin.
-  SmallVector<Type> types(loop.getResultTypes());
-  types.push_back(allLow.getType());
-  auto guard = scf::IfOp::create(builder, loc, types, any, /*withElseRegion=*/true);
+  auto guard = scf::IfOp::create(builder, loc, loop.getResultTypes(), any, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToEnd(guard.elseBlock());
-  SmallVector<Value> without(loop.getInitArgs());
-  without.push_back(allLow);
-  scf::YieldOp::create(builder, loc, without);
+  scf::YieldOp::create(builder, loc, loop.getInitArgs());
 
   // From the last keys to the first: under a causal mask the first step is then the masked one, and has no product to
   // run beside.
@@ -273,16 +280,10 @@ bool LoopSkewer::run() {
   if (when == Rescale::Before)
     state.carried[outNumber] = rescale(state.carried[outNumber], state.shrink);
   state.carried[outNumber] = accumulate(state);
-  state.carried.push_back(low);
   scf::YieldOp::create(builder, loc, state.carried);
-  loop.replaceAllUsesWith(guard.getResults().drop_back());
-  if (low != wholeLow) {
-    // What comes of the tile goes first: the keys that are left to other rows may not be there yet.
-    builder.setInsertionPoint(loop->getBlock()->getTerminator());
-    low = guard.getResults().back();
-    dropBehind(logits);
-    dropBehind(product);
-  }
+  loop.replaceAllUsesWith(guard.getResults());
+  if (low != wholeLow)
+    dropBehind(any);
   loop.erase();
   return true;
 }

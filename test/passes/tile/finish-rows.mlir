@@ -1,5 +1,6 @@
-// RUN: attnc compile %s --target nvptx:sm_90a --emit tile | FileCheck %s
-// RUN: attnc verify %s --target sim:sm_90a --shape B=2,Sq=140,Sk=130 | FileCheck %s --check-prefix=RIGHT
+// RUN: attnc compile %s --entry full --target nvptx:sm_90a --emit tile | FileCheck %s
+// RUN: attnc compile %s --entry window --target nvptx:sm_90a --emit tile | FileCheck %s --check-prefix=STAY
+// RUN: attnc verify %s --entry full --target sim:sm_90a --shape B=2,Sq=140,Sk=130 | FileCheck %s --check-prefix=RIGHT
 
 // What is a row's is finished beside the last product: between its start and the wait for it, kept there by pins.
 
@@ -40,6 +41,34 @@ func.func @full(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, rescale = after, optimistic = true, by_row = true,
                                         epilogue = staged, dynamic = true>>)
+    : (!t, !t, !t) -> (!t, tensor<?x1x?xf32>)
+  return %o, %lse : !t, tensor<?x1x?xf32>
+}
+
+// Where keys are left out behind the loop, only stores stay where they are.
+
+// STAY: tile.role <consumer>
+// STAY: tile.pin
+// STAY-NEXT: tile.total
+// STAY-NOT: tile.store
+// STAY: tile.pin
+// STAY: } else {
+// STAY-NOT: tile.store
+// STAY: tile.store {{.*}} via
+// STAY: tile.store {{.*}}, %arg4
+// STAY: tile.drop
+
+func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn.name = "v"})
+    -> (!t {attn.name = "out"}, tensor<?x1x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(100) right(0)
+      attn.yield %keep : i1
+    }
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, rescale = after, optimistic = true, own_keys = true,
+                                        by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> (!t, tensor<?x1x?xf32>)
   return %o, %lse : !t, tensor<?x1x?xf32>
 }

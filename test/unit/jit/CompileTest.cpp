@@ -123,9 +123,10 @@ TEST(Compile, DescribesAKernelWithoutItsCode) {
 }
 
 TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
+  // Panels of 16 rows suit registers of 256 and of 512 bits.
   constexpr const char *schedules =
-      R"(schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, most_queries = 99>,
-      #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, least_queries = 100>))";
+      R"(schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 16, most_queries = 99>,
+      #attn.schedule<query_tile = 32, key_tile = 64, panel = 16, least_queries = 100>))";
   OpenSpec spec(paddedSpec("", schedules));
   auto image = jit::compileToImage(spec.session, spec.kernel);
   ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;
