@@ -99,7 +99,8 @@ def TileFinishRows : Pass<"tile-finish-rows", "::attnc::tile::ProgramOp"> {
   let description = [{
     For programs with roles, in front of `tile-insert-sync`: what is computed of row sums and row maxima behind the loop,
     and its stores, move to the end of the branch that holds the loop, between the start of its last product and the wait
-    for it. What has no keys does the same from what the loop would start with.
+    for it. What has no keys does the same from what the loop would start with. Not where steps come from a list; and
+    stores stay where tiles are dropped behind them.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numMoved", "moved", "Operations moved">];
