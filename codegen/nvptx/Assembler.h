@@ -39,7 +39,8 @@ struct AssembledKernel {
 /// any, `Auto` gives an empty result unless one is required.
 ///
 /// nvJitLink assembles for linking with other code, and then ignores `setmaxnreg` (C7504). So ptxas comes first, and
-/// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink.
+/// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink. The toolkit's PTX
+/// compiler is no choice: it comes as a static library (nvptxcompiler_static), which cannot be opened at run time.
 runtime::Result<AssembledKernel> assemble(llvm::StringRef ptx, llvm::StringRef arch,
                                           const AssemblerOptions &options = {});
 
