@@ -121,8 +121,8 @@ public:
   /// of n. One piece of assembly: what compilers pay for registers that go in and out of it, they pay once.
   llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, llvm::ArrayRef<ProductStep> steps,
                                          mlir::ValueRange acc, bool transposed);
-  /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument, 0 or more. Each
-  /// compares with a number of its own: those that compare alike would be one.
+  /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument, 0 or more.
+  /// Each compares with a number of its own: those that compare alike would be one.
   void pin(mlir::Value argument);
 
   // Copies by threads (9.7.9.25.3).
