@@ -109,17 +109,12 @@ void ProgramWriter::chooseUnit() {
   unit.factor = scale * unit.perNatural();
 }
 
-/// Row maxima keep weights in range. Scores with limits need none: with a reference at three quarters of the way from
-/// the least to the greatest, weights of 146 octaves in all lie between 2^-110 and 2^36, and neither they nor sums of
-/// them times values leave the range of bf16. A cap of 50 is 144 octaves. Sinks have no limits.
+/// Row maxima keep weights in range. Scores with limits need none.
 void ProgramWriter::chooseReference() {
-  constexpr double mostOctaves = 146, place = 0.75;
-  ScoreRange range = findScoreRange(kernel.getScore());
-  bool isWide = elementType().isBF16();
-  if (!b.getPipeline() || !isWide || kernel.getSinks() ||
-      !((range.high - range.low) * unit.perNatural() <= mostOctaves))
-    return;
-  reference = static_cast<float>((range.low + place * (range.high - range.low)) / b.getScoreUnit());
+  constexpr double place = 0.75;
+  std::optional<ScoreRange> range = findNarrowRange(kernel);
+  if (b.getPipeline() && range)
+    reference = static_cast<float>((range->low + place * (range->high - range->low)) / b.getScoreUnit());
 }
 
 /// Maximum and sum of a row that has seen its sinks only (S6): they are logits in natural units.

@@ -3,8 +3,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuSchedule.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/attn/ScoreRange.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -29,14 +31,18 @@ struct Queries {
 constexpr int64_t any = unlimitedQueries;
 constexpr Queries few = {256, 1024, 1024, 1024}, most = {any, 4096, any, 1024}, every = {any, any, any, any};
 
-/// Which kernels a row of the table is for: those whose steps a census lists, those that visit a range, or both. A
-/// single consumer has the rows of lists.
-enum class Walk { Any, Range, List };
+/// Kinds of kernels, as bits. A single consumer has the rows of lists.
+enum Kind : unsigned {
+  Plain = 1,  ///< a range of keys; elements take next to no registers beside the logits
+  Listed = 2, ///< the same for steps that a census lists
+  Heavy = 4,  ///< elements take registers of their own: captured tensors along the keys, functions beside row maxima
+  Random = 8, ///< dropout: many of them
+};
 
-/// A row of the table of schedules: for head dims up to `dims` and so many queries.
+/// A row of the table of schedules: for head dims up to `dims`, kinds of kernels, and so many queries.
 struct Shape {
   int64_t dims;
-  Walk walk;
+  unsigned kinds;
   Queries queries;
   int64_t keys, stages, consumers, producerRegisters, consumerRegisters;
   Overlap full, masked;
@@ -56,15 +62,21 @@ constexpr Overlap wideMasked = {Rescale::First,  /*lazy=*/true,  /*optimistic=*/
                                 /*turns=*/false, /*byRow=*/true, /*pinned=*/false};
 
 /// What was measured best (docs/rationale/hopper-schedule.md). Two consumers round rows up to less, three share what
-/// keys and values cost.
+/// keys and values cost. What elements take beside their logits must fit the registers too: three consumers, and long
+/// steps, are for those that take little.
 constexpr Shape shapes[] = {
-    {64, Walk::Any, few, 128, 2, 2, 24, 240, trusting, trusting},
-    {64, Walk::Any, every, 128, 2, 3, 32, 160, trusting, trustingOwn},
-    {128, Walk::Range, most, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
-    {128, Walk::Range, every, 64, 4, 3, 32, 160, trustingFree, trustingOwn},
-    {128, Walk::List, every, 128, 2, 2, 24, 240, trusting, trusting}, // shorter lists; one consumer
-    {192, Walk::Any, every, 96, 2, 2, 24, 240, trusting, trusting},
-    {256, Walk::Any, every, 64, 2, 2, 24, 240, wide, wideMasked},
+    {64, Plain, few, 128, 2, 2, 24, 240, trusting, trusting},
+    {64, Plain, every, 128, 2, 3, 32, 160, trusting, trustingOwn},
+    {128, Plain, most, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
+    {128, Plain, every, 64, 4, 3, 32, 160, trustingFree, trustingOwn},
+    {128, Listed, every, 128, 2, 2, 24, 240, trusting, trusting}, // shorter lists; one consumer
+    {128, Heavy | Random, every, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
+    {192, Plain | Listed, every, 96, 2, 2, 24, 240, trusting, trusting},
+    {192, Heavy, every, 64, 2, 2, 24, 240, trusting, trusting},
+    {192, Random, every, 48, 2, 2, 24, 240, trusting, trusting},
+    {256, Plain | Listed, every, 64, 2, 2, 24, 240, wide, wideMasked},
+    {256, Heavy, every, 48, 2, 2, 24, 240, wide, wideMasked},
+    {256, Random, every, 32, 2, 2, 24, 240, wide, wideMasked},
 };
 
 /// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
@@ -194,6 +206,32 @@ static bool isBoundByFunctions(KernelOpInterface kernel) {
   return found;
 }
 
+/// Whether `region` loads elements of captured tensors that differ from key to key.
+static bool loadsAlongKeys(Region &region) {
+  SetVector<Operation *> ofKeys;
+  if (!region.empty())
+    getForwardSlice(region.getArguments().back(), &ofKeys);
+  return llvm::any_of(ofKeys, llvm::IsaPred<LoadOp>);
+}
+
+/// Whether scores are functions whose values are kept beside the logits. Where all weights are relative to one number,
+/// nothing asks for the logits again.
+static bool keepsFunctions(KernelOpInterface kernel) {
+  bool found = false;
+  kernel.getScore().walk([&](Operation *op) {
+    found |= isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
+  });
+  return found && !findNarrowRange(kernel);
+}
+
+static Kind kindOf(KernelOpInterface kernel) {
+  if (kernel.hasDropout())
+    return Random;
+  if (loadsAlongKeys(kernel.getScore()) || keepsFunctions(kernel))
+    return Heavy;
+  return needsCensus(kernel) ? Listed : Plain;
+}
+
 /// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
 /// turns.
 static bool hasWindow(KernelOpInterface kernel) {
@@ -244,17 +282,16 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
             single.forQueries(packedQueriesOfPieces + 1, unlimitedQueries)};
   }
   int64_t dims = std::min(largestDim(kernel), std::prev(std::end(shapes))->dims);
-  auto find = [&](Walk walk) {
-    return llvm::find_if(
-        shapes, [&](const Shape &row) { return dims <= row.dims && (row.walk == walk || row.walk == Walk::Any); });
+  auto find = [&](Kind kind) {
+    return llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims && (row.kinds & kind) != 0; });
   };
-  const Shape *shape = find(needsCensus(kernel) ? Walk::List : Walk::Range);
+  const Shape *shape = find(kindOf(kernel));
   SmallVector<ScheduleAttr> schedules;
   int64_t least = 0;
   if (heads > 1) {
     // One warpgroup where its rows are enough for all queries: memory binds it, and shorter steps do not pay.
     int64_t few = warpgroupRows / heads;
-    schedules.push_back(selectBoxes(kernel, *find(Walk::List), target, /*consumers=*/1, heads).forQueries(0, few));
+    schedules.push_back(selectBoxes(kernel, *find(Listed), target, /*consumers=*/1, heads).forQueries(0, few));
     schedules.push_back(
         selectBoxes(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;

@@ -66,3 +66,12 @@ ScoreRange attnc::attn::findScoreRange(Region &score) {
       ranges[op.getResult(0)] = propagate(op, llvm::map_to_vector(op.getOperands(), rangeOf));
   return rangeOf(score.front().getTerminator()->getOperand(0));
 }
+
+std::optional<ScoreRange> attnc::attn::findNarrowRange(KernelOpInterface kernel) {
+  constexpr double mostOctaves = 146;
+  bool isWide = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isBF16();
+  ScoreRange range = findScoreRange(kernel.getScore());
+  if (!isWide || kernel.getSinks() || !((range.high - range.low) * llvm::numbers::log2e <= mostOctaves))
+    return std::nullopt;
+  return range;
+}

@@ -5,7 +5,8 @@
 #ifndef ATTNC_PASSES_ATTN_SCORERANGE_H
 #define ATTNC_PASSES_ATTN_SCORERANGE_H
 
-#include "mlir/IR/Region.h"
+#include "dialect/attn/AttnOps.h"
+#include <optional>
 
 namespace attnc::attn {
 
@@ -17,6 +18,12 @@ struct ScoreRange {
 /// Where the score lies that `score` gives for any logit, in natural units: interval arithmetic over its operations. A
 /// soft cap limits it, an added bias does not. Rounding is not looked at. An empty region gives the logit itself.
 ScoreRange findScoreRange(mlir::Region &score);
+
+/// The limits of the scores of `kernel` where they are so near to each other that the weights of all rows can be
+/// relative to one number: with a reference at three quarters of the way from the least to the greatest, weights of 146
+/// octaves in all lie between 2^-110 and 2^36, and neither they nor sums of them times values leave the range of bf16.
+/// A cap of 50 is 144 octaves. Sinks have no limits.
+std::optional<ScoreRange> findNarrowRange(KernelOpInterface kernel);
 
 } // namespace attnc::attn
 

@@ -35,6 +35,13 @@ Status attnc::conformance::compileAlone(const std::string &text, StringRef targe
   Result<runtime::KernelImage> image = jit::compileToImage(session, *kernel, *machine);
   if (!image)
     return explain(image.takeError());
+  // What the assembler warns of costs time: products that wait for each other, and the like.
+  if (!stream.str().empty())
+    return runtime::Error{diagnostics};
+  constexpr int mostSpilled = 32;
+  for (const runtime::KernelEntry &entry : image->entries)
+    if (entry.spillBytes > mostSpilled)
+      return runtime::Error{entry.symbol + " spills " + std::to_string(entry.spillBytes) + " bytes of registers"};
   return {};
 }
 

@@ -11,7 +11,7 @@
 namespace attnc::conformance {
 
 /// Compiles `text` for `target`, a name that `jit::parseTargetAttr` takes, and drops what comes of it. The error holds
-/// the diagnostics.
+/// the diagnostics. What costs time is an error too: warnings of the assembler, and registers that it spills.
 runtime::Status compileAlone(const std::string &text, llvm::StringRef target);
 
 /// A spec and its kernel on one target. One compilation serves all sizes.

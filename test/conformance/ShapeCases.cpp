@@ -86,6 +86,22 @@ static void addHeadDims(std::vector<Case> &cases, Extent extent) {
   }
 }
 
+/// What takes registers of its own beside the logits has other schedules: at each range of head dims that they know.
+static void addHeavyElements(std::vector<Case> &cases, Extent extent) {
+  for (int64_t dim : {32, 128, 192, 256}) {
+    Spec spec;
+    spec.headDim = dim;
+    spec.mask = causal;
+    Spec bias = spec, dropout = spec;
+    bias.arguments = {"bias: tensor<?x$Hx?x?x$T>"};
+    bias.score = "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?x$T>";
+    cases.push_back({"S4_bias_head_dim_" + std::to_string(dim), bias, fewTrials(extent)});
+    dropout.arguments = {"seed: i64"};
+    dropout.clauses = "dropout(0.2, %seed)";
+    cases.push_back({"S9_dropout_head_dim_" + std::to_string(dim), dropout, fewTrials(extent)});
+  }
+}
+
 static void addWeights(std::vector<Case> &cases, Extent extent) {
   Spec spec;
   spec.weights = true;
@@ -130,6 +146,7 @@ void attnc::conformance::addShapeCases(std::vector<Case> &cases, Extent extent) 
   addGroups(cases, extent);
   addShortGroups(cases);
   addHeadDims(cases, extent);
+  addHeavyElements(cases, extent);
   addWeights(cases, extent);
   addLayouts(cases, extent);
 }

@@ -1,0 +1,128 @@
+// What elements take beside their logits decides about consumers and steps: three consumers, and long steps, leave them
+// too few registers.
+
+// DEFINE: %{schedule} = attnc compile %s --target nvptx:sm_90a --emit attn --entry
+// RUN: %{schedule} alibi | FileCheck %s --check-prefixes=PLAIN
+// RUN: %{schedule} capped | FileCheck %s --check-prefixes=PLAIN
+// RUN: %{schedule} capped_sinks | FileCheck %s --check-prefixes=HEAVY
+// RUN: %{schedule} cap_of_launch | FileCheck %s --check-prefixes=HEAVY
+// RUN: %{schedule} bias | FileCheck %s --check-prefixes=HEAVY
+// RUN: %{schedule} table | FileCheck %s --check-prefixes=HEAVY
+// RUN: %{schedule} bias_192 | FileCheck %s --check-prefixes=HEAVY
+// RUN: %{schedule} bias_256 | FileCheck %s --check-prefixes=WIDE
+// RUN: %{schedule} dropout | FileCheck %s --check-prefixes=HEAVY
+// RUN: %{schedule} dropout_192 | FileCheck %s --check-prefixes=WIDE
+// RUN: %{schedule} dropout_256 | FileCheck %s --check-prefixes=WIDEST
+// RUN: %{schedule} documents | FileCheck %s --check-prefixes=LISTED
+
+// PLAIN: schedule(#attn.schedule<query_tile = 128, key_tile = 128, {{.*}}consumers = 2{{.*}}#attn.schedule<query_tile = 192, key_tile = 128, {{.*}}consumers = 3
+// One schedule for any number of queries.
+// HEAVY: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, {{[^>]*}}>>)
+// WIDE: schedule(#attn.schedule<query_tile = 128, key_tile = 48, panel = 64, pipeline = <consumers = 2, {{[^>]*}}>>)
+// WIDEST: schedule(#attn.schedule<query_tile = 128, key_tile = 32, panel = 64, pipeline = <consumers = 2, {{[^>]*}}>>)
+// LISTED: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, {{[^>]*}}census = true{{[^>]*}}>>)
+
+!d64 = tensor<?x?x2x64xbf16>
+!d192 = tensor<?x?x2x192xbf16>
+!d256 = tensor<?x?x2x256xbf16>
+!bias = tensor<?x?x?x?xbf16>
+
+func.func @alibi(%q: !d64, %k: !d64, %v: !d64, %slopes: tensor<2xf32>) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.alibi %s, %slopes[%h], %i, %j : tensor<2xf32>
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+// All weights are relative to one number.
+func.func @capped(%q: !d64, %k: !d64, %v: !d64) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.softcap %s, 50.0
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+// Sinks have no limits, nor has a cap that only the launch knows: scores and logits are kept, for row maxima.
+func.func @capped_sinks(%q: !d64, %k: !d64, %v: !d64, %n: tensor<2x1xf32>) -> !d64 {
+  %o = attn.forward %q, %k, %v sinks(%n : tensor<2x1xf32>)
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.softcap %s, 50.0
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+func.func @cap_of_launch(%q: !d64, %k: !d64, %v: !d64, %cap: f32) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.softcap %s, %cap
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+func.func @bias(%q: !d64, %k: !d64, %v: !d64, %bias: !bias) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%b, %h, %i, %j] : !bias
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+// Also where the key's number is only a part of an index.
+func.func @table(%q: !d64, %k: !d64, %v: !d64, %t: tensor<32x2xf32>) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %x = attn.bias %s, %t[%d, %h] : tensor<32x2xf32>
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+func.func @bias_192(%q: !d192, %k: !d192, %v: !d192, %bias: !bias) -> !d192 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%b, %h, %i, %j] : !bias
+      attn.yield %x : f32
+    } : (!d192, !d192, !d192) -> !d192
+  return %o : !d192
+}
+
+func.func @bias_256(%q: !d256, %k: !d256, %v: !d256, %bias: !bias) -> !d256 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%b, %h, %i, %j] : !bias
+      attn.yield %x : f32
+    } : (!d256, !d256, !d256) -> !d256
+  return %o : !d256
+}
+
+func.func @dropout(%q: !d64, %k: !d64, %v: !d64, %seed: i64) -> !d64 {
+  %o = attn.forward %q, %k, %v dropout(0.1, %seed) : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+func.func @dropout_192(%q: !d192, %k: !d192, %v: !d192, %seed: i64) -> !d192 {
+  %o = attn.forward %q, %k, %v dropout(0.1, %seed) : (!d192, !d192, !d192) -> !d192
+  return %o : !d192
+}
+
+func.func @dropout_256(%q: !d256, %k: !d256, %v: !d256, %seed: i64) -> !d256 {
+  %o = attn.forward %q, %k, %v dropout(0.1, %seed) : (!d256, !d256, !d256) -> !d256
+  return %o : !d256
+}
+
+func.func @documents(%q: !d64, %k: !d64, %v: !d64, %ids: tensor<?x?xi32>) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    mask (%b, %h, %i, %j) {
+      %keep = attn.same_segment %ids[%b, %i], %ids[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>
+      attn.yield %keep : i1
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
