@@ -30,6 +30,11 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
     "dense": (
         ["mask: tensor<?x1x?x?xi1>"], "", "", "%keep = attn.load %mask[%b, %h, %i, %j] : tensor<?x1x?x?xi1>",
     ),
+    "bias": (
+        ["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>",
+        "%keep = attn.causal %i, %j",
+    ),
+    "dropout": (["seed: i64"], "dropout(0.1, %seed)", "", "%keep = attn.causal %i, %j"),
     "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
     "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
     "packed": (
@@ -149,6 +154,12 @@ def make_data(case: Case, torch: Any) -> Data:
     elif case.variant == "dense":
         rows = torch.arange(case.sequence, device="cuda")
         extra = [(rows[:, None] >= rows[None, :]).expand(case.batch, 1, -1, -1).contiguous()]
+    elif case.variant == "bias":
+        # One for all batch entries.
+        shape = (1, case.heads, case.sequence, case.sequence)
+        extra = [torch.randn(shape, generator=generator, device="cuda", dtype=torch.bfloat16)]
+    elif case.variant == "dropout":
+        extra = [1]
     elif case.variant == "sinks":
         extra = [torch.zeros((case.heads, 1), device="cuda", dtype=torch.float32)]
     elif case.variant == "packed":
