@@ -63,7 +63,8 @@ constexpr Overlap wideMasked = {Rescale::First,  /*lazy=*/true,  /*optimistic=*/
 
 /// What was measured best (docs/rationale/hopper-schedule.md). Two consumers round rows up to less, three share what
 /// keys and values cost. What elements take beside their logits must fit the registers too: three consumers, and long
-/// steps, are for those that take little.
+/// steps, are for those that take little. Rows of heavy and random kernels, and that of lists at head dims up to 64,
+/// were chosen for what the assembler spills, and are unmeasured.
 constexpr Shape shapes[] = {
     {64, Plain, few, 128, 2, 2, 24, 240, trusting, trusting},
     {64, Plain, every, 128, 2, 3, 32, 160, trusting, trustingOwn},

@@ -7,7 +7,7 @@ still to be done goes to a new one.
 
   grid.py --target nvptx:sm_90a                        the quick grid on a GPU
   grid.py --target nvptx:sm_90a --extent full          all of it
-  grid.py --target nvptx:sm_90a --extent compile       compiles all of it, without a GPU
+  grid.py --target nvptx:sm_90a --extent compile       compiles all of it, without a GPU; spilled registers are wrong
   grid.py --target nvptx:sm_90a --filter S5_ --jobs 4  the tests whose name matches
 """
 
