@@ -156,9 +156,9 @@ SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, 
   return read;
 }
 
-/// The thread's columns of its row `slot`, or of a vector along columns. A branch a row: both rows together would need
-/// more registers than there are.
-SmallVector<Value> LoadEmitter::readColumns(tile::LoadOp load, int64_t slot, int64_t pairs) {
+/// Words of the thread's columns of its row `slot`, or of a vector along columns. A branch a row: both rows together
+/// would need more registers than there are.
+SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t slot, int64_t pairs) {
   Ptx &ptx = context.ptx;
   Run run = findRun(load, slot);
   Type element = cast<VectorType>(load.getResult().getType()).getElementType();
@@ -171,7 +171,7 @@ SmallVector<Value> LoadEmitter::readColumns(tile::LoadOp load, int64_t slot, int
   };
   fill(branch.thenBlock(), &LoadEmitter::readPairs);
   fill(branch.elseBlock(), &LoadEmitter::readElements);
-  return unpack(ptx, llvm::to_vector_of<Value>(branch.getResults()), element);
+  return llvm::to_vector_of<Value>(branch.getResults());
 }
 
 /// The element of a vector along rows.
@@ -189,18 +189,23 @@ Value LoadEmitter::readRow(tile::LoadOp load, int64_t slot) {
 }
 
 void LoadEmitter::emit(tile::LoadOp load) {
+  Ptx &ptx = context.ptx;
   auto type = cast<VectorType>(load.getResult().getType());
+  Type element = type.getElementType();
   int64_t columns = type.getShape().back(), pairs = columns / pairStride;
   if (type.getRank() == 2) {
+    // Two 16-bit elements travel as a fragment has them.
+    Fragment fragment{type.getElementTypeBitWidth() == 16, {}};
     SmallVector<SmallVector<Value>> byRow;
     for (int64_t slot = 0; slot < rowsOfThread; ++slot)
-      byRow.push_back(readColumns(load, slot, pairs));
-    Fragment fragment;
-    for (int64_t n = 0; n < rowsOfThread * 2 * pairs; ++n)
-      fragment.values.push_back(byRow[slotOf(n)][n / 4 * 2 + n % 2]);
+      byRow.push_back(fragment.packed ? readWords(load, slot, pairs)
+                                      : unpack(ptx, readWords(load, slot, pairs), element));
+    int64_t ofPair = fragment.packed ? 1 : 2;
+    for (int64_t n = 0; n < rowsOfThread * ofPair * pairs; ++n)
+      fragment.values.push_back(byRow[n / ofPair % rowsOfThread][n / (rowsOfThread * ofPair) * ofPair + n % ofPair]);
     context.tiles[load.getResult()] = fragment;
   } else if (tile::isColumnVector(load.getResult())) {
-    context.columns[load.getResult()] = readColumns(load, /*slot=*/0, pairs);
+    context.columns[load.getResult()] = unpack(ptx, readWords(load, /*slot=*/0, pairs), element);
   } else {
     SmallVector<Value> &rows = context.rows[load.getResult()];
     for (int64_t slot = 0; slot < rowsOfThread; ++slot)

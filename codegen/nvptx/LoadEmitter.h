@@ -28,7 +28,7 @@ private:
   mlir::Value areWholePairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readPairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readElements(tile::LoadOp load, const Run &run, int64_t pairs);
-  llvm::SmallVector<mlir::Value> readColumns(tile::LoadOp load, int64_t slot, int64_t pairs);
+  llvm::SmallVector<mlir::Value> readWords(tile::LoadOp load, int64_t slot, int64_t pairs);
   mlir::Value readRow(tile::LoadOp load, int64_t slot);
   mlir::Value isBelow(mlir::Value position, mlir::Value limit);
 

@@ -12,7 +12,8 @@ def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
   let description = [{
     For programs with a `pipeline`: a loop over keys whose step ends in an accumulating product is turned round (from the
     last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and the product of
-    the step before. The first step's logits and the last step's product stand before and behind the loop.
+    the step before. The first step's logits and the last step's product stand before and behind the loop. Captured tiles
+    that scores read are loaded a step before that.
 
     Where its bounds are those of a part of the rows (`tile.part`), the steps that only other rows need stand before and
     behind it, and do nothing but take their tiles (`tile.drop`). Loops that are not skewed go over the keys of all rows.

@@ -33,13 +33,14 @@ public:
   bool run();
 
 private:
-  /// What goes from one step to the next: the loop's own state, with the output in the middle of its product, and what
-  /// the product still needs. Row factors are absent where nothing is rescaled.
+  /// What goes from one step to the next: the loop's own state, with the output in the middle of its product, what the
+  /// product still needs, and captured tiles of the next step. Row factors are absent where nothing is rescaled.
   struct State {
-    SmallVector<Value> carried;
+    SmallVector<Value> carried, captured;
     Value weights, shrink, key;
     SmallVector<Value> all() const {
       SmallVector<Value> values(carried);
+      llvm::append_range(values, captured);
       values.push_back(weights);
       if (shrink)
         values.push_back(shrink);
@@ -48,8 +49,11 @@ private:
     }
     /// The state of the form of this one that holds `values`.
     State with(ValueRange values) const {
-      State state{llvm::to_vector(values.take_front(carried.size())), {}, {}, {}};
+      State state;
+      state.carried = llvm::to_vector(values.take_front(carried.size()));
       values = values.drop_front(carried.size());
+      state.captured = llvm::to_vector(values.take_front(captured.size()));
+      values = values.drop_front(captured.size());
       state.weights = values.front();
       if (shrink)
         state.shrink = values[1];
@@ -59,9 +63,12 @@ private:
   };
 
   bool match();
+  bool isCaptured(LoadOp load);
+  SetVector<Operation *> sliceOf(Operation *op) const;
   bool isLate(Operation *op) const;
   void cloneEarly(IRMapping &mapping, bool feedsProduct);
   void cloneLoad(LoadOp load, IRMapping &mapping);
+  SmallVector<Value> loadCaptured(Value key);
   Value rescale(Value out, Value shrink);
   Value accumulate(State &state);
   State step(Value key, State state, bool isFirst);
@@ -86,6 +93,7 @@ private:
   MmaOp product;                      ///< of weights and values
   MapOp scaling;                      ///< of the output before it, or null where weights keep one scale
   LoadOp values;                      ///< of the product
+  SmallVector<LoadOp> captured;       ///< of tiles that scores read: they come a step ahead
   SetVector<Operation *> logitsSlice; ///< what logits are made from
   SmallVector<MmaOp> logits;          ///< the products among it
 
@@ -119,17 +127,42 @@ bool LoopSkewer::match() {
   }
   if (!product)
     return false;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.filter = [&](Operation *op) { return op->getBlock() == &body; };
   for (auto mma : body.getOps<MmaOp>()) {
     if (mma == product)
       continue;
     logits.push_back(mma);
-    if (failed(getBackwardSlice(mma.getOperation(), &logitsSlice, options)))
-      return false;
+    logitsSlice.set_union(sliceOf(mma));
   }
+  for (auto load : body.getOps<LoadOp>())
+    if (isCaptured(load))
+      captured.push_back(load);
   return true;
+}
+
+/// Whether `load` brings a tile that every step reads elementwise, of other keys each. Tiles that masks read are not
+/// needed where the mask keeps all.
+bool LoopSkewer::isCaptured(LoadOp load) {
+  auto type = cast<VectorType>(load.getType());
+  constexpr unsigned leastBits = 16; // narrower elements would take a register each
+  if (type.getRank() != 2 || type.getElementTypeBitWidth() < leastBits ||
+      !llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>))
+    return false;
+  bool usesKey = false, usesState = false;
+  for (Operation *op : sliceOf(load))
+    for (Value operand : op->getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &body)
+        (argument == loop.getInductionVar() ? usesKey : usesState) = true;
+  return usesKey && !usesState;
+}
+
+/// What a step computes `op` from, `op` among it.
+SetVector<Operation *> LoopSkewer::sliceOf(Operation *op) const {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) { return op->getBlock() == &body; };
+  (void)getBackwardSlice(op, &slice, options);
+  return slice;
 }
 
 /// Whether `op` belongs to the product of a step, which runs in the next.
@@ -137,9 +170,20 @@ bool LoopSkewer::isLate(Operation *op) const { return op == product || op == sca
 
 /// Clones what a step does itself: what its logits are made from, or all the rest.
 void LoopSkewer::cloneEarly(IRMapping &mapping, bool feedsProduct) {
+  auto isThere = [&](Operation &op) { return isa<LoadOp>(op) && mapping.contains(op.getResult(0)); };
   for (Operation &op : body.without_terminator())
-    if (!isLate(&op) && logitsSlice.contains(&op) == feedsProduct)
+    if (!isLate(&op) && logitsSlice.contains(&op) == feedsProduct && !isThere(op))
       builder.clone(op, mapping);
+}
+
+/// Brings what scores read at the keys from `key` on.
+SmallVector<Value> LoopSkewer::loadCaptured(Value key) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), key);
+  return llvm::map_to_vector(captured, [&](LoadOp load) {
+    cloneLoad(load, mapping);
+    return mapping.lookup(load.getResult());
+  });
 }
 
 Value LoopSkewer::rescale(Value out, Value shrink) {
@@ -153,12 +197,7 @@ Value LoopSkewer::rescale(Value out, Value shrink) {
 
 /// Clones a load of a step. Its indices are computed from the key alone.
 void LoopSkewer::cloneLoad(LoadOp load, IRMapping &mapping) {
-  SetVector<Operation *> slice;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.filter = [&](Operation *op) { return op->getBlock() == &body; };
-  (void)getBackwardSlice(load.getOperation(), &slice, options);
-  for (Operation *op : slice)
+  for (Operation *op : sliceOf(load))
     builder.clone(*op, mapping);
 }
 
@@ -184,8 +223,15 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
       state.carried[outNumber] = rescale(out, state.shrink);
     out = accumulate(state);
   }
-  cloneEarly(mapping, /*feedsProduct=*/false);
+  // The step behind the last one is the last one again: it is there to be read.
   State next;
+  if (!captured.empty())
+    next.captured = loadCaptured(greatest(subtract(key, loop.getStep()), low));
+  if (isFirst)
+    state.captured = loadCaptured(key);
+  for (auto [load, tile] : llvm::zip_equal(captured, state.captured))
+    mapping.map(load.getResult(), tile);
+  cloneEarly(mapping, /*feedsProduct=*/false);
   next.weights = mapping.lookup(product.getA());
   if (scaling)
     next.shrink = mapping.lookup(scaling.getRows()[0]);
@@ -266,7 +312,7 @@ bool LoopSkewer::run() {
   findKeys(allLow, allHigh);
   Value last = subtract(end, size);
   dropBefore(logits);
-  State first = step(last, {llvm::to_vector(loop.getInitArgs()), {}, {}, {}}, /*isFirst=*/true);
+  State first = step(last, {llvm::to_vector(loop.getInitArgs()), {}, {}, {}, {}}, /*isFirst=*/true);
   dropBefore(product);
   auto skewed = scf::ForOp::create(builder, loc, size, length, size, first.all());
   {

@@ -445,3 +445,75 @@ tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
   tile.store %r#1, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// A captured tile that scores read comes a step ahead: what a step reads was loaded in the step before, and the load for
+// the next one starts beside this one's products. The last step loads its own keys again, which are there. Tiles that
+// masks read, and vectors, come when they are needed.
+
+// CHECK-LABEL: tile.program @captured(
+// CHECK-SAME: %{{.*}}: memref<?x?xbf16>, %{{.*}}: memref<?x?xbf16>, %{{.*}}: memref<?x?xbf16>, %[[B:[a-z0-9]+]]: memref<?x?xbf16>, %[[M:[a-z0-9]+]]: memref<?x?xi1>, %[[LOW:[a-z0-9]+]]: index
+// CHECK: %[[END:.*]] = arith.addi %[[LOW]]
+// CHECK: %[[LAST:.*]] = arith.subi %[[END]], %c4
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: %[[SECOND:.*]] = arith.maxsi %{{.*}}, %[[LOW]] : index
+// CHECK: %[[B1:.*]] = tile.load %[[B]][%c0, %[[SECOND]]]
+// CHECK: %[[B0:.*]] = tile.load %[[B]][%c0, %[[LAST]]]
+// CHECK: tile.map tiles(%{{.*}}, %[[B0]] :
+// CHECK: tile.load %[[M]][%c0, %[[LAST]]]
+// CHECK: scf.for %[[V:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[HELD:.*]] = %[[B1]], %[[W:.*]] = %{{.*}}, %[[KEY:.*]] = %{{.*}})
+// CHECK: %[[J:.*]] = arith.subi %[[LAST]], %[[V]]
+// CHECK: %[[S:.*]] = tile.mma {{.*}} transposed
+// CHECK: tile.mma %[[W]],
+// CHECK: %[[NEXT:.*]] = arith.subi %[[J]], %c4
+// CHECK: %[[INSIDE:.*]] = arith.maxsi %[[NEXT]], %[[LOW]]
+// CHECK: %[[AHEAD:.*]] = tile.load %[[B]][%c0, %[[INSIDE]]]
+// CHECK: tile.map tiles(%[[S]], %[[HELD]] :
+// CHECK: tile.load %[[M]][%c0, %[[J]]]
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %[[AHEAD]], %{{.*}}, %{{.*}} :
+tile.program @captured(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %B: memref<?x?xbf16>,
+                       %M: memref<?x?xi1>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0.0> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:2 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %b = tile.load %B[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x4xbf16>
+    %x = tile.map tiles(%s, %b : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) {
+    ^bb0(%e: f32, %f: bf16, %i: index, %n: index):
+      %g = arith.extf %f : bf16 to f32
+      %h = arith.addf %e, %g : f32
+      tile.yield %h : f32
+    } -> vector<8x4xf32>
+    %m = tile.load %M[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xi1> -> vector<8x4xi1>
+    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xi1>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    ^bb0(%e: f32, %keep: i1, %i: index, %n: index):
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+    %p:2 = tile.map tiles(%y : vector<8x4xf32>) rows(%max0 : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%e: f32, %f: f32, %i: index, %n: index):
+      %g = arith.subf %e, %f : f32
+      %w = math.exp2 %g : f32
+      %z = arith.truncf %w : f32 to bf16
+      tile.yield %w, %z : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %sum : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %a = tile.mma %p#1, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %t : vector<8x16xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#1, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
