@@ -277,12 +277,14 @@ void RowwiseEmitter::flush() {
     }
     return;
   }
-  // Sums come last, with what is made from them: nothing else waits for them.
+  // Sums come last, with what is made from them: nothing else waits for them. So does what asks both rows at once.
   llvm::SmallPtrSet<Operation *, 8> late;
   for (Operation *op : operations) {
     auto reduce = dyn_cast<tile::ReduceOp>(op);
-    bool isSum = reduce && reduce.getPartial();
-    if (isSum || llvm::any_of(op->getOperands(), [&](Value value) { return late.contains(value.getDefiningOp()); }))
+    auto map = dyn_cast<tile::MapOp>(op);
+    bool isSum = reduce && reduce.getPartial(), asksBoth = map && map.getMostlyOne();
+    if (isSum || asksBoth ||
+        llvm::any_of(op->getOperands(), [&](Value value) { return late.contains(value.getDefiningOp()); }))
       late.insert(op);
   }
   for (int64_t slot : {0, 1})
