@@ -23,7 +23,7 @@ static constexpr int64_t matrixSpan = 16;
 static constexpr int64_t groupColumns = 8, groupElements = 4;
 /// Columns of f32 from which on accumulators leave so few registers that loads stay near the products that they serve,
 /// one part ahead: left to itself the assembler brings more than there is room for. A part is two groups, or one.
-static constexpr int64_t crowdedColumns = 160, fullColumns = 224;
+static constexpr int64_t crowdedColumns = 40, fullColumns = 224;
 
 /// A lane's address: `row` of a tile and the piece `half` (0 or 1) of it, of lane number modulo 8 `low`.
 static Value laneAddress(Ptx &ptx, Value tile, Value row, Value half, Value low) {

@@ -35,8 +35,7 @@ constexpr Queries few = {256, 1024, 1024, 1024}, most = {any, 4096, any, 1024}, 
 enum Kind : unsigned {
   Plain = 1,  ///< a range of keys; elements take next to no registers beside the logits
   Listed = 2, ///< the same for steps that a census lists
-  Heavy = 4,  ///< elements take registers of their own: captured tensors along the keys, functions beside row maxima
-  Random = 8, ///< dropout: many of them
+  Heavy = 4, ///< elements take registers of their own (`registersOfElement`), and steps have as many keys as leave room
 };
 
 /// A row of the table of schedules: for head dims up to `dims`, kinds of kernels, and so many queries.
@@ -62,39 +61,55 @@ constexpr Overlap wideMasked = {Rescale::First,  /*lazy=*/true,  /*optimistic=*/
                                 /*turns=*/false, /*byRow=*/true, /*pinned=*/false};
 
 /// What was measured best (docs/rationale/hopper-schedule.md). Two consumers round rows up to less, three share what
-/// keys and values cost. What elements take beside their logits must fit the registers too: three consumers, and long
-/// steps, are for those that take little. Rows of heavy and random kernels, and that of lists at head dims up to 64,
-/// were chosen for what the assembler spills, and are unmeasured.
+/// keys and values cost. What elements take beside their logits must fit the registers too: three consumers are for
+/// those that take little, and rows of heavy kernels say how many keys a step has at most.
 constexpr Shape shapes[] = {
     {64, Plain, few, 128, 2, 2, 24, 240, trusting, trusting},
     {64, Plain, every, 128, 2, 3, 32, 160, trusting, trustingOwn},
     {128, Plain, most, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
     {128, Plain, every, 64, 4, 3, 32, 160, trustingFree, trustingOwn},
     {128, Listed, every, 128, 2, 2, 24, 240, trusting, trusting}, // shorter lists; one consumer
-    {128, Heavy | Random, every, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
-    {192, Plain | Listed, every, 96, 2, 2, 24, 240, trusting, trusting},
-    {192, Heavy, every, 64, 2, 2, 24, 240, trusting, trusting},
-    {192, Random, every, 48, 2, 2, 24, 240, trusting, trusting},
-    {256, Plain | Listed, every, 64, 2, 2, 24, 240, wide, wideMasked},
-    {256, Heavy, every, 48, 2, 2, 24, 240, wide, wideMasked},
-    {256, Random, every, 32, 2, 2, 24, 240, wide, wideMasked},
+    {128, Heavy, every, 128, 2, 2, 24, 240, trustingFree, trustingOwn},
+    {192, Plain | Listed | Heavy, every, 64, 2, 2, 24, 240, trusting, trusting},
+    {256, Plain | Listed | Heavy, every, 64, 2, 2, 24, 240, wide, wideMasked},
 };
 
-/// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
-/// gain little.
-constexpr int64_t packedQueries = 64, packedQueriesOfPieces = 32;
+/// Keys that steps of heavy kernels may have.
+constexpr int64_t heavyKeys[] = {128, 96, 64, 48, 32, 16};
+
+/// Registers of a consumer for the output, the logits, the weights, and what elements take beside these. The rest of
+/// its 240 goes to addresses, row vectors and what is under way.
+constexpr double registersOfTiles = 190;
+
+/// Registers that an element of a thread takes beside its logit: captured tiles of the next step and of this one,
+/// vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what the
+/// assembler was seen to need.
+constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
+                 ofDropout = 2.3;
 
 /// Keys of a step and stages of the rings.
 struct Step {
   int64_t keys, stages;
 };
 
-/// Steps of kernels without roles, from the most comfortable on.
-constexpr Step steps[] = {{64, 2}, {32, 2}, {16, 2}, {64, 1}, {32, 1}, {16, 1}};
+/// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
+/// gain little.
+constexpr int64_t packedQueries = 64, packedQueriesOfPieces = 32;
+
+/// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
+/// what copies take better than more stages do, and where one has it alone.
+constexpr Step sharingSteps[] = {{64, 1}, {32, 2}, {32, 1}, {16, 2}, {16, 1}},
+               loneSteps[] = {{64, 2}, {32, 2}, {16, 2}, {64, 1}, {32, 1}, {16, 1}};
+
+/// Keys of a step from which on sharing pays. Products of f32 take so long that any will do.
+constexpr int64_t leastSharingKeys = 32, leastSharingKeysOfFloats = 16;
 
 /// Registers that a thread has for the accumulated output and the logits; beside them stand operands and addresses, and
 /// the parts of f32.
 constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136;
+
+/// Registers of the accumulated output from which on it is rescaled only where row maxima grow by much.
+constexpr int64_t lazyRegisters = 96;
 
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
 struct SharedUse {
@@ -176,43 +191,12 @@ static int64_t countPackableHeads(KernelOpInterface kernel) {
   return std::min(group & -group, warpgroupRows);
 }
 
-/// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other.
-static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads) {
-  Value value = kernel.getValueOrNull();
-  // Elements of the output that a thread holds: two of a row's eight columns, in two rows. Weights are stored in every
-  // step, which takes as many addresses.
-  int64_t most = elementOf(kernel).isF32() ? accumulatorRegistersOfFloats : accumulatorRegisters;
-  int64_t held = value ? headDim(value) / 2 : most - 16;
-  ScheduleAttr schedule;
-  for (const Step &step : steps) {
-    auto pipeline =
-        PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
-                          /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After,
-                          /*lazy=*/false, /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false, /*by_row=*/false,
-                          /*pinned=*/false, Epilogue::Direct,
-                          /*dynamic=*/false, sectionBytes(kernel, target), /*census=*/needsCensus(kernel),
-                          startsEarly(kernel, target), Staging::Pieces);
-    schedule = ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
-    if (held + step.keys / 2 <= most && sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
-      break;
-  }
-  return schedule;
-}
-
 /// Whether functions of scores keep their unit busier than products keep the tensor cores. Consumers then gain nothing
 /// from taking turns.
 static bool isBoundByFunctions(KernelOpInterface kernel) {
   bool found = false;
   kernel.getScore().walk([&](math::TanhOp) { found = true; });
   return found;
-}
-
-/// Whether `region` loads elements of captured tensors that differ from key to key.
-static bool loadsAlongKeys(Region &region) {
-  SetVector<Operation *> ofKeys;
-  if (!region.empty())
-    getForwardSlice(region.getArguments().back(), &ofKeys);
-  return llvm::any_of(ofKeys, llvm::IsaPred<LoadOp>);
 }
 
 /// Whether scores are functions whose values are kept beside the logits. Where all weights are relative to one number,
@@ -225,12 +209,90 @@ static bool keepsFunctions(KernelOpInterface kernel) {
   return found && !findNarrowRange(kernel);
 }
 
+/// Registers for what a score or mask loads that differs from key to key.
+static double registersOfLoads(Region &region) {
+  if (region.empty())
+    return 0;
+  SetVector<Operation *> ofQueries, ofKeys;
+  ArrayRef<BlockArgument> positions = region.getArguments().take_back(2);
+  getForwardSlice(positions[0], &ofQueries);
+  getForwardSlice(positions[1], &ofKeys);
+  double registers = 0;
+  region.walk([&](LoadOp load) {
+    if (!ofKeys.contains(load))
+      return;
+    bool narrow = load.getResult().getType().getIntOrFloatBitWidth() == 16;
+    if (ofQueries.contains(load))
+      registers += narrow ? ofNarrowTile : ofTile;
+    else
+      registers += narrow ? ofNarrowVector : ofVector;
+  });
+  return registers;
+}
+
+/// Registers that an element takes beside its logit; none where it is only masked, in steps of its own.
+static double registersOfElement(KernelOpInterface kernel) {
+  double registers = registersOfLoads(kernel.getScore()) + (keepsFunctions(kernel) ? ofFunction : 0) +
+                     (kernel.hasDropout() ? ofDropout : 0);
+  return registers > 0 ? registers + registersOfLoads(kernel.getMask()) : 0;
+}
+
 static Kind kindOf(KernelOpInterface kernel) {
-  if (kernel.hasDropout())
-    return Random;
-  if (loadsAlongKeys(kernel.getScore()) || keepsFunctions(kernel))
+  if (registersOfElement(kernel) > 0)
     return Heavy;
   return needsCensus(kernel) ? Listed : Plain;
+}
+
+/// Keys and stages of the steps of a row of the table. Rings of short steps have more stages, for about as many bytes.
+static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
+  double ofElement = registersOfElement(kernel);
+  if (!(shape.kinds & Heavy) || ofElement == 0)
+    return {shape.keys, shape.stages};
+  auto fits = [&](int64_t keys) {
+    // Of 64 rows a thread has the 128th part; weights are half as wide as logits.
+    double output = largestDim(kernel) / 2.0, logits = keys / 2.0, weights = keys / 4.0;
+    return keys <= shape.keys && output + logits + weights + ofElement * logits <= registersOfTiles;
+  };
+  const int64_t *keys = llvm::find_if(heavyKeys, fits);
+  int64_t chosen = keys == std::end(heavyKeys) ? heavyKeys[std::size(heavyKeys) - 1] : *keys;
+  return {chosen, chosen * 2 <= shape.keys && shape.dims <= 128 ? 2 * shape.stages : shape.stages};
+}
+
+/// The schedule without roles for some steps.
+static ScheduleAttr getPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step, bool lazy) {
+  auto pipeline = PipelineAttr::get(
+      target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
+      /*consumer_registers=*/0, Rescale::After, lazy, /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
+      /*by_row=*/false, /*pinned=*/false, Epilogue::Direct, /*dynamic=*/false, sectionBytes(kernel, target),
+      /*census=*/needsCensus(kernel), startsEarly(kernel, target), Staging::Pieces);
+  return ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
+}
+
+/// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other,
+/// unless queries are few, as those are that tiles of several heads are for.
+static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads) {
+  Value value = kernel.getValueOrNull();
+  bool floats = elementOf(kernel).isF32();
+  // Elements of the output that a thread holds: two of a row's eight columns, in two rows. Weights are stored in every
+  // step, which takes as many addresses.
+  int64_t most = floats ? accumulatorRegistersOfFloats : accumulatorRegisters;
+  int64_t held = value ? headDim(value) / 2 : most - 16;
+  // Where steps rescale the output outside of a branch, it takes more registers.
+  bool lazy = held > lazyRegisters;
+  double ofElement = registersOfElement(kernel);
+  auto fits = [&](Step step, int64_t blocks) {
+    // What elements take is there for one row after the other.
+    double logits = step.keys / 2.0;
+    ScheduleAttr schedule = getPieces(kernel, target, heads, step, lazy);
+    return held + logits + ofElement * logits / 2 <= most &&
+           blocks * (sharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
+  };
+  int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
+  auto fitsTwice = [&](Step step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
+  if (const Step *step = llvm::find_if(sharingSteps, fitsTwice); heads == 1 && step != std::end(sharingSteps))
+    return getPieces(kernel, target, heads, *step, lazy);
+  const Step *step = llvm::find_if(loneSteps, [&](Step step) { return fits(step, /*blocks=*/1); });
+  return getPieces(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, lazy);
 }
 
 /// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
@@ -249,15 +311,16 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   int64_t rows = warpgroupRows * consumers;
   bool ownKeys = overlap.ownKeys && consumers > 1 && !needsCensus(kernel);
   bool turns = overlap.turns && consumers > 1 && !isBoundByFunctions(kernel) && !hasWindow(kernel);
+  Step step = selectStep(kernel, shape);
   ScheduleAttr schedule;
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
     auto pipeline = PipelineAttr::get(
-        target.getContext(), consumers, shape.stages, queryStages, shape.producerRegisters, shape.consumerRegisters,
+        target.getContext(), consumers, step.stages, queryStages, shape.producerRegisters, shape.consumerRegisters,
         overlap.rescale, overlap.lazy, overlap.optimistic, ownKeys, turns, overlap.byRow, overlap.pinned, epilogue,
         /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
-    schedule = ScheduleAttr::get(target.getContext(), rows, shape.keys, warpgroupRows, pipeline, heads);
+    schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
   }
@@ -286,13 +349,15 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
   auto find = [&](Kind kind) {
     return llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims && (row.kinds & kind) != 0; });
   };
-  const Shape *shape = find(kindOf(kernel));
+  Kind kind = kindOf(kernel);
+  const Shape *shape = find(kind);
   SmallVector<ScheduleAttr> schedules;
   int64_t least = 0;
   if (heads > 1) {
     // One warpgroup where its rows are enough for all queries: memory binds it, and shorter steps do not pay.
     int64_t few = warpgroupRows / heads;
-    schedules.push_back(selectBoxes(kernel, *find(Listed), target, /*consumers=*/1, heads).forQueries(0, few));
+    schedules.push_back(
+        selectBoxes(kernel, *find(kind == Plain ? Listed : kind), target, /*consumers=*/1, heads).forQueries(0, few));
     schedules.push_back(
         selectBoxes(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;

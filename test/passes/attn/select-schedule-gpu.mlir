@@ -180,7 +180,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d136(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = slabs, dynamic = true, section_bytes = 31457280>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
   func.func @d136(%q: tensor<?x?x4x136xbf16>, %k: tensor<?x?x4x136xbf16>, %v: tensor<?x?x4x136xbf16>) -> tensor<?x?x4x136xbf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -192,7 +192,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d192(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = slabs, dynamic = true>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true>>)
   func.func @d192(%q: tensor<?x?x4x192xf16>, %k: tensor<?x?x4x192xf16>, %v: tensor<?x?x4x192xf16>) -> tensor<?x?x4x192xf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x192xf16>, tensor<?x?x4x192xf16>, tensor<?x?x4x192xf16>) -> tensor<?x?x4x192xf16>
@@ -201,7 +201,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // The larger head dim counts.
   // CHECK-LABEL: func.func @mla(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280>>)
   func.func @mla(%q: tensor<?x?x4x192xbf16>, %k: tensor<?x?x4x192xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
