@@ -50,6 +50,7 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SEQUENCES]
     points += [(f"own/{variant}/d{dim}", Case(variant, dim, 4096)) for variant, dim in HEAVY]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
+    points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]
     points += [(f"rest/sm_80/d{dim}/4k/causal", Case("causal", dim, 4096, warps=True)) for dim in (64, 128, 256)]
     return points
 

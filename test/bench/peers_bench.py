@@ -16,7 +16,7 @@ import traceback
 from typing import Any, Callable
 
 from attnc_runtime import Kernel, Library
-from peers_cases import Case, Data, call_cudnn, call_flex, make_data
+from peers_cases import Case, Data, call_flex, call_sdpa, choose_backend, make_data
 from peers_compiler import HERE, TARGET, Compiler
 
 SLEEP_CYCLES = 1_500_000  # hides the host's launches behind a GPU that waits
@@ -96,7 +96,7 @@ class Bench:
         data = make_data(case, self.torch)
         ours = self.kernel(case).bind(*data.arguments())
         if name.startswith(("cudnn/", "rest/")):
-            return ours, call_cudnn(case, data, self.torch), data, case
+            return ours, call_sdpa(case, data, self.torch), data, case
         if name.startswith("flex/"):
             return ours, call_flex(case, data, self.torch), data, case
         plain = Case("causal", case.dim, case.sequence)
@@ -113,9 +113,7 @@ class Bench:
         return (data.out.transpose(1, 2).float() - expected.float()).abs().max().item()
 
     def measure(self, name: str, case: Case) -> dict[str, Any]:
-        from torch.nn.attention import SDPBackend, sdpa_kernel  # pylint: disable=import-outside-toplevel
-
-        with self.torch.no_grad(), sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        with self.torch.no_grad(), choose_backend(case):
             ours, theirs, data, peer_case = self.runs(name, case)
             result: dict[str, Any] = {"name": name, "flops": case.flops(), "peer_flops": peer_case.flops()}
             result["difference"] = self.difference(ours, theirs, data)
@@ -131,8 +129,6 @@ class Bench:
     def measure_host(self, case: Case) -> dict[str, Any]:
         """Microseconds of the host for one launch: ours from C and from Python, an empty call of the library from there,
         and PyTorch's of cuDNN."""
-        from torch.nn.attention import SDPBackend, sdpa_kernel  # pylint: disable=import-outside-toplevel
-
         def cost(run: Run) -> float:
             best = []
             for _ in range(20):
@@ -146,8 +142,8 @@ class Bench:
 
         data = make_data(case, self.torch)
         kernel = self.kernel(case)
-        with self.torch.no_grad(), sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-            bound, peer = kernel.bind(*data.arguments()), call_cudnn(case, data, self.torch)
+        with self.torch.no_grad(), choose_backend(case):
+            bound, peer = kernel.bind(*data.arguments()), call_sdpa(case, data, self.torch)
             return {
                 "c_us": self.bench_program(case)["host_s"] * 1e6,
                 "launch_us": cost(bound),

@@ -56,6 +56,7 @@ class Case:
     dim: int
     sequence: int
     warps: bool = False  # by the schedule for GPUs without Hopper's instructions
+    element: str = "bf16"
 
     @property
     def batch(self) -> int:
@@ -72,7 +73,7 @@ class Case:
     @property
     def image(self) -> str:
         """The name of its kernel: sizes are no part of it."""
-        return f"{self.variant}_d{self.dim}" + "_warps" * self.warps
+        return f"{self.variant}_d{self.dim}" + "_warps" * self.warps + f"_{self.element}" * (self.element != "bf16")
 
     def kept(self) -> int:
         """The logits of one head and batch entry that the mask keeps."""
@@ -110,7 +111,7 @@ class Case:
             f"  %o, %lse = attn.forward %q, %k, %v {clauses}\n{regions}"
             f"    : ({query}, {key}, {key}) -> ({query}, {lse})\n  return %o, %lse : {query}, {lse}\n}}\n"
         )
-        return text.replace("$H", str(self.heads))
+        return text.replace("$H", str(self.heads)).replace("xbf16", f"x{self.element}")
 
 
 @dataclasses.dataclass
@@ -136,12 +137,13 @@ class Data:
 def make_data(case: Case, torch: Any) -> Data:
     """Normal queries, keys and values, the same for each run."""
     generator = torch.Generator(device="cuda").manual_seed(0)
+    dtype = {"bf16": torch.bfloat16, "f32": torch.float32}[case.element]
 
     def normal(heads: int) -> Any:
         shape: tuple[int, ...] = (case.batch, case.sequence, heads, case.dim)
         if case.variant == "packed":
             shape = (TOKENS, heads, case.dim)
-        return torch.randn(shape, generator=generator, device="cuda", dtype=torch.bfloat16)
+        return torch.randn(shape, generator=generator, device="cuda", dtype=dtype)
 
     query, key, value = normal(case.heads), normal(case.key_heads), normal(case.key_heads)
     extra = []
@@ -157,7 +159,7 @@ def make_data(case: Case, torch: Any) -> Data:
     elif case.variant == "bias":
         # One for all batch entries.
         shape = (1, case.heads, case.sequence, case.sequence)
-        extra = [torch.randn(shape, generator=generator, device="cuda", dtype=torch.bfloat16)]
+        extra = [torch.randn(shape, generator=generator, device="cuda", dtype=dtype)]
     elif case.variant == "dropout":
         extra = [1]
     elif case.variant == "sinks":
@@ -173,8 +175,16 @@ def make_data(case: Case, torch: Any) -> Data:
     return Data(query, key, value, extra, torch.full_like(query, float("nan")), lse)
 
 
-def call_cudnn(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
-    """cuDNN's attention by way of PyTorch; to be called under `sdpa_kernel`."""
+def choose_backend(case: Case) -> Any:
+    """PyTorch's attention by cuDNN, which has none for f32: by memory-efficient kernels there, with products in three
+    parts as well."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    return sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION if case.element == "f32" else SDPBackend.CUDNN_ATTENTION)
+
+
+def call_sdpa(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
+    """PyTorch's attention; to be called under `choose_backend`."""
     query, key, value = data.views()
     attend = torch.nn.functional.scaled_dot_product_attention
     causal = case.variant != "full"

@@ -14,7 +14,7 @@ from typing import Any
 
 import peers_report
 from peers_bench import Bench, attempt
-from peers_cases import Case
+from peers_cases import Case, choose_backend
 from peers_compiler import HERE
 
 FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
@@ -23,13 +23,11 @@ MARKER, CYCLE_RUNS = "spin_kernel", 3
 
 def run_for_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> None:
     """Under ncu: a marker before each side of each point, then its runs. Says what it ran in a file."""
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # pylint: disable=import-outside-toplevel
-
     bench = Bench(options, folder)
     torch, sections, errors = bench.torch, [], {}
     bench.images = bench.compiler.compile_all([case for _, case in points] + [Case("causal", 128, 4096)])
-    with torch.no_grad(), sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-        for name, case in points:
+    for name, case in points:
+        with torch.no_grad(), choose_backend(case):
             found = attempt(errors, name, lambda n=name, c=case: {"runs": bench.runs(n, c)})
             if not found:
                 continue

@@ -83,9 +83,9 @@ def section(report: dict[str, Any]) -> str:
     groups = (
         ("cudnn", "cuDNN", "Beside cuDNN. The share of the tensor cores' peak is from counted cycles."),
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
-        ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128."),
-        ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN. Those of sm_80 use none of Hopper's own "
-         "instructions."),
+        ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is named."),
+        ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN; f32 beside PyTorch's memory-efficient "
+         "attention. Those of f32 and sm_80 use none of Hopper's own instructions."),
     )
     for group, peer, title in groups:
         points = [point for point in report.get("points", []) if point["name"].startswith(group + "/")]
