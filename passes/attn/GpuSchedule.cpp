@@ -78,8 +78,8 @@ constexpr Shape shapes[] = {
 constexpr int64_t heavyKeys[] = {128, 96, 64, 48, 32, 16};
 
 /// Registers of a consumer for the output, the logits, the weights, and what elements take beside these. The rest of
-/// its 240 goes to addresses, row vectors and what is under way.
-constexpr double registersOfTiles = 190;
+/// its 240 goes to addresses, row vectors and what is under way; a window has one more loop to take them from.
+constexpr double registersOfTiles = 200, registersOfWindows = 190;
 
 /// Registers that an element of a thread takes beside its logit: captured tiles of the next step and of this one,
 /// vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what the
@@ -243,6 +243,13 @@ static Kind kindOf(KernelOpInterface kernel) {
   return needsCensus(kernel) ? Listed : Plain;
 }
 
+/// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
+/// turns.
+static bool hasWindow(KernelOpInterface kernel) {
+  return !kernel.getBounds().empty() &&
+         !matchPattern(kernel.getBounds().front().getTerminator()->getOperand(0), m_Zero());
+}
+
 /// Keys and stages of the steps of a row of the table. Rings of short steps have more stages, for about as many bytes.
 static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
   double ofElement = registersOfElement(kernel);
@@ -251,7 +258,8 @@ static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
   auto fits = [&](int64_t keys) {
     // Of 64 rows a thread has the 128th part; weights are half as wide as logits.
     double output = largestDim(kernel) / 2.0, logits = keys / 2.0, weights = keys / 4.0;
-    return keys <= shape.keys && output + logits + weights + ofElement * logits <= registersOfTiles;
+    double most = hasWindow(kernel) ? registersOfWindows : registersOfTiles;
+    return keys <= shape.keys && output + logits + weights + ofElement * logits <= most;
   };
   const int64_t *keys = llvm::find_if(heavyKeys, fits);
   int64_t chosen = keys == std::end(heavyKeys) ? heavyKeys[std::size(heavyKeys) - 1] : *keys;
@@ -293,13 +301,6 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
     return getPieces(kernel, target, heads, *step, lazy);
   const Step *step = llvm::find_if(loneSteps, [&](Step step) { return fits(step, /*blocks=*/1); });
   return getPieces(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, lazy);
-}
-
-/// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
-/// turns.
-static bool hasWindow(KernelOpInterface kernel) {
-  return !kernel.getBounds().empty() &&
-         !matchPattern(kernel.getBounds().front().getTerminator()->getOperand(0), m_Zero());
 }
 
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.

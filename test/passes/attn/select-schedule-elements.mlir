@@ -4,14 +4,15 @@
 // DEFINE: %{schedule} = attnc compile %s --target nvptx:sm_90a --emit attn --entry
 // RUN: %{schedule} alibi | FileCheck %s --check-prefixes=PLAIN
 // RUN: %{schedule} capped | FileCheck %s --check-prefixes=PLAIN
-// RUN: %{schedule} capped_sinks | FileCheck %s -DKEYS=96 -DSTAGES=2
-// RUN: %{schedule} cap_of_launch | FileCheck %s -DKEYS=96 -DSTAGES=2
+// RUN: %{schedule} capped_sinks | FileCheck %s -DKEYS=128 -DSTAGES=2
+// RUN: %{schedule} cap_of_launch | FileCheck %s -DKEYS=128 -DSTAGES=2
 // RUN: %{schedule} bias | FileCheck %s -DKEYS=128 -DSTAGES=2
 // RUN: %{schedule} bias_and_mask | FileCheck %s -DKEYS=64 -DSTAGES=4
 // RUN: %{schedule} wide_bias | FileCheck %s -DKEYS=96 -DSTAGES=2
 // RUN: %{schedule} table | FileCheck %s -DKEYS=96 -DSTAGES=2
 // RUN: %{schedule} bias_192 | FileCheck %s -DKEYS=64 -DSTAGES=2
-// RUN: %{schedule} bias_256 | FileCheck %s -DKEYS=48 -DSTAGES=2
+// RUN: %{schedule} bias_256 | FileCheck %s -DKEYS=64 -DSTAGES=2
+// RUN: %{schedule} window_256 | FileCheck %s -DKEYS=48 -DSTAGES=2
 // RUN: %{schedule} dropout | FileCheck %s -DKEYS=64 -DSTAGES=4
 // RUN: %{schedule} dropout_192 | FileCheck %s -DKEYS=48 -DSTAGES=2
 // RUN: %{schedule} dropout_256 | FileCheck %s -DKEYS=32 -DSTAGES=2
@@ -122,6 +123,20 @@ func.func @bias_256(%q: !d256, %k: !d256, %v: !d256, %bias: !bias) -> !d256 {
     score (%s, %b, %h, %i, %j) {
       %x = attn.bias %s, %bias[%b, %h, %i, %j] : !bias
       attn.yield %x : f32
+    } : (!d256, !d256, !d256) -> !d256
+  return %o : !d256
+}
+
+// One loop more has registers of its own.
+func.func @window_256(%q: !d256, %k: !d256, %v: !d256, %bias: !bias) -> !d256 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%b, %h, %i, %j] : !bias
+      attn.yield %x : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(1024) right(0)
+      attn.yield %keep : i1
     } : (!d256, !d256, !d256) -> !d256
   return %o : !d256
 }
