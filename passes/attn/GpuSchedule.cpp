@@ -3,10 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuSchedule.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/attn/ScoreRange.h"
+#include "passes/attn/ElementRegisters.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -35,7 +34,8 @@ constexpr Queries few = {256, 1024, 1024, 1024}, most = {any, 4096, any, 1024}, 
 enum Kind : unsigned {
   Plain = 1,  ///< a range of keys; elements take next to no registers beside the logits
   Listed = 2, ///< the same for steps that a census lists
-  Heavy = 4, ///< elements take registers of their own (`registersOfElement`), and steps have as many keys as leave room
+  Heavy = 4,  ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
+              ///< leave room
 };
 
 /// A row of the table of schedules: for head dims up to `dims`, kinds of kernels, and so many queries.
@@ -81,12 +81,6 @@ constexpr int64_t heavyKeys[] = {128, 96, 64, 48, 32, 16};
 /// its 240 goes to addresses, row vectors and what is under way; a window has one more loop to take them from.
 constexpr double registersOfTiles = 200, registersOfWindows = 190;
 
-/// Registers that an element of a thread takes beside its logit: captured tiles of the next step and of this one,
-/// vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what the
-/// assembler was seen to need.
-constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
-                 ofDropout = 2.3;
-
 /// Keys of a step and stages of the rings.
 struct Step {
   int64_t keys, stages;
@@ -108,7 +102,8 @@ constexpr int64_t leastSharingKeys = 32, leastSharingKeysOfFloats = 16;
 /// the parts of f32.
 constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136;
 
-/// Registers of the accumulated output from which on it is rescaled only where row maxima grow by much.
+/// Registers of the accumulated output, or of weights that are stored, from which on rows are rescaled only where their
+/// maxima grow by much.
 constexpr int64_t lazyRegisters = 96;
 
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
@@ -199,46 +194,8 @@ static bool isBoundByFunctions(KernelOpInterface kernel) {
   return found;
 }
 
-/// Whether scores are functions whose values are kept beside the logits. Where all weights are relative to one number,
-/// nothing asks for the logits again.
-static bool keepsFunctions(KernelOpInterface kernel) {
-  bool found = false;
-  kernel.getScore().walk([&](Operation *op) {
-    found |= isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
-  });
-  return found && !findNarrowRange(kernel);
-}
-
-/// Registers for what a score or mask loads that differs from key to key.
-static double registersOfLoads(Region &region) {
-  if (region.empty())
-    return 0;
-  SetVector<Operation *> ofQueries, ofKeys;
-  ArrayRef<BlockArgument> positions = region.getArguments().take_back(2);
-  getForwardSlice(positions[0], &ofQueries);
-  getForwardSlice(positions[1], &ofKeys);
-  double registers = 0;
-  region.walk([&](LoadOp load) {
-    if (!ofKeys.contains(load))
-      return;
-    bool narrow = load.getResult().getType().getIntOrFloatBitWidth() == 16;
-    if (ofQueries.contains(load))
-      registers += narrow ? ofNarrowTile : ofTile;
-    else
-      registers += narrow ? ofNarrowVector : ofVector;
-  });
-  return registers;
-}
-
-/// Registers that an element takes beside its logit; none where it is only masked, in steps of its own.
-static double registersOfElement(KernelOpInterface kernel) {
-  double registers = registersOfLoads(kernel.getScore()) + (keepsFunctions(kernel) ? ofFunction : 0) +
-                     (kernel.hasDropout() ? ofDropout : 0);
-  return registers > 0 ? registers + registersOfLoads(kernel.getMask()) : 0;
-}
-
 static Kind kindOf(KernelOpInterface kernel) {
-  if (registersOfElement(kernel) > 0)
+  if (getElementRegisters(kernel) > 0)
     return Heavy;
   return needsCensus(kernel) ? Listed : Plain;
 }
@@ -252,7 +209,7 @@ static bool hasWindow(KernelOpInterface kernel) {
 
 /// Keys and stages of the steps of a row of the table. Rings of short steps have more stages, for about as many bytes.
 static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
-  double ofElement = registersOfElement(kernel);
+  double ofElement = getElementRegisters(kernel);
   if (!(shape.kinds & Heavy) || ofElement == 0)
     return {shape.keys, shape.stages};
   auto fits = [&](int64_t keys) {
@@ -287,7 +244,7 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   int64_t held = value ? headDim(value) / 2 : most - 16;
   // Where steps rescale the output outside of a branch, it takes more registers.
   bool lazy = held > lazyRegisters;
-  double ofElement = registersOfElement(kernel);
+  double ofElement = getElementRegisters(kernel);
   auto fits = [&](Step step, int64_t blocks) {
     // What elements take is there for one row after the other.
     double logits = step.keys / 2.0;

@@ -1,0 +1,54 @@
+//===- ElementRegisters.cpp - What elements take beside logits --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/ElementRegisters.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/attn/ScoreRange.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+/// Registers that an element of a thread takes beside its logit: captured tiles of the next step and of this one,
+/// vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what the
+/// assembler was seen to need.
+static constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
+                        ofDropout = 2.3;
+
+/// Whether scores are functions whose values are kept beside the logits. Where all weights are relative to one number,
+/// nothing asks for the logits again.
+static bool keepsFunctions(KernelOpInterface kernel) {
+  bool found = false;
+  kernel.getScore().walk([&](Operation *op) {
+    found |= isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
+  });
+  return found && !findNarrowRange(kernel);
+}
+
+/// Registers for what a score or mask loads that differs from key to key.
+static double registersOfLoads(Region &region) {
+  if (region.empty())
+    return 0;
+  SetVector<Operation *> ofQueries, ofKeys;
+  ArrayRef<BlockArgument> positions = region.getArguments().take_back(2);
+  getForwardSlice(positions[0], &ofQueries);
+  getForwardSlice(positions[1], &ofKeys);
+  double registers = 0;
+  region.walk([&](LoadOp load) {
+    if (!ofKeys.contains(load))
+      return;
+    bool narrow = load.getResult().getType().getIntOrFloatBitWidth() == 16;
+    if (ofQueries.contains(load))
+      registers += narrow ? ofNarrowTile : ofTile;
+    else
+      registers += narrow ? ofNarrowVector : ofVector;
+  });
+  return registers;
+}
+
+double attnc::attn::getElementRegisters(KernelOpInterface kernel) {
+  double registers = registersOfLoads(kernel.getScore()) + (keepsFunctions(kernel) ? ofFunction : 0) +
+                     (kernel.hasDropout() ? ofDropout : 0);
+  return registers > 0 ? registers + registersOfLoads(kernel.getMask()) : 0;
+}

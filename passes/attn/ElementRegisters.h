@@ -1,0 +1,19 @@
+//===- ElementRegisters.h - What elements take beside logits ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_ELEMENTREGISTERS_H
+#define ATTNC_PASSES_ATTN_ELEMENTREGISTERS_H
+
+#include "dialect/attn/AttnOps.h"
+
+namespace attnc::attn {
+
+/// Registers of a GPU's thread that each of its elements of a tile of logits takes beside the logit, as a mean: for
+/// what scores load or compute and for random numbers, and beside these for what masks load. None where an element is
+/// only masked, which steps of its own do, or where scores have no more than positions and scalars.
+double getElementRegisters(KernelOpInterface kernel);
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_ELEMENTREGISTERS_H
