@@ -29,6 +29,9 @@ inline int64_t columnOf(int64_t element) { return element / 4 * 8 + element % 2;
 /// The row of a slot, from the thread's first on.
 inline int64_t rowOf(int64_t slot) { return 8 * slot; }
 
+/// Whether a thread's part of a tile holds pairs of elements: where they have 16 bits.
+inline bool isPacked(mlir::Type tile) { return llvm::cast<mlir::VectorType>(tile).getElementTypeBitWidth() == 16; }
+
 /// A thread's part of a tile.
 struct Fragment {
   /// Pairs of 16-bit elements, 2p and 2p + 1, in one i32; else one value an element.

@@ -195,7 +195,7 @@ void LoadEmitter::emit(tile::LoadOp load) {
   int64_t columns = type.getShape().back(), pairs = columns / pairStride;
   if (type.getRank() == 2) {
     // Two 16-bit elements travel as a fragment has them.
-    Fragment fragment{type.getElementTypeBitWidth() == 16, {}};
+    Fragment fragment{isPacked(type), {}};
     SmallVector<SmallVector<Value>> byRow;
     for (int64_t slot = 0; slot < rowsOfThread; ++slot)
       byRow.push_back(fragment.packed ? readWords(load, slot, pairs)

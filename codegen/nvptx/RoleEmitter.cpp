@@ -31,7 +31,7 @@ SmallVector<Type> RoleEmitter::flatTypes(Type type) {
   if (vector.getRank() == 1)
     return SmallVector<Type>(rowsOfThread, context.scalarType(vector.getElementType()));
   int64_t elements = vector.getDimSize(1) / lanesOfRow * rowsOfThread;
-  if (vector.getElementTypeBitWidth() == 16)
+  if (isPacked(vector))
     return SmallVector<Type>(elements / 2, b.getI32Type());
   return SmallVector<Type>(elements, vector.getElementType());
 }
@@ -51,8 +51,7 @@ SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
     } else {
       // A splat constant; of narrow tiles only zeros occur.
       int64_t count = flatTypes(vector).size();
-      bool narrow = vector.getElementTypeBitWidth() == 16;
-      Value splat = narrow ? ptx.i32(0) : context.element(value, 0);
+      Value splat = isPacked(vector) ? ptx.i32(0) : context.element(value, 0);
       flat.append(count, splat);
     }
   }
@@ -70,7 +69,7 @@ void RoleEmitter::unflatten(ValueRange values, ValueRange flat) {
     else if (vector.getRank() == 1)
       context.rows[value] = part;
     else
-      context.tiles[value] = Fragment{vector.getElementTypeBitWidth() == 16, part};
+      context.tiles[value] = Fragment{isPacked(vector), part};
   }
 }
 

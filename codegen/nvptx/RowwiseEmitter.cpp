@@ -46,10 +46,9 @@ static bool takesShift(Value tile, Block *block) {
 
 void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> slots) {
   int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
-  auto isNarrow = [](Type type) { return cast<VectorType>(type).getElementTypeBitWidth() == 16; };
   for (Value result : map.getResults()) {
     Fragment &fragment = context.tiles[result];
-    fragment.packed = isNarrow(result.getType());
+    fragment.packed = isPacked(result.getType());
     fragment.values.resize(fragment.packed ? elements / 2 : elements);
   }
   SmallVector<std::optional<ElementBody>> bodies(rowsOfThread);

@@ -194,6 +194,7 @@ static bool isBoundByFunctions(KernelOpInterface kernel) {
   return found;
 }
 
+/// Which rows of the table `kernel` has.
 static Kind kindOf(KernelOpInterface kernel) {
   if (getElementRegisters(kernel) > 0)
     return Heavy;
@@ -210,7 +211,7 @@ static bool hasWindow(KernelOpInterface kernel) {
 /// Keys and stages of the steps of a row of the table. Rings of short steps have more stages, for about as many bytes.
 static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
   double ofElement = getElementRegisters(kernel);
-  if (!(shape.kinds & Heavy) || ofElement == 0)
+  if (ofElement == 0)
     return {shape.keys, shape.stages};
   auto fits = [&](int64_t keys) {
     // Of 64 rows a thread has the 128th part; weights are half as wide as logits.

@@ -64,7 +64,7 @@ private:
 
   bool match();
   bool isCaptured(LoadOp load);
-  SetVector<Operation *> sliceOf(Operation *op) const;
+  LogicalResult addSlice(Operation *op, SetVector<Operation *> &slice) const;
   bool isLate(Operation *op) const;
   void cloneEarly(IRMapping &mapping, bool feedsProduct);
   void cloneLoad(LoadOp load, IRMapping &mapping);
@@ -131,7 +131,8 @@ bool LoopSkewer::match() {
     if (mma == product)
       continue;
     logits.push_back(mma);
-    logitsSlice.set_union(sliceOf(mma));
+    if (failed(addSlice(mma, logitsSlice)))
+      return false;
   }
   for (auto load : body.getOps<LoadOp>())
     if (isCaptured(load))
@@ -147,22 +148,23 @@ bool LoopSkewer::isCaptured(LoadOp load) {
   if (type.getRank() != 2 || type.getElementTypeBitWidth() < leastBits ||
       !llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>))
     return false;
+  SetVector<Operation *> slice;
+  if (failed(addSlice(load, slice)))
+    return false;
   bool usesKey = false, usesState = false;
-  for (Operation *op : sliceOf(load))
+  for (Operation *op : slice)
     for (Value operand : op->getOperands())
       if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &body)
         (argument == loop.getInductionVar() ? usesKey : usesState) = true;
   return usesKey && !usesState;
 }
 
-/// What a step computes `op` from, `op` among it.
-SetVector<Operation *> LoopSkewer::sliceOf(Operation *op) const {
-  SetVector<Operation *> slice;
+/// Adds what a step computes `op` from, `op` among it.
+LogicalResult LoopSkewer::addSlice(Operation *op, SetVector<Operation *> &slice) const {
   BackwardSliceOptions options;
   options.inclusive = true;
   options.filter = [&](Operation *op) { return op->getBlock() == &body; };
-  (void)getBackwardSlice(op, &slice, options);
-  return slice;
+  return getBackwardSlice(op, &slice, options);
 }
 
 /// Whether `op` belongs to the product of a step, which runs in the next.
@@ -197,7 +199,9 @@ Value LoopSkewer::rescale(Value out, Value shrink) {
 
 /// Clones a load of a step. Its indices are computed from the key alone.
 void LoopSkewer::cloneLoad(LoadOp load, IRMapping &mapping) {
-  for (Operation *op : sliceOf(load))
+  SetVector<Operation *> slice;
+  (void)addSlice(load, slice);
+  for (Operation *op : slice)
     builder.clone(*op, mapping);
 }
 
@@ -227,10 +231,9 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   State next;
   if (!captured.empty())
     next.captured = loadCaptured(greatest(subtract(key, loop.getStep()), low));
-  if (isFirst)
-    state.captured = loadCaptured(key);
-  for (auto [load, tile] : llvm::zip_equal(captured, state.captured))
-    mapping.map(load.getResult(), tile);
+  if (!isFirst)
+    for (auto [load, tile] : llvm::zip_equal(captured, state.captured))
+      mapping.map(load.getResult(), tile);
   cloneEarly(mapping, /*feedsProduct=*/false);
   next.weights = mapping.lookup(product.getA());
   if (scaling)
