@@ -129,6 +129,7 @@ class Bench:
     def measure_host(self, case: Case) -> dict[str, Any]:
         """Microseconds of the host for one launch: ours from C and from Python, an empty call of the library from there,
         and PyTorch's of cuDNN."""
+
         def cost(run: Run) -> float:
             best = []
             for _ in range(20):

@@ -83,7 +83,8 @@ def section(report: dict[str, Any]) -> str:
     groups = (
         ("cudnn", "cuDNN", "Beside cuDNN. The share of the tensor cores' peak is from counted cycles."),
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
-        ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is named."),
+        ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
+         "named."),
         ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN; f32 beside PyTorch's memory-efficient "
          "attention. Those of f32 and sm_80 use none of Hopper's own instructions."),
     )
@@ -97,7 +98,7 @@ def section(report: dict[str, Any]) -> str:
         lines += [f"Of a launch's cycles the census of its tiles takes {', '.join(shares)}, counted where its kernels run "
                   "one by one; a kernel that starts early hides a part of that.", ""]
     if census := report.get("census"):
-        shares = (f"{100 * entry['share']:.1f} % ({entry['case'].split('_')[0]})" for entry in census)
+        shares = (f"{100 * entry['share']:.1f} % ({entry['case'].replace('_', ' ')})" for entry in census)
         lines += [f"Of a launch's time it takes {', '.join(shares)}: replays of a graph of both kernels, and of one "
                   "without the census, in turns.", ""]
     if host := report.get("host"):
