@@ -63,6 +63,37 @@ Value CopyEmitter::takeStage(State &state, Value variable) {
   return ptx.add(first, ptx.mul(stage, tile::SharedLayout(cast<VectorType>(type.getElement())).bytes()));
 }
 
+/// Indices of what would be the first element of a tile if its rows began at 0; null for the rows.
+static SmallVector<Value> indicesOfOrigin(tile::PutOp put) {
+  auto indices = llvm::to_vector_of<Value>(put.getIndices());
+  indices[put.getAxes()[0]] = {};
+  return indices;
+}
+
+/// The first copy of a program computes the origins of those that follow as well: in registers they take less than the
+/// numbers that they are made of.
+Value CopyEmitter::findOrigin(tile::PutOp put) {
+  Ptx &ptx = context.ptx;
+  auto find = [&](tile::PutOp other) {
+    return llvm::find_if(origins, [&](const Origin &origin) {
+      return origin.view == other.getView() && origin.indices == indicesOfOrigin(other);
+    });
+  };
+  auto compute = [&](tile::PutOp other) -> Value {
+    SmallVector<Value> indices = llvm::map_to_vector(
+        indicesOfOrigin(other), [&](Value value) { return value ? context.scalar(value) : ptx.i32(0); });
+    return ptx.afresh(context.abi.getView(other.getView()).address(ptx.b, ptx.loc, indices));
+  };
+  auto isKnown = [&](Value value) { return !value || context.knows(value); };
+  if (auto program = dyn_cast<tile::ProgramOp>(put->getParentOp()); program && find(put) == origins.end())
+    program.walk([&](tile::PutOp other) {
+      if (find(other) == origins.end() && llvm::all_of(indicesOfOrigin(other), isKnown))
+        origins.push_back({other.getView(), indicesOfOrigin(other), compute(other)});
+    });
+  auto *found = find(put);
+  return found == origins.end() ? compute(put) : found->address;
+}
+
 /// Where the piece of row `row` lies in shared memory.
 Value CopyEmitter::sharedAddress(const Part &part, Value row) {
   Ptx &ptx = context.ptx;
@@ -103,23 +134,22 @@ void CopyEmitter::copyAligned(const Part &part) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   int64_t elementBytes = part.element.getIntOrFloatBitWidth() / 8;
-  Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether * elementBytes));
+  Value step = arith::MulIOp::create(b, ptx.loc, ptx.afresh(part.rowStride), ptx.i64(part.rowsTogether * elementBytes));
   Value address = rowAddress(part, part.row), left = ptx.sub(part.left, part.row);
-  // Rows that are eight apart permute their pieces alike: few addresses, and the rest is in the instruction. All would
-  // take a register each, as what does not change from step to step of a loop.
-  SmallVector<Value> places;
+  // The thread's row is below `rowsTogether`, and that a power of two, so that the sum of the row and of `first` is
+  // their exclusive or. Permutations then differ by that of constants, and the rest is in the instruction. Each copy
+  // computes its places: from in front of a loop on, they would take a register each.
+  Value place = sharedAddress(part, ptx.afresh(part.row));
   for (int64_t first = 0; first < part.layout.rows; first += part.rowsTogether) {
-    int64_t alike = first % panelPieces;
-    if (first == alike)
-      places.push_back(sharedAddress(part, ptx.add(part.row, first)));
+    int64_t permuted = first % panelPieces * pieceBytes;
     OpBuilder::InsertionGuard guard(b);
     if (first + part.rowsTogether > part.layout.rows) {
       auto whole = scf::IfOp::create(b, ptx.loc, ptx.less(part.row, ptx.i32(part.layout.rows - first)));
       b.setInsertionPoint(whole.thenBlock()->getTerminator());
     }
     Value inside = arith::AndIOp::create(b, ptx.loc, part.insideColumns, ptx.less(ptx.i32(first), left));
-    ptx.copyPiece(places[alike / part.rowsTogether], (first - alike) * tile::SharedLayout::rowBytes, address,
-                  ptx.select(inside, ptx.i32(pieceBytes), ptx.i32(0)));
+    ptx.copyPiece(permuted ? ptx.bitXor(place, ptx.i32(permuted)) : place, first * tile::SharedLayout::rowBytes,
+                  address, ptx.select(inside, ptx.i32(pieceBytes), ptx.i32(0)));
     if (int64_t next = first + part.rowsTogether; next < part.layout.rows)
       address = nextAddress(part, address, ptx.add(part.row, next), b.getI8Type(), step);
   }
@@ -179,7 +209,10 @@ void CopyEmitter::emit(tile::PutOp put) {
   assert(threadsOfRow <= threads && "a row has a thread for each piece");
 
   SmallVector<Value> indices = llvm::map_to_vector(put.getIndices(), [&](Value v) { return context.scalar(v); });
-  Value corner = view.address(b, ptx.loc, indices); // the same for all threads
+  Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(indices[axes[0]]), view.strides[axes[0]]);
+  Value origin = findOrigin(put); // the same for all threads, as the corner
+  Value corner = LLVM::GEPOp::create(b, ptx.loc, origin.getType(), type.getElementType(), origin,
+                                     ArrayRef<LLVM::GEPArg>{distance});
   Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
   Value row = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow));
   Value piece = ptx.bitAnd(thread, threadsOfRow - 1), column = ptx.mul(piece, inPiece);

@@ -31,6 +31,14 @@ private:
   /// What a thread copies of each row of a tile.
   struct Part;
 
+  /// The address of what would be the first element of tiles of `view` if their rows began at 0.
+  struct Origin {
+    mlir::Value view;
+    llvm::SmallVector<mlir::Value> indices; ///< null for the rows
+    mlir::Value address;
+  };
+
+  mlir::Value findOrigin(tile::PutOp put);
   mlir::Value takeStage(State &state, mlir::Value variable);
   void copyAligned(const Part &part);
   void copyElements(const Part &part);
@@ -41,6 +49,7 @@ private:
   EmitContext &context;
   mlir::Value base;
   int64_t threads; ///< of the block
+  llvm::SmallVector<Origin> origins;
   llvm::DenseMap<mlir::Value, State> states;
 };
 

@@ -52,6 +52,10 @@ static Value constantOf(Ptx &ptx, Attribute attribute, Type type) {
   return arith::ConstantOp::create(ptx.b, ptx.loc, cast<TypedAttr>(attribute));
 }
 
+bool EmitContext::knows(Value value) const {
+  return scalars.contains(value) || abi.isScalar(value) || matchPattern(value, m_Constant());
+}
+
 Value EmitContext::scalar(Value value) {
   if (auto it = scalars.find(value); it != scalars.end())
     return it->second;

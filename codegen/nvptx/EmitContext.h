@@ -63,6 +63,8 @@ public:
   EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, attn::PipelineAttr pipeline)
       : ptx(builder, loc), abi(abi), pipeline(pipeline) {}
 
+  /// Whether `value`, a scalar, has been computed where the builder stands.
+  bool knows(mlir::Value value) const;
   /// The scalar that stands for `value`: i32 for an index.
   mlir::Value scalar(mlir::Value value);
   /// An element of a row vector.

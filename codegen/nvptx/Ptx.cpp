@@ -57,6 +57,11 @@ Value Ptx::threadId() { return NVVM::ThreadIdXOp::create(b, loc, b.getI32Type())
 Value Ptx::blockId() { return NVVM::BlockIdXOp::create(b, loc, b.getI32Type()); }
 Value Ptx::gridSize() { return NVVM::GridDimXOp::create(b, loc, b.getI32Type()); }
 
+Value Ptx::afresh(Value x) {
+  bool isWord = x.getType().isInteger(32);
+  return assembly(x.getType(), isWord ? "mov.b32 $0, $1;" : "mov.b64 $0, $1;", isWord ? "rr" : "ll", x);
+}
+
 Value Ptx::uniform(Value x) {
   return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, i32(0), i32(0x1f), NVVM::ShflKind::idx, UnitAttr());
 }

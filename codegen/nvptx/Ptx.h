@@ -57,6 +57,9 @@ public:
   mlir::Value threadId();
   mlir::Value blockId();
   mlir::Value gridSize();
+  /// A word or double word as it is, of which nothing is known any more: what is made of it is computed where it
+  /// stands, and not kept in registers from in front of a loop on.
+  mlir::Value afresh(mlir::Value x);
   /// The value of lane 0: the assembler then knows that all lanes hold the same and keeps it in a uniform register,
   /// where products want their descriptors.
   mlir::Value uniform(mlir::Value x);

@@ -14,14 +14,11 @@ using namespace attnc::nvptx;
 
 Value StoreEmitter::isBelow(Value position, Value limit) { return context.ptx.less(position, context.scalar(limit)); }
 
-/// Indices of the element in row `row` and in column `column` (which may be null).
-SmallVector<Value> StoreEmitter::place(tile::StoreOp store, Value row, Value column) {
-  ArrayRef<int64_t> axes = store.getAxes();
+/// Indices of where row `row` starts.
+SmallVector<Value> StoreEmitter::place(tile::StoreOp store, Value row) {
   SmallVector<Value> positions =
       llvm::map_to_vector(store.getIndices(), [&](Value value) { return context.scalar(value); });
-  context.moveToRow(positions, axes[0], store.getRowGroup(), row);
-  if (column)
-    positions[axes[1]] = context.ptx.add(positions[axes[1]], column);
+  context.moveToRow(positions, store.getAxes()[0], store.getRowGroup(), row);
   return positions;
 }
 
@@ -37,7 +34,7 @@ void StoreEmitter::storeRows(tile::StoreOp store) {
     value = ptx.select(isSlot, context.row(store.getValue(), slot), value);
     row = ptx.select(isSlot, ptx.add(context.place.row, rowOf(slot)), row);
   }
-  SmallVector<Value> positions = place(store, row, {});
+  SmallVector<Value> positions = place(store, row);
   Value stores = arith::AndIOp::create(ptx.b, ptx.loc, ptx.less(number, ptx.i32(rowsOfThread)),
                                        isBelow(positions[store.getAxes()[0]], store.getLimits()[0]));
   context.onlyIf(stores,
@@ -87,26 +84,29 @@ static bool endsWithTile(tile::StoreOp store) {
   return matchPattern(store.getLimits()[1], m_ConstantInt(&limit)) && limit.getSExtValue() == columns;
 }
 
-/// The elements of one of the thread's rows from column `first` on, each by itself.
-void StoreEmitter::storeElements(tile::StoreOp store, int64_t slot, int64_t first) {
+/// The elements of one of the thread's rows, which starts at `address`, from column `first` on, each by itself.
+void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t slot, int64_t first) {
   Ptx &ptx = context.ptx;
-  const View &view = context.abi.getView(store.getView());
+  OpBuilder &b = ptx.b;
   auto type = cast<VectorType>(store.getValue().getType());
-  ArrayRef<int64_t> axes = store.getAxes();
-  Value row = ptx.add(context.place.row, rowOf(slot));
+  int64_t axis = store.getAxes()[1];
+  Value stride = context.abi.getView(store.getView()).strides[axis];
   int64_t elements = type.getDimSize(1) / lanesOfRow * rowsOfThread;
   bool whole = endsWithTile(store);
   for (int64_t element = first / lanesOfRow * rowsOfThread; element < elements; ++element) {
     if (slotOf(element) != slot)
       continue;
-    SmallVector<Value> positions = place(store, row, ptx.add(context.place.column, columnOf(element)));
-    OpBuilder::InsertionGuard guard(ptx.b);
+    Value column = ptx.add(context.place.column, columnOf(element));
+    OpBuilder::InsertionGuard guard(b);
     if (!whole) {
-      auto inside = scf::IfOp::create(ptx.b, ptx.loc, isBelow(positions[axes[1]], store.getLimits()[1]));
-      ptx.b.setInsertionPoint(inside.thenBlock()->getTerminator());
+      Value position = ptx.add(context.scalar(store.getIndices()[axis]), column);
+      auto inside = scf::IfOp::create(b, ptx.loc, isBelow(position, store.getLimits()[1]));
+      b.setInsertionPoint(inside.thenBlock()->getTerminator());
     }
-    LLVM::StoreOp::create(ptx.b, ptx.loc, context.element(store.getValue(), element),
-                          view.address(ptx.b, ptx.loc, positions));
+    Value offset = arith::MulIOp::create(b, ptx.loc, ptx.widen(column), stride);
+    Value at = LLVM::GEPOp::create(b, ptx.loc, address.getType(), type.getElementType(), address,
+                                   ArrayRef<LLVM::GEPArg>{offset});
+    LLVM::StoreOp::create(b, ptx.loc, context.element(store.getValue(), element), at);
   }
 }
 
@@ -120,50 +120,47 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   bool packs =
       endsWithTile(store) && context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
   int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
-  // What can go through a buffer has a tensor map, which asks for as much.
-  Value aligned = together && !store.getBuffer() ? areRowsAligned(view) : Value();
+  // Where rows start is computed once, before the ways part: what it is made of need not be kept in registers then.
+  SmallVector<Value> inside, addresses;
   for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
-    Value row = ptx.add(context.place.row, rowOf(slot));
+    SmallVector<Value> start = place(store, ptx.add(context.place.row, rowOf(slot)));
+    inside.push_back(isBelow(start[axes[0]], store.getLimits()[0]));
+    addresses.push_back(view.address(ptx.b, ptx.loc, start));
+  }
+  auto shifted = [&](Value address, LLVM::GEPArg elements) -> Value {
+    return LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), type.getElementType(), address, ArrayRef{elements});
+  };
+  auto inElements = [&](int64_t first) {
+    for (int64_t slot = 0; slot < rowsOfThread; ++slot)
+      context.onlyIf(inside[slot], [&] { storeElements(store, addresses[slot], slot, first); });
+  };
+  if (!together)
+    return inElements(0);
+  auto inGroups = [&] {
     // This lane's group of each four.
-    Value group = ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns);
-    SmallVector<Value> start = place(store, row, group);
-    Value inside = isBelow(start[axes[0]], store.getLimits()[0]);
-    auto fast = [&] {
-      Value address = view.address(ptx.b, ptx.loc, start);
+    Value group = ptx.widen(ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns));
+    ArrayRef<Value> values = context.tiles.find(store.getValue())->second.values;
+    for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
+      Value address = shifted(addresses[slot], group);
       for (int64_t column = 0; column < together; column += columnsTogether) {
         SmallVector<Value> words;
         for (int64_t n = 0; n < lanesOfRow; ++n)
-          words.push_back(
-              context.tiles.find(store.getValue())->second.values[(column / groupColumns + n) * rowsOfThread + slot]);
-        Value at = LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), type.getElementType(), address,
-                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(column)});
-        storeGroups(at, words, inside);
+          words.push_back(values[(column / groupColumns + n) * rowsOfThread + slot]);
+        storeGroups(shifted(address, static_cast<int32_t>(column)), words, inside[slot]);
       }
-    };
-    auto under = [&](Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
-      auto branch = scf::IfOp::create(ptx.b, ptx.loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
-      OpBuilder::InsertionGuard guard(ptx.b);
-      ptx.b.setInsertionPoint(branch.thenBlock()->getTerminator());
-      then();
-      if (!otherwise)
-        return;
-      ptx.b.setInsertionPoint(branch.elseBlock()->getTerminator());
-      otherwise();
-    };
-    if (!together) {
-      under(inside, [&] { storeElements(store, slot, 0); }, {});
-      continue;
     }
-    auto inGroups = [&] {
-      fast();
-      if (together < type.getDimSize(1))
-        under(inside, [&] { storeElements(store, slot, together); }, {});
-    };
-    if (aligned)
-      under(aligned, inGroups, [&] { under(inside, [&] { storeElements(store, slot, 0); }, {}); });
-    else
-      inGroups();
-  }
+    if (together < type.getDimSize(1))
+      inElements(together);
+  };
+  // What can go through a buffer has a tensor map, which asks for rows at multiples of 16 bytes.
+  if (store.getBuffer())
+    return inGroups();
+  auto branch = scf::IfOp::create(ptx.b, ptx.loc, areRowsAligned(view), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(ptx.b);
+  ptx.b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  inGroups();
+  ptx.b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  inElements(0);
 }
 
 /// Through the buffer: fragments to rows of shared memory, and boxes of it to the tensor by the copy engine. A warp

@@ -23,12 +23,12 @@ private:
   void storeStaged(tile::StoreOp store);
   void storeStagedBelow(tile::StoreOp store);
   void storeTile(tile::StoreOp store);
-  void storeElements(tile::StoreOp store, int64_t slot, int64_t first);
+  void storeElements(tile::StoreOp store, mlir::Value address, int64_t slot, int64_t first);
   void storeGroups(mlir::Value address, llvm::SmallVector<mlir::Value> words, mlir::Value inside);
   mlir::Value areRowsAligned(const View &view);
   void storeRows(tile::StoreOp store);
   mlir::Value isBelow(mlir::Value position, mlir::Value limit);
-  llvm::SmallVector<mlir::Value> place(tile::StoreOp store, mlir::Value row, mlir::Value column);
+  llvm::SmallVector<mlir::Value> place(tile::StoreOp store, mlir::Value row);
 
   EmitContext &context;
   mlir::Value base;

@@ -244,7 +244,7 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   int64_t most = floats ? accumulatorRegistersOfFloats : accumulatorRegisters;
   int64_t held = value ? headDim(value) / 2 : most - 16;
   // Where steps rescale the output outside of a branch, it takes more registers.
-  bool lazy = held > lazyRegisters;
+  bool lazy = held >= lazyRegisters;
   double ofElement = getElementRegisters(kernel);
   auto fits = [&](Step step, int64_t blocks) {
     // What elements take is there for one row after the other.
