@@ -91,7 +91,7 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
         report["compile"] = attempt_each(errors, "compile", wants, bench.measure_compilation)
         for entry in report["compile"]:
             print(f"compile {entry['case']}: {entry['seconds']:.2f} s, ptxas alone {entry['ptxas_seconds']:.2f} s, "
-                  f"{entry['ratio']:.2f} times", flush=True)
+                  f"{entry['more_seconds']:+.2f} s", flush=True)
     if "cpu" in others:
         found = [attempt(errors, f"cpu/{mask}", lambda mask=mask: bench.measure_cpu(mask)) for mask in CPU_MASKS]
         report["cpu"] = [entry for entry in found if entry]

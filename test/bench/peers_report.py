@@ -116,10 +116,10 @@ def section(report: dict[str, Any]) -> str:
             f"Device memory of a launch beside its arguments: {taken} bytes; a loaded kernel holds {resident}.", ""
         ]
     if compilation := report.get("compile"):
-        lines += ["| kernel | spec to image, s | ptxas alone, s | times |", "|---|--:|--:|--:|"]
+        lines += ["| kernel | spec to image, s | ptxas alone, s | more, s |", "|---|--:|--:|--:|"]
         for entry in compilation:
             lines.append(f"| {entry['case']} | {entry['seconds']:.2f} | {entry['ptxas_seconds']:.2f} | "
-                         f"{entry['ratio']:.2f} |")
+                         f"{entry['more_seconds']:+.2f} |")
         lines.append("")
     if cpu := report.get("cpu"):
         lines += ["The CPU target beside PyTorch's attention on the same cores, f32, 16 heads of 128, 4096 rows:", ""]
