@@ -134,7 +134,7 @@ void CopyEmitter::copyAligned(const Part &part) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   int64_t elementBytes = part.element.getIntOrFloatBitWidth() / 8;
-  Value step = arith::MulIOp::create(b, ptx.loc, ptx.afresh(part.rowStride), ptx.i64(part.rowsTogether * elementBytes));
+  Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether * elementBytes));
   Value address = rowAddress(part, part.row), left = ptx.sub(part.left, part.row);
   // The thread's row is below `rowsTogether`, and that a power of two, so that the sum of the row and of `first` is
   // their exclusive or. Permutations then differ by that of constants, and the rest is in the instruction. Each copy
