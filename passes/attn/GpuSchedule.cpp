@@ -15,11 +15,11 @@ namespace {
 /// Rows of queries that one warpgroup works on.
 constexpr int64_t warpgroupRows = 64, warpgroupThreads = 128;
 
-/// How the steps of a kernel overlap.
+/// How consumers overlap: whether each visits the keys of its own rows alone, and whether they take turns.
 struct Overlap {
-  Rescale rescale;
-  bool lazy, optimistic, ownKeys, turns, byRow, pinned;
+  bool ownKeys, turns;
 };
+constexpr Overlap shared = {false, true}, own = {true, true}, sharedFree = {false, false};
 
 /// Up to how many queries a row of the table is for: without a mask, with one, with one that is a window, and with one
 /// beside a score that functions bind.
@@ -47,31 +47,17 @@ struct Shape {
   Overlap full, masked;
 };
 
-/// Row by row, with maxima of the steps before.
-constexpr Overlap trust(bool ownKeys, bool turns) {
-  return {Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns, /*byRow=*/true, /*pinned=*/false};
-}
-constexpr Overlap trusting = trust(/*ownKeys=*/false, /*turns=*/true);
-constexpr Overlap trustingOwn = trust(/*ownKeys=*/true, /*turns=*/true);
-constexpr Overlap trustingFree = trust(/*ownKeys=*/false, /*turns=*/false);
-/// Steps of few keys have few maxima to look for, and rescaling less often is enough.
-constexpr Overlap wide = {Rescale::Before, /*lazy=*/true,   /*optimistic=*/false, /*ownKeys=*/false,
-                          /*turns=*/false, /*byRow=*/false, /*pinned=*/false};
-constexpr Overlap wideMasked = {Rescale::First,  /*lazy=*/true,  /*optimistic=*/false, /*ownKeys=*/false,
-                                /*turns=*/false, /*byRow=*/true, /*pinned=*/false};
-
 /// What was measured best (docs/rationale/hopper-schedule.md). Two consumers round rows up to less, three share what
 /// keys and values cost. What elements take beside their logits must fit the registers too: three consumers are for
 /// those that take little, and rows of heavy kernels say how many keys a step has at most.
 constexpr Shape shapes[] = {
-    {64, Plain, few, 128, 2, 2, 24, 240, trusting, trusting},
-    {64, Plain, every, 128, 2, 3, 32, 160, trusting, trustingOwn},
-    {128, Plain, most, 64, 4, 2, 24, 240, trustingFree, trustingOwn},
-    {128, Plain, every, 64, 4, 3, 32, 160, trustingFree, trustingOwn},
-    {128, Listed, every, 128, 2, 2, 24, 240, trusting, trusting}, // shorter lists; one consumer
-    {128, Heavy, every, 128, 2, 2, 24, 240, trustingFree, trustingOwn},
-    {192, Plain | Listed | Heavy, every, 64, 2, 2, 24, 240, trusting, trusting},
-    {256, Plain | Listed | Heavy, every, 64, 2, 2, 24, 240, wide, wideMasked},
+    {64, Plain, few, 128, 2, 2, 24, 240, shared, shared},
+    {64, Plain, every, 128, 2, 3, 32, 160, shared, own},
+    {128, Plain, most, 64, 4, 2, 24, 240, sharedFree, own},
+    {128, Plain, every, 64, 4, 3, 32, 160, sharedFree, own},
+    {128, Listed, every, 128, 2, 2, 24, 240, shared, shared}, // shorter lists; one consumer
+    {128, Heavy, every, 128, 2, 2, 24, 240, sharedFree, own},
+    {256, Plain | Listed | Heavy, every, 64, 2, 2, 24, 240, shared, shared},
 };
 
 /// Keys that steps of heavy kernels may have.
@@ -275,10 +261,11 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   // The most comfortable of these that fits.
   for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
                                        std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
-    auto pipeline = PipelineAttr::get(
-        target.getContext(), consumers, step.stages, queryStages, shape.producerRegisters, shape.consumerRegisters,
-        overlap.rescale, overlap.lazy, overlap.optimistic, ownKeys, turns, overlap.byRow, overlap.pinned, epilogue,
-        /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
+    auto pipeline =
+        PipelineAttr::get(target.getContext(), consumers, step.stages, queryStages, shape.producerRegisters,
+                          shape.consumerRegisters, Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
+                          /*by_row=*/true, /*pinned=*/false, epilogue,
+                          /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
