@@ -19,8 +19,10 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -102,9 +104,20 @@ struct ErrorKeeper : llvm::DiagnosticHandler {
   std::string &error;
 };
 
+/// Leaves out passes of the back end that look for common parts of addresses. Kernels with roles have none, whose boxes
+/// are found by the copy engine; those of warps have (docs/rationale/compile-time.md). Passes go by the names that
+/// -opt-bisect shows.
+struct AddressPassGate : llvm::OptPassGate {
+  bool shouldRunPass(StringRef name, StringRef) const override { return name != "slsr" && name != "nary-reassociate"; }
+  bool isEnabled() const override { return closed; }
+
+  bool closed = false;
+};
+
 /// A module in LLVM's IR, with the machine it is for.
 struct Translated {
-  std::string error; ///< outlives the context, which writes it
+  std::string error;    ///< outlives the context, which writes it
+  AddressPassGate gate; ///< outlives the context too
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -129,6 +142,7 @@ static void markAssembly(llvm::Module &module) {
 static std::unique_ptr<Translated> prepare(attn::GpuTargetAttr target) {
   auto result = std::make_unique<Translated>();
   result->context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(result->error));
+  result->context.setOptPassGate(result->gate);
   result->machine = createTargetMachine(target);
   return result->machine ? std::move(result) : nullptr;
 }
@@ -189,9 +203,17 @@ static void optimize(Translated &translated) {
       passes.run(function, functions);
 }
 
+/// Whether warps of the kernel have roles, which hand registers to each other.
+static bool hasRoles(const llvm::Module &module) {
+  const llvm::Function *intrinsic =
+      llvm::Intrinsic::getDeclarationIfExists(&module, llvm::Intrinsic::nvvm_setmaxnreg_inc_sync_aligned_u32);
+  return intrinsic && !intrinsic->use_empty();
+}
+
 /// Optimises and writes PTX; what fails stands in `error`.
 static FailureOr<std::string> writePtx(Translated &translated) {
   optimize(translated);
+  translated.gate.closed = hasRoles(*translated.module);
   SmallString<0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager passes;
