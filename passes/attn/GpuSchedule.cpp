@@ -21,21 +21,22 @@ struct Overlap {
 };
 constexpr Overlap shared = {false, true}, own = {true, true}, sharedFree = {false, false};
 
-/// Up to how many queries a row of the table is for: without a mask, with one, with one that is a window, and with one
-/// beside a score that functions bind.
+/// Up to how many queries a row of the table is for: without a mask, with one, and with one beside a score that
+/// functions bind.
 struct Queries {
-  int64_t full, masked, window, functions;
+  int64_t full, masked, functions;
 };
 
 constexpr int64_t any = unlimitedQueries;
-constexpr Queries few = {256, 1024, 1024, 1024}, most = {any, 4096, any, 1024}, every = {any, any, any, any};
+constexpr Queries few = {256, 1024, 1024}, many = {any, 4096, 1024}, some = {any, 2048, 1024}, every = {any, any, any};
 
 /// Kinds of kernels, as bits. A single consumer has the rows of lists.
 enum Kind : unsigned {
-  Plain = 1,  ///< a range of keys; elements take next to no registers beside the logits
-  Listed = 2, ///< the same for steps that a census lists
-  Heavy = 4,  ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
-              ///< leave room
+  Plain = 1,    ///< all keys up to some; elements take next to no registers beside the logits
+  Windowed = 2, ///< the same for keys near the query alone: tiles are short
+  Listed = 4,   ///< the same for steps that a census lists
+  Heavy = 8, ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
+             ///< leave room
 };
 
 /// A row of the table of schedules: for head dims up to `dims`, kinds of kernels, and so many queries.
@@ -51,13 +52,15 @@ struct Shape {
 /// keys and values cost. What elements take beside their logits must fit the registers too: three consumers are for
 /// those that take little, and rows of heavy kernels say how many keys a step has at most.
 constexpr Shape shapes[] = {
-    {64, Plain, few, 128, 2, 2, 24, 240, shared, shared},
-    {64, Plain, every, 128, 2, 3, 32, 160, shared, own},
-    {128, Plain, most, 64, 4, 2, 24, 240, sharedFree, own},
+    {64, Plain | Windowed, few, 128, 2, 2, 24, 240, shared, shared},
+    {64, Plain | Windowed, every, 128, 2, 3, 32, 160, shared, own},
+    {128, Plain, many, 64, 4, 2, 24, 240, sharedFree, own},
     {128, Plain, every, 64, 4, 3, 32, 160, sharedFree, own},
-    {128, Listed, every, 128, 2, 2, 24, 240, shared, shared}, // shorter lists; one consumer
+    {128, Windowed, some, 64, 4, 2, 24, 240, sharedFree, own},
+    {128, Windowed, every, 64, 3, 3, 32, 160, sharedFree, own}, // room for the next tile's queries
+    {128, Listed, every, 128, 2, 2, 24, 240, shared, shared},   // shorter lists; one consumer
     {128, Heavy, every, 128, 2, 2, 24, 240, sharedFree, own},
-    {256, Plain | Listed | Heavy, every, 64, 2, 2, 24, 240, shared, shared},
+    {256, Plain | Windowed | Listed | Heavy, every, 64, 2, 2, 24, 240, shared, shared},
 };
 
 /// Keys that steps of heavy kernels may have.
@@ -71,6 +74,21 @@ constexpr double registersOfTiles = 200, registersOfWindows = 190;
 struct Step {
   int64_t keys, stages;
 };
+
+/// Buffers of queries, and how the output leaves.
+struct Room {
+  int64_t queryStages;
+  Epilogue epilogue;
+};
+
+/// From the most comfortable on. Three consumers wait longer for the next tile's queries than for room for their
+/// output.
+constexpr Room rooms[] = {{2, Epilogue::Staged}, {1, Epilogue::Staged}, {1, Epilogue::Slabs}, {1, Epilogue::Direct}},
+               roomsOfThree[] = {{2, Epilogue::Staged},
+                                 {2, Epilogue::Slabs},
+                                 {1, Epilogue::Staged},
+                                 {1, Epilogue::Slabs},
+                                 {1, Epilogue::Direct}};
 
 /// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
 /// gain little.
@@ -180,18 +198,20 @@ static bool isBoundByFunctions(KernelOpInterface kernel) {
   return found;
 }
 
-/// Which rows of the table `kernel` has.
-static Kind kindOf(KernelOpInterface kernel) {
-  if (getElementRegisters(kernel) > 0)
-    return Heavy;
-  return needsCensus(kernel) ? Listed : Plain;
-}
-
 /// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
 /// turns.
 static bool hasWindow(KernelOpInterface kernel) {
   return !kernel.getBounds().empty() &&
          !matchPattern(kernel.getBounds().front().getTerminator()->getOperand(0), m_Zero());
+}
+
+/// Which rows of the table `kernel` has.
+static Kind kindOf(KernelOpInterface kernel) {
+  if (getElementRegisters(kernel) > 0)
+    return Heavy;
+  if (needsCensus(kernel))
+    return Listed;
+  return hasWindow(kernel) ? Windowed : Plain;
 }
 
 /// Keys and stages of the steps of a row of the table. Rings of short steps have more stages, for about as many bytes.
@@ -258,13 +278,12 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   bool turns = overlap.turns && consumers > 1 && !isBoundByFunctions(kernel) && !hasWindow(kernel);
   Step step = selectStep(kernel, shape);
   ScheduleAttr schedule;
-  // The most comfortable of these that fits.
-  for (auto [queryStages, epilogue] : {std::pair(2, Epilogue::Staged), std::pair(1, Epilogue::Staged),
-                                       std::pair(1, Epilogue::Slabs), std::pair(1, Epilogue::Direct)}) {
+  // The most comfortable that fits.
+  for (Room room : consumers > 2 ? ArrayRef<Room>(roomsOfThree) : ArrayRef<Room>(rooms)) {
     auto pipeline =
-        PipelineAttr::get(target.getContext(), consumers, step.stages, queryStages, shape.producerRegisters,
+        PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, shape.producerRegisters,
                           shape.consumerRegisters, Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
-                          /*by_row=*/true, /*pinned=*/false, epilogue,
+                          /*by_row=*/true, /*pinned=*/false, room.epilogue,
                           /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
@@ -277,8 +296,6 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
 static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
   if (kernel.getMask().empty())
     return shape.queries.full;
-  if (hasWindow(kernel))
-    return shape.queries.window;
   return isBoundByFunctions(kernel) ? shape.queries.functions : shape.queries.masked;
 }
 
@@ -303,7 +320,8 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
     // One warpgroup where its rows are enough for all queries: memory binds it, and shorter steps do not pay.
     int64_t few = warpgroupRows / heads;
     schedules.push_back(
-        selectBoxes(kernel, *find(kind == Plain ? Listed : kind), target, /*consumers=*/1, heads).forQueries(0, few));
+        selectBoxes(kernel, *find((kind & (Plain | Windowed)) != 0 ? Listed : kind), target, /*consumers=*/1, heads)
+            .forQueries(0, few));
     schedules.push_back(
         selectBoxes(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;

@@ -1,9 +1,13 @@
 // RUN: attnc compile %s --target nvptx:sm_90a --emit attn | FileCheck %s
 
-// Under a window a tile of queries has few steps, and consumers take no turns.
+// Under a window a tile of queries has few steps, and consumers take no turns. Three of them have the next tile's queries
+// in advance, and less room for their output.
 // CHECK: schedule(
 // CHECK-NOT: turns
-// CHECK-SAME: own_keys = true, by_row = true
+// CHECK-SAME: query_tile = 128, key_tile = 64, panel = 64, most_queries = 2048, {{.*}}stages = 4, query_stages = 2,
+// CHECK-SAME: own_keys = true, by_row = true, epilogue = staged
+// CHECK-SAME: query_tile = 192, key_tile = 64, panel = 64, least_queries = 2049, {{.*}}stages = 3, query_stages = 2,
+// CHECK-SAME: own_keys = true, by_row = true, epilogue = slabs
 // CHECK-NOT: turns
 
 !t = tensor<?x?x4x128xf16>
