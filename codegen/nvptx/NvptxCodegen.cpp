@@ -197,7 +197,6 @@ static void optimize(Translated &translated) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(motion), /*UseMemorySSA=*/true));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(induction)));
   passes.addPass(llvm::InstCombinePass(combine));
-  passes.addPass(llvm::SimplifyCFGPass());
   for (llvm::Function &function : *translated.module)
     if (!function.isDeclaration())
       passes.run(function, functions);
