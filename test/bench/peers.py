@@ -34,7 +34,8 @@ CENSUS_VARIANTS = ("documents", "dense")
 OTHER_DIMS = (32, 96, 192)  # of the schedules for sm_90a that no other point shows
 # Elements that take registers of their own, and a list where two consumers work on it, by head dims.
 HEAVY = [(variant, dim) for variant in ("bias", "dropout") for dim in (64, 128, 256)] + [("documents", 64)]
-SEQUENCES = (("packed", 2048), ("packed", 256), ("lengths", 2048))  # beside a batch without ends of their own
+# A window's schedule for fewer queries; sequences beside a batch without ends of their own.
+SHORT = (("window", 2048), ("packed", 2048), ("packed", 256), ("lengths", 2048))
 
 
 def all_points(quick: bool) -> list[tuple[str, Case]]:
@@ -47,7 +48,7 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
                 points.append((f"cudnn/d{dim}/{sequence // 1024}k/{mask}", Case(mask, dim, sequence)))
     points += [(f"flex/{variant}", Case(variant, 128, long)) for variant in FLEX_VARIANTS]
     points += [(f"own/{variant}", Case(variant, 128, long)) for variant in OWN_VARIANTS]
-    points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SEQUENCES]
+    points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SHORT]
     points += [(f"own/{variant}/d{dim}", Case(variant, dim, 4096)) for variant, dim in HEAVY]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
     points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]
