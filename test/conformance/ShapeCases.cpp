@@ -142,6 +142,21 @@ static void addLayouts(std::vector<Case> &cases, Extent extent) {
   cases.push_back(repeated);
 }
 
+/// Masks at head dims where schedules for many queries are not those for few, and windows have schedules of their own.
+static void addMasksOfLargeHeads(std::vector<Case> &cases, Extent extent) {
+  const std::pair<const char *, const char *> masks[] = {
+      {"S2_causal", causal},
+      {"S5_window", "%keep = attn.window %i, %j left(1024) right(0)"},
+      {"S5_short_window", "%keep = attn.window %i, %j left(100) right(30)"}};
+  for (int64_t dim : {128, 256})
+    for (auto [name, mask] : masks) {
+      Spec spec;
+      spec.headDim = dim;
+      spec.mask = mask;
+      cases.push_back({name + ("_head_dim_" + std::to_string(dim)), spec, standardTrials(extent), {"bf16"}});
+    }
+}
+
 void attnc::conformance::addShapeCases(std::vector<Case> &cases, Extent extent) {
   addGroups(cases, extent);
   addShortGroups(cases);
@@ -149,4 +164,5 @@ void attnc::conformance::addShapeCases(std::vector<Case> &cases, Extent extent) 
   addHeavyElements(cases, extent);
   addWeights(cases, extent);
   addLayouts(cases, extent);
+  addMasksOfLargeHeads(cases, extent);
 }
