@@ -109,15 +109,12 @@ struct ErrorKeeper : llvm::DiagnosticHandler {
 /// -opt-bisect shows.
 struct AddressPassGate : llvm::OptPassGate {
   bool shouldRunPass(StringRef name, StringRef) const override { return name != "slsr" && name != "nary-reassociate"; }
-  bool isEnabled() const override { return closed; }
-
-  bool closed = false;
+  bool isEnabled() const override { return true; }
 };
 
 /// A module in LLVM's IR, with the machine it is for.
 struct Translated {
-  std::string error;    ///< outlives the context, which writes it
-  AddressPassGate gate; ///< outlives the context too
+  std::string error; ///< outlives the context, which writes it
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -142,7 +139,6 @@ static void markAssembly(llvm::Module &module) {
 static std::unique_ptr<Translated> prepare(attn::GpuTargetAttr target) {
   auto result = std::make_unique<Translated>();
   result->context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(result->error));
-  result->context.setOptPassGate(result->gate);
   result->machine = createTargetMachine(target);
   return result->machine ? std::move(result) : nullptr;
 }
@@ -212,7 +208,9 @@ static bool hasRoles(const llvm::Module &module) {
 /// Optimises and writes PTX; what fails stands in `error`.
 static FailureOr<std::string> writePtx(Translated &translated) {
   optimize(translated);
-  translated.gate.closed = hasRoles(*translated.module);
+  static AddressPassGate gate;
+  if (hasRoles(*translated.module))
+    translated.context.setOptPassGate(gate);
   SmallString<0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager passes;

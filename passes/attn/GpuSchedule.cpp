@@ -75,20 +75,20 @@ struct Step {
   int64_t keys, stages;
 };
 
-/// Buffers of queries, and how the output leaves.
+/// Buffers of queries, and how the output leaves, for so many consumers and more.
 struct Room {
   int64_t queryStages;
   Epilogue epilogue;
+  int64_t leastConsumers;
 };
 
 /// From the most comfortable on. Three consumers wait longer for the next tile's queries than for room for their
 /// output.
-constexpr Room rooms[] = {{2, Epilogue::Staged}, {1, Epilogue::Staged}, {1, Epilogue::Slabs}, {1, Epilogue::Direct}},
-               roomsOfThree[] = {{2, Epilogue::Staged},
-                                 {2, Epilogue::Slabs},
-                                 {1, Epilogue::Staged},
-                                 {1, Epilogue::Slabs},
-                                 {1, Epilogue::Direct}};
+constexpr Room rooms[] = {{2, Epilogue::Staged, 1},
+                          {2, Epilogue::Slabs, 3},
+                          {1, Epilogue::Staged, 1},
+                          {1, Epilogue::Slabs, 1},
+                          {1, Epilogue::Direct, 1}};
 
 /// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
 /// gain little.
@@ -279,7 +279,9 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   Step step = selectStep(kernel, shape);
   ScheduleAttr schedule;
   // The most comfortable that fits.
-  for (Room room : consumers > 2 ? ArrayRef<Room>(roomsOfThree) : ArrayRef<Room>(rooms)) {
+  for (Room room : rooms) {
+    if (consumers < room.leastConsumers)
+      continue;
     auto pipeline =
         PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, shape.producerRegisters,
                           shape.consumerRegisters, Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
@@ -320,8 +322,7 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
     // One warpgroup where its rows are enough for all queries: memory binds it, and shorter steps do not pay.
     int64_t few = warpgroupRows / heads;
     schedules.push_back(
-        selectBoxes(kernel, *find((kind & (Plain | Windowed)) != 0 ? Listed : kind), target, /*consumers=*/1, heads)
-            .forQueries(0, few));
+        selectBoxes(kernel, *find(kind == Heavy ? Heavy : Listed), target, /*consumers=*/1, heads).forQueries(0, few));
     schedules.push_back(
         selectBoxes(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;
