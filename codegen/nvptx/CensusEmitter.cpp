@@ -25,9 +25,7 @@ bool CensusEmitter::owns(tile::ExtentOp extent) {
 
 /// The address of a word.
 Value CensusEmitter::element(Value address, Value index) {
-  Ptx &ptx = context.ptx;
-  return LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), ptx.b.getI32Type(), address,
-                             ArrayRef<LLVM::GEPArg>{index});
+  return context.ptx.shift(address, context.ptx.b.getI32Type(), index);
 }
 
 Value CensusEmitter::threadOfBlock() {

@@ -116,8 +116,7 @@ Value CopyEmitter::rowAddress(const Part &part, Value row) {
     offset = add(offset, scaled(inGroup, part.groupStride));
   }
   offset = add(offset, part.columnOffset);
-  return LLVM::GEPOp::create(ptx.b, ptx.loc, part.corner.getType(), part.element, part.corner,
-                             ArrayRef<LLVM::GEPArg>{offset});
+  return ptx.shift(part.corner, part.element, offset);
 }
 
 /// The same, `rowsTogether` rows behind the one of `address`, for row `row`. `step` is the distance, in elements of
@@ -126,7 +125,7 @@ Value CopyEmitter::nextAddress(const Part &part, Value address, Value row, Type 
   Ptx &ptx = context.ptx;
   if (part.groupStride)
     return rowAddress(part, row);
-  return LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), unit, address, ArrayRef<LLVM::GEPArg>{step});
+  return ptx.shift(address, unit, step);
 }
 
 /// Rows and addresses are multiples of 16 bytes: pieces are copied whole, and become 0 past the limits.
@@ -183,7 +182,7 @@ void CopyEmitter::copyElements(const Part &part) {
       else
         words.back() = arith::OrIOp::create(b, ptx.loc, words.back(), ptx.shiftLeft(word, n % inWord * bits));
       if (n + 1 < inPiece)
-        at = LLVM::GEPOp::create(b, ptx.loc, at.getType(), integer, at, ArrayRef<LLVM::GEPArg>{part.columnStride});
+        at = ptx.shift(at, integer, part.columnStride);
     }
     scf::YieldOp::create(b, ptx.loc, words);
     b.setInsertionPointToEnd(branch.elseBlock());
@@ -208,11 +207,9 @@ void CopyEmitter::emit(tile::PutOp put) {
   int64_t threadsOfRow = llvm::PowerOf2Ceil(pieces);
   assert(threadsOfRow <= threads && "a row has a thread for each piece");
 
-  SmallVector<Value> indices = llvm::map_to_vector(put.getIndices(), [&](Value v) { return context.scalar(v); });
-  Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(indices[axes[0]]), view.strides[axes[0]]);
-  Value origin = findOrigin(put); // the same for all threads, as the corner
-  Value corner = LLVM::GEPOp::create(b, ptx.loc, origin.getType(), type.getElementType(), origin,
-                                     ArrayRef<LLVM::GEPArg>{distance});
+  Value firstRow = context.scalar(put.getIndices()[axes[0]]), firstColumn = context.scalar(put.getIndices()[axes[1]]);
+  Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(firstRow), view.strides[axes[0]]);
+  Value corner = ptx.shift(findOrigin(put), type.getElementType(), distance); // the same for all threads
   Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
   Value row = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow));
   Value piece = ptx.bitAnd(thread, threadsOfRow - 1), column = ptx.mul(piece, inPiece);
@@ -221,7 +218,7 @@ void CopyEmitter::emit(tile::PutOp put) {
   tile::RowGroup group = put.getRowGroup();
   Value groupStride = group.size == 1 ? Value() : view.strides[group.dimension];
   // Limits of columns are whole pieces: head dims are multiples of 8 (S14).
-  Value insideColumns = ptx.less(ptx.add(indices[axes[1]], column), context.scalar(put.getLimits()[1]));
+  Value insideColumns = ptx.less(ptx.add(firstColumn, column), context.scalar(put.getLimits()[1]));
   Part part{view,
             tile::SharedLayout(type),
             type.getElementType(),
@@ -235,7 +232,7 @@ void CopyEmitter::emit(tile::PutOp put) {
             columnStride,
             group,
             groupStride,
-            ptx.mul(ptx.sub(context.scalar(put.getLimits()[0]), indices[axes[0]]), group.size),
+            ptx.mul(ptx.sub(context.scalar(put.getLimits()[0]), firstRow), group.size),
             insideColumns};
   {
     OpBuilder::InsertionGuard guard(b);

@@ -216,9 +216,7 @@ SmallVector<Value> ExtentEmitter::loadElements(tile::ExtentOp extent, const Row 
     Value position = arith::MinSIOp::create(b, ptx.loc, ptx.add(context.place.lane, begin), row.length);
     Value wide = arith::ExtUIOp::create(b, ptx.loc, b.getI64Type(), position);
     Value bytes = arith::MulIOp::create(b, ptx.loc, wide, row.stride);
-    Value at =
-        LLVM::GEPOp::create(b, ptx.loc, row.base.getType(), b.getI8Type(), row.base, ArrayRef<LLVM::GEPArg>{bytes});
-    Value loaded = ptx.loadIf(stored, at, holds);
+    Value loaded = ptx.loadIf(stored, ptx.shift(row.base, b.getI8Type(), bytes), holds);
     if (stored != element)
       loaded = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ne, loaded,
                                      arith::ConstantOp::create(b, ptx.loc, b.getI8IntegerAttr(0)));
@@ -241,8 +239,7 @@ SmallVector<Value> ExtentEmitter::loadVectors(tile::ExtentOp extent, const Row &
   OpBuilder &b = ptx.b;
   int64_t count = vectorOf(extent);
   auto type = VectorType::get({count}, b.getI32Type());
-  Value at =
-      LLVM::GEPOp::create(b, ptx.loc, row.base.getType(), type, row.base, ArrayRef<LLVM::GEPArg>{context.place.lane});
+  Value at = ptx.shift(row.base, type, context.place.lane);
   Value vector = LLVM::LoadOp::create(b, ptx.loc, type, at, count * 4);
   return llvm::map_to_vector(llvm::seq<int64_t>(count), [&](int64_t number) -> Value {
     return LLVM::ExtractElementOp::create(b, ptx.loc, vector, ptx.i32(number));

@@ -98,8 +98,7 @@ SmallVector<Value> LoadEmitter::readPairs(tile::LoadOp load, const Run &run, int
   SmallVector<Value> words;
   for (int64_t pair = 0; pair < pairs; ++pair) {
     auto offset = static_cast<int32_t>(pair * pairStride);
-    Value address = LLVM::GEPOp::create(b, ptx.loc, run.first.getType(), b.getIntegerType(bits), run.first,
-                                        ArrayRef<LLVM::GEPArg>{offset});
+    Value address = ptx.shift(run.first, b.getIntegerType(bits), offset);
     if (travelInPairs(element)) {
       words.push_back(LLVM::LoadOp::create(b, ptx.loc, carried, address));
       continue;
@@ -122,9 +121,7 @@ SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, 
   Type stored = inPairs ? Type(b.getIntegerType(storedBits(element))) : element;
   int64_t axis = load.getAxes().back(), wordsOfPair = inPairs ? 1 : 2;
   Value words = context.localArray(carried, pairs * wordsOfPair);
-  auto wordAt = [&](Value number) -> Value {
-    return LLVM::GEPOp::create(b, ptx.loc, words.getType(), carried, words, ArrayRef<LLVM::GEPArg>{number});
-  };
+  auto wordAt = [&](Value number) { return ptx.shift(words, carried, number); };
   auto loop = scf::ForOp::create(b, ptx.loc, ptx.i32(0), ptx.i32(pairs), ptx.i32(1));
   {
     OpBuilder::InsertionGuard guard(b);
@@ -135,8 +132,7 @@ SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, 
     for (int64_t part : {0, 1}) {
       Value below = isBelow(ptx.add(column, part), load.getLimits().back());
       Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(ptx.add(offset, part)), view.strides[axis]);
-      Value address =
-          LLVM::GEPOp::create(b, ptx.loc, run.first.getType(), stored, run.first, ArrayRef<LLVM::GEPArg>{distance});
+      Value address = ptx.shift(run.first, stored, distance);
       both.push_back(ptx.loadIf(stored, address, conjunction(ptx, run.inside, below)));
     }
     if (inPairs) {

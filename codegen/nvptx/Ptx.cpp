@@ -35,6 +35,10 @@ Value Ptx::widen(Value x) {
   return x.getType().isInteger(64) ? x : arith::ExtSIOp::create(b, loc, b.getI64Type(), x).getResult();
 }
 
+Value Ptx::shift(Value address, Type unit, LLVM::GEPArg by) {
+  return LLVM::GEPOp::create(b, loc, address.getType(), unit, address, ArrayRef{by});
+}
+
 Value Ptx::assembly(Type result, StringRef text, StringRef constraints, ValueRange operands, bool sideEffects) {
   std::string list;
   llvm::raw_string_ostream os(list);

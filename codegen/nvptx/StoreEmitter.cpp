@@ -104,8 +104,7 @@ void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t slo
       b.setInsertionPoint(inside.thenBlock()->getTerminator());
     }
     Value offset = arith::MulIOp::create(b, ptx.loc, ptx.widen(column), stride);
-    Value at = LLVM::GEPOp::create(b, ptx.loc, address.getType(), type.getElementType(), address,
-                                   ArrayRef<LLVM::GEPArg>{offset});
+    Value at = ptx.shift(address, type.getElementType(), offset);
     LLVM::StoreOp::create(b, ptx.loc, context.element(store.getValue(), element), at);
   }
 }
@@ -127,9 +126,6 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     inside.push_back(isBelow(start[axes[0]], store.getLimits()[0]));
     addresses.push_back(view.address(ptx.b, ptx.loc, start));
   }
-  auto shifted = [&](Value address, LLVM::GEPArg elements) -> Value {
-    return LLVM::GEPOp::create(ptx.b, ptx.loc, address.getType(), type.getElementType(), address, ArrayRef{elements});
-  };
   auto inElements = [&](int64_t first) {
     for (int64_t slot = 0; slot < rowsOfThread; ++slot)
       context.onlyIf(inside[slot], [&] { storeElements(store, addresses[slot], slot, first); });
@@ -141,12 +137,12 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     Value group = ptx.widen(ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns));
     ArrayRef<Value> values = context.tiles.find(store.getValue())->second.values;
     for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
-      Value address = shifted(addresses[slot], group);
+      Value address = ptx.shift(addresses[slot], type.getElementType(), group);
       for (int64_t column = 0; column < together; column += columnsTogether) {
         SmallVector<Value> words;
         for (int64_t n = 0; n < lanesOfRow; ++n)
           words.push_back(values[(column / groupColumns + n) * rowsOfThread + slot]);
-        storeGroups(shifted(address, static_cast<int32_t>(column)), words, inside[slot]);
+        storeGroups(ptx.shift(address, type.getElementType(), static_cast<int32_t>(column)), words, inside[slot]);
       }
     }
     if (together < type.getDimSize(1))
