@@ -104,17 +104,25 @@ struct ErrorKeeper : llvm::DiagnosticHandler {
   std::string &error;
 };
 
-/// Leaves out passes of the back end that look for common parts of addresses. Kernels with roles have none, whose boxes
-/// are found by the copy engine; those of warps have (docs/rationale/compile-time.md). Passes go by the names that
-/// -opt-bisect shows.
+/// Leaves out passes of the back end that look for common parts of addresses, with the searches for common
+/// subexpressions behind them. Kernels with roles have none, whose boxes are found by the copy engine; those of warps
+/// have (docs/rationale/compile-time.md). Passes go by the names that -opt-bisect shows. Of one kernel: it counts.
 struct AddressPassGate : llvm::OptPassGate {
-  bool shouldRunPass(StringRef name, StringRef) const override { return name != "slsr" && name != "nary-reassociate"; }
+  bool shouldRunPass(StringRef name, StringRef) const override {
+    // The third search is the one behind the loops' passes.
+    if (name == "early-cse")
+      return ++searches > 2;
+    return name != "slsr" && name != "nary-reassociate" && name != "Canonicalize Freeze Instructions in Loops";
+  }
   bool isEnabled() const override { return true; }
+
+  mutable int searches = 0;
 };
 
 /// A module in LLVM's IR, with the machine it is for.
 struct Translated {
-  std::string error; ///< outlives the context, which writes it
+  std::string error;    ///< outlives the context, which writes it
+  AddressPassGate gate; ///< outlives the context, which may ask it
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -208,13 +216,14 @@ static bool hasRoles(const llvm::Module &module) {
 /// Optimises and writes PTX; what fails stands in `error`.
 static FailureOr<std::string> writePtx(Translated &translated) {
   optimize(translated);
-  static AddressPassGate gate;
   if (hasRoles(*translated.module))
-    translated.context.setOptPassGate(gate);
+    translated.context.setOptPassGate(translated.gate);
   SmallString<0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager passes;
-  if (translated.machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+  // `translate` has verified the module.
+  if (translated.machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
+                                              /*DisableVerify=*/true)) {
     translated.error = "LLVM cannot write PTX";
     return failure();
   }
