@@ -106,6 +106,20 @@ def wanted(options: argparse.Namespace, name: str) -> bool:
     return not options.only or any(only in name for only in options.only)
 
 
+def join_reports(sources: list[str]) -> dict[str, Any]:
+    """The numbers of several files as one report, which is of one commit on one kind of GPU."""
+    report: dict[str, Any] = {}
+    for source in sources:
+        part = json.loads(pathlib.Path(source).read_text(encoding="utf-8"))
+        for fact in ("Commit", "GPU"):
+            expected, found = report.get("facts", part["facts"])[fact], part["facts"][fact]
+            if found != expected:
+                sys.exit(f"peers.py: error: {source}: {fact}: expected '{expected}' as in the file before, got '{found}'")
+        errors = {**report.get("errors", {}), **part["errors"]}
+        report.update(part, errors=errors)
+    return report
+
+
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
@@ -136,8 +150,7 @@ def main() -> int:
             run_for_cycles(options, points, folder)
             return 0
         if options.source:
-            for source in options.source:
-                report.update(json.loads(pathlib.Path(source).read_text(encoding="utf-8")))
+            report = join_reports(options.source)
         elif options.cycles:
             report = measure_cycles(options, folder)
         else:

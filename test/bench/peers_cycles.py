@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from peers_compiler import HERE
 
 FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
 MARKER, CYCLE_RUNS = "spin_kernel", 3
+LIMIT_S = 300  # all points take 100 s on the host of an H200
 
 
 def run_for_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> None:
@@ -26,7 +29,8 @@ def run_for_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], 
     bench = Bench(options, folder)
     torch, sections, errors = bench.torch, [], {}
     bench.images = bench.compiler.compile_all([case for _, case in points] + [Case("causal", 128, 4096)])
-    for name, case in points:
+    for number, (name, case) in enumerate(points, 1):
+        print(f"counting {number} of {len(points)}: {name}", file=sys.stderr, flush=True)
         with torch.no_grad(), choose_backend(case):
             found = attempt(errors, name, lambda n=name, c=case: {"runs": bench.runs(n, c)})
             if not found:
@@ -87,6 +91,20 @@ def count_cycles(sections: list[dict[str, Any]], kernels: list[list[float]], sms
     return list(points.values())
 
 
+def run_within(command: list[str], seconds: int) -> int:
+    """The exit status of a command, which is ended with all that it started where it takes longer."""
+    # PyTorch's compiler starts no processes of its own, which ncu would look into as well.
+    environment = dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="1")
+    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+        try:
+            return process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            sys.exit(f"peers.py: error: ncu did not end within {seconds} s; the point named last is where it was")
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
 def measure_cycles(options: argparse.Namespace, folder: pathlib.Path) -> dict[str, Any]:
     """Runs itself under ncu: one process for all points."""
     ncu = shutil.which("ncu") or "/usr/local/cuda/bin/ncu"
@@ -96,10 +114,10 @@ def measure_cycles(options: argparse.Namespace, folder: pathlib.Path) -> dict[st
     command += ["--cycles-child", str(sections)] + (["--quick"] if options.quick else [])
     for only in options.only:
         command += ["--only", only]
-    done = subprocess.run(command, check=False)
-    if done.returncode or not sections.exists():
+    status = run_within(command, LIMIT_S)
+    if status or not sections.exists():
         tail = log.read_text(encoding="utf-8", errors="replace")[-600:] if log.exists() else ""
-        sys.exit(f"peers.py: error: ncu ended with exit status {done.returncode}: {tail}")
+        sys.exit(f"peers.py: error: ncu ended with exit status {status}: {tail}")
     ran = json.loads(sections.read_text(encoding="utf-8"))
     points = count_cycles(ran["sections"], read_ncu(log), ran["multiprocessors"])
     for point in points:

@@ -69,10 +69,10 @@ def points_table(points: list[dict[str, Any]], cycles: dict[str, dict[str, Any]]
         shares = [f"{counted[side]['share']:.3f}" if side in counted else "" for side in ("ours", "peer")]
         rows.append(
             f"| {' '.join(point['name'].split('/')[1:])} | {point['tflops']:.0f} | {point['peer_tflops']:.0f} | "
-            f"{point['ratio']:.2f} | {shares[0]} | {shares[1]} |"
+            f"{point['ratio']:.3f} | {shares[0]} | {shares[1]} |"
         )
     mean = geometric_mean([point["ratio"] for point in points])
-    return [*rows, f"| geometric mean | | | {mean:.2f} | | |", ""]
+    return [*rows, f"| geometric mean | | | {mean:.3f} | | |", ""]
 
 
 def section(report: dict[str, Any]) -> str:
