@@ -3,32 +3,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/NvptxCodegen.h"
+#include "codegen/llvm/LlvmModule.h"
 #include "codegen/nvptx/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/ThreadPool.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
@@ -43,6 +31,7 @@
 
 using namespace mlir;
 using namespace attnc;
+using codegen::LlvmModule;
 
 void nvptx::buildNvvmToLlvmPipeline(OpPassManager &pm) {
   // Nothing simplifies in between: LLVM's passes do, in a third of the time.
@@ -73,37 +62,11 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::GpuTargetA
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!llvmTarget)
-    return nullptr;
-  llvm::TargetOptions options;
-  // Operations that carry `contract` are fused, and no others: the rest keep their rounding.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(
-      llvmTarget->createTargetMachine(triple, target.getArch(), ("+ptx" + Twine(target.getPtx())).str(), options,
-                                      std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return codegen::createMachine(llvm::Triple("nvptx64-nvidia-cuda"), target.getArch(),
+                                ("+ptx" + Twine(target.getPtx())).str(), llvm::CodeGenOptLevel::Default);
 }
 
 namespace {
-
-/// Keeps the first error that LLVM reports; its own way with errors is to end the process.
-struct ErrorKeeper : llvm::DiagnosticHandler {
-  explicit ErrorKeeper(std::string &error) : error(error) {}
-
-  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-    if (info.getSeverity() == llvm::DS_Error && error.empty()) {
-      llvm::raw_string_ostream os(error);
-      llvm::DiagnosticPrinterRawOStream printer(os);
-      info.print(printer);
-    }
-    return true;
-  }
-
-  std::string &error;
-};
-
 /// Leaves out passes of the back end that look for common parts of addresses, with the searches for common
 /// subexpressions behind them. Kernels with roles have none, whose boxes are found by the copy engine; those of warps
 /// have (docs/rationale/compile-time.md). Passes go by the names that -opt-bisect shows. Of one kernel: it counts.
@@ -118,16 +81,6 @@ struct AddressPassGate : llvm::OptPassGate {
 
   mutable int searches = 0;
 };
-
-/// A module in LLVM's IR, with the machine it is for.
-struct Translated {
-  std::string error;    ///< outlives the context, which writes it
-  AddressPassGate gate; ///< outlives the context, which may ask it
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  std::unique_ptr<llvm::TargetMachine> machine;
-};
-
 } // namespace
 
 /// Inline assembly with side effects synchronises threads: no pass may make it depend on more conditions, and it does
@@ -143,48 +96,19 @@ static void markAssembly(llvm::Module &module) {
         }
 }
 
-/// A context and a machine, without a module yet; null where LLVM has no code generator for NVIDIA GPUs.
-static std::unique_ptr<Translated> prepare(attn::GpuTargetAttr target) {
-  auto result = std::make_unique<Translated>();
-  result->context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(result->error));
-  result->machine = createTargetMachine(target);
-  return result->machine ? std::move(result) : nullptr;
-}
-
-static FailureOr<std::unique_ptr<Translated>> translate(ModuleOp module, attn::GpuTargetAttr target) {
-  registerBuiltinDialectTranslation(*module.getContext());
-  registerLLVMDialectTranslation(*module.getContext());
+static FailureOr<std::unique_ptr<LlvmModule>> translate(ModuleOp module, attn::GpuTargetAttr target) {
   registerNVVMDialectTranslation(*module.getContext());
-  std::unique_ptr<Translated> result = prepare(target);
-  if (!result)
-    return module.emitError("LLVM has no code generator for NVIDIA GPUs");
-  result->module = translateModuleToLLVMIR(module, result->context);
-  if (!result->module)
-    return failure();
-  result->module->setTargetTriple(result->machine->getTargetTriple());
-  result->module->setDataLayout(result->machine->createDataLayout());
-  markAssembly(*result->module);
-  // The back end ends the process on IR that is not sound.
-  std::string fault;
-  llvm::raw_string_ostream os(fault);
-  if (llvm::verifyModule(*result->module, &os))
-    return module.emitError() << "the LLVM IR is not sound: " << StringRef(fault).rtrim();
+  auto result = codegen::translate(module, createTargetMachine(target));
+  if (succeeded(result))
+    markAssembly(*(*result)->module);
   return result;
 }
 
 /// Optimises. A tenth of the passes of -O3: those that change what the assembler makes of a kernel, whose loops the
 /// emitters have written as they are to be (docs/rationale/compile-time.md).
-static void optimize(Translated &translated) {
+static void optimize(LlvmModule &translated) {
   llvm::PassBuilder builder(translated.machine.get());
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  codegen::Analyses analyses(builder);
 
   auto combine = llvm::InstCombineOptions().setMaxIterations(1);
   llvm::LoopPassManager motion, induction;
@@ -203,7 +127,7 @@ static void optimize(Translated &translated) {
   passes.addPass(llvm::InstCombinePass(combine));
   for (llvm::Function &function : *translated.module)
     if (!function.isDeclaration())
-      passes.run(function, functions);
+      passes.run(function, analyses.functions);
 }
 
 /// Whether warps of the kernel have roles, which hand registers to each other.
@@ -213,26 +137,17 @@ static bool hasRoles(const llvm::Module &module) {
   return intrinsic && !intrinsic->use_empty();
 }
 
-/// Optimises and writes PTX; what fails stands in `error`.
-static FailureOr<std::string> writePtx(Translated &translated) {
+/// Optimises and writes PTX; what fails stands in the module's `error`.
+static FailureOr<std::string> writePtx(LlvmModule &translated) {
   optimize(translated);
-  if (hasRoles(*translated.module))
-    translated.context.setOptPassGate(translated.gate);
-  SmallString<0> buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  llvm::legacy::PassManager passes;
-  // `translate` has verified the module.
-  if (translated.machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
-                                              /*DisableVerify=*/true)) {
-    translated.error = "LLVM cannot write PTX";
-    return failure();
+  if (hasRoles(*translated.module)) {
+    translated.gate = std::make_unique<AddressPassGate>();
+    translated.context.setOptPassGate(*translated.gate);
   }
-  passes.run(*translated.module);
-  if (!translated.error.empty()) {
-    translated.error = "LLVM cannot write PTX: " + translated.error;
+  FailureOr<SmallVector<char, 0>> text = codegen::writeCode(translated, llvm::CodeGenFileType::AssemblyFile);
+  if (failed(text))
     return failure();
-  }
-  return std::string(buffer.str());
+  return std::string(text->begin(), text->end());
 }
 
 /// The names of the kernels of `module`, where nothing else is defined in it.
@@ -248,11 +163,9 @@ static SmallVector<std::string> findKernels(const llvm::Module &module) {
   return names;
 }
 
-/// The kernel `name` alone of the module that `bitcode` holds.
-static std::unique_ptr<Translated> readKernel(StringRef bitcode, StringRef name, attn::GpuTargetAttr target) {
-  std::unique_ptr<Translated> result = prepare(target);
-  if (!result)
-    return nullptr;
+/// The kernel `name` alone of the module that `bitcode` holds; what fails stands in its `error`.
+static std::unique_ptr<LlvmModule> readKernel(StringRef bitcode, StringRef name, attn::GpuTargetAttr target) {
+  auto result = std::make_unique<LlvmModule>(createTargetMachine(target));
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, name), result->context);
   if (!module) {
     result->error = llvm::toString(module.takeError());
@@ -288,18 +201,15 @@ std::string nvptx::emitNvvm(ModuleOp llvmModule) {
 }
 
 FailureOr<std::string> nvptx::emitLlvmText(ModuleOp llvmModule, attn::GpuTargetAttr target) {
-  FailureOr<std::unique_ptr<Translated>> translated = translate(llvmModule, target);
+  auto translated = translate(llvmModule, target);
   if (failed(translated))
     return failure();
   optimize(**translated);
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (*translated)->module->print(stream, nullptr);
-  return text;
+  return codegen::print(*(*translated)->module);
 }
 
 FailureOr<std::string> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetAttr target) {
-  FailureOr<std::unique_ptr<Translated>> translated = translate(llvmModule, target);
+  auto translated = translate(llvmModule, target);
   if (failed(translated))
     return failure();
   SmallVector<std::string> kernels = findKernels(*(*translated)->module);
@@ -317,12 +227,12 @@ FailureOr<std::string> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetAttr t
   llvm::DefaultThreadPool pool;
   for (size_t n = 0; n < kernels.size(); ++n)
     pool.async([&, n] {
-      std::unique_ptr<Translated> kernel = readKernel(bitcode, kernels[n], target);
-      FailureOr<std::string> text = kernel && kernel->module ? writePtx(*kernel) : FailureOr<std::string>(failure());
+      std::unique_ptr<LlvmModule> kernel = readKernel(bitcode, kernels[n], target);
+      FailureOr<std::string> text = kernel->module ? writePtx(*kernel) : FailureOr<std::string>(failure());
       if (succeeded(text))
         texts[n] = std::move(*text);
       else
-        errors[n] = kernel ? kernel->error : "LLVM has no code generator for NVIDIA GPUs";
+        errors[n] = kernel->error;
     });
   pool.wait();
   for (const std::string &error : errors)
