@@ -184,9 +184,7 @@ float TileBuilder::getScoreUnit() {
 Value TileBuilder::buildScore(Value scores, Value j) {
   Region &region = kernel.getScore();
   OpBuilder::InsertionGuard guard(builder);
-  ElementwiseOperands operands;
-  if (!region.empty())
-    operands = gatherOperands(region, j);
+  ElementwiseOperands operands = gatherOperands(region, j);
   SmallVector<Value> tiles{scores};
   tiles.append(operands.tiles);
   auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
@@ -242,9 +240,7 @@ bool TileBuilder::keepsExistingKeysOnly() {
 Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
   Region &region = kernel.getMask();
   OpBuilder::InsertionGuard guard(builder);
-  ElementwiseOperands operands;
-  if (!region.empty())
-    operands = gatherOperands(region, j);
+  ElementwiseOperands operands = gatherOperands(region, j);
   SmallVector<Value> tiles{scores};
   tiles.append(operands.tiles);
   auto mask =
