@@ -24,7 +24,7 @@ from typing import Any
 import peers_report
 from peers_bench import Bench, attempt, attempt_each
 from peers_cases import Case
-from peers_cycles import measure_cycles, run_for_cycles
+from peers_cycles import all_cases, measure_cycles, run_for_cycles
 
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
@@ -63,7 +63,7 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
     report: dict[str, Any] = {"facts": bench.facts(), "multiprocessors": torch_sms, "points": [], "errors": {}}
     errors = report["errors"]
     others = {name for name in OTHERS if wanted(options, name)}
-    cases = [case for _, case in points] + [Case("causal", 128, 4096)]
+    cases = all_cases(points)
     began = time.perf_counter()
     bench.images = bench.compiler.compile_all(cases)
     print(f"compiled {len(bench.images)} kernels in {time.perf_counter() - began:.1f} s", flush=True)
@@ -114,7 +114,7 @@ def join_reports(sources: list[str]) -> dict[str, Any]:
         for fact in ("Commit", "GPU"):
             expected, found = report.get("facts", part["facts"])[fact], part["facts"][fact]
             if found != expected:
-                sys.exit(f"peers.py: error: {source}: {fact}: expected '{expected}' as in the file before, got '{found}'")
+                sys.exit(f"peers.py: error: {source}: {fact}: expected '{expected}' as before, got '{found}'")
         errors = {**report.get("errors", {}), **part["errors"]}
         report.update(part, errors=errors)
     return report
@@ -147,12 +147,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="attnc-peers-") as name:
         folder = pathlib.Path(name)
         if options.cycles_child:
-            run_for_cycles(options, points, folder)
+            run_for_cycles(options, points, pathlib.Path(options.cycles_child).parent)
             return 0
         if options.source:
             report = join_reports(options.source)
         elif options.cycles:
-            report = measure_cycles(options, folder)
+            report = measure_cycles(options, points, folder)
         else:
             report = measure_all(options, points, folder)
     if not options.source:

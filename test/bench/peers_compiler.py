@@ -67,3 +67,11 @@ class Compiler:
                 error = future.exception()
                 images[name] = error if isinstance(error, Exception) else future.result()
         return images
+
+    def find_all(self, cases: list[Case]) -> dict[str, pathlib.Path | Exception]:
+        """What `compile_all` gave another process, which had the same folder."""
+        images: dict[str, pathlib.Path | Exception] = {}
+        for case in cases:
+            path = self.folder / f"{case.image}.image"
+            images[case.image] = path if path.exists() else FileNotFoundError(f"{case.image} was not compiled")
+        return images

@@ -17,18 +17,24 @@ from typing import Any
 import peers_report
 from peers_bench import Bench, attempt
 from peers_cases import Case, choose_backend
-from peers_compiler import HERE
+from peers_compiler import HERE, Compiler
 
 FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
 MARKER, CYCLE_RUNS = "spin_kernel", 3
 LIMIT_S = 300  # all points take 100 s on the host of an H200
 
 
+def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
+    """Those of the points, and what variants are compared with."""
+    return [case for _, case in points] + [Case("causal", 128, 4096)]
+
+
 def run_for_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> None:
-    """Under ncu: a marker before each side of each point, then its runs. Says what it ran in a file."""
+    """Under ncu: a marker before each side of each point, then its runs. Says what it ran in a file. Images are in the
+    folder already: compilers are processes, and a process that ncu watches had better start none."""
     bench = Bench(options, folder)
     torch, sections, errors = bench.torch, [], {}
-    bench.images = bench.compiler.compile_all([case for _, case in points] + [Case("causal", 128, 4096)])
+    bench.images = bench.compiler.find_all(all_cases(points))
     for number, (name, case) in enumerate(points, 1):
         print(f"counting {number} of {len(points)}: {name}", file=sys.stderr, flush=True)
         with torch.no_grad(), choose_backend(case):
@@ -93,8 +99,7 @@ def count_cycles(sections: list[dict[str, Any]], kernels: list[list[float]], sms
 
 def run_within(command: list[str], seconds: int) -> int:
     """The exit status of a command, which is ended with all that it started where it takes longer."""
-    # PyTorch's compiler starts no processes of its own, which ncu would look into as well.
-    environment = dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="1")
+    environment = dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="1")  # no processes for these either
     with subprocess.Popen(command, env=environment, start_new_session=True) as process:
         try:
             return process.wait(timeout=seconds)
@@ -105,13 +110,17 @@ def run_within(command: list[str], seconds: int) -> int:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def measure_cycles(options: argparse.Namespace, folder: pathlib.Path) -> dict[str, Any]:
-    """Runs itself under ncu: one process for all points."""
+def measure_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> dict[str, Any]:
+    """Compiles, and runs itself under ncu: one process for all points."""
+    for name, image in Compiler(folder).compile_all(all_cases(points)).items():
+        if isinstance(image, Exception):
+            print(f"peers.py: {name}: {image}", file=sys.stderr, flush=True)
     ncu = shutil.which("ncu") or "/usr/local/cuda/bin/ncu"
     log, sections = folder / "ncu.csv", folder / "sections.json"
     command = [ncu, "--clock-control", "none", "--csv", "--log-file", str(log), "--profile-from-start", "off"]
-    command += ["--metrics", "sm__cycles_elapsed.max", sys.executable, str(HERE / "peers.py")]
-    command += ["--cycles-child", str(sections)] + (["--quick"] if options.quick else [])
+    command += ["--target-processes", "application-only", "--metrics", "sm__cycles_elapsed.max"]
+    command += [sys.executable, str(HERE / "peers.py"), "--cycles-child", str(sections)]
+    command += ["--quick"] if options.quick else []
     for only in options.only:
         command += ["--only", only]
     status = run_within(command, LIMIT_S)
@@ -119,7 +128,7 @@ def measure_cycles(options: argparse.Namespace, folder: pathlib.Path) -> dict[st
         tail = log.read_text(encoding="utf-8", errors="replace")[-600:] if log.exists() else ""
         sys.exit(f"peers.py: error: ncu ended with exit status {status}: {tail}")
     ran = json.loads(sections.read_text(encoding="utf-8"))
-    points = count_cycles(ran["sections"], read_ncu(log), ran["multiprocessors"])
-    for point in points:
+    counted = count_cycles(ran["sections"], read_ncu(log), ran["multiprocessors"])
+    for point in counted:
         print(peers_report.cycles_line(point), flush=True)
-    return {"facts": ran["facts"], "cycles": points, "errors": ran["errors"]}
+    return {"facts": ran["facts"], "cycles": counted, "errors": ran["errors"]}
