@@ -68,8 +68,9 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::GpuTargetA
 
 namespace {
 /// Leaves out passes of the back end that look for common parts of addresses, with the searches for common
-/// subexpressions behind them. Kernels with roles have none, whose boxes are found by the copy engine; those of warps
-/// have (docs/rationale/compile-time.md). Passes go by the names that -opt-bisect shows. Of one kernel: it counts.
+/// subexpressions behind them, and for `freeze`. Kernels with roles have none, whose boxes are found by the copy
+/// engine; those of warps have (docs/rationale/compile-time.md). Passes go by the names that -opt-bisect shows. It
+/// counts, so that each kernel has one of its own.
 struct AddressPassGate : llvm::OptPassGate {
   bool shouldRunPass(StringRef name, StringRef) const override {
     // The third search is the one behind the loops' passes.
