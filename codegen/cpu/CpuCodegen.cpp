@@ -58,19 +58,19 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::CpuTargetA
 
 /// LLVM's pipeline for -O3, but loops stay as they are: the emitter unrolls what gains by it, and to the point where
 /// values fit the registers.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+static void optimize(codegen::LlvmModule &translated) {
   llvm::PipelineTuningOptions options;
   options.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, options);
+  llvm::PassBuilder builder(translated.machine.get(), options);
   codegen::Analyses analyses(builder);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*translated.module, analyses.modules);
 }
 
 /// In LLVM's IR, optimised.
 static FailureOr<std::unique_ptr<codegen::LlvmModule>> translate(ModuleOp module, attn::CpuTargetAttr target) {
   auto result = codegen::translate(module, createTargetMachine(target));
   if (succeeded(result))
-    optimize(*(*result)->module, *(*result)->machine);
+    optimize(**result);
   return result;
 }
 

@@ -61,8 +61,7 @@ FailureOr<std::unique_ptr<LlvmModule>> codegen::translate(ModuleOp module,
   registerLLVMDialectTranslation(*module.getContext());
   auto result = std::make_unique<LlvmModule>(std::move(machine));
   // MLIR would write what is not sound to the standard error.
-  result->module = translateModuleToLLVMIR(module, result->context, "attnc",
-                                           /*disableVerification=*/true);
+  result->module = translateModuleToLLVMIR(module, result->context, "attnc", /*disableVerification=*/true);
   if (!result->module)
     return failure();
   result->module->setTargetTriple(result->machine->getTargetTriple());

@@ -193,14 +193,6 @@ static std::string joinPtx(ArrayRef<std::string> texts) {
   return joined;
 }
 
-std::string nvptx::emitNvvm(ModuleOp llvmModule) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvmModule.print(os);
-  os << '\n';
-  return text;
-}
-
 FailureOr<std::string> nvptx::emitLlvmText(ModuleOp llvmModule, attn::GpuTargetAttr target) {
   auto translated = translate(llvmModule, target);
   if (failed(translated))

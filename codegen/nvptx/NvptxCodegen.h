@@ -58,9 +58,6 @@ mlir::LogicalResult setLaunchFacts(runtime::KernelImage &image, mlir::ModuleOp l
 /// Enters in an image what the assembler says of its entries.
 void setAssemblerFacts(runtime::KernelImage &image, const AssemblerReport &report);
 
-/// The module as text: MLIR in the LLVM and NVVM dialects.
-std::string emitNvvm(mlir::ModuleOp llvmModule);
-
 /// Translates and optimises a module of the LLVM and NVVM dialects to LLVM IR text.
 mlir::FailureOr<std::string> emitLlvmText(mlir::ModuleOp llvmModule, attn::GpuTargetAttr target);
 

@@ -214,7 +214,7 @@ static Result<std::string> emitStage(Lowered &lowered, Stage stage) {
     return std::string(bytes.begin(), bytes.end());
   }
   if (stage == Stage::Nvvm)
-    return nvptx::emitNvvm(*lowered.module);
+    return print(*lowered.module);
   FailureOr<std::string> text = failure();
   if (stage == Stage::Assembly)
     text = cpu::emitAssembly(*lowered.module, lowered.cpu());
