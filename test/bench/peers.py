@@ -23,8 +23,8 @@ from typing import Any
 
 import peers_report
 from peers_bench import Bench, attempt, attempt_each
-from peers_cases import Case
-from peers_cycles import all_cases, measure_cycles, run_for_cycles
+from peers_cases import Case, all_cases
+from peers_cycles import measure_cycles, run_for_cycles
 
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")

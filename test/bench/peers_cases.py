@@ -114,6 +114,11 @@ class Case:
         return text.replace("$H", str(self.heads)).replace("xbf16", f"x{self.element}")
 
 
+def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
+    """Those of named points, and what variants are compared with."""
+    return [case for _, case in points] + [Case("causal", 128, 4096)]
+
+
 @dataclasses.dataclass
 class Data:
     """The arguments of one case, on the GPU."""

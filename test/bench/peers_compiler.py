@@ -59,19 +59,13 @@ class Compiler:
         return done.stdout
 
     def compile_all(self, cases: list[Case]) -> dict[str, pathlib.Path | Exception]:
-        """The image of each case, or why there is none."""
-        images: dict[str, pathlib.Path | Exception] = {}
+        """The image of each case, or why there is none. Those that are in the folder already stay as they are."""
+        paths = {case.image: self.folder / f"{case.image}.image" for case in cases}
+        images: dict[str, pathlib.Path | Exception] = {name: path for name, path in paths.items() if path.exists()}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            futures = {case.image: pool.submit(self.emit, case, "image") for case in cases}
+            missing = {case.image: case for case in cases if case.image not in images}
+            futures = {name: pool.submit(self.emit, case, "image") for name, case in missing.items()}
             for name, future in futures.items():
                 error = future.exception()
                 images[name] = error if isinstance(error, Exception) else future.result()
-        return images
-
-    def find_all(self, cases: list[Case]) -> dict[str, pathlib.Path | Exception]:
-        """What `compile_all` gave another process, which had the same folder."""
-        images: dict[str, pathlib.Path | Exception] = {}
-        for case in cases:
-            path = self.folder / f"{case.image}.image"
-            images[case.image] = path if path.exists() else FileNotFoundError(f"{case.image} was not compiled")
         return images

@@ -16,7 +16,7 @@ from typing import Any
 
 import peers_report
 from peers_bench import Bench, attempt
-from peers_cases import Case, choose_backend
+from peers_cases import Case, all_cases, choose_backend
 from peers_compiler import HERE, Compiler
 
 FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
@@ -24,17 +24,13 @@ MARKER, CYCLE_RUNS = "spin_kernel", 3
 LIMIT_S = 300  # all points take 100 s on the host of an H200
 
 
-def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
-    """Those of the points, and what variants are compared with."""
-    return [case for _, case in points] + [Case("causal", 128, 4096)]
-
-
 def run_for_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> None:
     """Under ncu: a marker before each side of each point, then its runs. Says what it ran in a file. Images are in the
     folder already: compilers are processes, and a process that ncu watches had better start none."""
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no processes for these either
     bench = Bench(options, folder)
     torch, sections, errors = bench.torch, [], {}
-    bench.images = bench.compiler.find_all(all_cases(points))
+    bench.images = bench.compiler.compile_all(all_cases(points))
     for number, (name, case) in enumerate(points, 1):
         print(f"counting {number} of {len(points)}: {name}", file=sys.stderr, flush=True)
         with torch.no_grad(), choose_backend(case):
@@ -99,8 +95,7 @@ def count_cycles(sections: list[dict[str, Any]], kernels: list[list[float]], sms
 
 def run_within(command: list[str], seconds: int) -> int:
     """The exit status of a command, which is ended with all that it started where it takes longer."""
-    environment = dict(os.environ, TORCHINDUCTOR_COMPILE_THREADS="1")  # no processes for these either
-    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+    with subprocess.Popen(command, start_new_session=True) as process:
         try:
             return process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -112,9 +107,7 @@ def run_within(command: list[str], seconds: int) -> int:
 
 def measure_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> dict[str, Any]:
     """Compiles, and runs itself under ncu: one process for all points."""
-    for name, image in Compiler(folder).compile_all(all_cases(points)).items():
-        if isinstance(image, Exception):
-            print(f"peers.py: {name}: {image}", file=sys.stderr, flush=True)
+    Compiler(folder).compile_all(all_cases(points))
     ncu = shutil.which("ncu") or "/usr/local/cuda/bin/ncu"
     log, sections = folder / "ncu.csv", folder / "sections.json"
     command = [ncu, "--clock-control", "none", "--csv", "--log-file", str(log), "--profile-from-start", "off"]
