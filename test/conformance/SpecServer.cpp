@@ -11,6 +11,7 @@
 #include "test/conformance/Runner.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
 #include <iostream>
 
 using namespace attnc;
@@ -167,6 +168,8 @@ llvm::json::Object Request::carryOut(llvm::StringRef target, unsigned repeats) {
 }
 
 int conformance::serveSpecs(llvm::StringRef target, unsigned repeats) {
+  // Whoever feeds this tells crashes apart by their traces.
+  llvm::sys::PrintStackTraceOnErrorSignal("");
   std::string line;
   while (std::getline(std::cin, line)) {
     llvm::SmallVector<llvm::StringRef> fields;

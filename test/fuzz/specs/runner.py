@@ -40,7 +40,8 @@ class Verdict:
 
     def same_fault(self, other: Verdict) -> bool:
         """Whether both show one fault, as far as words tell."""
-        return self.fault and self.kind == other.kind and (self.kind != "message" or self.words() == other.words())
+        told = self.kind not in ("message", "crash") or self.words() == other.words()
+        return self.fault and self.kind == other.kind and told
 
     def words(self) -> str:
         """The reason without what differs from spec to spec."""
@@ -79,18 +80,23 @@ def compare(case: Case, exact: dict[str, np.ndarray]) -> str:
     return ""
 
 
+def place_of_crash(said: str) -> str:
+    """The functions of ours that a stack trace begins with."""
+    frames = re.findall(r"^ *#\d+ \S+ ((?:attnc::|\(anonymous namespace\)::)[^(]*(?:\(anonymous namespace\)[^(]*)*)", said, re.MULTILINE)
+    names = [re.sub(r"^.*::", "", frame.replace("(anonymous namespace)::", "")).strip() for frame in frames]
+    return " < ".join(dict.fromkeys(name for name in names if name and name not in ("serveSpecs", "carryOut")))[:120]
+
+
 class Runner:
     """A process of attnc-conformance-tests that serves specs for one target."""
 
-    def __init__(self, binary: pathlib.Path, target: str, repeats: int, timeout: float, threads: int = 0) -> None:
+    def __init__(self, binary: pathlib.Path, target: str, repeats: int, timeout: float, cores: set[int] | None = None) -> None:
         self.command = [str(binary), "--serve-specs", target, str(repeats)]
         self.timeout = timeout
         self.process: subprocess.Popen[bytes] | None = None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-specs-"))
         self.log = self.folder / "stderr"
-        self.environment = dict(os.environ)
-        if threads:
-            self.environment["ATTNC_NUM_THREADS"] = str(threads)
+        self.cores = cores
 
     def close(self) -> None:
         if self.process:
@@ -103,8 +109,11 @@ class Runner:
 
     def start(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            stderr=open(self.log, "wb"), env=self.environment)
+            with open(self.log, "wb") as log:
+                self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+            if self.cores:
+                # Its pools have a thread for each core that it may use.
+                os.sched_setaffinity(self.process.pid, self.cores)
         return self.process
 
     def ask(self, line: str) -> tuple[str, str]:
@@ -129,7 +138,7 @@ class Runner:
 
     def said(self) -> str:
         try:
-            return self.log.read_text(errors="replace")[-2000:]
+            return self.log.read_text(errors="replace")[:6000]
         except OSError:
             return ""
 
@@ -140,6 +149,7 @@ class Runner:
         if ended:
             said = self.said()
             line = next((line for line in said.splitlines() if re.search(r"LLVM ERROR|Assertion|ERROR:", line)), "")
+            line = line or place_of_crash(said)
             return Verdict("hang" if "hangs" in ended else "crash", f"the process {ended}" + (f": {line}" if line else ""), said)
         result = json.loads(answer)
         if result["stage"] != "done":
@@ -159,6 +169,6 @@ class Runner:
             return Verdict("reference", difference, text)
         for one in result["results"]:
             if one["fault"]:
-                kind = "mean" if "the mean error" in one["fault"] else "NaN" if " is nan" in one["fault"] else "wrong"
+                kind = "mean" if "the mean error" in one["fault"] else "NaN" if re.search(r" is [-+]?nan", one["fault"]) else "wrong"
                 return Verdict(kind, f"{one['name']}: {one['fault']}", text)
         return Verdict("right", output=text)
