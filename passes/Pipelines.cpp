@@ -16,6 +16,7 @@ void attnc::buildAttnPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(attn::createAttnInferBounds());
+  pm.addPass(attn::createAttnLegalizeIndex());
   pm.addPass(attn::createAttnSelectSchedule());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

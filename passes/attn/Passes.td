@@ -47,6 +47,36 @@ def AttnInferBounds : Pass<"attn-infer-bounds"> {
   ];
 }
 
+def AttnLegalizeIndex : Pass<"attn-legalize-index"> {
+  let summary = "Leaves to `index` what 32 bits compute exactly";
+  let description = [{
+    Specs compute positions in `index`, which has 64 bits (S17); GPUs and SIMD lanes do it in 32. From the limits of
+    positions and by the operations' own ranges (`InferIntRangeInterface`), this pass finds out which operations of a
+    kernel's regions give the same in both. Those stay as they are, as in plain masks all of them do; others compute in
+    i64 from here on: what may leave 32 bits, shifts by more, unsigned operations on what may be negative, counts of
+    bits. Behind it `index` may have 32 bits.
+
+    Before, where a run-time `%w` may be anything:
+
+    ```mlir
+    %last = arith.addi %i, %w : index
+    %keep = arith.cmpi sle, %j, %last : index
+    ```
+
+    After:
+
+    ```mlir
+    %i64 = arith.index_cast %i : index to i64
+    %w64 = arith.index_cast %w : index to i64
+    %last = arith.addi %i64, %w64 : i64
+    %j64 = arith.index_cast %j : index to i64
+    %keep = arith.cmpi sle, %j64, %last : i64
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numWidened", "widened", "Operations that compute in 64 bits">];
+}
+
 def AttnSelectSchedule : Pass<"attn-select-schedule"> {
   let summary = "Attaches #attn.schedule";
   let description = [{

@@ -13,11 +13,12 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
-/// A tensor becomes a view with any strides, but contiguous in its last dimension where the kernel asks for that.
+/// A tensor becomes a view with any strides, but contiguous in its last dimension where the kernel asks for that. A
+/// caller's index has 64 bits, which those of a program need not have.
 static Type viewType(const KernelArgument &argument) {
   auto tensor = dyn_cast<RankedTensorType>(argument.type);
   if (!tensor)
-    return argument.type;
+    return argument.type.isIndex() ? IntegerType::get(argument.type.getContext(), 64) : argument.type;
   SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
   if (argument.unitInnerStride && !strides.empty())
     strides.back() = 1;
@@ -49,8 +50,12 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
   func::FuncOp spec = function.function;
-  for (BlockArgument argument : spec.getArguments())
-    arguments.map(argument, body->getArgument(number++));
+  for (BlockArgument argument : spec.getArguments()) {
+    Value passed = body->getArgument(number++);
+    if (argument.getType().isIndex())
+      passed = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), passed);
+    arguments.map(argument, passed);
+  }
   for (Value result : spec.getBody().front().getTerminator()->getOperands())
     arguments.map(result, body->getArgument(number++));
   // Constants of the spec's function may be captured by regions.
