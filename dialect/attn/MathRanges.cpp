@@ -50,7 +50,8 @@ struct CountRange : RangeModel<CountRange<Op>, Op> {
 
 template <typename Op, typename Model>
 void attach(MLIRContext *context) {
-  if (!RegisteredOperationName::lookup(Op::getOperationName(), context)->template hasInterface<InferIntRangeInterface>())
+  if (!RegisteredOperationName::lookup(Op::getOperationName(), context)
+           ->template hasInterface<InferIntRangeInterface>())
     Op::template attachInterface<Model>(*context);
 }
 

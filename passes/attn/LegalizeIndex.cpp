@@ -66,9 +66,7 @@ bool Legalizer::isNarrowWithoutConstants(Value value) const {
   return it == bases.end() || fitsNarrow(it->second);
 }
 
-bool Legalizer::isNarrow(Value value) const {
-  return fitsNarrow(ranges.get(value)) && isNarrowWithoutConstants(value);
-}
+bool Legalizer::isNarrow(Value value) const { return fitsNarrow(ranges.get(value)) && isNarrowWithoutConstants(value); }
 
 void Legalizer::noteBase(Operation &op) {
   if (!isa<arith::AddIOp, arith::SubIOp>(op) || !op.getResult(0).getType().isIndex())
@@ -84,7 +82,7 @@ void Legalizer::noteBase(Operation &op) {
   APInt low = isSum ? a.smin().sadd_ov(subtrahendLow, lowWraps) : a.smin().ssub_ov(subtrahendLow, lowWraps);
   APInt high = isSum ? a.smax().sadd_ov(subtrahendHigh, highWraps) : a.smax().ssub_ov(subtrahendHigh, highWraps);
   bases.insert_or_assign(op.getResult(0), lowWraps || highWraps ? ConstantIntRanges::maxRange(64)
-                                                               : ConstantIntRanges::fromSigned(low, high));
+                                                                : ConstantIntRanges::fromSigned(low, high));
 }
 
 /// Whether an operation whose index operands and results all fit 32 bits gives the same in 32 bits.
@@ -110,7 +108,8 @@ bool Legalizer::isExactWhenNarrow(Operation &op) const {
           [&](auto) { return isNonNegative(); })
       .Case<arith::ShLIOp, arith::ShRSIOp>([&](auto) { return isShort(); })
       .Case([&](arith::ShRUIOp) { return isShort() && isNonNegative(); })
-      .Case([&](arith::CmpIOp compare) { return compare.getPredicate() < arith::CmpIPredicate::ult || isNonNegative(); })
+      .Case(
+          [&](arith::CmpIOp compare) { return compare.getPredicate() < arith::CmpIPredicate::ult || isNonNegative(); })
       // Whatever else there is may count bits.
       .Default([](Operation *) { return false; });
 }
@@ -138,8 +137,8 @@ Value Legalizer::widen(Value value) {
     builder.setInsertionPointToStart(&region.front());
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
-    return result = arith::ConstantOp::create(builder, value.getLoc(),
-                                              builder.getI64IntegerAttr(constant.getSExtValue()));
+    return result =
+               arith::ConstantOp::create(builder, value.getLoc(), builder.getI64IntegerAttr(constant.getSExtValue()));
   return result = arith::IndexCastOp::create(builder, value.getLoc(), wideType, value);
 }
 

@@ -25,7 +25,7 @@ static ConstantIntRanges between(int64_t least, int64_t greatest) {
 
 /// What a coordinate of `kernel` can be. The last tile reaches past the last key, and the last key of no keys stands
 /// before the first. What is computed for rows that there are not is never stored.
-static ConstantIntRanges rangeOf(KernelOpInterface kernel, Coordinate coordinate) {
+static ConstantIntRanges rangeOf(KernelOpInterface kernel, Coordinate coordinate, bool isLast) {
   switch (coordinate) {
   case Coordinate::Batch:
     return between(0, maxSize);
@@ -34,7 +34,7 @@ static ConstantIntRanges rangeOf(KernelOpInterface kernel, Coordinate coordinate
   case Coordinate::Query:
     return kernel.getQOffset() ? between(minPosition, maxPosition) : between(-maxSize - maxTile, maxSize + maxTile);
   case Coordinate::Key:
-    return between(-1, maxSize + maxTile);
+    return between(isLast ? -1 : 0, maxSize + maxTile);
   }
   llvm_unreachable("all coordinates are handled");
 }
@@ -44,7 +44,7 @@ RegionRanges::RegionRanges(Region &region, std::optional<unsigned> scalarBits)
   auto kernel = cast<KernelOpInterface>(region.getParentOp());
   for (BlockArgument argument : region.getArguments())
     if (std::optional<Coordinate> coordinate = getCoordinate(argument))
-      ranges.insert_or_assign(argument, rangeOf(kernel, *coordinate));
+      ranges.insert_or_assign(argument, rangeOf(kernel, *coordinate, &region == &kernel.getBlocks()));
   for (Operation &op : region.front().without_terminator()) {
     auto infer = dyn_cast<InferIntRangeInterface>(op);
     if (!infer || !llvm::all_of(op.getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
@@ -92,7 +92,8 @@ bool RegionRanges::mayWrap(Operation *op) const {
         return get(op->getOperand(0)).smin().isMinSignedValue() && !get(op->getOperand(1)).smin().isStrictlyPositive();
       })
       .Case([&](math::AbsIOp) { return get(op->getOperand(0)).smin().isMinSignedValue(); })
-      .Case<arith::IndexCastOp, arith::TruncIOp>([&](auto) { return !fits(op->getOperand(0), widthOf(op->getResult(0))); })
+      .Case<arith::IndexCastOp, arith::TruncIOp>(
+          [&](auto) { return !fits(op->getOperand(0), widthOf(op->getResult(0))); })
       .Case<arith::ExtSIOp, arith::MaxSIOp, arith::MinSIOp, arith::SelectOp, arith::CmpIOp, arith::RemSIOp>(
           [](auto) { return false; })
       .Default([](Operation *) { return true; });

@@ -81,7 +81,8 @@ void compare(const MaskCase &mask, uint64_t seed) {
       ASSERT_TRUE(meant && computed);
       // Ends that no key has are all the same.
       for (size_t end = 0; end < meant->size(); ++end)
-        EXPECT_EQ(std::clamp<int64_t>((*meant)[end], 0, attn::maxSize), std::clamp<int64_t>((*computed)[end], 0, attn::maxSize));
+        EXPECT_EQ(std::clamp<int64_t>((*meant)[end], 0, attn::maxSize),
+                  std::clamp<int64_t>((*computed)[end], 0, attn::maxSize));
       if (testing::Test::HasFailure())
         return;
     }
