@@ -11,6 +11,7 @@
 using namespace mlir;
 
 void attnc::buildAttnPipeline(OpPassManager &pm) {
+  pm.addPass(attn::createAttnDefineArithmetic());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(attn::createAttnExpand());
   pm.addPass(createCanonicalizerPass());

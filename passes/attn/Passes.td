@@ -17,6 +17,33 @@ def AttnExpand : Pass<"attn-expand"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def AttnDefineArithmetic : Pass<"attn-define-arithmetic"> {
+  let summary = "Gives every operation of regions a meaning for every operand";
+  let description = [{
+    Division by zero, the least number divided by -1, shifts by the width or more, and conversions of numbers that the
+    integer type does not have: MLIR leaves their results open, and LLVM and hardware differ or trap. Guards by
+    `arith.select` make them what docs/spec.md says. Flags that promise something of operands (`nsw`, `exact`,
+    `fastmath`) go. What ranges prove to be safe stays as it is.
+
+    Before: `%r = arith.remsi %x, %y : i32`. After:
+
+    ```mlir
+    %zero = arith.cmpi eq, %y, %c0 : i32
+    %some = arith.select %zero, %c1, %y : i32
+    %least = arith.cmpi eq, %x, %c-2147483648 : i32
+    %minus = arith.cmpi eq, %y, %c-1 : i32
+    %wraps = arith.andi %least, %minus : i1
+    %safe = arith.select %wraps, %c1, %some : i32
+    %q = arith.remsi %x, %safe : i32
+    %r = arith.select %zero, %x, %q : i32
+    ```
+
+    It comes before the first canonicalizer: folds may rely on what MLIR leaves open.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numGuards", "guards", "Operations that were given guards">];
+}
+
 def AttnInferBounds : Pass<"attn-infer-bounds"> {
   let summary = "Derives from the mask which keys a tile of queries can see";
   let description = [{
