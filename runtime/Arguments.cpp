@@ -165,6 +165,8 @@ Status Binder::appendSlots(size_t i) {
     Result<int64_t> slot = encodeScalar(arg, values[i]);
     if (!slot)
       return slot.takeError();
+    if (Status status = checkPositions(arg, *slot, bound.symbolSizes); !status)
+      return status;
     bound.slots.push_back(*slot);
     return {};
   }

@@ -54,7 +54,7 @@ Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::str
   }
   if (arg.unitInnerStride && arg.dims.empty())
     return Error{prefix + "inner stride of a tensor without dimensions"};
-  if (arg.min || arg.max || arg.notNaN)
+  if (arg.min || arg.max || arg.notNaN || !arg.positions.empty())
     return Error{prefix + "scalar range on a tensor"};
   if (arg.content == ContentRule::None)
     return {};
@@ -66,13 +66,19 @@ Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::str
 }
 
 /// Checks one scalar argument.
-Status verifyScalar(const ArgSpec &arg, const std::string &prefix) {
+Status verifyScalar(const KernelImage &image, const ArgSpec &arg, const std::string &prefix) {
   if (!arg.dims.empty() || arg.unitInnerStride || arg.content != ContentRule::None)
     return Error{prefix + "tensor facts on a scalar"};
   if (arg.role != ArgRole::Input)
     return Error{prefix + "scalar output"};
   if ((arg.min && std::isnan(*arg.min)) || (arg.max && std::isnan(*arg.max)))
     return Error{prefix + "NaN as the end of a range"};
+  if (!arg.positions.empty() && isFloat(arg.dtype))
+    return Error{prefix + "positions of a number that is no integer"};
+  for (const PositionRule &rule : arg.positions)
+    if (!isSymbol(rule.queries, image.symbols) || (rule.keys != -1 && !isSymbol(rule.keys, image.symbols)))
+      return Error{prefix + "positions of unknown symbol " +
+                   std::to_string(isSymbol(rule.queries, image.symbols) ? rule.keys : rule.queries)};
   return {};
 }
 
@@ -245,7 +251,7 @@ Status verify(const KernelImage &image) {
     const std::string prefix = "image '" + image.name + "', argument '" + arg.name + "': unexpected ";
     if (arg.isIndex && arg.dtype != DType::I64)
       return Error{prefix + "index of dtype " + std::string(name(arg.dtype))};
-    Status status = arg.kind == ArgKind::Tensor ? verifyTensor(image, arg, prefix) : verifyScalar(arg, prefix);
+    Status status = arg.kind == ArgKind::Tensor ? verifyTensor(image, arg, prefix) : verifyScalar(image, arg, prefix);
     if (!status)
       return status;
   }

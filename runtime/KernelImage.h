@@ -54,6 +54,17 @@ enum class ContentRule : uint8_t {
   Lengths = 2,
 };
 
+/// Where queries may stand that a scalar is added to the positions of.
+struct PositionRule {
+  /// The least and the greatest position.
+  int64_t least = 0, greatest = 0;
+  /// Index in `KernelImage::symbols` of how many rows of queries there are.
+  int queries = 0;
+  /// Index of how many keys there are, where the last query stands at the last
+  /// key, whatever the length of a sequence; -1 where the first stands at 0.
+  int keys = -1;
+};
+
 /// What one argument must be.
 struct ArgSpec {
   /// The name in messages.
@@ -71,6 +82,8 @@ struct ArgSpec {
   std::optional<double> min, max;
   /// Whether a scalar must not be NaN.
   bool notNaN = false;
+  /// The positions that an integer scalar is added to.
+  std::vector<PositionRule> positions = {};
   /// What the elements of a rank-1 integer tensor must be.
   ContentRule content = ContentRule::None;
   /// Index in `KernelImage::symbols` of the size that `content` speaks of.

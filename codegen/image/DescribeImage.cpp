@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/image/DescribeImage.h"
+#include "dialect/attn/Limits.h"
 #include "mlir/IR/AffineExpr.h"
 #include <limits>
 
@@ -10,10 +11,6 @@ using namespace mlir;
 using namespace attnc;
 using attn::ArgumentUse;
 using runtime::GridRule;
-
-/// Positions stay below 2^30, so that sums of two fit 32 bits (docs/spec.md): rows and the run-time offset take half
-/// each.
-static constexpr int64_t maxSize = int64_t(1) << 29, maxOffset = int64_t(1) << 29;
 
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
   if (type.isF32())
@@ -57,7 +54,6 @@ static void setLimits(runtime::ArgSpec &spec, ArgumentUse use, const attn::Kerne
     break;
   case ArgumentUse::Window:
     spec.min = 0;
-    spec.max = static_cast<double>(std::numeric_limits<int32_t>::max());
     break;
   case ArgumentUse::Cap:
     spec.min = std::numeric_limits<float>::min();
@@ -69,15 +65,28 @@ static void setLimits(runtime::ArgSpec &spec, ArgumentUse use, const attn::Kerne
     spec.max = std::numeric_limits<float>::max();
     spec.notNaN = true;
     break;
-  case ArgumentUse::QueryOffset:
-    spec.min = -maxOffset;
-    spec.max = maxOffset;
-    break;
+  case ArgumentUse::QueryOffset: // limited by where it puts queries
   case ArgumentUse::Plain:
   case ArgumentUse::SegmentIds:
   case ArgumentUse::PrefixLengths:
   case ArgumentUse::Seed:
     break;
+  }
+}
+
+/// Where the queries stand that an argument moves, one rule for each kernel that it is the offset of (S2).
+static void setPositions(runtime::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
+  for (attn::KernelOpInterface op : kernel.kernels) {
+    auto offset = dyn_cast_if_present<BlockArgument>(op.getQOffset());
+    if (!offset || offset.getArgNumber() != number)
+      continue;
+    auto rowsOf = [&](Value tensor) {
+      return kernel.inputs[cast<BlockArgument>(tensor).getArgNumber()].dims[op.isPacked() ? 0 : 1].symbol;
+    };
+    runtime::PositionRule rule{attn::minPosition, attn::maxPosition, rowsOf(op.getQuery())};
+    if (op.getAlign() == attn::Alignment::BottomRight)
+      rule.keys = rowsOf(op.getKey());
+    spec.positions.push_back(rule);
   }
 }
 
@@ -100,7 +109,7 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
     // A computed index is clamped to the dimension, which must then hold something.
     if (dim.indexed == attn::IndexKind::Computed || isOffsets)
       out.minSize = 1;
-    out.maxSize = maxSize;
+    out.maxSize = attn::maxSize;
     spec.dims.push_back(out);
   }
   setLimits(spec, argument.use, kernel);
@@ -158,9 +167,12 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
     image.symbols.push_back(symbol);
   auto add = [&](const attn::KernelArgument &argument, runtime::ArgRole role) -> LogicalResult {
     FailureOr<runtime::ArgSpec> spec = describeArgument(kernel, argument, role);
-    if (succeeded(spec))
-      image.args.push_back(*spec);
-    return spec;
+    if (failed(spec))
+      return failure();
+    if (role == runtime::ArgRole::Input)
+      setPositions(*spec, kernel, image.args.size());
+    image.args.push_back(std::move(*spec));
+    return success();
   };
   for (const attn::KernelArgument &argument : kernel.inputs)
     if (failed(add(argument, runtime::ArgRole::Input)))

@@ -215,6 +215,28 @@ TEST_F(Arguments, NamesScalars) {
   EXPECT_EQ(errorWith(Cap, INFINITY), "");
 }
 
+TEST_F(Arguments, NamesOffsetsOfPositions) {
+  // Five queries and seven keys; queries stand from -100 to 1000.
+  image.args[Seed].positions = {{-100, 1000, 1, 2}};
+  ASSERT_TRUE(verify(image)) << verify(image).message();
+  const std::string last = "argument 'seed': expected an offset from -95 to 994, which leaves positions from -100 to "
+                           "1000 [S2], got ";
+  EXPECT_EQ(errorWith(Seed, int64_t{994}), "");
+  EXPECT_EQ(errorWith(Seed, int64_t{995}), last + "995");
+  EXPECT_EQ(errorWith(Seed, int64_t{-95}), "");
+  EXPECT_EQ(errorWith(Seed, INT64_MIN), last + "-9223372036854775808");
+  // The first query stands at the offset.
+  image.args[Seed].positions = {{-100, 1000, 1, -1}};
+  EXPECT_EQ(errorWith(Seed, int64_t{-100}), "");
+  EXPECT_EQ(errorWith(Seed, int64_t{996}), "");
+  EXPECT_EQ(errorWith(Seed, INT64_MAX),
+            "argument 'seed': expected an offset from -100 to 996, which leaves positions from -100 to 1000 [S2], got "
+            "9223372036854775807");
+  // Each kernel of the function that the offset is for.
+  image.args[Seed].positions.push_back({-100, 1000, 1, 2});
+  EXPECT_EQ(errorWith(Seed, int64_t{995}), last + "995");
+}
+
 TEST_F(Arguments, NamesContent) {
   EXPECT_EQ(errorWith(Cu, vector({1, 7})),
             "argument 'cu': expected cumulative lengths that start with 0, got 1 at index 0");
