@@ -34,7 +34,7 @@ protected:
     image.args[Lengths].dtype = DType::I32;
     image.args[Lengths].dims = {{-1, 0, false}};
     image.args[Lengths].content = ContentRule::Lengths;
-    image.args[Lengths].contentSymbol = 2;
+    image.args[Lengths].contentSymbols = {2};
     image.args[Scale].kind = ArgKind::Scalar;
     image.args[Out].role = ArgRole::Output;
     KernelEntry entry;
