@@ -144,6 +144,9 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
   if (entry.threads == 0 && (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || entry.early ||
                              entry.workspace || !entry.tensorMaps.empty()))
     return Error{prefix + "GPU facts without threads"};
+  if (entry.tensorMaps.size() > maxEntryTensorMaps)
+    return Error{prefix + "expected at most " + std::to_string(maxEntryTensorMaps) + " tensor maps, got " +
+                 std::to_string(entry.tensorMaps.size())};
   for (const TensorMapSpec &map : entry.tensorMaps)
     if (Status status = verifyTensorMap(image, map, prefix); !status)
       return status;

@@ -238,9 +238,9 @@ struct KernelEntry {
   }
 };
 
-/// The limits of the CUDA driver on what `KernelEntry` says.
-inline constexpr int maxBlockThreads = 1024, maxTensorMapRank = 5, minTensorMapRank = 3, maxTensorMapBox = 256,
-                     tensorMapUnitBytes = 16;
+/// The limits of the CUDA driver on what `KernelEntry` says, and, of tensor maps, what no kernel needs.
+inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorMapRank = 5, minTensorMapRank = 3,
+                     maxTensorMapBox = 256, tensorMapUnitBytes = 16;
 
 /// A compiled kernel.
 struct KernelImage {
