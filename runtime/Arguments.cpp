@@ -202,8 +202,10 @@ Result<BoundArguments> Binder::bind() {
   for (size_t i = 0; i < values.size(); ++i) {
     const ArgSpec &arg = image.args[i];
     Status status = arg.kind == ArgKind::Tensor ? checkMemory(i) : Status();
-    if (status && arg.content != ContentRule::None && space == MemorySpace::Host)
-      status = checkContent(arg, tensor(i), image.symbols[arg.contentSymbol], bound.symbolSizes[arg.contentSymbol]);
+    if (space == MemorySpace::Host)
+      for (int symbol : arg.contentSymbols)
+        if (status)
+          status = checkContent(arg, tensor(i), image.symbols[symbol], bound.symbolSizes[symbol]);
     if (status)
       status = appendSlots(i);
     if (!status)

@@ -57,11 +57,14 @@ Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::str
   if (arg.min || arg.max || arg.notNaN || !arg.positions.empty())
     return Error{prefix + "scalar range on a tensor"};
   if (arg.content == ContentRule::None)
-    return {};
+    return arg.contentSymbols.empty() ? Status() : Error{prefix + "sizes of lengths without a rule"};
   if (arg.dims.size() != 1 || (arg.dtype != DType::I32 && arg.dtype != DType::I64))
     return Error{prefix + "lengths that are not a vector of i32 or i64"};
-  if (!isSymbol(arg.contentSymbol, image.symbols))
-    return Error{prefix + "lengths of unknown symbol " + std::to_string(arg.contentSymbol)};
+  if (arg.contentSymbols.empty())
+    return Error{prefix + "lengths of nothing"};
+  for (int symbol : arg.contentSymbols)
+    if (!isSymbol(symbol, image.symbols))
+      return Error{prefix + "lengths of unknown symbol " + std::to_string(symbol)};
   return {};
 }
 
@@ -141,6 +144,9 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
   if (entry.threads == 0 && (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || entry.early ||
                              entry.workspace || !entry.tensorMaps.empty()))
     return Error{prefix + "GPU facts without threads"};
+  if (entry.tensorMaps.size() > maxEntryTensorMaps)
+    return Error{prefix + "expected at most " + std::to_string(maxEntryTensorMaps) + " tensor maps, got " +
+                 std::to_string(entry.tensorMaps.size())};
   for (const TensorMapSpec &map : entry.tensorMaps)
     if (Status status = verifyTensorMap(image, map, prefix); !status)
       return status;

@@ -48,9 +48,9 @@ enum class ArgRole : uint8_t { Input = 0, Output = 1 };
 /// What the elements of an integer tensor must be.
 enum class ContentRule : uint8_t {
   None = 0,
-  /// First 0, last the size of the content symbol, non-decreasing (rule S11).
+  /// First 0, last the size of each content symbol, non-decreasing (rule S11).
   CumulativeLengths = 1,
-  /// Each from 0 to the size of the content symbol.
+  /// Each from 0 to the size of each content symbol.
   Lengths = 2,
 };
 
@@ -86,8 +86,9 @@ struct ArgSpec {
   std::vector<PositionRule> positions = {};
   /// What the elements of a rank-1 integer tensor must be.
   ContentRule content = ContentRule::None;
-  /// Index in `KernelImage::symbols` of the size that `content` speaks of.
-  int contentSymbol = -1;
+  /// Indices in `KernelImage::symbols` of the sizes that `content` speaks of: of
+  /// each, where one tensor has the lengths of queries and keys.
+  std::vector<int> contentSymbols = {};
 };
 
 /// The number of tiles of one launch, as a postfix expression over the sizes of
@@ -237,9 +238,9 @@ struct KernelEntry {
   }
 };
 
-/// The limits of the CUDA driver on what `KernelEntry` says.
-inline constexpr int maxBlockThreads = 1024, maxTensorMapRank = 5, minTensorMapRank = 3, maxTensorMapBox = 256,
-                     tensorMapUnitBytes = 16;
+/// The limits of the CUDA driver on what `KernelEntry` says, and, of tensor maps, what no kernel needs.
+inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorMapRank = 5, minTensorMapRank = 3,
+                     maxTensorMapBox = 256, tensorMapUnitBytes = 16;
 
 /// A compiled kernel.
 struct KernelImage {

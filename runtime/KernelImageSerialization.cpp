@@ -208,7 +208,7 @@ void visitArg(Archive &archive, Arg &arg) {
     a.integer(rule.keys);
   });
   archive.enumeration(arg.content, ContentRule::Lengths);
-  archive.integer(arg.contentSymbol);
+  archive.list(arg.contentSymbols, [](auto &a, auto &symbol) { a.integer(symbol); });
 }
 
 template <typename Archive, typename Map>

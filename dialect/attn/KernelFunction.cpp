@@ -42,7 +42,7 @@ private:
   llvm::DenseSet<Dim> own;                ///< dimensions of the problem's own tensors, which never broadcast
   llvm::DenseMap<Dim, IndexKind> indexed; ///< dimensions of captured tensors
   llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number
-  llvm::DenseMap<Value, ArgumentUse> uses;
+  llvm::DenseMap<Value, SmallVector<ArgumentUse, 1>> uses;
   llvm::DenseSet<Value> unitStride;
   llvm::DenseSet<Value> cumulative; ///< lengths of packed sequences: one element more than there are sequences
 };
@@ -73,8 +73,11 @@ void ShapeSolver::place(Value tensor, unsigned dim, StringRef axisName) {
 }
 
 void ShapeSolver::use(Value value, ArgumentUse use) {
-  if (value)
-    uses.try_emplace(value, use);
+  if (!value)
+    return;
+  SmallVector<ArgumentUse, 1> &all = uses[value];
+  if (!llvm::is_contained(all, use))
+    all.push_back(use);
 }
 
 void ShapeSolver::readTensors(KernelOpInterface op) {
@@ -186,8 +189,10 @@ void ShapeSolver::readRegion(KernelOpInterface op, Region &region) {
 }
 
 void ShapeSolver::describe(KernelArgument &argument, Value value) {
-  if (auto it = uses.find(value); it != uses.end())
-    argument.use = it->second;
+  if (auto it = uses.find(value); it != uses.end()) {
+    argument.use = it->second.front();
+    argument.uses = it->second;
+  }
   argument.unitInnerStride = unitStride.contains(value);
   auto tensor = dyn_cast<RankedTensorType>(argument.type);
   if (!tensor)

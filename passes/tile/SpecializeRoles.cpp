@@ -197,8 +197,11 @@ void RoleSplitter::fillConsumer(EachOp each) {
 /// Whether the copy engine can take a tile of rows of `view` as they are: it stops at the view's own ends alone, and
 /// wants rows of whole 16 bytes, as those of a head are. Rows that a limit cuts are few, and leave without it.
 static bool hasRowsOfHeads(StoreOp store) {
+  constexpr int64_t unitBits = 128;
   int64_t axis = store.getAxes()[1];
-  return !store.getView().getType().isDynamicDim(axis) && reachesViewEnd(store.getView(), axis, store.getLimits()[1]);
+  MemRefType view = store.getView().getType();
+  return !view.isDynamicDim(axis) && view.getDimSize(axis) * view.getElementTypeBitWidth() % unitBits == 0 &&
+         reachesViewEnd(store.getView(), axis, store.getLimits()[1]);
 }
 
 /// Output tiles of narrow types go through a buffer.

@@ -119,6 +119,10 @@ void addLengths(std::vector<BadInput> &cases) {
                    "argument 'kl': expected lengths from 0 to 7 (Sk), got -1 at index 1"});
   cases.push_back({"length_past_the_end", lengths, paddedShape, [](Launch &l) { l.write("ql", {5, 0, 6}); },
                    "argument 'ql': expected lengths from 0 to 5 (Sq), got 6 at index 2"});
+  // One tensor for both sides keeps to both: here there are more queries than keys.
+  Spec both = padded({"l: tensor<?xi32>"}, "lengths(query = %l : tensor<?xi32>, key = %l : tensor<?xi32>)");
+  cases.push_back({"length_of_both", both, "B=3,Sq=9,Sk=7", [](Launch &l) { l.write("l", {7, 9, 7}); },
+                   "argument 'l': expected lengths from 0 to 7 (Sk), got 9 at index 1"});
   cases.push_back({"lengths_count", lengths, paddedShape, [](Launch &l) { l.replace("ql", DType::I32, {2}); },
                    "argument 'ql': expected dimension 0 (B) to be 3 as in argument 'q', got 2"});
   cases.push_back({"lengths_dtype", lengths, paddedShape, [](Launch &l) { l.replace("ql", DType::I64, {3}); },

@@ -48,7 +48,7 @@ protected:
       image.args[i].dtype = DType::I32;
       image.args[i].dims = {{-1, -1, false}};
       image.args[i].content = i == Cu ? ContentRule::CumulativeLengths : ContentRule::Lengths;
-      image.args[i].contentSymbol = i == Cu ? 2 : 1;
+      image.args[i].contentSymbols = {i == Cu ? 2 : 1};
     }
     for (int i : {int(P), int(N), int(Seed), int(Cap)})
       image.args[i].kind = ArgKind::Scalar;
@@ -252,6 +252,18 @@ TEST_F(Arguments, NamesContent) {
             "argument 'lengths': expected lengths from 0 to 5 (Sq), got 6 at index 1");
   EXPECT_EQ(errorWith(Lengths, vector({-1})),
             "argument 'lengths': expected lengths from 0 to 5 (Sq), got -1 at index 0");
+  // One tensor for queries and keys keeps to both.
+  image.args[Lengths].contentSymbols = {1, 2};
+  EXPECT_EQ(errorWith(Lengths, vector({5, 6})),
+            "argument 'lengths': expected lengths from 0 to 5 (Sq), got 6 at index 1");
+  image.args[Lengths].contentSymbols = {2, 1};
+  EXPECT_EQ(errorWith(Lengths, vector({5, 6})),
+            "argument 'lengths': expected lengths from 0 to 5 (Sq), got 6 at index 1");
+  image.args[Cu].contentSymbols = {2, 1};
+  EXPECT_EQ(errorWith(Cu, vector({0, 7})),
+            "argument 'cu': expected cumulative lengths that end with 5 (Sq), got 7 at index 1");
+  image.args[Cu].contentSymbols = {2};
+  image.args[Lengths].contentSymbols = {1};
   const Tensor spaced = vector({0, 99, 4, 99, 7, 99});
   EXPECT_EQ(errorWith(Cu, Tensor::stridedView(spaced.data(), DType::I32, {3}, {2})), "");
 }

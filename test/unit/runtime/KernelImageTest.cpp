@@ -38,7 +38,7 @@ KernelImage makeImage() {
   lengths.dtype = DType::I32;
   lengths.dims = {{-1, -1, false}};
   lengths.content = ContentRule::CumulativeLengths;
-  lengths.contentSymbol = 1;
+  lengths.contentSymbols = {1};
   ArgSpec p;
   p.name = "p";
   p.kind = ArgKind::Scalar;
@@ -229,7 +229,7 @@ TEST(KernelImage, VerifiesItself) {
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].min = 1; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dtype = DType::F32; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dims.push_back({}); }));
-  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].contentSymbol = 2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].contentSymbols = {2}; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].dims.push_back({}); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].max = std::nan(""); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].role = ArgRole::Output; }));
