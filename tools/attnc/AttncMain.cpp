@@ -5,6 +5,7 @@
 #include "tools/attnc-main/Tools.h"
 #include "tools/attnc/CommandLine.h"
 #include "tools/attnc/Commands.h"
+#include "tools/attnc/OutputFile.h"
 #include "llvm/Config/llvm-config.h"
 
 using namespace attnc::cli;
@@ -45,8 +46,8 @@ static ExitCode failUnknown(StringRef name) {
               (nearest.empty() ? "; see 'attnc --help'" : ", did you mean '" + nearest.str() + "'?"));
 }
 
-int attnc::tools::attncMain(int argc, char **argv) {
-  llvm::ArrayRef<const char *> args(argv + 1, argv + argc);
+/// Does what the command line says.
+static int run(llvm::ArrayRef<const char *> args) {
   llvm::outs().enable_colors(llvm::outs().has_colors());
   if (args.empty()) {
     printHelp(llvm::errs());
@@ -71,4 +72,14 @@ int attnc::tools::attncMain(int argc, char **argv) {
   if (const Command *command = findCommand(name))
     return runCommand(*command, args);
   return failUnknown(name);
+}
+
+int attnc::tools::attncMain(int argc, char **argv) {
+  prepareStandardStreams();
+  int code = run(llvm::ArrayRef<const char *>(argv + 1, argv + std::max(argc, 1)));
+  if (runtime::Status status = flushStandardOutput(); !status)
+    code = fail(status.takeError());
+  // What standard error refuses has nowhere to be told.
+  llvm::errs().clear_error();
+  return code;
 }
