@@ -4,8 +4,10 @@
 
 #include "runtime/jit/SpecCheck.h"
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -14,6 +16,12 @@ using namespace attnc::jit;
 /// Whether `text` holds a control character.
 static bool holdsControl(StringRef text) {
   return llvm::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+/// Whether `name` may stand in the assembly of every machine.
+static bool isIdentifier(StringRef name) {
+  bool fits = llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; });
+  return fits && !name.empty() && name.size() <= longestName && !llvm::isDigit(name.front());
 }
 
 /// Nothing reads an encoding, so a spec that has one means something else by it.
@@ -27,14 +35,15 @@ static LogicalResult checkType(Operation *op, Type type) {
 /// Names go to files, pictures and terminals.
 static LogicalResult checkName(func::FuncOp function, DictionaryAttr attributes) {
   auto name = attributes ? attributes.getAs<StringAttr>("attn.name") : StringAttr();
-  if (name && holdsControl(name.getValue()))
-    return function.emitOpError() << "expected attn.name without control characters, got '" << name.getValue() << "'";
+  if (name && (name.getValue().size() > longestName || holdsControl(name.getValue())))
+    return function.emitOpError() << "expected attn.name to be of at most " << longestName
+                                  << " characters and none of control, got '" << name.getValue() << "'";
   return success();
 }
 
 static LogicalResult checkFunction(func::FuncOp function) {
-  if (holdsControl(function.getName()))
-    return function.emitOpError("expected a name without control characters");
+  if (!isIdentifier(function.getName()))
+    return function.emitOpError("expected a name of letters, digits, '_' and '$' as assemblers take them");
   for (TypeRange types : {TypeRange(function.getArgumentTypes()), TypeRange(function.getResultTypes())}) {
     if (types.size() > mostArguments)
       return function.emitOpError() << "expected at most " << mostArguments << " arguments or results, got "
@@ -57,6 +66,13 @@ static LogicalResult checkFunction(func::FuncOp function) {
   return success();
 }
 
+/// Passes say to each other by attributes what they have proven; a spec has nothing to say in that way.
+static LogicalResult checkAttributes(Operation *op) {
+  if (DictionaryAttr attributes = op->getDiscardableAttrDictionary(); !attributes.empty())
+    return op->emitOpError() << "has no attribute '" << attributes.begin()->getName().getValue() << "'";
+  return success();
+}
+
 /// Each operation of a region is repeated for every element of a tile that a thread holds.
 static LogicalResult checkRegion(Region &region) {
   size_t count = 0, costly = 0;
@@ -64,6 +80,8 @@ static LogicalResult checkRegion(Region &region) {
     for (Operation &op : block) {
       if (++count > mostOperations)
         return op.emitOpError() << "expected at most " << mostOperations << " operations in a region";
+      if (failed(checkAttributes(&op)))
+        return failure();
       bool isCostly = isa<attn::IndexedOpInterface>(op) || isa_and_nonnull<math::MathDialect>(op.getDialect());
       if (isCostly && ++costly > mostCostlyOperations)
         return op.emitOpError() << "expected at most " << mostCostlyOperations
@@ -81,10 +99,13 @@ static LogicalResult checkKernel(attn::KernelOpInterface op) {
   if (Value sinks = op.getSinks())
     if (int64_t count = cast<RankedTensorType>(sinks.getType()).getShape().back(); count > mostSinks)
       return op.emitOpError() << "expected at most " << mostSinks << " sinks of a head, got " << count << " [S6]";
-  for (Region *region : {&op.getScore(), &op.getMask()})
+  unsigned number = 0;
+  for (Region *region : {&op.getScore(), &op.getMask()}) {
     if (failed(checkRegion(*region)))
       return failure();
-  return success();
+    attn::settleCoordinates(*region, number++);
+  }
+  return checkAttributes(op);
 }
 
 /// Whether an operation is well; what is in its regions comes of its own.

@@ -22,8 +22,12 @@ inline constexpr int64_t mostSinks = 1024;
 /// The most kernels of a function, and arguments of it.
 inline constexpr size_t mostKernels = 32, mostArguments = 1024;
 
+/// The most characters of the name of a function, an argument or a result.
+inline constexpr size_t longestName = 256;
+
 /// Refuses, with a diagnostic, what only passes may write (`bounds`, `blocks` and what belongs to them, encodings of
-/// tensor types) and what is beyond the limits.
+/// tensor types) and what is beyond the limits. Settles which indices are coordinates, which the generic form of
+/// operations leaves open.
 mlir::LogicalResult checkSpec(mlir::ModuleOp spec);
 
 } // namespace attnc::jit
