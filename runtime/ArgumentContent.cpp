@@ -7,6 +7,7 @@
 
 #include "runtime/ArgumentContent.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -87,6 +88,23 @@ Result<int64_t> encodeScalar(const ArgSpec &arg, const ArgValue &value) {
   if (std::isfinite(real) && !std::isfinite(loadScalar(arg.dtype, &slot)))
     return argumentError(arg, "a value that " + typeString(arg) + " can hold", text);
   return slot;
+}
+
+Status checkPositions(const ArgSpec &arg, int64_t offset, Span<const int64_t> symbolSizes) {
+  for (const PositionRule &rule : arg.positions) {
+    const int64_t queries = symbolSizes[rule.queries];
+    // The last query of a sequence stands at its last key, the first then as far below 0 as queries are more than keys.
+    const int64_t below = rule.keys < 0 ? 0 : queries;
+    const int64_t last = std::max<int64_t>(rule.keys < 0 ? queries : symbolSizes[rule.keys], 1) - 1;
+    const int64_t least = rule.least + below, most = rule.greatest - last;
+    if (offset < least || offset > most)
+      return argumentError(arg,
+                           "an offset from " + std::to_string(least) + " to " + std::to_string(most) +
+                               ", which leaves positions from " + std::to_string(rule.least) + " to " +
+                               std::to_string(rule.greatest) + " [S2]",
+                           std::to_string(offset));
+  }
+  return {};
 }
 
 Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol, int64_t size) {

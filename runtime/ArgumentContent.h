@@ -20,9 +20,12 @@ Error argumentError(const ArgSpec &arg, const std::string &expected, const std::
 /// number, once it is checked against `arg`.
 Result<int64_t> encodeScalar(const ArgSpec &arg, const ArgValue &value);
 
+/// Checks `offset`, which `arg` adds to positions, against its rules, given the size of each symbol (S2).
+Status checkPositions(const ArgSpec &arg, int64_t offset, Span<const int64_t> symbolSizes);
+
 /// Checks the elements of `tensor`, whose form is checked, against the content
-/// rule of `arg`. `symbol` and `size` are the name and size of its content
-/// symbol.
+/// rule of `arg`. `symbol` and `size` are the name and size of one of its content
+/// symbols.
 Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol, int64_t size);
 
 } // namespace attnc::runtime

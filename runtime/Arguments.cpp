@@ -165,6 +165,8 @@ Status Binder::appendSlots(size_t i) {
     Result<int64_t> slot = encodeScalar(arg, values[i]);
     if (!slot)
       return slot.takeError();
+    if (Status status = checkPositions(arg, *slot, bound.symbolSizes); !status)
+      return status;
     bound.slots.push_back(*slot);
     return {};
   }
@@ -200,8 +202,10 @@ Result<BoundArguments> Binder::bind() {
   for (size_t i = 0; i < values.size(); ++i) {
     const ArgSpec &arg = image.args[i];
     Status status = arg.kind == ArgKind::Tensor ? checkMemory(i) : Status();
-    if (status && arg.content != ContentRule::None && space == MemorySpace::Host)
-      status = checkContent(arg, tensor(i), image.symbols[arg.contentSymbol], bound.symbolSizes[arg.contentSymbol]);
+    if (space == MemorySpace::Host)
+      for (int symbol : arg.contentSymbols)
+        if (status)
+          status = checkContent(arg, tensor(i), image.symbols[symbol], bound.symbolSizes[symbol]);
     if (status)
       status = appendSlots(i);
     if (!status)

@@ -54,25 +54,34 @@ Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::str
   }
   if (arg.unitInnerStride && arg.dims.empty())
     return Error{prefix + "inner stride of a tensor without dimensions"};
-  if (arg.min || arg.max || arg.notNaN)
+  if (arg.min || arg.max || arg.notNaN || !arg.positions.empty())
     return Error{prefix + "scalar range on a tensor"};
   if (arg.content == ContentRule::None)
-    return {};
+    return arg.contentSymbols.empty() ? Status() : Error{prefix + "sizes of lengths without a rule"};
   if (arg.dims.size() != 1 || (arg.dtype != DType::I32 && arg.dtype != DType::I64))
     return Error{prefix + "lengths that are not a vector of i32 or i64"};
-  if (!isSymbol(arg.contentSymbol, image.symbols))
-    return Error{prefix + "lengths of unknown symbol " + std::to_string(arg.contentSymbol)};
+  if (arg.contentSymbols.empty())
+    return Error{prefix + "lengths of nothing"};
+  for (int symbol : arg.contentSymbols)
+    if (!isSymbol(symbol, image.symbols))
+      return Error{prefix + "lengths of unknown symbol " + std::to_string(symbol)};
   return {};
 }
 
 /// Checks one scalar argument.
-Status verifyScalar(const ArgSpec &arg, const std::string &prefix) {
+Status verifyScalar(const KernelImage &image, const ArgSpec &arg, const std::string &prefix) {
   if (!arg.dims.empty() || arg.unitInnerStride || arg.content != ContentRule::None)
     return Error{prefix + "tensor facts on a scalar"};
   if (arg.role != ArgRole::Input)
     return Error{prefix + "scalar output"};
   if ((arg.min && std::isnan(*arg.min)) || (arg.max && std::isnan(*arg.max)))
     return Error{prefix + "NaN as the end of a range"};
+  if (!arg.positions.empty() && isFloat(arg.dtype))
+    return Error{prefix + "positions of a number that is no integer"};
+  for (const PositionRule &rule : arg.positions)
+    if (!isSymbol(rule.queries, image.symbols) || (rule.keys != -1 && !isSymbol(rule.keys, image.symbols)))
+      return Error{prefix + "positions of unknown symbol " +
+                   std::to_string(isSymbol(rule.queries, image.symbols) ? rule.keys : rule.queries)};
   return {};
 }
 
@@ -135,6 +144,9 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
   if (entry.threads == 0 && (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || entry.early ||
                              entry.workspace || !entry.tensorMaps.empty()))
     return Error{prefix + "GPU facts without threads"};
+  if (entry.tensorMaps.size() > maxEntryTensorMaps)
+    return Error{prefix + "expected at most " + std::to_string(maxEntryTensorMaps) + " tensor maps, got " +
+                 std::to_string(entry.tensorMaps.size())};
   for (const TensorMapSpec &map : entry.tensorMaps)
     if (Status status = verifyTensorMap(image, map, prefix); !status)
       return status;
@@ -245,7 +257,7 @@ Status verify(const KernelImage &image) {
     const std::string prefix = "image '" + image.name + "', argument '" + arg.name + "': unexpected ";
     if (arg.isIndex && arg.dtype != DType::I64)
       return Error{prefix + "index of dtype " + std::string(name(arg.dtype))};
-    Status status = arg.kind == ArgKind::Tensor ? verifyTensor(image, arg, prefix) : verifyScalar(arg, prefix);
+    Status status = arg.kind == ArgKind::Tensor ? verifyTensor(image, arg, prefix) : verifyScalar(image, arg, prefix);
     if (!status)
       return status;
   }

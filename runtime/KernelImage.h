@@ -48,10 +48,21 @@ enum class ArgRole : uint8_t { Input = 0, Output = 1 };
 /// What the elements of an integer tensor must be.
 enum class ContentRule : uint8_t {
   None = 0,
-  /// First 0, last the size of the content symbol, non-decreasing (rule S11).
+  /// First 0, last the size of each content symbol, non-decreasing (rule S11).
   CumulativeLengths = 1,
-  /// Each from 0 to the size of the content symbol.
+  /// Each from 0 to the size of each content symbol.
   Lengths = 2,
+};
+
+/// Where queries may stand that a scalar is added to the positions of.
+struct PositionRule {
+  /// The least and the greatest position.
+  int64_t least = 0, greatest = 0;
+  /// Index in `KernelImage::symbols` of how many rows of queries there are.
+  int queries = 0;
+  /// Index of how many keys there are, where the last query stands at the last
+  /// key, whatever the length of a sequence; -1 where the first stands at 0.
+  int keys = -1;
 };
 
 /// What one argument must be.
@@ -71,10 +82,13 @@ struct ArgSpec {
   std::optional<double> min, max;
   /// Whether a scalar must not be NaN.
   bool notNaN = false;
+  /// The positions that an integer scalar is added to.
+  std::vector<PositionRule> positions = {};
   /// What the elements of a rank-1 integer tensor must be.
   ContentRule content = ContentRule::None;
-  /// Index in `KernelImage::symbols` of the size that `content` speaks of.
-  int contentSymbol = -1;
+  /// Indices in `KernelImage::symbols` of the sizes that `content` speaks of: of
+  /// each, where one tensor has the lengths of queries and keys.
+  std::vector<int> contentSymbols = {};
 };
 
 /// The number of tiles of one launch, as a postfix expression over the sizes of
@@ -224,9 +238,9 @@ struct KernelEntry {
   }
 };
 
-/// The limits of the CUDA driver on what `KernelEntry` says.
-inline constexpr int maxBlockThreads = 1024, maxTensorMapRank = 5, minTensorMapRank = 3, maxTensorMapBox = 256,
-                     tensorMapUnitBytes = 16;
+/// The limits of the CUDA driver on what `KernelEntry` says, and, of tensor maps, what no kernel needs.
+inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorMapRank = 5, minTensorMapRank = 3,
+                     maxTensorMapBox = 256, tensorMapUnitBytes = 16;
 
 /// A compiled kernel.
 struct KernelImage {

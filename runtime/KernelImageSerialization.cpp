@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 8;
+constexpr uint32_t version = 9;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -201,8 +201,14 @@ void visitArg(Archive &archive, Arg &arg) {
   for (auto *limit : {&arg.min, &arg.max})
     archive.optional(*limit, [](auto &a, auto &value) { a.real(value); });
   archive.boolean(arg.notNaN);
+  archive.list(arg.positions, [](auto &a, auto &rule) {
+    a.integer(rule.least);
+    a.integer(rule.greatest);
+    a.integer(rule.queries);
+    a.integer(rule.keys);
+  });
   archive.enumeration(arg.content, ContentRule::Lengths);
-  archive.integer(arg.contentSymbol);
+  archive.list(arg.contentSymbols, [](auto &a, auto &symbol) { a.integer(symbol); });
 }
 
 template <typename Archive, typename Map>

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/image/DescribeImage.h"
+#include "dialect/attn/Limits.h"
 #include "mlir/IR/AffineExpr.h"
 #include <limits>
 
@@ -10,10 +11,6 @@ using namespace mlir;
 using namespace attnc;
 using attn::ArgumentUse;
 using runtime::GridRule;
-
-/// Positions stay below 2^30, so that sums of two fit 32 bits (docs/spec.md): rows and the run-time offset take half
-/// each.
-static constexpr int64_t maxSize = int64_t(1) << 29, maxOffset = int64_t(1) << 29;
 
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
   if (type.isF32())
@@ -33,51 +30,75 @@ static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
   return function.emitOpError() << "has an argument of element type " << type << ", which cannot be passed [S13]";
 }
 
-/// Limits that a use sets on an argument (S18).
-static void setLimits(runtime::ArgSpec &spec, ArgumentUse use, const attn::KernelFunction &kernel) {
-  auto symbol = [&](StringRef padded, StringRef packed) {
-    int index = kernel.findSymbol(padded);
-    return index >= 0 ? index : kernel.findSymbol(packed);
+/// Limits that a use sets on a scalar, beside those of its other uses (S18).
+static void setLimits(runtime::ArgSpec &spec, ArgumentUse use) {
+  auto narrow = [&](double min, std::optional<double> max = std::nullopt) {
+    spec.min = std::max(spec.min.value_or(min), min);
+    if (max)
+      spec.max = std::min(spec.max.value_or(*max), *max);
   };
   switch (use) {
-  case ArgumentUse::QueryLengths:
-  case ArgumentUse::KeyLengths:
-    spec.content = runtime::ContentRule::Lengths;
-    spec.contentSymbol = use == ArgumentUse::QueryLengths ? symbol("Sq", "") : symbol("Sk", "Sq");
-    break;
-  case ArgumentUse::QueryOffsets:
-  case ArgumentUse::KeyOffsets:
-    spec.content = runtime::ContentRule::CumulativeLengths;
-    spec.contentSymbol = use == ArgumentUse::QueryOffsets ? symbol("Tq", "") : symbol("Tk", "Tq");
-    break;
   case ArgumentUse::Probability:
-    spec.min = 0;
-    spec.max = 1;
+    narrow(0, 1);
     spec.notNaN = true;
     break;
   case ArgumentUse::Window:
-    spec.min = 0;
-    spec.max = static_cast<double>(std::numeric_limits<int32_t>::max());
+    narrow(0);
     break;
   case ArgumentUse::Cap:
-    spec.min = std::numeric_limits<float>::min();
-    spec.max = std::numeric_limits<float>::max();
+    narrow(std::numeric_limits<float>::min(), std::numeric_limits<float>::max());
     spec.notNaN = true;
     break;
   case ArgumentUse::Scale:
-    spec.min = std::numeric_limits<float>::lowest();
-    spec.max = std::numeric_limits<float>::max();
+    narrow(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max());
     spec.notNaN = true;
     break;
-  case ArgumentUse::QueryOffset:
-    spec.min = -maxOffset;
-    spec.max = maxOffset;
-    break;
+  case ArgumentUse::QueryLengths: // tensors, which have contents
+  case ArgumentUse::KeyLengths:
+  case ArgumentUse::QueryOffsets:
+  case ArgumentUse::KeyOffsets:
+  case ArgumentUse::QueryOffset: // limited by where it puts queries
   case ArgumentUse::Plain:
   case ArgumentUse::SegmentIds:
   case ArgumentUse::PrefixLengths:
   case ArgumentUse::Seed:
     break;
+  }
+}
+
+/// The symbol of the rows of a query or key tensor.
+static int getRowSymbol(const attn::KernelFunction &kernel, attn::KernelOpInterface op, Value tensor) {
+  return kernel.inputs[cast<BlockArgument>(tensor).getArgNumber()].dims[op.isPacked() ? 0 : 1].symbol;
+}
+
+/// What the lengths of sequences hold, for each kernel and side that an argument gives them to (S11).
+static void setContent(runtime::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
+  auto add = [&](attn::KernelOpInterface op, Value lengths, Value rows, runtime::ContentRule rule) {
+    auto argument = dyn_cast_if_present<BlockArgument>(lengths);
+    if (!argument || argument.getArgNumber() != number)
+      return;
+    spec.content = rule;
+    if (int symbol = getRowSymbol(kernel, op, rows); !llvm::is_contained(spec.contentSymbols, symbol))
+      spec.contentSymbols.push_back(symbol);
+  };
+  for (attn::KernelOpInterface op : kernel.kernels) {
+    add(op, op.getQueryLengths(), op.getQuery(), runtime::ContentRule::Lengths);
+    add(op, op.getKeyLengths(), op.getKey(), runtime::ContentRule::Lengths);
+    add(op, op.getQueryOffsets(), op.getQuery(), runtime::ContentRule::CumulativeLengths);
+    add(op, op.getKeyOffsets(), op.getKey(), runtime::ContentRule::CumulativeLengths);
+  }
+}
+
+/// Where the queries stand that an argument moves, one rule for each kernel that it is the offset of (S2).
+static void setPositions(runtime::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
+  for (attn::KernelOpInterface op : kernel.kernels) {
+    auto offset = dyn_cast_if_present<BlockArgument>(op.getQOffset());
+    if (!offset || offset.getArgNumber() != number)
+      continue;
+    runtime::PositionRule rule{attn::minPosition, attn::maxPosition, getRowSymbol(kernel, op, op.getQuery())};
+    if (op.getAlign() == attn::Alignment::BottomRight)
+      rule.keys = getRowSymbol(kernel, op, op.getKey());
+    spec.positions.push_back(rule);
   }
 }
 
@@ -89,7 +110,8 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
   spec.kind = argument.isTensor() ? runtime::ArgKind::Tensor : runtime::ArgKind::Scalar;
   spec.isIndex = argument.type.isIndex();
   spec.unitInnerStride = argument.unitInnerStride;
-  bool isOffsets = argument.use == ArgumentUse::QueryOffsets || argument.use == ArgumentUse::KeyOffsets;
+  bool isOffsets = llvm::is_contained(argument.uses, ArgumentUse::QueryOffsets) ||
+                   llvm::is_contained(argument.uses, ArgumentUse::KeyOffsets);
   Type element = getElementTypeOrSelf(argument.type);
   FailureOr<runtime::DType> dtype = dtypeOf(kernel.function, element);
   if (failed(dtype))
@@ -100,10 +122,11 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
     // A computed index is clamped to the dimension, which must then hold something.
     if (dim.indexed == attn::IndexKind::Computed || isOffsets)
       out.minSize = 1;
-    out.maxSize = maxSize;
+    out.maxSize = attn::maxSize;
     spec.dims.push_back(out);
   }
-  setLimits(spec, argument.use, kernel);
+  for (ArgumentUse use : argument.uses)
+    setLimits(spec, use);
   return spec;
 }
 
@@ -158,9 +181,14 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
     image.symbols.push_back(symbol);
   auto add = [&](const attn::KernelArgument &argument, runtime::ArgRole role) -> LogicalResult {
     FailureOr<runtime::ArgSpec> spec = describeArgument(kernel, argument, role);
-    if (succeeded(spec))
-      image.args.push_back(*spec);
-    return spec;
+    if (failed(spec))
+      return failure();
+    if (role == runtime::ArgRole::Input) {
+      setContent(*spec, kernel, image.args.size());
+      setPositions(*spec, kernel, image.args.size());
+    }
+    image.args.push_back(std::move(*spec));
+    return success();
   };
   for (const attn::KernelArgument &argument : kernel.inputs)
     if (failed(add(argument, runtime::ArgRole::Input)))

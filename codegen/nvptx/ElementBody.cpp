@@ -14,7 +14,7 @@ using namespace attnc;
 using namespace attnc::nvptx;
 using Predicate = arith::CmpIPredicate;
 
-/// Positions and what differs from them by constants stay within: sums of a few fit 32 bits.
+/// The greatest difference of constants that comparisons of distances bear, which saturate at the ends of 32 bits.
 static constexpr int64_t farthest = int64_t(1) << 30;
 
 /// Of how many exponentials one is left to multiply-add units. A tanh and an exponential an element keep the unit of
@@ -77,7 +77,7 @@ std::optional<RowNumber> ElementBody::find(Value value) {
     return std::nullopt;
   APInt constant;
   if (value.getType().isIndex() && matchPattern(value, m_ConstantInt(&constant)))
-    return RowNumber{ptx.i32(0), std::clamp(constant.getSExtValue(), -farthest, farthest)};
+    return RowNumber{ptx.i32(0), constant.getSExtValue()};
   return RowNumber{context.scalar(value)};
 }
 
@@ -285,7 +285,7 @@ Value ElementBody::at(const RowNumber &number, int64_t column) {
   else if (distance && isFloat)
     value = arith::AddFOp::create(b, ptx.loc, value, ptx.f32(static_cast<float>(distance)));
   else
-    value = ptx.add(value, distance);
+    value = ptx.add(value, static_cast<int32_t>(distance)); // the sum fits, whatever its parts do
   if (!number.magnitude)
     return value;
   return isFloat ? math::AbsFOp::create(b, ptx.loc, value).getResult()

@@ -28,6 +28,24 @@ static FailureOr<runtime::TensorMapSpec> readTensorMap(Attribute attribute) {
   return map;
 }
 
+/// Bytes of parameters that a kernel can take, from PTX 8.1 on.
+static constexpr int64_t maxParameterBytes = 32764;
+
+/// The bytes that the parameters of `function` take, each where its alignment allows.
+static int64_t countParameterBytes(LLVM::LLVMFuncOp function) {
+  constexpr int64_t wordBytes = 8;
+  int64_t bytes = 0;
+  for (unsigned number = 0; number < function.getNumArguments(); ++number) {
+    auto held = function.getArgAttrOfType<TypeAttr>(number, LLVM::LLVMDialect::getByValAttrName());
+    auto alignment = function.getArgAttrOfType<IntegerAttr>(number, LLVM::LLVMDialect::getAlignAttrName());
+    auto array = held ? dyn_cast<LLVM::LLVMArrayType>(held.getValue()) : LLVM::LLVMArrayType();
+    bytes = llvm::alignTo(bytes, alignment ? alignment.getInt() : wordBytes);
+    bytes += array ? static_cast<int64_t>(array.getNumElements()) * array.getElementType().getIntOrFloatBitWidth() / 8
+                   : wordBytes;
+  }
+  return bytes;
+}
+
 LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmModule) {
   for (runtime::KernelEntry &entry : image.entries) {
     auto function = llvmModule.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol);
@@ -36,6 +54,10 @@ LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmMo
     auto facts = function->getAttrOfType<DictionaryAttr>(launchAttrName);
     if (!facts || !facts.getAs<IntegerAttr>("threads"))
       return function.emitOpError() << "needs '" << launchAttrName << "' with the number of its threads";
+    if (int64_t bytes = countParameterBytes(function); bytes > maxParameterBytes)
+      return emitError(function.getLoc())
+             << "expected arguments that fit " << maxParameterBytes << " bytes of a GPU kernel's parameters, got "
+             << bytes << ": a tensor of rank r takes 8 + 16 r, a scalar 8";
     entry.threads = static_cast<int>(getInteger(facts, "threads", 0));
     entry.sharedBytes = getInteger(facts, "shared_bytes", 0);
     entry.persistent = facts.contains("persistent");
@@ -50,6 +72,10 @@ LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmMo
           return function.emitOpError() << "has a tensor map without 'arg' or 'box': " << attribute;
         entry.tensorMaps.push_back(std::move(*map));
       }
+    if (entry.tensorMaps.size() > runtime::maxEntryTensorMaps)
+      return emitError(function.getLoc())
+             << "expected at most " << runtime::maxEntryTensorMaps << " tensors for the copy unit in one kernel, got "
+             << entry.tensorMaps.size();
   }
   return success();
 }

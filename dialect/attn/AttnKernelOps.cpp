@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Limits.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -103,6 +104,10 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
   }
   if (op.hasDropout() != static_cast<bool>(op.getSeed()))
     return op->emitOpError("expected dropout to have a probability and a seed [S9]");
+  if (APInt offset; op.getQOffset() && matchPattern(op.getQOffset(), m_ConstantInt(&offset)))
+    if (int64_t rows = offset.getSExtValue(); rows < minQueryOffset || rows > maxQueryOffset)
+      return op->emitOpError() << "expected a literal q_offset from " << minQueryOffset << " to " << maxQueryOffset
+                               << ", got " << rows << " [S2]";
   if (Value sinks = op.getSinks()) {
     RankedTensorType type = tensorType(sinks);
     bool perHead = type.getRank() == 2;

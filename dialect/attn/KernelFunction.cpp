@@ -39,9 +39,10 @@ private:
   llvm::SmallVector<std::string> names;
   llvm::StringMap<int> axes;
   llvm::DenseMap<Dim, int> dims;
+  llvm::DenseSet<Dim> own;                ///< dimensions of the problem's own tensors, which never broadcast
   llvm::DenseMap<Dim, IndexKind> indexed; ///< dimensions of captured tensors
   llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number
-  llvm::DenseMap<Value, ArgumentUse> uses;
+  llvm::DenseMap<Value, SmallVector<ArgumentUse, 1>> uses;
   llvm::DenseSet<Value> unitStride;
   llvm::DenseSet<Value> cumulative; ///< lengths of packed sequences: one element more than there are sequences
 };
@@ -72,8 +73,11 @@ void ShapeSolver::place(Value tensor, unsigned dim, StringRef axisName) {
 }
 
 void ShapeSolver::use(Value value, ArgumentUse use) {
-  if (value)
-    uses.try_emplace(value, use);
+  if (!value)
+    return;
+  SmallVector<ArgumentUse, 1> &all = uses[value];
+  if (!llvm::is_contained(all, use))
+    all.push_back(use);
 }
 
 void ShapeSolver::readTensors(KernelOpInterface op) {
@@ -185,8 +189,10 @@ void ShapeSolver::readRegion(KernelOpInterface op, Region &region) {
 }
 
 void ShapeSolver::describe(KernelArgument &argument, Value value) {
-  if (auto it = uses.find(value); it != uses.end())
-    argument.use = it->second;
+  if (auto it = uses.find(value); it != uses.end()) {
+    argument.use = it->second.front();
+    argument.uses = it->second;
+  }
   argument.unitInnerStride = unitStride.contains(value);
   auto tensor = dyn_cast<RankedTensorType>(argument.type);
   if (!tensor)
@@ -194,7 +200,8 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
   for (auto [dim, typeSize] : llvm::enumerate(tensor.getShape())) {
     int64_t size = typeSize;
     IndexKind kind = indexed.lookup({value, dim});
-    bool broadcast = kind == IndexKind::Coordinate && (size == 1 || ShapedType::isDynamic(size));
+    bool broadcast =
+        kind == IndexKind::Coordinate && (size == 1 || ShapedType::isDynamic(size)) && !own.contains({value, dim});
     if (int64_t heads = headDims.lookup({value, dim}); heads && ShapedType::isDynamic(size))
       size = heads;
     KernelDim out{size, -1, broadcast, kind};
@@ -219,6 +226,10 @@ void ShapeSolver::run() {
       axis(name);
   for (KernelOpInterface op : kernel.kernels) {
     readTensors(op);
+    for (auto &[dim, node] : dims)
+      own.insert(dim);
+  }
+  for (KernelOpInterface op : kernel.kernels) {
     readRegion(op, op.getScore());
     readRegion(op, op.getMask());
   }
@@ -302,6 +313,8 @@ FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
       return failure();
   }
   Operation *ret = function.getBody().front().getTerminator();
+  if (ret->getNumOperands() == 0)
+    return ret->emitOpError("expected results of attn operations; nothing is computed without them");
   for (auto [index, value] : llvm::enumerate(ret->getOperands())) {
     if (!isa_and_nonnull<KernelOpInterface>(value.getDefiningOp()))
       return ret->emitOpError() << "expected results of attn operations, but result " << index << " is none";

@@ -54,8 +54,9 @@ struct KernelArgument {
   std::string name; ///< `attn.name`, or arg0, arg1, … and out0, out1, …
   mlir::Type type;  ///< ranked tensor or scalar
   llvm::SmallVector<KernelDim> dims;
-  ArgumentUse use = ArgumentUse::Plain;
-  bool unitInnerStride = false; ///< queries, keys, values and results: last dimension contiguous
+  ArgumentUse use = ArgumentUse::Plain;   ///< the first of its uses
+  llvm::SmallVector<ArgumentUse, 1> uses; ///< all of them, each once; none where it is plain
+  bool unitInnerStride = false;           ///< queries, keys, values and results: last dimension contiguous
 
   bool isTensor() const { return mlir::isa<mlir::RankedTensorType>(type); }
 };

@@ -152,8 +152,8 @@ static constexpr int64_t barrierBytes = 1024;
 
 /// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact.
 ///
-/// Not known here: boxes want strides of whole 16 bytes. Tensors without them can be served by a second entry in the
-/// image, with the schedule of `selectPieces`, for the launch to choose (runtime/cuda/GpuLaunch.cpp).
+/// Not known here: boxes want strides of whole 16 bytes. Tensors without them are copied by a launch
+/// (docs/rationale/strides.md).
 static bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
   return target.getWarpgroupMma() && target.getTensorCopies() && elementOf(kernel).getIntOrFloatBitWidth() == 16;
 }

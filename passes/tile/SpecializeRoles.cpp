@@ -197,17 +197,24 @@ void RoleSplitter::fillConsumer(EachOp each) {
 /// Whether the copy engine can take a tile of rows of `view` as they are: it stops at the view's own ends alone, and
 /// wants rows of whole 16 bytes, as those of a head are. Rows that a limit cuts are few, and leave without it.
 static bool hasRowsOfHeads(StoreOp store) {
+  constexpr int64_t unitBits = 128;
   int64_t axis = store.getAxes()[1];
-  return !store.getView().getType().isDynamicDim(axis) && reachesViewEnd(store.getView(), axis, store.getLimits()[1]);
+  MemRefType view = store.getView().getType();
+  return !view.isDynamicDim(axis) && view.getDimSize(axis) * view.getElementTypeBitWidth() % unitBits == 0 &&
+         reachesViewEnd(store.getView(), axis, store.getLimits()[1]);
 }
 
 /// Output tiles of narrow types go through a buffer.
 void RoleSplitter::stageStores() {
   if (pipeline.getEpilogue() == attnc::attn::Epilogue::Direct)
     return;
+  llvm::SmallDenseSet<Value> staged;
   program->walk([&](StoreOp store) {
     auto type = cast<VectorType>(store.getValue().getType());
     if (type.getRank() != 2 || type.getElementTypeBitWidth() != 16 || !hasRowsOfHeads(store))
+      return;
+    // What is stored twice leaves from registers the second time: buffers are as large as tiles.
+    if (!staged.insert(store.getValue()).second)
       return;
     int64_t columns = pipeline.getEpilogue() == attnc::attn::Epilogue::Slabs ? std::min<int64_t>(64, type.getDimSize(1))
                                                                              : type.getDimSize(1);

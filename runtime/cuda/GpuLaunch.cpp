@@ -24,6 +24,12 @@ constexpr int64_t countersSize = GpuLaunch::numCounters * counterBytes;
 /// The most blocks of a grid in its first dimension.
 constexpr int64_t maxGrid = std::numeric_limits<int32_t>::max();
 
+/// The next place in a workspace where a copy of a tensor can begin: whole lines of the cache.
+int64_t alignOffset(int64_t bytes) {
+  constexpr int64_t alignment = 256;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /// From this version on drivers capture early starts in graphs.
 constexpr int earlyStartVersion = 12030;
 
@@ -51,9 +57,6 @@ Status GpuLaunch::load() {
     numMaps += entry.tensorMaps.size();
     needsShared |= entry.takesCounter || !entry.tensorMaps.empty();
   }
-  if (numMaps > maxTensorMaps)
-    return Error{prefix + "expected at most " + std::to_string(maxTensorMaps) + " tensor maps, got " +
-                 std::to_string(numMaps)};
   if (numMaps > 0 && (!gpu->driver()->tensorMapEncodeTiled || gpu->facts().major < 9))
     return Error{prefix +
                  "it copies tensors by maps, which needs a GPU of sm_90 or later and a driver for CUDA 12.0 "
@@ -80,22 +83,47 @@ Status GpuLaunch::load() {
   return shared.clear();
 }
 
-Status GpuLaunch::addMaps(size_t index, const BoundArguments &arguments, std::vector<TensorMap> &to) {
+Result<TensorMap> GpuLaunch::makeMap(const runtime::TensorMapSpec &spec, Span<const int64_t> slots) {
+  Result<TensorMapKey> key =
+      makeTensorMapKey(kernel.args[spec.arg], spec, slots.data() + offsets[spec.arg], shared.address() + countersSize);
+  if (!key)
+    return key.takeError();
+  TensorMap map;
+  DriverResult result = maps.get(gpu->driver(), *key, map);
+  if (result == driverInvalidContext) {
+    ContextScope scope(*gpu);
+    result = maps.get(gpu->driver(), *key, map);
+  }
+  if (result != driverSuccess)
+    return gpu->driver().error(result, "cuTensorMapEncodeTiled",
+                               "map argument '" + kernel.args[spec.arg].name + "' of kernel '" + kernel.name + "'");
+  return map;
+}
+
+Status GpuLaunch::addMaps(size_t index, PreparedLaunch &prepared) {
+  const auto isCopied = [&](int arg) {
+    return std::any_of(prepared.copies.begin(), prepared.copies.end(),
+                       [&](const RowCopy &copy) { return copy.argument() == static_cast<size_t>(arg); });
+  };
   for (const runtime::TensorMapSpec &spec : kernel.entries[index].tensorMaps) {
-    Result<TensorMapKey> key = makeTensorMapKey(kernel.args[spec.arg], spec, arguments.slots.data() + offsets[spec.arg],
-                                                shared.address() + countersSize);
-    if (!key)
-      return key.takeError();
-    TensorMap map;
-    DriverResult result = maps.get(gpu->driver(), *key, map);
-    if (result == driverInvalidContext) {
-      ContextScope scope(*gpu);
-      result = maps.get(gpu->driver(), *key, map);
+    const runtime::ArgSpec &arg = kernel.args[spec.arg];
+    int64_t *slots = prepared.slots.data() + offsets[spec.arg];
+    if (!isCopied(spec.arg) && !makeTensorMapKey(arg, spec, slots, shared.address()) && RowCopy::serves(arg, slots)) {
+      prepared.copies.emplace_back(arg, spec.arg, slots, alignOffset(prepared.workspaceBytes));
+      prepared.workspaceBytes = prepared.copies.back().offset() + prepared.copies.back().sizeBytes();
     }
-    if (result != driverSuccess)
-      return gpu->driver().error(result, "cuTensorMapEncodeTiled",
-                                 "map argument '" + kernel.args[spec.arg].name + "' of kernel '" + kernel.name + "'");
-    to.push_back(map);
+    // Where its memory will be, only a launch knows.
+    if (isCopied(spec.arg)) {
+      Result<TensorMapKey> key = makeTensorMapKey(arg, spec, slots, shared.address());
+      if (!key)
+        return key.takeError();
+      prepared.maps.emplace_back();
+      continue;
+    }
+    Result<TensorMap> map = makeMap(spec, prepared.slots);
+    if (!map)
+      return map.takeError();
+    prepared.maps.push_back(*map);
   }
   return {};
 }
@@ -103,6 +131,9 @@ Status GpuLaunch::addMaps(size_t index, const BoundArguments &arguments, std::ve
 Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
   PreparedLaunch prepared;
   prepared.slots = arguments.slots;
+  prepared.workspaceBytes = runtime::countWorkspaceBytes(kernel, arguments.symbolSizes);
+  if (prepared.workspaceBytes < 0)
+    return Error{"kernel '" + kernel.name + "': no size of the workspace"};
   for (size_t i = 0; i < kernel.entries.size(); ++i) {
     const KernelEntry &entry = kernel.entries[i];
     const int64_t tiles = entry.countTiles(arguments.symbolSizes);
@@ -120,12 +151,12 @@ Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
       launched.workspaceColumns = entry.workspace->columns.evaluate(arguments.symbolSizes);
     }
     prepared.entries.push_back(launched);
-    if (Status status = addMaps(i, arguments, prepared.maps); !status)
+    if (Status status = addMaps(i, prepared); !status)
       return status.takeError();
   }
-  prepared.workspaceBytes = runtime::countWorkspaceBytes(kernel, arguments.symbolSizes);
-  if (prepared.workspaceBytes < 0)
-    return Error{"kernel '" + kernel.name + "': no size of the workspace"};
+  if (!prepared.copies.empty())
+    if (Status status = copier.load(gpu); !status)
+      return status.takeError();
   return prepared;
 }
 
@@ -137,7 +168,7 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
     grid = std::min(grid, int64_t{gpu->facts().multiprocessors} * entry.blocksPerMultiprocessor);
 
   // The driver copies what these point to before it returns, and writes nothing there.
-  void *parameters[maxTensorMaps + 4];
+  void *parameters[runtime::maxEntryTensorMaps + 4];
   size_t count = 0;
   parameters[count++] = const_cast<int64_t *>(prepared.slots.data());
   for (size_t i = 0; i < entry.tensorMaps.size(); ++i)
@@ -151,7 +182,6 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
   int64_t passed[] = {static_cast<int64_t>(workspace), launched.workspaceRows, launched.workspaceColumns};
   if (entry.workspace)
     parameters[count++] = passed;
-  const auto &driver = gpu->driver();
   LaunchAttribute early;
   early.id = LaunchAttribute::programmaticStreamSerialization;
   early.value[0] = 1;
@@ -167,18 +197,7 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
                                stream,
                                &early,
                                starts ? 1u : 0u};
-  const auto call = [&] {
-    FunctionHandle function = loaded[launched.index].handle;
-    // The newer of both takes less time.
-    return driver->launchKernelEx ? driver->launchKernelEx(&config, function, parameters, nullptr)
-                                  : driver->launchKernel(function, config.gridX, 1, 1, config.blockX, 1, 1,
-                                                         config.sharedBytes, stream, parameters, nullptr);
-  };
-  const DriverResult result = call();
-  if (result != driverInvalidContext)
-    return result;
-  ContextScope scope(*gpu);
-  return call();
+  return launchFunction(*gpu, loaded[launched.index], config, parameters);
 }
 
 Status GpuLaunch::launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
@@ -197,9 +216,50 @@ Status GpuLaunch::launchEntries(const PreparedLaunch &prepared, StreamHandle str
   return {};
 }
 
+Status GpuLaunch::launchOnCopies(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
+  // Copies of the tensors stand for them.
+  PreparedLaunch onCopies = prepared;
+  for (const RowCopy &copy : prepared.copies)
+    onCopies.slots[offsets[copy.argument()]] += static_cast<int64_t>(workspace);
+  for (const PreparedLaunch::Entry &launched : prepared.entries) {
+    size_t place = launched.firstMap;
+    for (const runtime::TensorMapSpec &spec : kernel.entries[launched.index].tensorMaps) {
+      Result<TensorMap> map = makeMap(spec, onCopies.slots);
+      if (!map)
+        return map.takeError();
+      onCopies.maps[place++] = *map;
+    }
+  }
+  const auto copyAll = [&](runtime::ArgRole role) -> Status {
+    for (const RowCopy &copy : prepared.copies) {
+      const runtime::ArgSpec &arg = kernel.args[copy.argument()];
+      if (arg.role != role)
+        continue;
+      const bool isInput = role == runtime::ArgRole::Input;
+      const DriverResult result =
+          copier.launch(*gpu, isInput ? copy.toMemory(workspace) : copy.toTensor(workspace), stream);
+      if (result != driverSuccess)
+        return gpu->driver().error(result, gpu->driver()->launchKernelEx ? "cuLaunchKernelEx" : "cuLaunchKernel",
+                                   "copy argument '" + arg.name + "' of kernel '" + kernel.name + "'");
+    }
+    return {};
+  };
+  Status status = copyAll(runtime::ArgRole::Input);
+  if (status)
+    status = launchEntries(onCopies, stream, workspace);
+  if (status)
+    status = copyAll(runtime::ArgRole::Output);
+  return status;
+}
+
+Status GpuLaunch::launchIn(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
+  return prepared.copies.empty() ? launchEntries(prepared, stream, workspace)
+                                 : launchOnCopies(prepared, stream, workspace);
+}
+
 Status GpuLaunch::launch(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
   if (workspace != 0 || prepared.workspaceBytes == 0)
-    return launchEntries(prepared, stream, workspace);
+    return launchIn(prepared, stream, workspace);
 
   // Texts are made where they are needed: a launch that goes well has none.
   auto attempt = [&] {
@@ -213,7 +273,7 @@ Status GpuLaunch::launch(const PreparedLaunch &prepared, StreamHandle stream, De
   const auto bytes = static_cast<size_t>(prepared.workspaceBytes);
   if (DriverResult result = driver->memAllocAsync(&workspace, bytes, stream); result != driverSuccess)
     return driver.error(result, "cuMemAllocAsync", attempt());
-  Status status = launchEntries(prepared, stream, workspace);
+  Status status = launchIn(prepared, stream, workspace);
   DriverResult freed = driver->memFreeAsync(workspace, stream);
   if (!status || freed == driverSuccess)
     return status;

@@ -14,6 +14,7 @@
 #include "runtime/Arguments.h"
 #include "runtime/cuda/DeviceBuffer.h"
 #include "runtime/cuda/Module.h"
+#include "runtime/cuda/RowCopy.h"
 #include "runtime/cuda/TensorMapCache.h"
 
 #include <atomic>
@@ -31,10 +32,11 @@ struct PreparedLaunch {
     int64_t workspaceRows, workspaceColumns; ///< 0 without one
   };
 
-  std::vector<int64_t> slots; ///< the argument block
-  std::vector<TensorMap> maps;
+  std::vector<int64_t> slots;  ///< the argument block
+  std::vector<TensorMap> maps; ///< those of copied tensors are made at launch
   std::vector<Entry> entries;
-  int64_t workspaceBytes = 0;
+  std::vector<RowCopy> copies; ///< of tensors that the copy unit cannot take; the block's slots are theirs
+  int64_t workspaceBytes = 0;  ///< of the entries, and behind them of the copies
 };
 
 /// A kernel image that is ready to launch on a GPU. Threads may launch it at the
@@ -47,15 +49,14 @@ public:
   /// stream that is a multiple of this many later.
   static constexpr uint32_t numCounters = 1024;
 
-  /// The most tensor maps of all entries of an image together.
-  static constexpr size_t maxTensorMaps = 32;
-
   /// Loads `image`, whose bytes are a cubin or PTX, on `device`.
   static runtime::Result<std::unique_ptr<GpuLaunch>> load(DeviceRef device, const runtime::KernelImage &image);
 
   /// Does what depends on `arguments` alone, which `bindArguments` made for
   /// `MemorySpace::Device` and for the same image: once for many launches. Fails
-  /// when a grid or a workspace cannot be computed, or a tensor cannot be mapped.
+  /// when a grid or a workspace cannot be computed, or a tensor can neither be mapped
+  /// nor copied to where it can. The first time that one is copied, the kernel that
+  /// does it is loaded.
   runtime::Result<PreparedLaunch> prepare(const runtime::BoundArguments &arguments);
 
   /// Gives `stream` the kernel's work. Null is the default stream. The context of
@@ -89,8 +90,17 @@ private:
   /// Loads the code and the memory that launches share.
   runtime::Status load();
 
-  /// Appends the tensor maps of entry `index`.
-  runtime::Status addMaps(size_t index, const runtime::BoundArguments &arguments, std::vector<TensorMap> &to);
+  /// The tensor map of `spec` for the argument block `slots`.
+  runtime::Result<TensorMap> makeMap(const runtime::TensorMapSpec &spec, runtime::Span<const int64_t> slots);
+
+  /// Appends the tensor maps of entry `index`, and copies of the tensors that the copy unit cannot take.
+  runtime::Status addMaps(size_t index, PreparedLaunch &prepared);
+
+  /// Launches all, in a workspace that is large enough.
+  runtime::Status launchIn(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
+
+  /// The same where tensors are copied first, and results behind.
+  runtime::Status launchOnCopies(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
   /// Launches all entries that have tiles.
   runtime::Status launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
@@ -108,6 +118,7 @@ private:
   DeviceBuffer shared;
   std::atomic<uint32_t> nextCounter = 0;
   TensorMapCache maps;
+  RowCopier copier;
 };
 
 } // namespace attnc::cuda

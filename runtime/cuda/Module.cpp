@@ -115,4 +115,21 @@ Result<Function> Module::prepare(const std::string &symbol, int threads, int64_t
   return function;
 }
 
+DriverResult launchFunction(const Device &device, const Function &function, const LaunchConfig &config,
+                            void **parameters) {
+  const auto call = [&] {
+    const auto &driver = device.driver();
+    // The newer of both takes less time.
+    return driver->launchKernelEx ? driver->launchKernelEx(&config, function.handle, parameters, nullptr)
+                                  : driver->launchKernel(function.handle, config.gridX, config.gridY, config.gridZ,
+                                                         config.blockX, config.blockY, config.blockZ,
+                                                         config.sharedBytes, config.stream, parameters, nullptr);
+  };
+  const DriverResult result = call();
+  if (result != driverInvalidContext)
+    return result;
+  ContextScope scope(device);
+  return call();
+}
+
 } // namespace attnc::cuda

@@ -45,6 +45,11 @@ private:
   ModuleHandle handle = nullptr;
 };
 
+/// Launches `function` as `config` says. Where the thread has no context, that of
+/// `device` is made the current one for the call.
+DriverResult launchFunction(const Device &device, const Function &function, const LaunchConfig &config,
+                            void **parameters);
+
 } // namespace attnc::cuda
 
 #endif // ATTNC_RUNTIME_CUDA_MODULE_H

@@ -168,6 +168,9 @@ void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, un
   int64_t queries = shapes.queryRows(), keys = shapes.keyRows();
   switch (argument.use) {
   case ArgumentUse::QueryLengths:
+    // Of keys too, perhaps.
+    if (llvm::is_contained(argument.uses, ArgumentUse::KeyLengths))
+      queries = std::min(queries, keys);
     return fillLengths(tensor, queries, index);
   case ArgumentUse::KeyLengths:
   case ArgumentUse::PrefixLengths:

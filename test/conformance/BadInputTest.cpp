@@ -119,6 +119,10 @@ void addLengths(std::vector<BadInput> &cases) {
                    "argument 'kl': expected lengths from 0 to 7 (Sk), got -1 at index 1"});
   cases.push_back({"length_past_the_end", lengths, paddedShape, [](Launch &l) { l.write("ql", {5, 0, 6}); },
                    "argument 'ql': expected lengths from 0 to 5 (Sq), got 6 at index 2"});
+  // One tensor for both sides keeps to both: here there are more queries than keys.
+  Spec both = padded({"l: tensor<?xi32>"}, "lengths(query = %l : tensor<?xi32>, key = %l : tensor<?xi32>)");
+  cases.push_back({"length_of_both", both, "B=3,Sq=9,Sk=7", [](Launch &l) { l.write("l", {7, 9, 7}); },
+                   "argument 'l': expected lengths from 0 to 7 (Sk), got 9 at index 1"});
   cases.push_back({"lengths_count", lengths, paddedShape, [](Launch &l) { l.replace("ql", DType::I32, {2}); },
                    "argument 'ql': expected dimension 0 (B) to be 3 as in argument 'q', got 2"});
   cases.push_back({"lengths_dtype", lengths, paddedShape, [](Launch &l) { l.replace("ql", DType::I64, {3}); },
@@ -147,11 +151,19 @@ void addLengths(std::vector<BadInput> &cases) {
 void addScalars(std::vector<BadInput> &cases) {
   Spec window = padded({"l: index", "r: index"}, "", "%keep = attn.window %i, %j left(%l) right(%r)");
   cases.push_back({"window_left", window, paddedShape, [](Launch &l) { l["l"] = int64_t(-1); },
-                   "argument 'l': expected a value from 0 to 2147483647, got -1"});
+                   "argument 'l': expected a value of at least 0, got -1"});
   cases.push_back({"window_right", window, paddedShape, [](Launch &l) { l["r"] = INT64_MIN; },
-                   "argument 'r': expected a value from 0 to 2147483647, got -9223372036854775808"});
+                   "argument 'r': expected a value of at least 0, got -9223372036854775808"});
   cases.push_back({"window_dtype", window, paddedShape, [](Launch &l) { l["r"] = 1.0; },
                    "argument 'r': expected an integer (index), got 1"});
+  for (auto [name, alignment, expected] :
+       {std::tuple("q_offset_top_left", "align(top_left) ", "from -1073741824 to 2147483643"),
+        std::tuple("q_offset_bottom_right", "", "from -1073741819 to 2147483641")}) {
+    Spec offset = padded({"n: index"}, std::string(alignment) + "q_offset(%n)", "%keep = attn.causal %i, %j");
+    cases.push_back({name, offset, paddedShape, [](Launch &l) { l["n"] = int64_t(1) << 31; },
+                     std::string("argument 'n': expected an offset ") + expected +
+                         ", which leaves positions from -1073741824 to 2147483647 [S2], got 2147483648"});
+  }
   Spec dropout = padded({"p: f32", "seed: i64"}, "dropout(%p, %seed)");
   const std::string probability = "argument 'p': expected a value from 0 to 1, got ";
   cases.push_back(

@@ -737,6 +737,27 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
 
 // -----
 
+// S2: wherever a literal offset puts them, queries stand at positions.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  %n = arith.constant 1610612736 : index
+  // expected-error@+1 {{expected a literal q_offset from -536870912 to 1610612735, got 1610612736 [S2]}}
+  %o = attn.forward %q, %k, %k q_offset(%n)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
+  %n = arith.constant -536870913 : index
+  // expected-error@+1 {{expected a literal q_offset from -536870912 to 1610612735, got -536870913 [S2]}}
+  %o = attn.forward %q, %k, %k q_offset(%n)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
 // S2: a score region has five arguments.
 func.func @kernel(%q: tensor<2x8x4x16xf32>) {
   %o = attn.forward %q, %q, %q

@@ -21,11 +21,11 @@ protected:
   }
 
   /// Reads the facts of a kernel with these attributes into `image`; the error, or "".
-  std::string read(const std::string &attributes) {
+  std::string read(const std::string &attributes, const std::string &arguments = "") {
     std::string error;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { error = diagnostic.str(); });
     auto module = mlir::parseSourceString<mlir::ModuleOp>(
-        "llvm.func @kernel() attributes {" + attributes + "} { llvm.return }", &context);
+        "llvm.func @kernel(" + arguments + ") attributes {" + attributes + "} { llvm.return }", &context);
     if (!module)
       return "cannot be parsed: " + error;
     EXPECT_EQ(failed(nvptx::setLaunchFacts(image, *module)), !error.empty());
@@ -73,6 +73,25 @@ TEST_F(LaunchFacts, MustBeThere) {
       std::string::npos);
   image.entries[0].symbol = "other";
   EXPECT_NE(read("attnc.launch = {threads = 128 : i64}").find("no kernel 'other'"), std::string::npos);
+}
+
+TEST_F(LaunchFacts, FitTheParameters) {
+  const std::string threads = "attnc.launch = {threads = 128 : i64}";
+  // Two words behind it, the map at a multiple of 64: 32640 + 128 are too much, a map less is not.
+  const auto block = [](int64_t words) {
+    return "%args: !llvm.ptr {llvm.byval = !llvm.array<" + std::to_string(words) + " x i64>, llvm.align = 8 : i64}";
+  };
+  const std::string map = ", %map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64}";
+  EXPECT_EQ(read(threads, block(4095)), "");
+  EXPECT_EQ(read(threads, block(4073) + map + ", %tiles: i64"),
+            "expected arguments that fit 32764 bytes of a GPU kernel's parameters, got 32776: a tensor of rank r takes "
+            "8 + 16 r, a scalar 8");
+  EXPECT_EQ(read(threads, block(4072) + map), "");
+  std::string maps;
+  for (int n = 0; n < 17; ++n)
+    maps += std::string(n ? ", " : "") + "{arg = 0 : i64, box = array<i64: 1, 8, 16>}";
+  EXPECT_EQ(read("attnc.launch = {threads = 128 : i64, tensor_maps = [" + maps + "]}"),
+            "expected at most 16 tensors for the copy unit in one kernel, got 17");
 }
 
 TEST(AssemblerFacts, AreEntered) {

@@ -48,7 +48,7 @@ protected:
       image.args[i].dtype = DType::I32;
       image.args[i].dims = {{-1, -1, false}};
       image.args[i].content = i == Cu ? ContentRule::CumulativeLengths : ContentRule::Lengths;
-      image.args[i].contentSymbol = i == Cu ? 2 : 1;
+      image.args[i].contentSymbols = {i == Cu ? 2 : 1};
     }
     for (int i : {int(P), int(N), int(Seed), int(Cap)})
       image.args[i].kind = ArgKind::Scalar;
@@ -215,6 +215,28 @@ TEST_F(Arguments, NamesScalars) {
   EXPECT_EQ(errorWith(Cap, INFINITY), "");
 }
 
+TEST_F(Arguments, NamesOffsetsOfPositions) {
+  // Five queries and seven keys; queries stand from -100 to 1000.
+  image.args[Seed].positions = {{-100, 1000, 1, 2}};
+  ASSERT_TRUE(verify(image)) << verify(image).message();
+  const std::string last = "argument 'seed': expected an offset from -95 to 994, which leaves positions from -100 to "
+                           "1000 [S2], got ";
+  EXPECT_EQ(errorWith(Seed, int64_t{994}), "");
+  EXPECT_EQ(errorWith(Seed, int64_t{995}), last + "995");
+  EXPECT_EQ(errorWith(Seed, int64_t{-95}), "");
+  EXPECT_EQ(errorWith(Seed, INT64_MIN), last + "-9223372036854775808");
+  // The first query stands at the offset.
+  image.args[Seed].positions = {{-100, 1000, 1, -1}};
+  EXPECT_EQ(errorWith(Seed, int64_t{-100}), "");
+  EXPECT_EQ(errorWith(Seed, int64_t{996}), "");
+  EXPECT_EQ(errorWith(Seed, INT64_MAX),
+            "argument 'seed': expected an offset from -100 to 996, which leaves positions from -100 to 1000 [S2], got "
+            "9223372036854775807");
+  // Each kernel of the function that the offset is for.
+  image.args[Seed].positions.push_back({-100, 1000, 1, 2});
+  EXPECT_EQ(errorWith(Seed, int64_t{995}), last + "995");
+}
+
 TEST_F(Arguments, NamesContent) {
   EXPECT_EQ(errorWith(Cu, vector({1, 7})),
             "argument 'cu': expected cumulative lengths that start with 0, got 1 at index 0");
@@ -230,6 +252,18 @@ TEST_F(Arguments, NamesContent) {
             "argument 'lengths': expected lengths from 0 to 5 (Sq), got 6 at index 1");
   EXPECT_EQ(errorWith(Lengths, vector({-1})),
             "argument 'lengths': expected lengths from 0 to 5 (Sq), got -1 at index 0");
+  // One tensor for queries and keys keeps to both.
+  image.args[Lengths].contentSymbols = {1, 2};
+  EXPECT_EQ(errorWith(Lengths, vector({5, 6})),
+            "argument 'lengths': expected lengths from 0 to 5 (Sq), got 6 at index 1");
+  image.args[Lengths].contentSymbols = {2, 1};
+  EXPECT_EQ(errorWith(Lengths, vector({5, 6})),
+            "argument 'lengths': expected lengths from 0 to 5 (Sq), got 6 at index 1");
+  image.args[Cu].contentSymbols = {2, 1};
+  EXPECT_EQ(errorWith(Cu, vector({0, 7})),
+            "argument 'cu': expected cumulative lengths that end with 5 (Sq), got 7 at index 1");
+  image.args[Cu].contentSymbols = {2};
+  image.args[Lengths].contentSymbols = {1};
   const Tensor spaced = vector({0, 99, 4, 99, 7, 99});
   EXPECT_EQ(errorWith(Cu, Tensor::stridedView(spaced.data(), DType::I32, {3}, {2})), "");
 }

@@ -209,6 +209,43 @@ TEST_F(CudaHardware, CopiesBoxesByTensorMaps) {
   }
 }
 
+TEST_F(CudaHardware, CopiesBoxesOfCopies) {
+  if (device->facts().major < 9)
+    GTEST_SKIP() << device->facts().toString();
+  // The result has a map as well, which the kernel does not use: so it is copied too.
+  KernelImage image;
+  image.name = "box";
+  image.args = {makeArg("x", ArgRole::Input, {{-1}, {-1}, {16}}), makeArg("y", ArgRole::Output, {{1}, {8}, {16}})};
+  KernelEntry entry = {"box_entry", GridRule::constant(1)};
+  entry.threads = 128;
+  entry.sharedBytes = 1024;
+  entry.tensorMaps = {{0, {1, 8, 16}, 0}, {1, {1, 8, 16}, 0}};
+  image.entries = {entry};
+  std::string text = boxPtx;
+  const std::string map = ".param .align 64 .b8 map[128]";
+  text.replace(text.find(map), map.size(), map + ", .param .align 64 .b8 unused[128]");
+  auto launch = load(image, text);
+  ASSERT_TRUE(launch);
+  Tensor memory = count({1000});
+  for (int64_t stride : {17, -18, 0})
+    for (int64_t rows : {1, 6, 8, 50}) {
+      const int64_t first = stride < 0 ? 980 : 3;
+      const float *data = memory.data<float>();
+      Tensor x = Tensor::stridedView(const_cast<float *>(data) + first, DType::F32, {1, rows, 16}, {0, stride, 1});
+      Tensor all = *Tensor::allocate(DType::F32, {200});
+      all.fill(-1);
+      Tensor y = Tensor::stridedView(all.data<float>() + 1, DType::F32, {1, 8, 16}, {200, 19, 1});
+      Status status = run(*launch, {x, y});
+      ASSERT_TRUE(status) << status.message();
+      for (int64_t row = 0; row < 8; ++row)
+        for (int64_t d = 0; d < 16; ++d)
+          ASSERT_EQ(all.loadLinear(1 + row * 19 + d), row < rows ? first + row * stride + d : 0)
+              << row << ", " << d << " at stride " << stride;
+      EXPECT_EQ(all.loadLinear(0), -1);
+      EXPECT_EQ(all.loadLinear(1 + 16), -1);
+    }
+}
+
 TEST_F(CudaHardware, TellsWhatTheAssemblerSaid) {
   const std::string text = ".version 7.0\n.target sm_80\n.address_size 64\nnonsense\n";
   auto module =

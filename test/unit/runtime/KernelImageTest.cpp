@@ -38,7 +38,7 @@ KernelImage makeImage() {
   lengths.dtype = DType::I32;
   lengths.dims = {{-1, -1, false}};
   lengths.content = ContentRule::CumulativeLengths;
-  lengths.contentSymbol = 1;
+  lengths.contentSymbols = {1};
   ArgSpec p;
   p.name = "p";
   p.kind = ArgKind::Scalar;
@@ -50,6 +50,7 @@ KernelImage makeImage() {
   offset.kind = ArgKind::Scalar;
   offset.dtype = DType::I64;
   offset.isIndex = true;
+  offset.positions = {{-1024, 4096, 1, 0}};
   ArgSpec out = q;
   out.name = "out";
   out.role = ArgRole::Output;
@@ -142,6 +143,8 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(read->args[2].max, 1.0);
   EXPECT_FALSE(read->args[3].min);
   EXPECT_TRUE(read->args[3].isIndex);
+  ASSERT_EQ(read->args[3].positions.size(), 1u);
+  EXPECT_EQ(read->args[3].positions[0].greatest, 4096);
   EXPECT_EQ(read->args[4].role, ArgRole::Output);
   EXPECT_EQ(read->entries[0].grid.evaluate({2, 100}), 4);
   EXPECT_EQ(read->entries[0].scratchBytes, 4096);
@@ -183,7 +186,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 8");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 9");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -226,7 +229,7 @@ TEST(KernelImage, VerifiesItself) {
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].min = 1; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dtype = DType::F32; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dims.push_back({}); }));
-  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].contentSymbol = 2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].contentSymbols = {2}; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].dims.push_back({}); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].max = std::nan(""); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].role = ArgRole::Output; }));

@@ -22,7 +22,7 @@ KernelImage makeImage() {
   image.args[0].dtype = DType::I32;
   image.args[0].dims = {{-1, 0}};
   image.args[0].content = ContentRule::Lengths;
-  image.args[0].contentSymbol = 0;
+  image.args[0].contentSymbols = {0};
   image.args[1].name = "x";
   image.args[1].dims = {{-1, 0}, {-1, 1}};
   image.args[2] = image.args[1];
