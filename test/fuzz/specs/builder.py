@@ -157,6 +157,8 @@ class Builder:
             value = float(round_to(np.float64(value), type_name))
         elif type_name != "i1":
             value = int(wrap(np.array([_as_int64(int(value))]), width_of(type_name))[0])
+        if self.rng.random() < 0.02:
+            return self.outside(value, type_name)
         for op in self.region.ops:
             if op.name == "arith.constant" and op.types == [type_name] and op.value == value and self.rng.random() < 0.7:
                 return op.result
@@ -184,6 +186,15 @@ class Builder:
         return self.constant(value, type_name)
 
     # --- Captures ---
+
+    def outside(self, value: int | float, type_name: str) -> str:
+        """A constant of the function's body, which the region captures."""
+        name = f"c{len(self.spec.constants)}"
+        self.spec.constants.append(Op(name, "arith.constant", [], [type_name], value=value))
+        self.types[name] = type_name
+        if is_float(type_name):
+            self.is_exact.add(name)
+        return name
 
     def add_scalar(self, type_name: str, value: int | float, prefix: str = "x") -> str:
         name = f"{prefix}{len(self.spec.arguments)}"
@@ -248,10 +259,10 @@ class Builder:
 
     def load(self, element: str, like: str = "", rank: int | None = None) -> str:
         """An element of a captured tensor, often a new one. `like` says what it holds."""
-        captured = self.capture(element, like, rank)
+        captured = self.capture(element, like, rank, positions=self.rng.random() < 0.06)
         return self.emit("attn.load", [], [element], loads=[captured])
 
-    def capture(self, element: str, like: str = "", rank: int | None = None) -> Load:
+    def capture(self, element: str, like: str = "", rank: int | None = None, positions: bool = False) -> Load:
         rng = self.rng
         known = [one for one in self.captured if shape_of(self.spec.arguments[one.name])[1] == element and self.fits(one)]
         if known and not like and rng.random() < 0.2:
@@ -262,9 +273,9 @@ class Builder:
         kinds, indices, sizes, types = [], [], [], []
         elements = 1
         for _ in range(rank):
-            if rng.random() < 0.35:
+            if rng.random() < 0.35 or positions:
                 kinds.append("computed")
-                indices.append(self.index())
+                indices.append(rng.choice("hij") if positions and rng.random() < 0.7 else self.index())
                 sizes.append(rng.choice([1, 2, 3, 5, 8, 17, 33, 64]))
                 types.append(sizes[-1] if rng.random() < 0.4 else None)
             else:
@@ -282,7 +293,7 @@ class Builder:
         self.spec.arguments[name] = tensor_type(types, element)
         self.inputs[name] = self.content(element, like, sizes)
         self.captured.append(Captured(name, kinds))
-        return Load(name, indices)
+        return Load(name, indices, positions and rank > 0)
 
     def fits(self, one: Captured) -> bool:
         """Whether the coordinates that index it have the sizes here that they had there."""
@@ -295,7 +306,9 @@ class Builder:
             return -(draw.random(sizes) < rng.choice([0.3, 0.6, 0.8, 0.95])).astype(np.int64)
         if is_float(element):
             if like == "positive":
-                return draw.integers(1, 17, sizes) / 8
+                return draw.integers(1, 17, sizes) / 8 * (rng.choice([1024.0, 2.0**19]) if rng.random() < 0.05 and element != "f16" else 1)
+            if like == "huge":
+                return np.where(draw.random(sizes) < 0.2, round_to(np.float64(rng.choice([1e30, -1e30])), element).astype(np.float64), 0.0)
             if like == "lowest":
                 lowest = {"f32": -3.4028234663852886e38, "f16": -65504.0, "bf16": -3.3895313892515355e38}[element]
                 return np.where(draw.random(sizes) < 0.3, lowest, 0.0)

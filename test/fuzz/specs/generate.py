@@ -12,7 +12,7 @@ from masks import random_mask
 from reference import Arrays, compute_logits, make_grid, run_kernel
 from scalars import Precision, round_to
 from scores import random_score
-from spec import Kernel, Spec, tensor_type
+from spec import Kernel, Op, Spec, tensor_type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,7 +92,8 @@ class Generator:
         rows = self.queries if axis == "q" else self.keys
         sizes = [rows, heads, dim] if self.packed else [self.batch, rows, heads, dim]
         static = [self.static[axis], True, True] if self.packed else [self.static["b"], self.static[axis], True, True]
-        value = round_to(self.numpy.normal(size=sizes) * self.rng.choice([0.5, 1.0, 1.0, 3.0]), self.element)
+        factor = self.rng.choice([0.5, 1.0, 1.0, 3.0]) * (30.0 if self.rng.random() < 0.03 else 1.0)
+        value = round_to(self.numpy.normal(size=sizes) * factor, self.element)
         return self.add(name, sizes, static, self.element, value.astype(np.float64))
 
     def draw_tensors(self, number: int, kind: str) -> list[str]:
@@ -166,6 +167,8 @@ class Generator:
             sizes = [heads, count] if rng.random() < 0.7 else [count]
             element = rng.choice(["f32", "bf16", "f16"])
             value = round_to(self.numpy.normal(size=sizes) * 2, element).astype(np.float64)
+            if rng.random() < 0.1 and element != "f16":
+                value.flat[0] = round_to(np.float64(rng.choice([1e30, -1e30, 1e38, -3e38])), element)
             clauses["sinks"] = self.add(f"sinks{len(self.spec.arguments)}", sizes, [True] * 2, element, value)
         if rng.random() < 0.12:
             seed = rng.choice([rng.getrandbits(63), -rng.getrandbits(63), 0, -1, (1 << 63) - 1, rng.getrandbits(32)])
@@ -178,6 +181,10 @@ class Generator:
             offset = rng.choice([0, 1, rng.randint(0, self.keys), -rng.randint(1, 9), 1000, 65536, (1 << 29) - 7, 1 << 29,
                                  1 << 30, (1 << 31) - 1 - self.queries - self.keys])
             clauses["q_offset"] = self.add_scalar("index", offset, "offset")
+            if rng.random() < 0.15 and offset < (1 << 31) - (1 << 29):
+                name = f"c{len(self.spec.constants)}"
+                self.spec.constants.append(Op(name, "arith.constant", [], ["index"], value=offset))
+                clauses["q_offset"] = name
         names = list(clauses)
         rng.shuffle(names)
         kernel.clauses = {name: clauses[name] for name in names}

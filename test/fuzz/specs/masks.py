@@ -128,6 +128,8 @@ def sugar(builder: Builder) -> str:
             if rng.random() < 0.1:
                 width = rng.choice([(1 << 31) - 1, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 30, (1 << 29) + 5])
             sides[side] = builder.add_scalar("index", width, "w") if rng.random() < 0.35 else width
+            if rng.random() < 0.05:
+                sides[side] = builder.outside(width, "index")
         return builder.emit("attn.window", [i, j], ["i1"], sides=sides)
     if kind == "prefix":
         load = builder.capture("i32", "length", rng.choice([1, 1, 2]))

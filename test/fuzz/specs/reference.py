@@ -119,7 +119,7 @@ class Evaluator:
         tensor = self.inputs[load.tensor]
         indices = []
         for name, size in zip(load.indices, tensor.shape, strict=True):
-            index = self.stored[name] if name in self.stored else self.value(name)
+            index = self.stored[name] if name in self.stored and not load.computed else self.value(name)
             indices.append(np.clip(index, 0, size - 1))
         element = tensor[tuple(indices)] if indices else tensor.reshape(1, 1, 1, 1)
         return self.to_precision(element, shape_of(self.spec.arguments[load.tensor])[1])

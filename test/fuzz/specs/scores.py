@@ -178,7 +178,8 @@ def step(builder: Builder, current: str) -> str:
     if kind < 0.36:
         return operate(builder, "attn.bias", current, loads=[builder.capture(rng.choice(["f32", "bf16", "f16"]))])
     if kind < 0.4:
-        return operate(builder, "attn.bias", current, loads=[builder.capture(rng.choice(["f32", "bf16", "f16"]), "lowest", rng.choice([1, 2, 4]))])
+        element, like = rng.choice([("f32", "lowest"), ("bf16", "lowest"), ("f16", "lowest"), ("f32", "huge"), ("bf16", "huge")])
+        return operate(builder, "attn.bias", current, loads=[builder.capture(element, like, rng.choice([1, 2, 4]))])
     if kind < 0.6:
         return operate(builder, rng.choice(["arith.addf", "arith.subf"]), current, term(builder))
     if kind < 0.66:

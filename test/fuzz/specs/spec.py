@@ -15,10 +15,11 @@ import struct
 
 @dataclasses.dataclass
 class Load:
-    """A captured tensor and the indices of one element."""
+    """A captured tensor and the indices of one element; with `computed`, bare coordinates among them are positions."""
 
     tensor: str
     indices: list[str]
+    computed: bool = False
 
     def text(self) -> str:
         return f"%{self.tensor}[{', '.join('%' + index for index in self.indices)}]"
@@ -222,7 +223,8 @@ def op_text(op: Op, arguments: dict[str, str] | None = None) -> str:
         value, low, high = op.operands
         return f"{head} %{value} to [%{low}, %{high}] : {op.types[0]}"
     if op.name == "attn.load":
-        return f"{head} {loads} : {load_types}"
+        flags = ", ".join(["false"] * len(op.loads[0].indices))
+        return f"{head} {loads}{f' {{coordinates = array<i1: {flags}>}}' if op.loads[0].computed else ''} : {load_types}"
     if op.name == "attn.softcap":
         return f"{head} {operands}, {side(op.sides['cap'])}"
     if op.name in ("attn.bias", "attn.prefix"):
@@ -293,7 +295,9 @@ def parse_op(line: str) -> Op:
             op.value, op.types = _number(text, type_name), [type_name]
         return op
     for load in _LOAD.finditer(rest):
-        op.loads.append(Load(load[1], [part.strip()[1:] for part in load[2].split(",") if part.strip()]))
+        indices = [part.strip()[1:] for part in load[2].split(",") if part.strip()]
+        op.loads.append(Load(load[1], indices, "{coordinates = " in rest))
+    rest = re.sub(r" \{coordinates = [^}]*\}", "", rest)
     if name == "math.clampf":
         op.operands = re.findall(r"%(\w+)", rest.split(" : ")[0])
         op.types, op.loads = [rest.split(" : ")[1].strip()], []
