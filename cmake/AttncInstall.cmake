@@ -38,6 +38,8 @@ if(ATTNC_BUILD_TESTS)
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_cases.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_compiler.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_cycles.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_data.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_data_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/attnc_runtime.py"
           DESTINATION "${checks}" COMPONENT Checks)

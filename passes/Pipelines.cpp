@@ -14,6 +14,7 @@ void attnc::buildAttnPipeline(OpPassManager &pm) {
   pm.addPass(attn::createAttnDefineArithmetic());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(attn::createAttnExpand());
+  pm.addPass(attn::createAttnExpandFunctions());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(attn::createAttnInferBounds());

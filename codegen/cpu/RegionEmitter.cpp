@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace attnc::cpu;
@@ -18,7 +19,7 @@ Type RegionEmitter::laneType(Value value) const {
   Type type = value.getType();
   OpBuilder &b = context.builder;
   if (isa<FloatType>(type))
-    return b.getF32Type();
+    return type.isF64() ? type : b.getF32Type();
   return type.isIndex() ? b.getI32Type() : type;
 }
 
@@ -70,6 +71,19 @@ Value RegionEmitter::round(EmitContext &context, Value value, Type type) {
   return arith::SelectOp::create(b, loc, ordered, rounded, value);
 }
 
+/// A float of a region in another type. Those narrower than f32 are held in f32.
+Value RegionEmitter::convert(Value value, FloatType type) {
+  OpBuilder &b = context.builder;
+  bool isWide = getElementTypeOrSelf(value.getType()).isF64();
+  auto shaped = dyn_cast<VectorType>(value.getType());
+  auto like = [&](Type element) -> Type { return shaped ? VectorType::get(shaped.getShape(), element) : element; };
+  if (type.isF64())
+    return isWide ? value : arith::ExtFOp::create(b, context.loc, like(type), value).getResult();
+  if (isWide)
+    value = arith::TruncFOp::create(b, context.loc, like(b.getF32Type()), value);
+  return round(context, value, type);
+}
+
 Value RegionEmitter::emitVectorOp(EmitContext &context, Operation &op, ValueRange operands) {
   Operation *copy = context.builder.clone(op);
   copy->setOperands(operands);
@@ -87,7 +101,7 @@ Value RegionEmitter::held(Value value) {
   if (auto it = values.find(value); it != values.end())
     return it->second;
   Value captured = outside.lookupOrDefault(value);
-  if (isa<FloatType>(captured.getType()) && !captured.getType().isF32())
+  if (isa<FloatType>(captured.getType()) && captured.getType().getIntOrFloatBitWidth() < 32)
     return arith::ExtFOp::create(context.builder, context.loc, context.builder.getF32Type(), captured);
   return captured;
 }
@@ -96,11 +110,9 @@ Value RegionEmitter::held(Value value) {
 Value RegionEmitter::emitScalarOp(Operation &op) {
   OpBuilder &b = context.builder;
   auto type = dyn_cast<FloatType>(op.getResult(0).getType());
-  bool narrowFloat = type && !type.isF32();
-  if (isa<arith::ExtFOp>(op))
-    return held(op.getOperand(0));
-  if (isa<arith::TruncFOp>(op))
-    return round(context, held(op.getOperand(0)), type);
+  bool narrowFloat = type && type.getWidth() < 32;
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return convert(held(op.getOperand(0)), type);
   Operation *copy = b.clone(op);
   for (OpOperand &operand : copy->getOpOperands())
     operand.set(held(operand.get()));
@@ -158,10 +170,8 @@ Value RegionEmitter::emitOp(Operation &op) {
 
   // Casts between held types are mostly nothing.
   Type result = laneType(source);
-  if (isa<arith::ExtFOp>(op))
-    return asLanes(op.getOperand(0), b.getF32Type());
-  if (isa<arith::TruncFOp>(op))
-    return round(context, asLanes(op.getOperand(0), b.getF32Type()), source.getType());
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return convert(asLanes(op.getOperand(0), laneType(op.getOperand(0))), cast<FloatType>(source.getType()));
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return resize(context, asLanes(op.getOperand(0), laneType(op.getOperand(0))), result,
                   /*isUnsigned=*/isa<arith::IndexCastUIOp>(op));
@@ -175,7 +185,7 @@ Value RegionEmitter::emitOp(Operation &op) {
   for (unsigned extra = 1; extra < op.getNumResults(); ++extra)
     values[op.getResult(extra)] = copy->getResult(extra);
   Value emitted = copy->getResult(0);
-  if (auto type = dyn_cast<FloatType>(source.getType()); type && !type.isF32())
+  if (auto type = dyn_cast<FloatType>(source.getType()); type && type.getWidth() < 32)
     emitted = round(context, emitted, type);
   return emitted;
 }

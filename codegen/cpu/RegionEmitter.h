@@ -13,8 +13,8 @@ namespace attnc::cpu {
 
 /// Writes the region of a tile.map or tile.mask for one vector of rows and one column.
 ///
-/// Values that are the same for all rows stay scalars; others become vectors. Floats are computed in f32 and rounded
-/// where the region narrows them. An index has 32 bits in a lane (attn-legalize-index), and 64 as a scalar.
+/// Values that are the same for all rows stay scalars; others become vectors. Floats narrower than f32 are computed in it,
+/// and rounded where the region narrows them. An index has 32 bits in a lane (attn-legalize-index), and 64 as a scalar.
 class RegionEmitter {
 public:
   /// `outside`: what stands for values of the program that the region captures.
@@ -34,6 +34,7 @@ public:
   static mlir::Value round(EmitContext &context, mlir::Value value, mlir::Type type);
 
 private:
+  mlir::Value convert(mlir::Value value, mlir::FloatType type);
   mlir::Value emitOp(mlir::Operation &op);
   mlir::Value emitScalarOp(mlir::Operation &op);
   mlir::Value emitLoad(mlir::Operation &op);

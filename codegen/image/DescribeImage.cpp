@@ -118,6 +118,11 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
     return failure();
   spec.dtype = *dtype;
   for (const attn::KernelDim &dim : argument.dims) {
+    if (dim.size > attn::maxSize) {
+      func::FuncOp function = kernel.function;
+      return function.emitOpError() << "expected dimension " << spec.dims.size() << " of '" << argument.name
+                                    << "' to be at most " << attn::maxSize << ", got " << dim.size << " [S18]";
+    }
     runtime::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast, dim.extra};
     // A computed index is clamped to the dimension, which must then hold something.
     if (dim.indexed == attn::IndexKind::Computed || isOffsets)

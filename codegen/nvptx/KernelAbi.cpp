@@ -167,7 +167,7 @@ void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
       Value bits = next();
-      Type held = argument.getType();
+      Type held = argument.getType().isIndex() ? builder.getI32Type() : argument.getType();
       if (held.isInteger(64)) {
         scalars[argument] = bits;
       } else {

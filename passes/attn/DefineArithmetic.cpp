@@ -28,8 +28,8 @@ namespace {
 /// Rewrites the operations of one region, in order.
 class Definer {
 public:
-  Definer(Region &region, Pass::Statistic &guards) : region(region), b(region.getContext()), loc(b.getUnknownLoc()),
-                                               guards(guards) {}
+  Definer(Region &region, Pass::Statistic &guards)
+      : region(region), b(region.getContext()), loc(b.getUnknownLoc()), guards(guards) {}
 
   void run();
 
@@ -48,9 +48,7 @@ private:
   Value integer(Type type, int64_t value) {
     return integer(type, APInt(widthOf(type), static_cast<uint64_t>(value), /*isSigned=*/true, /*implicitTrunc=*/true));
   }
-  Value compare(CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  }
+  Value compare(CmpIPredicate predicate, Value x, Value y) { return arith::CmpIOp::create(b, loc, predicate, x, y); }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
   /// `op`'s result becomes what `make` builds of it, behind it.
   void wrap(Operation *op, llvm::function_ref<Value(Value)> make);
@@ -141,8 +139,8 @@ void Definer::defineShift(Operation *op) {
   if (rangeOf(amount).umax().ult(width))
     return;
   Value zero = integer(type, 0);
-  Value isWithin = width == 1 ? compare(CmpIPredicate::eq, amount, zero)
-                              : compare(CmpIPredicate::ult, amount, integer(type, width));
+  Value isWithin =
+      width == 1 ? compare(CmpIPredicate::eq, amount, zero) : compare(CmpIPredicate::ult, amount, integer(type, width));
   if (isa<arith::ShRSIOp>(op)) {
     op->setOperand(1, select(isWithin, amount, integer(type, width - 1)));
     ++guards;
@@ -158,15 +156,14 @@ void Definer::defineConversion(Operation *op, bool isSigned) {
   auto from = cast<FloatType>(x.getType());
   Type to = op->getResult(0).getType();
   unsigned width = widthOf(to);
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getFloatAttr(from, value));
-  };
+  auto number = [&](double value) -> Value { return arith::ConstantOp::create(b, loc, b.getFloatAttr(from, value)); };
   double limit = std::ldexp(1.0, static_cast<int>(isSigned ? width - 1 : width));
   Value isAbove = arith::CmpFOp::create(b, loc, CmpFPredicate::OGE, x, number(limit));
   // What is above -1 is cut to 0, which unsigned types have.
   Value isInside = arith::CmpFOp::create(b, loc, CmpFPredicate::OGT, x, number(isSigned ? -limit : -1));
   Value isBelow = arith::CmpFOp::create(b, loc, CmpFPredicate::OLE, x, number(isSigned ? -limit : -1));
-  Value isFit = arith::AndIOp::create(b, loc, isInside, arith::XOrIOp::create(b, loc, isAbove, integer(b.getI1Type(), 1)));
+  Value isFit =
+      arith::AndIOp::create(b, loc, isInside, arith::XOrIOp::create(b, loc, isAbove, integer(b.getI1Type(), 1)));
   op->setOperand(0, select(isFit, x, number(0)));
   wrap(op, [&](Value result) {
     APInt greatest = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
@@ -221,7 +218,8 @@ void Definer::run() {
     if (op->getDialect() && isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
       define(op);
     // What stands there now: the operation, and what was put around it.
-    for (Operation *made = previous ? previous->getNextNode() : &block.front(); made != next; made = made->getNextNode())
+    for (Operation *made = previous ? previous->getNextNode() : &block.front(); made != next;
+         made = made->getNextNode())
       inferRanges(made);
     op = next;
   }

@@ -44,6 +44,23 @@ def AttnDefineArithmetic : Pass<"attn-define-arithmetic"> {
   let statistics = [Statistic<"numGuards", "guards", "Operations that were given guards">];
 }
 
+def AttnExpandFunctions : Pass<"attn-expand-functions"> {
+  let summary = "Writes out functions that not all targets have";
+  let description = [{
+    Angles, hyperbolic and error functions, powers, roots and remainders of floats, powers of integers, clamps: of
+    `arith` and the few functions that every target has (`exp`, `exp2`, `tanh`, `log`, `log2`, `sqrt`, `rsqrt` and
+    roundings). So all targets give the same, as exactly as docs/spec.md says.
+
+    Before: `%y = math.clampf %x to [%low, %high] : f32`. After:
+
+    ```mlir
+    %raised = arith.maximumf %x, %low : f32
+    %y = arith.minimumf %raised, %high : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def AttnInferBounds : Pass<"attn-infer-bounds"> {
   let summary = "Derives from the mask which keys a tile of queries can see";
   let description = [{

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t counterBytes = 4, zeroBytes = 256;
 constexpr int64_t countersSize = GpuLaunch::numCounters * counterBytes;
 
-/// The most blocks of a grid in its first dimension.
+/// The most blocks of a grid in its first dimension; blocks that stay count their tiles in 32 bits as well.
 constexpr int64_t maxGrid = std::numeric_limits<int32_t>::max();
 
 /// The next place in a workspace where a copy of a tensor can begin: whole lines of the cache.
@@ -140,7 +140,7 @@ Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
     if (tiles < 0)
       return Error{"kernel '" + kernel.name + "': no number of tiles for entry '" + entry.symbol +
                    "': " + entry.grid.toString(kernel.symbols)};
-    if (tiles > maxGrid && !entry.persistent)
+    if (tiles > maxGrid)
       return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(maxGrid) + " tiles for entry '" +
                    entry.symbol + "', got " + std::to_string(tiles)};
     if (tiles == 0)

@@ -19,11 +19,13 @@ enum class Extent {
   Full,  ///< all sizes and dtypes
 };
 
-/// How queries, keys, values and results lie in memory.
+/// How queries, keys, values and results lie in memory; where it says so, captured tensors too.
 enum class Layout {
   RowMajor,   ///< [B, S, H, D]
   HeadsFirst, ///< [B, H, S, D] in memory, seen through strides
   FarApart,   ///< batch entries 2^31 elements apart (S17)
+  Odd,        ///< strides and addresses that are odd, the outermost backwards; captured tensors spread out
+  Repeated,   ///< heads of keys and values, and the outermost dimension of captured tensors, by strides of 0
 };
 
 /// One run of a kernel.

@@ -19,6 +19,41 @@ using runtime::Result;
 using runtime::Status;
 using runtime::Tensor;
 
+/// A new tensor of `like`'s shape and dtype with odd strides, the last one 1 where `unit` says so: from an odd element
+/// of its memory on, and backwards in the first dimension.
+static Result<Tensor> allocateOdd(const Tensor &like, bool unit) {
+  Dims shape = like.shape(), strides = shape;
+  int64_t extent = 1;
+  for (auto d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {
+    bool isInner = d + 1 == static_cast<int64_t>(shape.size());
+    strides[d] = isInner ? (unit ? 1 : 3) : extent | 1;
+    extent += strides[d] * (shape[d] - 1);
+  }
+  auto memory = Tensor::allocate(like.dtype(), {extent + 2});
+  if (!memory)
+    return memory;
+  memory->poison();
+  int64_t first = 1;
+  if (shape.size() > 1) {
+    first += strides[0] * (shape[0] - 1);
+    strides[0] = -strides[0];
+  }
+  auto *data = static_cast<char *>(memory->data()) + first * runtime::byteSize(like.dtype());
+  return Tensor::stridedView(data, like.dtype(), shape, strides, std::make_shared<Tensor>(*memory));
+}
+
+/// A new tensor of `like`'s shape and dtype, all of whose positions in dimension `dim` are one.
+static Result<Tensor> allocateRepeated(const Tensor &like, int64_t dim) {
+  Dims shape = like.shape(), narrow = shape;
+  narrow[dim] = 1;
+  auto memory = Tensor::allocate(like.dtype(), narrow);
+  if (!memory)
+    return memory;
+  Dims strides = memory->strides();
+  strides[dim] = 0;
+  return Tensor::stridedView(memory->data(), like.dtype(), shape, strides, std::make_shared<Tensor>(*memory));
+}
+
 /// A new tensor of `like`'s shape and dtype that lies in memory as `layout` says.
 static Result<Tensor> allocateAs(const Tensor &like, Layout layout) {
   Dims shape = like.shape();
@@ -37,11 +72,15 @@ static Result<Tensor> allocateAs(const Tensor &like, Layout layout) {
   return Tensor::stridedView(memory->data(), like.dtype(), shape, strides, owner);
 }
 
-/// Gives `tensor` another layout; lengths, ids and the like keep theirs.
-static Status relayout(Tensor &tensor, Layout layout) {
-  if (layout == Layout::RowMajor || tensor.rank() != 4)
+/// Gives `tensor` another layout, with elements of the last dimension together where `unit` says so.
+static Status relayout(Tensor &tensor, Layout layout, bool unit, bool isInput) {
+  bool isAny = layout == Layout::Odd || (layout == Layout::Repeated && isInput);
+  if (layout == Layout::RowMajor || tensor.numElements() == 0 || tensor.rank() == 0 ||
+      (!isAny && (tensor.rank() != 4 || !unit || layout == Layout::Repeated)))
     return {};
-  Result<Tensor> other = allocateAs(tensor, layout);
+  Result<Tensor> other = layout == Layout::Odd        ? allocateOdd(tensor, unit)
+                         : layout == Layout::Repeated ? allocateRepeated(tensor, unit ? tensor.rank() - 2 : 0)
+                                                      : allocateAs(tensor, layout);
   if (!other)
     return other.takeError();
   for (int64_t n = 0, count = tensor.numElements(); n < count; ++n)
@@ -135,8 +174,8 @@ Result<std::vector<ArgValue>> conformance::makeInputs(const attn::KernelFunction
   }
   poisonUnseen(kernel, *inputs);
   for (size_t n = 0; n < inputs->size(); ++n)
-    if (kernel.inputs[n].unitInnerStride)
-      if (Status status = relayout(std::get<Tensor>((*inputs)[n]), trial.layout); !status)
+    if (auto *tensor = std::get_if<Tensor>(&(*inputs)[n]))
+      if (Status status = relayout(*tensor, trial.layout, kernel.inputs[n].unitInnerStride, /*isInput=*/true); !status)
         return status.takeError();
   return inputs;
 }
@@ -149,7 +188,7 @@ Result<std::vector<Tensor>> conformance::makeOutputs(const attn::KernelFunction 
   if (!outputs)
     return outputs.takeError();
   for (Tensor &output : *outputs)
-    if (Status status = relayout(output, trial.layout); !status)
+    if (Status status = relayout(output, trial.layout, /*unit=*/true, /*isInput=*/false); !status)
       return status.takeError();
   return outputs;
 }

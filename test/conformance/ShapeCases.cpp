@@ -134,6 +134,33 @@ static void addLayouts(std::vector<Case> &cases, Extent extent) {
   farApart.trials.push_back(trial);
   cases.push_back(farApart);
 
+  // What a copy engine cannot take, and what elements are read of by strides.
+  Spec captured = spec;
+  captured.arguments = {"bias: tensor<?x?x?x?x$T>", "n: tensor<?xi32>", "sink: tensor<4x2xf32>"};
+  captured.clauses = "sinks(%sink : tensor<4x2xf32>)";
+  captured.score = "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x?x?x?x$T>";
+  captured.mask = "%keep = attn.prefix %j, %n[%b] : tensor<?xi32>";
+  Spec packed = spec;
+  packed.packed = true;
+  Spec weights = spec;
+  weights.weights = true;
+  for (auto [name, layout] : {std::pair("odd", Layout::Odd), std::pair("repeated", Layout::Repeated)})
+    for (auto [what, of] : {std::pair("", spec), std::pair("_captured", captured), std::pair("_packed", packed),
+                            std::pair("_weights", weights)}) {
+      // Offsets that repeat are of no sequences.
+      if (of.packed && layout == Layout::Repeated)
+        continue;
+      Case strided{std::string("S18_strides_") + name + what, of, {}, {"f32", "bf16"}};
+      // Tiles of one head, and of all that share a key head.
+      for (const char *rows : {"q=70,", "q=3,"}) {
+        strided.trials.emplace_back();
+        strided.trials.back().shape =
+            of.packed ? std::string("B=3,T") + rows + "Tk=90" : std::string("B=2,S") + rows + "Sk=90";
+        strided.trials.back().layout = layout;
+      }
+      cases.push_back(strided);
+    }
+
   Spec noLse;
   noLse.lse = false;
   cases.push_back({"S8_without_lse", noLse, fewTrials(extent)});

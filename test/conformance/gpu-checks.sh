@@ -16,6 +16,7 @@ usage: run.sh [--target T] <command> [arguments]
   sanitize [tool...]               a dozen small kernels under compute-sanitizer: memcheck racecheck initcheck synccheck
   graphs                           launches captured in CUDA graphs and replayed on new data; needs PyTorch
   bench [peers.py's options]       beside cuDNN and FlexAttention; needs PyTorch
+  data [peers.py's options]        speed and errors by data beside cuDNN, within three minutes; needs PyTorch
   all                              examples, verify, sanitize, graphs, bench --quick
 
 The target is nvptx:sm_90a unless --target says otherwise. 'run.sh verify --help', 'run.sh fuzz-specs --help'
@@ -121,6 +122,8 @@ cmd_graphs() { python3 "$graphs"; }
 
 cmd_bench() { python3 "$peers" "$@"; }
 
+cmd_data() { python3 "$peers" --data all --accuracy --budget 165 "$@"; }
+
 cmd_all() {
   local failed=()
   cmd_examples || failed+=(examples)
@@ -137,7 +140,7 @@ if [[ ${1:-} == --target ]]; then
   shift 2
 fi
 case ${1:-} in
-verify | fuzz-specs | examples | sanitize | graphs | bench | all) "cmd_${1//-/_}" "${@:2}" ;;
+verify | fuzz-specs | examples | sanitize | graphs | bench | data | all) "cmd_${1//-/_}" "${@:2}" ;;
 -h | --help | help) help ;;
 *) help >&2; exit 2 ;;
 esac

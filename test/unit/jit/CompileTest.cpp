@@ -122,6 +122,40 @@ TEST(Compile, DescribesAKernelWithoutItsCode) {
   EXPECT_GT(described->entries[0].grid.evaluate({100, 100, 3}), 0);
 }
 
+TEST(Compile, LimitsAnArgumentByEachOfItsUses) {
+  OpenSpec spec(
+      paddedSpec("%l: tensor<?xi32>, %n: index", R"(lengths(query = %l : tensor<?xi32>, key = %l : tensor<?xi32>)
+    q_offset(%n) mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(%n)
+      attn.yield %keep : i1
+    })"));
+  auto image = jit::describeKernel(spec.session, spec.kernel);
+  ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;
+  const runtime::ArgSpec &lengths = image->args[3], &n = image->args[4];
+  EXPECT_EQ(lengths.content, runtime::ContentRule::Lengths);
+  ASSERT_EQ(lengths.contentSymbols.size(), 2U);
+  EXPECT_EQ(image->symbols[static_cast<size_t>(lengths.contentSymbols[0])], "Sq");
+  EXPECT_EQ(image->symbols[static_cast<size_t>(lengths.contentSymbols[1])], "Sk");
+  EXPECT_EQ(n.min, 0.0);
+  EXPECT_FALSE(n.max) << "a window may be as wide as anything";
+  ASSERT_EQ(n.positions.size(), 1U);
+  EXPECT_EQ(n.positions[0].greatest, (int64_t(1) << 31) - 1);
+  EXPECT_EQ(image->symbols[static_cast<size_t>(n.positions[0].queries)], "Sq");
+  EXPECT_EQ(image->symbols[static_cast<size_t>(n.positions[0].keys)], "Sk");
+}
+
+TEST(Compile, RefusesSizesThatNoLaunchCanHave) {
+  OpenSpec spec(paddedSpec("%t: tensor<536870913xf32>", R"(score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %x = attn.load %t[%d] : tensor<536870913xf32>
+      attn.yield %x : f32
+    })"));
+  EXPECT_FALSE(static_cast<bool>(jit::describeKernel(spec.session, spec.kernel)));
+  EXPECT_NE(spec.diagnostics.find("expected dimension 0 of 't' to be at most 536870912, got 536870913 [S18]"),
+            std::string::npos)
+      << spec.diagnostics;
+}
+
 TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
   // Panels of 16 rows suit registers of 256 and of 512 bits.
   constexpr const char *schedules =

@@ -209,6 +209,11 @@ TEST_F(CudaLaunch, RefusesGridsThatCannotBe) {
   auto launch = load();
   EXPECT_EQ(launch->launch(values(1, 2, 16), stream).message(),
             "kernel 'forward': expected at most 2147483647 tiles for entry 'forward_entry', got 2147483648");
+  // Blocks that stay count them all the same.
+  image.entries[0].persistent = true;
+  launch = load();
+  EXPECT_EQ(launch->launch(values(1, 2, 16), stream).message(),
+            "kernel 'forward': expected at most 2147483647 tiles for entry 'forward_entry', got 2147483648");
   image.entries[0].grid = GridRule::combine(GridRule::Op::Mul, GridRule::symbol(1), GridRule::constant(INT64_MAX));
   launch = load();
   EXPECT_EQ(launch->launch(values(1, 2, 16), stream).message(),
