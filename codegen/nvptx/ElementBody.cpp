@@ -46,10 +46,10 @@ static int64_t chooseShare(tile::ProgramOp program) {
 ElementBody::ElementBody(EmitContext &context, int64_t slot, Block &body)
     : context(context), ptx(context.ptx), slot(slot), body(body),
       narrow(context.abi.getFunction()->hasAttr(approximateMathAttrName)) {
-  // Weights are at most a limit's power of 2; what a score region makes powers of may be anything.
-  bool makesWeights = llvm::any_of(body.getTerminator()->getOperands(),
-                                   [](Value value) { return isa_and_nonnull<arith::TruncFOp>(value.getDefiningOp()); });
-  if (narrow && makesWeights && !body.getOps<math::Exp2Op>().empty())
+  // What a score region makes powers of may be anything.
+  bool makesWeights =
+      llvm::any_of(body.getOps<math::Exp2Op>(), [](math::Exp2Op op) { return op->hasAttr(tile::weightAttrName); });
+  if (narrow && makesWeights)
     everyOnMultiplyAdd = chooseShare(body.getParentOp()->getParentOfType<tile::ProgramOp>());
 }
 
@@ -398,7 +398,7 @@ SmallVector<Value> ElementBody::emit(int64_t element) {
         continue;
       }
     SmallVector<Value> results = context.cloneScalar(inner, lookup);
-    if (isa<math::Exp2Op>(inner) && everyOnMultiplyAdd && element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
+    if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd && element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
       results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
     for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
       values[from] = to;

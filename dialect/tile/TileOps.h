@@ -26,6 +26,9 @@
 
 namespace attnc::tile {
 
+/// Marks the power that makes weights of logits: no exponent of it is far above 0, as others' may be.
+inline constexpr llvm::StringLiteral weightAttrName = "tile.weight";
+
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.
 struct RowGroup {

@@ -283,6 +283,7 @@ std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowM
   if (unit.factor != 1)
     exponent = arith::MulFOp::create(builder, loc, exponent, f32(unit.factor));
   Value weight = unit.power(builder, loc, exponent);
+  weight.getDefiningOp()->setAttr(tile::weightAttrName, builder.getUnitAttr());
   Value kept = weight;
   if (seed) {
     Value uniform = buildDropoutUniform(builder, loc, seed, geometry.batch, geometry.head, body->getArgument(2),
