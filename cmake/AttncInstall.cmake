@@ -38,9 +38,13 @@ if(ATTNC_BUILD_TESTS)
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_cases.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_compiler.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_cycles.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_data.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/peers_data_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/attnc_runtime.py"
           DESTINATION "${checks}" COMPONENT Checks)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/test/fuzz/specs" DESTINATION "${checks}" COMPONENT Checks
+          FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 endif()
 
 install(EXPORT AttncTargets NAMESPACE Attnc:: DESTINATION "${ATTNC_CMAKE_DIR}" COMPONENT Development)

@@ -11,11 +11,14 @@
 using namespace mlir;
 
 void attnc::buildAttnPipeline(OpPassManager &pm) {
+  pm.addPass(attn::createAttnDefineArithmetic());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(attn::createAttnExpand());
+  pm.addPass(attn::createAttnExpandFunctions());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(attn::createAttnInferBounds());
+  pm.addPass(attn::createAttnLegalizeIndex());
   pm.addPass(attn::createAttnSelectSchedule());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -19,7 +19,8 @@
 namespace attnc::runtime {
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without blocking: a pipe that nobody writes to is no file either.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return Error{path + ": cannot open: " + std::strerror(errno)};
   struct stat info;

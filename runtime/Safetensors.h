@@ -13,6 +13,7 @@
 
 #include "runtime/Tensor.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -91,13 +92,21 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-/// Writes `tensors` to `path`, aligned so that a reader can map them in place.
-/// The file is written beside its place, flushed and renamed: `path` holds the
-/// old content or all of the new. Equal input gives equal bytes. Fails for a
-/// repeated or reserved name, a name or text that is not UTF-8, and when the
-/// file system refuses.
-Status writeSafetensors(const std::string &path, Span<const NamedTensor> tensors,
-                        const std::map<std::string, std::string> &metadata = {});
+/// What a .safetensors file of some tensors holds, aligned so that a reader can map them in place. Where it goes is the
+/// caller's business. Equal input gives equal bytes.
+class SafetensorsData {
+public:
+  /// Lays `tensors` out. Fails for a repeated or reserved name, and for a name or text that is not UTF-8.
+  static Result<SafetensorsData> layOut(Span<const NamedTensor> tensors,
+                                        const std::map<std::string, std::string> &metadata = {});
+
+  /// Calls `write` with the bytes of the file, piece after piece.
+  void forEachPiece(const std::function<void(const void *, size_t)> &write) const;
+
+private:
+  std::string start;           ///< the header's length and the header
+  std::vector<Tensor> tensors; ///< dense, in the order of the file
+};
 
 } // namespace attnc::runtime
 

@@ -1,7 +1,7 @@
 //===- SafetensorsWriter.cpp - Writing .safetensors files ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lays the tensors out, then writes them beside the file's place and renames.
+// Orders the tensors and writes the header that says where they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,13 +10,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
 #include <tuple>
-#include <unistd.h>
 
 namespace attnc::runtime {
 namespace {
@@ -24,71 +18,6 @@ namespace {
 /// The data starts at a multiple of this, in bytes, so that the first tensors of
 /// a mapped file are aligned as allocated ones are.
 constexpr size_t dataAlignment = 64;
-
-/// A file that is not yet in its place; removed unless `commit` succeeds.
-class PendingFile {
-public:
-  explicit PendingFile(std::string path) : path(std::move(path)) {
-    // The process and a counter keep writers of one path apart.
-    static std::atomic<unsigned> counter{0};
-    temporary = this->path + ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
-    descriptor = open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-    failed = descriptor < 0;
-    error = errno;
-  }
-
-  ~PendingFile() {
-    if (descriptor < 0)
-      return;
-    close(descriptor);
-    unlink(temporary.c_str());
-  }
-
-  PendingFile(const PendingFile &) = delete;
-  PendingFile &operator=(const PendingFile &) = delete;
-
-  /// Appends `size` bytes; does nothing after a failure.
-  void write(const void *data, size_t size) {
-    const char *cursor = static_cast<const char *>(data);
-    while (size > 0 && !failed) {
-      const ssize_t written = ::write(descriptor, cursor, size);
-      if (written < 0) {
-        fail(errno != EINTR);
-        continue;
-      }
-      cursor += written;
-      size -= written;
-    }
-  }
-
-  /// Flushes the file and moves it to its place.
-  Status commit() {
-    if (!failed)
-      fail(fsync(descriptor) != 0);
-    if (!failed)
-      fail(std::rename(temporary.c_str(), path.c_str()) != 0);
-    if (failed)
-      return Error{path + ": cannot write: " + std::strerror(error)};
-    close(descriptor);
-    descriptor = -1;
-    return {};
-  }
-
-private:
-  /// Records the system's error if `condition` holds.
-  void fail(bool condition) {
-    if (!condition)
-      return;
-    failed = true;
-    error = errno;
-  }
-
-  std::string path;
-  std::string temporary;
-  int descriptor = -1;
-  bool failed = false;
-  int error = 0;
-};
 
 /// Appends `, ` unless `text` has just opened an object or an array.
 void separate(std::string &text) {
@@ -140,54 +69,58 @@ std::string makeHeader(const std::vector<NamedTensor> &tensors, const std::map<s
 }
 
 /// Checks what a reader would refuse. `tensors` are ordered.
-Status checkNames(const std::string &path, const std::vector<NamedTensor> &tensors,
-                  const std::map<std::string, std::string> &metadata) {
+Status checkNames(const std::vector<NamedTensor> &tensors, const std::map<std::string, std::string> &metadata) {
   std::vector<std::string_view> names;
   for (const NamedTensor &named : tensors) {
     if (named.name == "__metadata__" || !isUtf8(named.name))
-      return Error{path + ": no tensor can be called " + quoted(named.name)};
+      return Error{"no tensor can be called " + quoted(named.name)};
     if (named.tensor.shape().size() > maxSafetensorsRank)
-      return Error{path + ": tensor " + quoted(named.name) + ": expected a rank of at most " +
+      return Error{"tensor " + quoted(named.name) + ": expected a rank of at most " +
                    std::to_string(maxSafetensorsRank) + ", got " + std::to_string(named.tensor.rank())};
     names.push_back(named.name);
   }
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end())
-    return Error{path + ": tensor " + quoted(*twice) + ": the name is used twice"};
+    return Error{"tensor " + quoted(*twice) + ": the name is used twice"};
   for (const auto &[key, value] : metadata)
     if (!isUtf8(key) || !isUtf8(value))
-      return Error{path + ": metadata " + quoted(key) + " is not UTF-8"};
+      return Error{"metadata " + quoted(key) + " is not UTF-8"};
   return {};
 }
 
 } // namespace
 
-Status writeSafetensors(const std::string &path, Span<const NamedTensor> tensors,
-                        const std::map<std::string, std::string> &metadata) {
+Result<SafetensorsData> SafetensorsData::layOut(Span<const NamedTensor> tensors,
+                                                const std::map<std::string, std::string> &metadata) {
   // Wide elements first: then every tensor is aligned to its element size.
   std::vector<NamedTensor> ordered = tensors.toVector();
   std::sort(ordered.begin(), ordered.end(), [](const NamedTensor &a, const NamedTensor &b) {
     return std::pair(-byteSize(a.tensor.dtype()), a.name) < std::pair(-byteSize(b.tensor.dtype()), b.name);
   });
-  if (Status status = checkNames(path, ordered, metadata); !status)
-    return status;
+  if (Status status = checkNames(ordered, metadata); !status)
+    return status.takeError();
+  SafetensorsData data;
   const std::string header = makeHeader(ordered, metadata);
   const uint64_t headerBytes = header.size();
   if (headerBytes > maxSafetensorsHeaderBytes)
-    return Error{path + ": header of " + std::to_string(headerBytes) + " bytes exceeds the limit of " +
+    return Error{"header of " + std::to_string(headerBytes) + " bytes exceeds the limit of " +
                  std::to_string(maxSafetensorsHeaderBytes)};
-
-  PendingFile file(path);
-  file.write(&headerBytes, sizeof(headerBytes));
-  file.write(header.data(), header.size());
+  data.start.assign(reinterpret_cast<const char *>(&headerBytes), sizeof(headerBytes));
+  data.start += header;
   for (const NamedTensor &named : ordered) {
     Result<Tensor> dense = named.tensor.contiguous();
     if (!dense)
-      return Error{path + ": tensor " + quoted(named.name) + ": " + dense.message()};
-    file.write(dense->data(), dense->numBytes());
+      return Error{"tensor " + quoted(named.name) + ": " + dense.message()};
+    data.tensors.push_back(std::move(*dense));
   }
-  return file.commit();
+  return data;
+}
+
+void SafetensorsData::forEachPiece(const std::function<void(const void *, size_t)> &write) const {
+  write(start.data(), start.size());
+  for (const Tensor &tensor : tensors)
+    write(tensor.data(), static_cast<size_t>(tensor.numBytes()));
 }
 
 } // namespace attnc::runtime

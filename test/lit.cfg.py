@@ -94,6 +94,13 @@ for tool in ("ptxas", "nvdisasm"):
     if lit.util.which(tool, config.environment["PATH"]):
         config.available_features.add(tool)
 
+# Specs are drawn and judged with numpy: that of tools/dev setup, or the interpreter's own.
+for python in (os.path.join(config.attnc_source_dir, ".venv/bin/python"), sys.executable):
+    if os.access(python, os.X_OK) and not subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode:
+        config.available_features.add("numpy")
+        config.substitutions.append(("%numpy_python", python))
+        break
+
 try:
     with open("/proc/cpuinfo") as cpuinfo:
         flags = re.search(r"^flags\s*:(.*)$", cpuinfo.read(), re.MULTILINE)

@@ -165,6 +165,19 @@ bool PanelEmitter::multiplies(Operation *op) const {
   });
 }
 
+/// Brings the row vectors that `op` takes, itself or for what is computed with it, outside of the loops over columns:
+/// what one of them brings, others cannot see.
+void PanelEmitter::bringRows(Operation *op) {
+  if (!isa_and_nonnull<tile::MapOp, tile::MaskOp>(op))
+    return;
+  for (Value operand : op->getOperands()) {
+    if (isTile(operand) && !buffers.contains(operand) && !values.states.contains(operand))
+      bringRows(operand.getDefiningOp());
+    else if (!isTile(operand) && isRowValue(operand))
+      rowVector(operand);
+  }
+}
+
 /// Computes all columns of an operation's results: stores those that are stored, and reduces those that are reduced.
 void PanelEmitter::materialize(Operation *op) {
   SmallVector<std::pair<Value, Value>> stores; // result, buffer
@@ -180,6 +193,7 @@ void PanelEmitter::materialize(Operation *op) {
   // constants of an exponential, a maximum and a sum then fit the registers together, where more would spill.
   for (tile::ReduceOp reduce : reductions)
     rows[reduce.getResult()] = rowVector(reduce.getAcc());
+  bringRows(op);
   bool isProduct = multiplies(op);
   width = isProduct ? context.columns : 1;
   numVectors = isProduct ? context.vectors : 1;
@@ -405,6 +419,7 @@ void PanelEmitter::emitReduce(tile::ReduceOp op) {
   if (done.contains(op))
     return;
   OpBuilder &b = context.builder;
+  bringRows(op.getSource().getDefiningOp());
   auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columnsOf(op.getSource())),
                                  context.index(context.columns), rowVector(op.getAcc()));
   OpBuilder::InsertionGuard guard(b);
@@ -446,6 +461,7 @@ void PanelEmitter::copy(Value panelNumber, Value value, Value target) {
     storeRowVector(rowVector(value), target);
     return;
   }
+  bringRows(value.getDefiningOp());
   auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columnsOf(value)),
                                  context.index(context.columns));
   OpBuilder::InsertionGuard guard(b);

@@ -73,6 +73,7 @@ private:
   Lanes combine(tile::ReduceKind kind, const Lanes &acc, const ColumnBlock &block);
 
   // Row vectors.
+  void bringRows(mlir::Operation *op);
   Lanes rowVector(mlir::Value value);
   void storeRowVector(const Lanes &lanes, mlir::Value target);
   void emitRowVectorOp(mlir::Operation *op);

@@ -139,6 +139,7 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
     if (!buffer)
       buffer = values.states.lookup(op.getValue());
     if (!buffer) {
+      bringRows(op.getValue().getDefiningOp());
       buffer = context.allocate({access.columns, context.panelRows()}, b.getF32Type());
       auto loop = scf::ForOp::create(b, loc, zero, context.index(access.columns), context.index(context.columns));
       OpBuilder::InsertionGuard guard(b);

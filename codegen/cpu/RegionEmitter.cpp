@@ -6,77 +6,31 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace attnc::cpu;
 
 RegionEmitter::RegionEmitter(EmitContext &context, Block &body, const IRMapping &outside)
-    : context(context), body(body), outside(outside) {
-  findNarrowIndices();
-}
-
-/// Integer ranges through the region, by the operations' own rules. Positions are below 2^30 (checked at launch).
-void RegionEmitter::findNarrowIndices() {
-  llvm::DenseMap<Value, ConstantIntRanges> ranges;
-  auto widthOf = [](Value v) { return v.getType().isIndex() ? 64u : v.getType().getIntOrFloatBitWidth(); };
-  auto unknown = [&](Value v) { return ConstantIntRanges::maxRange(widthOf(v)); };
-  auto record = [&](Value v, const ConstantIntRanges &range) {
-    ranges.insert_or_assign(v, range);
-    if (v.getType().isIndex() && range.smin().sge(INT32_MIN) && range.smax().sle(INT32_MAX))
-      narrow.insert(v);
-  };
-  ConstantIntRanges position =
-      ConstantIntRanges::fromSigned(APInt(64, -(int64_t(1) << 30), true), APInt(64, (int64_t(1) << 30) - 1, true));
-  for (BlockArgument argument : body.getArguments())
-    if (argument.getType().isIndex())
-      record(argument, position);
-  for (Operation &op : body.without_terminator()) {
-    auto infer = dyn_cast<InferIntRangeInterface>(op);
-    bool integers = llvm::all_of(op.getOperandTypes(), [](Type t) { return t.isIntOrIndex(); });
-    if (!infer || !integers)
-      continue;
-    SmallVector<ConstantIntRanges> operands;
-    for (Value operand : op.getOperands()) {
-      auto it = ranges.find(operand);
-      IntegerAttr constant;
-      if (it != ranges.end())
-        operands.push_back(it->second);
-      else if (matchPattern(operand, m_Constant(&constant)))
-        operands.push_back(ConstantIntRanges::constant(constant.getValue()));
-      else
-        operands.push_back(unknown(operand));
-    }
-    infer.inferResultRanges(operands, record);
-  }
-  // Constants from outside the region.
-  for (Operation &op : body)
-    for (Value operand : op.getOperands()) {
-      IntegerAttr constant;
-      if (operand.getType().isIndex() && matchPattern(operand, m_Constant(&constant)) &&
-          constant.getValue().isSignedIntN(32))
-        narrow.insert(operand);
-    }
-}
+    : context(context), body(body), outside(outside) {}
 
 /// The type of one lane of a region value.
 Type RegionEmitter::laneType(Value value) const {
   Type type = value.getType();
   OpBuilder &b = context.builder;
   if (isa<FloatType>(type))
-    return b.getF32Type();
-  if (type.isIndex())
-    return narrow.contains(value) ? b.getI32Type() : b.getI64Type();
-  return type;
+    return type.isF64() ? type : b.getF32Type();
+  return type.isIndex() ? b.getI32Type() : type;
 }
 
-Value RegionEmitter::resize(EmitContext &context, Value lanes, Type element) {
+Value RegionEmitter::resize(EmitContext &context, Value lanes, Type element, bool isUnsigned) {
   auto type = cast<VectorType>(lanes.getType());
   Type from = type.getElementType();
   if (from == element)
     return lanes;
   auto target = VectorType::get(type.getShape(), element);
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth() && isUnsigned)
+    return arith::ExtUIOp::create(context.builder, context.loc, target, lanes);
   if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
     return arith::ExtSIOp::create(context.builder, context.loc, target, lanes);
   return arith::TruncIOp::create(context.builder, context.loc, target, lanes);
@@ -117,6 +71,19 @@ Value RegionEmitter::round(EmitContext &context, Value value, Type type) {
   return arith::SelectOp::create(b, loc, ordered, rounded, value);
 }
 
+/// A float of a region in another type. Those narrower than f32 are held in f32.
+Value RegionEmitter::convert(Value value, FloatType type) {
+  OpBuilder &b = context.builder;
+  bool isWide = getElementTypeOrSelf(value.getType()).isF64();
+  auto shaped = dyn_cast<VectorType>(value.getType());
+  auto like = [&](Type element) -> Type { return shaped ? VectorType::get(shaped.getShape(), element) : element; };
+  if (type.isF64())
+    return isWide ? value : arith::ExtFOp::create(b, context.loc, like(type), value).getResult();
+  if (isWide)
+    value = arith::TruncFOp::create(b, context.loc, like(b.getF32Type()), value);
+  return round(context, value, type);
+}
+
 Value RegionEmitter::emitVectorOp(EmitContext &context, Operation &op, ValueRange operands) {
   Operation *copy = context.builder.clone(op);
   copy->setOperands(operands);
@@ -134,7 +101,7 @@ Value RegionEmitter::held(Value value) {
   if (auto it = values.find(value); it != values.end())
     return it->second;
   Value captured = outside.lookupOrDefault(value);
-  if (isa<FloatType>(captured.getType()) && !captured.getType().isF32())
+  if (isa<FloatType>(captured.getType()) && captured.getType().getIntOrFloatBitWidth() < 32)
     return arith::ExtFOp::create(context.builder, context.loc, context.builder.getF32Type(), captured);
   return captured;
 }
@@ -143,11 +110,9 @@ Value RegionEmitter::held(Value value) {
 Value RegionEmitter::emitScalarOp(Operation &op) {
   OpBuilder &b = context.builder;
   auto type = dyn_cast<FloatType>(op.getResult(0).getType());
-  bool narrowFloat = type && !type.isF32();
-  if (isa<arith::ExtFOp>(op))
-    return held(op.getOperand(0));
-  if (isa<arith::TruncFOp>(op))
-    return round(context, held(op.getOperand(0)), type);
+  bool narrowFloat = type && type.getWidth() < 32;
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return convert(held(op.getOperand(0)), type);
   Operation *copy = b.clone(op);
   for (OpOperand &operand : copy->getOpOperands())
     operand.set(held(operand.get()));
@@ -205,39 +170,24 @@ Value RegionEmitter::emitOp(Operation &op) {
 
   // Casts between held types are mostly nothing.
   Type result = laneType(source);
-  if (isa<arith::ExtFOp>(op))
-    return asLanes(op.getOperand(0), b.getF32Type());
-  if (isa<arith::TruncFOp>(op))
-    return round(context, asLanes(op.getOperand(0), b.getF32Type()), source.getType());
-  if (isa<arith::IndexCastOp>(op))
-    return resize(context, asLanes(op.getOperand(0), laneType(op.getOperand(0))), result);
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return convert(asLanes(op.getOperand(0), laneType(op.getOperand(0))), cast<FloatType>(source.getType()));
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return resize(context, asLanes(op.getOperand(0), laneType(op.getOperand(0))), result,
+                  /*isUnsigned=*/isa<arith::IndexCastUIOp>(op));
 
-  // Index operands of one operation share a width: 64 bits as soon as one needs it.
-  bool wide = false;
-  for (Value operand : op.getOperands())
-    wide |= operand.getType().isIndex() && laneType(operand).isInteger(64);
-  wide |= source.getType().isIndex() && result.isInteger(64);
-  SmallVector<Value> operands;
-  for (Value operand : op.getOperands()) {
-    Type element = laneType(operand);
-    if (operand.getType().isIndex() && wide)
-      element = b.getI64Type();
-    operands.push_back(asLanes(operand, element));
-  }
+  SmallVector<Value> operands =
+      llvm::map_to_vector(op.getOperands(), [&](Value operand) { return asLanes(operand, laneType(operand)); });
   Operation *copy = b.clone(op);
   copy->setOperands(operands);
-  for (OpResult opResult : copy->getResults()) {
-    Type element = laneType(op.getResult(opResult.getResultNumber()));
-    if (op.getResult(opResult.getResultNumber()).getType().isIndex() && wide)
-      element = b.getI64Type();
-    opResult.setType(context.vectorType(element));
-  }
+  for (auto [from, to] : llvm::zip_equal(op.getResults(), copy->getResults()))
+    to.setType(context.vectorType(laneType(from)));
   for (unsigned extra = 1; extra < op.getNumResults(); ++extra)
     values[op.getResult(extra)] = copy->getResult(extra);
   Value emitted = copy->getResult(0);
-  if (auto type = dyn_cast<FloatType>(source.getType()); type && !type.isF32())
+  if (auto type = dyn_cast<FloatType>(source.getType()); type && type.getWidth() < 32)
     emitted = round(context, emitted, type);
-  return source.getType().isIndex() ? resize(context, emitted, result) : emitted;
+  return emitted;
 }
 
 Lanes RegionEmitter::emit(ValueRange arguments) {

@@ -8,14 +8,13 @@
 #include "codegen/cpu/Lanes.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 
 namespace attnc::cpu {
 
 /// Writes the region of a tile.map or tile.mask for one vector of rows and one column.
 ///
-/// Values that are the same for all rows stay scalars; others become vectors. Floats are computed in f32 and rounded
-/// where the region narrows them. Positions are i32 lanes wherever their range allows.
+/// Values that are the same for all rows stay scalars; others become vectors. Floats narrower than f32 are computed in it,
+/// and rounded where the region narrows them. An index has 32 bits in a lane (attn-legalize-index), and 64 as a scalar.
 class RegionEmitter {
 public:
   /// `outside`: what stands for values of the program that the region captures.
@@ -25,8 +24,8 @@ public:
   /// yielded, as vectors.
   Lanes emit(mlir::ValueRange arguments);
 
-  /// Converts lanes of one kind of integer to another: 32 or 64 bits.
-  static mlir::Value resize(EmitContext &context, mlir::Value lanes, mlir::Type element);
+  /// Converts lanes of one integer type to another.
+  static mlir::Value resize(EmitContext &context, mlir::Value lanes, mlir::Type element, bool isUnsigned = false);
 
   /// An operation on whole vectors in place of one on elements, for row vectors: same name, given operands.
   static mlir::Value emitVectorOp(EmitContext &context, mlir::Operation &op, mlir::ValueRange operands);
@@ -35,7 +34,7 @@ public:
   static mlir::Value round(EmitContext &context, mlir::Value value, mlir::Type type);
 
 private:
-  void findNarrowIndices();
+  mlir::Value convert(mlir::Value value, mlir::FloatType type);
   mlir::Value emitOp(mlir::Operation &op);
   mlir::Value emitScalarOp(mlir::Operation &op);
   mlir::Value emitLoad(mlir::Operation &op);
@@ -47,7 +46,6 @@ private:
   EmitContext &context;
   mlir::Block &body;
   const mlir::IRMapping &outside;
-  llvm::DenseSet<mlir::Value> narrow; ///< index values that fit 32 bits
   llvm::DenseMap<mlir::Value, mlir::Value> values;
 };
 

@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -67,16 +66,17 @@ void CensusEmitter::collect() {
     if (op && op->getBlock() == &body && needed.insert(op))
       llvm::append_range(open, op->getOperands());
   }
-  for (Operation &op : body.without_terminator()) {
+  for (Operation &op : body) {
+    bool placesSteps = needed.contains(&op) || isa<tile::ExtentOp>(op);
     if (needed.contains(&op))
       positions.push_back(&op);
-    if (!isa<tile::ExtentOp>(op))
+    if (!isa<tile::ExtentOp, tile::YieldOp>(op))
       judgement.push_back(&op);
     for (Value operand : op.getOperands())
-      if (auto extent = operand.getDefiningOp<tile::ExtentOp>())
-        if (extent->getBlock() != &body && owns(extent) && !llvm::is_contained(ofRows, extent))
-          ofRows.push_back(extent);
+      if (auto extent = operand.getDefiningOp<tile::ExtentOp>(); extent && extent->getBlock() != &body && owns(extent))
+        (placesSteps ? beforeSteps : ofRows).insert(extent);
   }
+  ofRows.set_subtract(beforeSteps);
 }
 
 /// Emits operations on scalars for the step with this number.
@@ -88,6 +88,11 @@ void CensusEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
     // Constants are made where they are read.
     if (matchPattern(op, m_Constant()))
       continue;
+    // What says where other extents lie is wanted at once.
+    if (auto extent = dyn_cast<tile::ExtentOp>(op)) {
+      extents.emit(extent);
+      continue;
+    }
     auto results = context.cloneScalar(*op, [&](Value value) { return context.scalar(value); });
     for (auto [from, to] : llvm::zip_equal(op->getResults(), results))
       context.scalars[from] = to;
@@ -329,6 +334,8 @@ LogicalResult CensusEmitter::emit(tile::CensusOp op) {
     Value end = arith::MinSIOp::create(ptx.b, ptx.loc, ptx.add(round, roundSteps), steps);
     // The loads for the rows are on their way while those for the steps start.
     SmallVector<ExtentEmitter::Parts> parts;
+    for (tile::ExtentOp extent : beforeSteps)
+      extents.emit(extent);
     for (tile::ExtentOp extent : ofRows)
       parts.push_back(extents.start(extent));
     bringExtents(round, end);

@@ -6,6 +6,7 @@
 #define ATTNC_CODEGEN_NVPTX_CENSUSEMITTER_H
 
 #include "codegen/nvptx/ExtentEmitter.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace attnc::nvptx {
 
@@ -48,9 +49,10 @@ private:
   ExtentEmitter extents;
   mlir::Value base;
   tile::CensusOp census;
-  llvm::SmallVector<tile::ExtentOp> ofRows;       ///< the same for all steps
+  llvm::SetVector<tile::ExtentOp> beforeSteps;    ///< the same for all steps, and part of where those of steps lie
+  llvm::SetVector<tile::ExtentOp> ofRows;         ///< the same for all steps, and wanted when they are judged
   llvm::SmallVector<tile::ExtentOp> ofSteps;      ///< in the region
-  llvm::SmallVector<mlir::Operation *> positions; ///< what says where they lie
+  llvm::SmallVector<mlir::Operation *> positions; ///< what says where they lie; extents may be part of it
   llvm::SmallVector<mlir::Operation *> judgement; ///< the rest of the region
   int64_t wordsOfStep = 0;                        ///< of its extents, in shared memory
   int64_t warps = 0, roundSteps = 0;

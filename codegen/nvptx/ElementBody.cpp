@@ -8,14 +8,22 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 using Predicate = arith::CmpIPredicate;
 
-/// Positions and what differs from them by constants stay within: sums of a few fit 32 bits.
+/// The greatest difference of constants that comparisons of distances bear, which saturate at the ends of 32 bits.
 static constexpr int64_t farthest = int64_t(1) << 30;
+
+/// Whether a product of constants is a normal number of f32: others lose what its factors, one by one, do not.
+static bool isNormal(double product) {
+  double magnitude = std::abs(product);
+  return magnitude >= std::numeric_limits<float>::min() && magnitude <= std::numeric_limits<float>::max();
+}
 
 /// Of how many exponentials one is left to multiply-add units. A tanh and an exponential an element keep the unit of
 /// functions busier than products keep the tensor cores, the more so the shorter the rows of keys are; but
@@ -38,7 +46,10 @@ static int64_t chooseShare(tile::ProgramOp program) {
 ElementBody::ElementBody(EmitContext &context, int64_t slot, Block &body)
     : context(context), ptx(context.ptx), slot(slot), body(body),
       narrow(context.abi.getFunction()->hasAttr(approximateMathAttrName)) {
-  if (narrow && !body.getOps<math::Exp2Op>().empty())
+  // Weights are at most a limit's power of 2; what a score region makes powers of may be anything.
+  bool makesWeights = llvm::any_of(body.getTerminator()->getOperands(),
+                                   [](Value value) { return isa_and_nonnull<arith::TruncFOp>(value.getDefiningOp()); });
+  if (narrow && makesWeights && !body.getOps<math::Exp2Op>().empty())
     everyOnMultiplyAdd = chooseShare(body.getParentOp()->getParentOfType<tile::ProgramOp>());
 }
 
@@ -77,7 +88,7 @@ std::optional<RowNumber> ElementBody::find(Value value) {
     return std::nullopt;
   APInt constant;
   if (value.getType().isIndex() && matchPattern(value, m_ConstantInt(&constant)))
-    return RowNumber{ptx.i32(0), std::clamp(constant.getSExtValue(), -farthest, farthest)};
+    return RowNumber{ptx.i32(0), constant.getSExtValue()};
   return RowNumber{context.scalar(value)};
 }
 
@@ -285,7 +296,7 @@ Value ElementBody::at(const RowNumber &number, int64_t column) {
   else if (distance && isFloat)
     value = arith::AddFOp::create(b, ptx.loc, value, ptx.f32(static_cast<float>(distance)));
   else
-    value = ptx.add(value, distance);
+    value = ptx.add(value, static_cast<int32_t>(distance)); // the sum fits, whatever its parts do
   if (!number.magnitude)
     return value;
   return isFloat ? math::AbsFOp::create(b, ptx.loc, value).getResult()
@@ -380,7 +391,8 @@ SmallVector<Value> ElementBody::emit(int64_t element) {
         product && narrow && matchPattern(product.getRhs(), m_Constant(&second)))
       if (auto before = product.getLhs().getDefiningOp<arith::MulFOp>();
           before && before->getBlock() == &body && matchPattern(before.getRhs(), m_Constant(&first)) &&
-          values.contains(before.getResult()) && product.getType().isF32()) {
+          values.contains(before.getResult()) && product.getType().isF32() &&
+          isNormal(first.getValueAsDouble() * second.getValueAsDouble())) {
         float factor = first.getValue().convertToFloat() * second.getValue().convertToFloat();
         values[inner.getResult(0)] = arith::MulFOp::create(ptx.b, ptx.loc, lookup(before.getLhs()), ptx.f32(factor));
         continue;

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
-#include <algorithm>
 
 using namespace mlir;
 using namespace attnc;
@@ -45,10 +44,9 @@ Value EmitContext::localArray(Type type, int64_t count) {
 
 /// The constant of type `type` for an attribute of one element.
 static Value constantOf(Ptx &ptx, Attribute attribute, Type type) {
-  // Positions stay below 2^30; what lies further off compares with them in the same way.
-  constexpr int64_t farthest = int64_t(1) << 30;
+  // Sums that fit 32 bits are right whatever their summands are (attn-legalize-index).
   if (auto integer = dyn_cast<IntegerAttr>(attribute); integer && type.isIndex())
-    return ptx.i32(std::clamp(integer.getInt(), -farthest, farthest));
+    return ptx.i32(static_cast<int32_t>(integer.getInt()));
   return arith::ConstantOp::create(ptx.b, ptx.loc, cast<TypedAttr>(attribute));
 }
 

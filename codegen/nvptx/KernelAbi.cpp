@@ -167,13 +167,8 @@ void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
       Value bits = next();
-      Type held = argument.getType();
-      if (held.isIndex()) {
-        // Positions stay below 2^30; what lies further off compares with them in the same way.
-        Value limit = ptx.i64(int64_t(1) << 30), negative = ptx.i64(-(int64_t(1) << 30));
-        bits = arith::MinSIOp::create(builder, loc, arith::MaxSIOp::create(builder, loc, bits, negative), limit);
-        scalars[argument] = arith::TruncIOp::create(builder, loc, builder.getI32Type(), bits);
-      } else if (held.isInteger(64)) {
+      Type held = argument.getType().isIndex() ? builder.getI32Type() : argument.getType();
+      if (held.isInteger(64)) {
         scalars[argument] = bits;
       } else {
         Type integer = builder.getIntegerType(held.getIntOrFloatBitWidth());

@@ -54,7 +54,7 @@ public:
   mlir::LLVM::LLVMFuncOp getFunction() { return function; }
   /// The program's argument of that number, a view.
   const View &getView(mlir::Value argument) const { return views.find(argument)->second; }
-  /// A scalar argument: i32 for an index, clamped to positions.
+  /// A scalar argument, in its own type; i32 for an index.
   mlir::Value getScalar(mlir::Value argument) const { return scalars.lookup(argument); }
   bool isScalar(mlir::Value argument) const { return scalars.contains(argument); }
   /// The address of a tensor map.

@@ -14,10 +14,10 @@ using namespace attnc::sim;
 using namespace attnc::attn::reference;
 using attn::ElementKind;
 
-/// Width of an integer or index type; 0 for any other.
+/// Width of an integer or index type; 0 for any other. On GPUs an index has 32 bits (attn-legalize-index).
 static unsigned getIntegerWidth(Type type) {
   if (type.isIndex())
-    return 64;
+    return 32;
   auto integer = dyn_cast<IntegerType>(type);
   return integer && integer.getWidth() <= 64 ? integer.getWidth() : 0;
 }

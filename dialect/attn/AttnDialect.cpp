@@ -4,6 +4,7 @@
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/MathRanges.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -16,6 +17,7 @@ void AttnDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/attn/AttnOps.cpp.inc"
       >();
+  attachMathRanges(getContext());
 }
 
 Operation *AttnDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -6,6 +6,7 @@
 
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Limits.h"
+#include "dialect/attn/RegionOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -175,6 +176,9 @@ static LogicalResult verifyRegion(KernelOpInterface op, Region &region, StringRe
     for (Value operand : inner.getOperands())
       if (isa<ShapedType>(operand.getType()) && !isa<AttnDialect>(dialect))
         return inner.emitOpError("computes on a tensor; read its elements with attn.load [S4]");
+    // What passes derive is theirs.
+    if ((name == "score" || name == "mask") && !isa<AttnDialect>(dialect) && failed(verifyRegionOp(&inner, name)))
+      return failure();
   }
   return success();
 }

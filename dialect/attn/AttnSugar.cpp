@@ -7,6 +7,7 @@
 
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Coordinates.h"
+#include "dialect/attn/Limits.h"
 #include "mlir/IR/Matchers.h"
 #include <limits>
 
@@ -103,25 +104,35 @@ LogicalResult WindowOp::verify() {
   return success();
 }
 
-/// A side of a window, at most 2^31 - 1, which reaches every position, so that nothing that is computed with it
-/// overflows; null for one that is absent or a literal beyond that.
+/// A side of a window, from 0 to 2^31 - 1, which reaches every position; null for one that is absent or a literal
+/// beyond that.
 static Value materializeSide(OpBuilder &b, Location loc, Value value, std::optional<int64_t> literal) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (value)
-    return arith::MinSIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, most));
-  return literal && *literal <= most ? arith::ConstantIndexOp::create(b, loc, *literal).getResult() : Value();
+  if (!value)
+    return literal && *literal <= most ? arith::ConstantIndexOp::create(b, loc, *literal).getResult() : Value();
+  // The launch checks that it is not negative; arithmetic may rely on what is written here.
+  Value below = arith::MinSIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, most));
+  return arith::MaxSIOp::create(b, loc, below, arith::ConstantIndexOp::create(b, loc, 0));
+}
+
+/// `to` stands at most `side` positions past `from`: by their distance, which fits 32 bits where a sum of a position
+/// and a run-time side need not.
+static Value buildReach(OpBuilder &b, Location loc, Value from, Value to, Value side) {
+  return compare(b, loc, arith::CmpIPredicate::sle, arith::SubIOp::create(b, loc, to, from), side);
 }
 
 Value WindowOp::expand(OpBuilder &b) {
   Location loc = getLoc();
+  auto isSmall = [](std::optional<int64_t> side) { return side && *side <= maxSize; };
   Value keep;
-  if (Value left = materializeSide(b, loc, getLeftValue(), getLeft())) {
-    Value first = arith::SubIOp::create(b, loc, getI(), left);
-    keep = compare(b, loc, arith::CmpIPredicate::sge, getJ(), first);
-  }
+  if (Value left = materializeSide(b, loc, getLeftValue(), getLeft()))
+    keep = isSmall(getLeft())
+               ? compare(b, loc, arith::CmpIPredicate::sge, getJ(), arith::SubIOp::create(b, loc, getI(), left))
+               : buildReach(b, loc, getJ(), getI(), left);
   if (Value right = materializeSide(b, loc, getRightValue(), getRight())) {
-    Value last = arith::AddIOp::create(b, loc, getI(), right);
-    Value within = compare(b, loc, arith::CmpIPredicate::sle, getJ(), last);
+    Value within = isSmall(getRight()) ? compare(b, loc, arith::CmpIPredicate::sle, getJ(),
+                                                 arith::AddIOp::create(b, loc, getI(), right))
+                                       : buildReach(b, loc, getI(), getJ(), right);
     keep = keep ? arith::AndIOp::create(b, loc, keep, within).getResult() : within;
   }
   return keep ? keep : arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1).getResult();

@@ -39,6 +39,7 @@ private:
   llvm::SmallVector<std::string> names;
   llvm::StringMap<int> axes;
   llvm::DenseMap<Dim, int> dims;
+  llvm::DenseSet<Dim> own;                ///< dimensions of the problem's own tensors, which never broadcast
   llvm::DenseMap<Dim, IndexKind> indexed; ///< dimensions of captured tensors
   llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number
   llvm::DenseMap<Value, SmallVector<ArgumentUse, 1>> uses;
@@ -199,7 +200,8 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
   for (auto [dim, typeSize] : llvm::enumerate(tensor.getShape())) {
     int64_t size = typeSize;
     IndexKind kind = indexed.lookup({value, dim});
-    bool broadcast = kind == IndexKind::Coordinate && (size == 1 || ShapedType::isDynamic(size));
+    bool broadcast =
+        kind == IndexKind::Coordinate && (size == 1 || ShapedType::isDynamic(size)) && !own.contains({value, dim});
     if (int64_t heads = headDims.lookup({value, dim}); heads && ShapedType::isDynamic(size))
       size = heads;
     KernelDim out{size, -1, broadcast, kind};
@@ -224,6 +226,10 @@ void ShapeSolver::run() {
       axis(name);
   for (KernelOpInterface op : kernel.kernels) {
     readTensors(op);
+    for (auto &[dim, node] : dims)
+      own.insert(dim);
+  }
+  for (KernelOpInterface op : kernel.kernels) {
     readRegion(op, op.getScore());
     readRegion(op, op.getMask());
   }
@@ -307,6 +313,8 @@ FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
       return failure();
   }
   Operation *ret = function.getBody().front().getTerminator();
+  if (ret->getNumOperands() == 0)
+    return ret->emitOpError("expected results of attn operations; nothing is computed without them");
   for (auto [index, value] : llvm::enumerate(ret->getOperands())) {
     if (!isa_and_nonnull<KernelOpInterface>(value.getDefiningOp()))
       return ret->emitOpError() << "expected results of attn operations, but result " << index << " is none";

@@ -299,6 +299,14 @@ int RegionCompiler::lower(Operation *op) {
     int atLeast = binary("arith.maximumf", slotOf(clamp.getValue()), slotOf(clamp.getMin()), clamp.getType());
     return binary("arith.minimumf", atLeast, slotOf(clamp.getMax()), clamp.getType());
   }
+  if (auto power = dyn_cast<math::FPowIOp>(op)) {
+    Instruction convert;
+    convert.kind = Instruction::ToFloat;
+    convert.operands[0] = slotOf(power.getRhs());
+    convert.rounding = ElementKind::F64;
+    convert.toFloat = signedToFloat;
+    return binary("math.powf", slotOf(power.getLhs()), append(convert), power.getType());
+  }
   return op->getNumOperands() == 1 || op->getNumOperands() == 2 ? lowerByName(op) : -1;
 }
 

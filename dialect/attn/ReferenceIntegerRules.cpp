@@ -1,8 +1,8 @@
 //===- ReferenceIntegerRules.cpp - Integer scalars --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where MLIR leaves a result open (division by zero, overflow of a signed quotient, shifts by the width or more) the
-// reference gives 0, and never traps. Sums and products go through uint64_t, which wraps.
+// Every result is defined (docs/spec.md, "Integers"), and nothing traps. Sums and products go through uint64_t, which
+// wraps.
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/ReferenceRules.h"
@@ -29,15 +29,18 @@ static int64_t fromUnsigned(uint64_t value) { return static_cast<int64_t>(value)
 /// Least signed number of `width` bits.
 static int64_t leastSigned(unsigned width) { return std::numeric_limits<int64_t>::min() >> (64 - width); }
 
-/// True where a / b has no value of `width` bits.
-static bool hasNoQuotient(int64_t a, int64_t b, unsigned width) {
-  return b == 0 || (b == -1 && a == leastSigned(width));
+/// The quotient rounded to 0. That of the least number and -1 wraps to the least number, at 64 bits here and where the
+/// result is cut to its width.
+static int64_t quotientOf(int64_t a, int64_t b) {
+  return b == 0 ? 0 : b == -1 ? fromUnsigned(-static_cast<uint64_t>(a)) : a / b;
 }
 
+static int64_t remainderOf(int64_t a, int64_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+
 /// The quotient rounded down by `direction` -1 or up by +1.
-static int64_t roundedQuotient(int64_t a, int64_t b, unsigned width, int direction) {
-  if (hasNoQuotient(a, b, width))
-    return 0;
+static int64_t roundedQuotient(int64_t a, int64_t b, unsigned, int direction) {
+  if (b == 0 || b == -1)
+    return quotientOf(a, b);
   int64_t quotient = a / b, remainder = a % b;
   bool exactIsPositive = (a < 0) == (b < 0);
   // Truncation rounds a positive quotient down and a negative one up.
@@ -62,14 +65,14 @@ static const struct {
     {"arith.addi", [](int64_t a, int64_t b, unsigned) { return fromUnsigned(uint64_t(a) + uint64_t(b)); }},
     {"arith.subi", [](int64_t a, int64_t b, unsigned) { return fromUnsigned(uint64_t(a) - uint64_t(b)); }},
     {"arith.muli", [](int64_t a, int64_t b, unsigned) { return fromUnsigned(uint64_t(a) * uint64_t(b)); }},
-    {"arith.divsi", [](int64_t a, int64_t b, unsigned w) { return hasNoQuotient(a, b, w) ? 0 : a / b; }},
-    {"arith.remsi", [](int64_t a, int64_t b, unsigned w) { return hasNoQuotient(a, b, w) ? 0 : a % b; }},
+    {"arith.divsi", [](int64_t a, int64_t b, unsigned) { return quotientOf(a, b); }},
+    {"arith.remsi", [](int64_t a, int64_t b, unsigned) { return remainderOf(a, b); }},
     {"arith.floordivsi", [](int64_t a, int64_t b, unsigned w) { return roundedQuotient(a, b, w, -1); }},
     {"arith.ceildivsi", [](int64_t a, int64_t b, unsigned w) { return roundedQuotient(a, b, w, 1); }},
     {"arith.divui",
      [](int64_t a, int64_t b, unsigned w) { return b == 0 ? 0 : fromUnsigned(toUnsigned(a, w) / toUnsigned(b, w)); }},
     {"arith.remui",
-     [](int64_t a, int64_t b, unsigned w) { return b == 0 ? 0 : fromUnsigned(toUnsigned(a, w) % toUnsigned(b, w)); }},
+     [](int64_t a, int64_t b, unsigned w) { return b == 0 ? a : fromUnsigned(toUnsigned(a, w) % toUnsigned(b, w)); }},
     {"arith.ceildivui",
      [](int64_t a, int64_t b, unsigned w) {
        uint64_t n = toUnsigned(a, w), d = toUnsigned(b, w);
@@ -86,7 +89,7 @@ static const struct {
      [](int64_t a, int64_t b, unsigned w) { return toUnsigned(b, w) < w ? fromUnsigned(uint64_t(a) << b) : 0; }},
     {"arith.shrui",
      [](int64_t a, int64_t b, unsigned w) { return toUnsigned(b, w) < w ? fromUnsigned(toUnsigned(a, w) >> b) : 0; }},
-    {"arith.shrsi", [](int64_t a, int64_t b, unsigned w) { return toUnsigned(b, w) < w ? a >> b : 0; }},
+    {"arith.shrsi", [](int64_t a, int64_t b, unsigned w) { return a >> (toUnsigned(b, w) < w ? b : int64_t(w) - 1); }},
     {"arith.extsi", [](int64_t a, int64_t, unsigned) { return a; }},
     {"arith.trunci", [](int64_t a, int64_t, unsigned) { return a; }},
     {"arith.index_cast", [](int64_t a, int64_t, unsigned) { return a; }},

@@ -11,6 +11,9 @@ using namespace attnc::attn::reference;
 
 static constexpr double pi = 3.14159265358979323846, ln2 = 0.69314718055994530942, ln10 = 2.30258509299404568402;
 
+/// Numbers of 2^48 and more stand further apart than any angle: their sine, cosine and tangent are those of 0.
+static double angle(double x) { return std::fabs(x) >= 0x1p48 ? 0 : x; }
+
 /// Derivative of steps.
 static double zero(double, double) { return 0; }
 
@@ -33,9 +36,9 @@ static const UnaryRule unaryRules[] = {
     {"math.sqrt", [](double x) { return std::sqrt(x); }, [](double, double y) { return 0.5 / y; }},
     {"math.rsqrt", [](double x) { return 1 / std::sqrt(x); }, [](double x, double y) { return -0.5 * y / x; }},
     {"math.cbrt", [](double x) { return std::cbrt(x); }, [](double, double y) { return 1 / (3 * y * y); }},
-    {"math.sin", [](double x) { return std::sin(x); }, [](double x, double) { return std::cos(x); }},
-    {"math.cos", [](double x) { return std::cos(x); }, [](double x, double) { return -std::sin(x); }},
-    {"math.tan", [](double x) { return std::tan(x); }, [](double, double y) { return 1 + y * y; }},
+    {"math.sin", [](double x) { return std::sin(angle(x)); }, [](double x, double) { return std::cos(x); }},
+    {"math.cos", [](double x) { return std::cos(angle(x)); }, [](double x, double) { return -std::sin(x); }},
+    {"math.tan", [](double x) { return std::tan(angle(x)); }, [](double, double y) { return 1 + y * y; }},
     {"math.asin", [](double x) { return std::asin(x); }, [](double x, double) { return 1 / std::sqrt(1 - x * x); }},
     {"math.acos", [](double x) { return std::acos(x); }, [](double x, double) { return -1 / std::sqrt(1 - x * x); }},
     {"math.atan", [](double x) { return std::atan(x); }, [](double x, double) { return 1 / (1 + x * x); }},

@@ -39,8 +39,8 @@ public:
   void write();
 
 private:
-  /// Carried from tile to tile of keys: accumulated output (absent for weights), row maxima (absent where weights are
-  /// taken relative to one number), row sums.
+  /// Carried from tile to tile of keys: accumulated output (absent where none is returned), row maxima (absent where
+  /// weights are taken relative to one number), row sums.
   struct State {
     Value out, max, sum;
     SmallVector<Value> values() const {
@@ -74,6 +74,11 @@ private:
   std::pair<Value, Value> finish(State state);
   Value divideRows(Value tile, Value factors, Type element);
 
+  /// The values, where what comes of them is wanted.
+  Value valueOrNull() {
+    auto forward = dyn_cast<ForwardOp>(kernel.getOperation());
+    return forward && b.isReturned(forward.getOut()) ? forward.getValue() : Value();
+  }
   /// Of queries, keys and values.
   Type elementType() { return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType(); }
   Value constant(float value) { return b.splat(b.rowType(builder.getF32Type()), value); }
@@ -157,7 +162,7 @@ std::pair<Value, Value> ProgramWriter::sinkState() {
 
 ProgramWriter::State ProgramWriter::initialState() {
   State state;
-  if (Value value = kernel.getValueOrNull()) {
+  if (Value value = valueOrNull()) {
     int64_t dim = cast<RankedTensorType>(value.getType()).getShape().back();
     state.out = b.splat(b.tileType(dim, builder.getF32Type()), 0);
   }
@@ -203,7 +208,7 @@ Value ProgramWriter::keepUnlessGrown(Value before, Value now) {
 ProgramWriter::State ProgramWriter::accumulate(State state, Value weights, Value narrow, Value shrink, Value j) {
   state.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, state.sum);
   if (state.out) {
-    Value values = b.loadKeys(kernel.getValueOrNull(), j, /*masked=*/false);
+    Value values = b.loadKeys(valueOrNull(), j, /*masked=*/false);
     if (shrink)
       state.out = b.scaleRows(state.out, shrink, builder.getF32Type(), isLazy());
     state.out = tile::MmaOp::create(builder, loc, narrow, values, state.out, /*transposed=*/false);
@@ -290,8 +295,9 @@ void ProgramWriter::writeForward(ForwardOp op, State state) {
   }
   auto [factors, lse] = finish(state);
   Type element = cast<RankedTensorType>(op.getOut().getType()).getElementType();
-  b.storeRows(divideRows(state.out, factors, element), op.getOut());
-  if (op.getLse())
+  if (state.out)
+    b.storeRows(divideRows(state.out, factors, element), op.getOut());
+  if (b.isReturned(op.getLse()))
     b.storeRowVector(lse, op.getLse());
 }
 
@@ -354,6 +360,9 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
       if (failed(function))
         return signalPassFailure();
       for (auto [number, kernel] : llvm::enumerate(function->kernels)) {
+        // A kernel whose results nobody wants is none.
+        if (kernel->use_empty())
+          continue;
         SmallVector<ScheduleAttr> schedules = kernel.getSchedules();
         if (schedules.empty()) {
           kernel.emitError("expected a schedule; run attn-select-schedule first");

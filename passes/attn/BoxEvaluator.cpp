@@ -14,62 +14,50 @@ using namespace mlir;
 using namespace attnc::attn;
 
 BoxEvaluator::BoxEvaluator(OpBuilder &builder, Region &mask, ArrayRef<Interval> coordinates)
-    : builder(builder), mask(mask) {
+    : builder(builder), mask(mask), exact(mask), limited(mask, scalarBits) {
   for (auto [argument, range] : llvm::zip_equal(mask.getArguments(), coordinates))
     ranges[argument] = range.least ? std::optional(range) : std::nullopt;
-  inferLimits();
 }
 
-void BoxEvaluator::inferLimits() {
-  auto within = [](unsigned bits) {
-    return ConstantIntRanges::fromSigned(-APInt::getOneBitSet(64, bits), APInt::getOneBitSet(64, bits) - 1);
-  };
-  for (BlockArgument argument : mask.getArguments())
-    limits.insert_or_assign(argument, within(30));
-  for (Operation &op : mask.front().without_terminator()) {
-    if (auto absolute = dyn_cast<math::AbsIOp>(op)) {
-      auto it = limits.find(absolute.getOperand());
-      if (it != limits.end() && !it->second.smin().isMinSignedValue())
-        limits.insert_or_assign(
-            absolute, ConstantIntRanges::fromSigned(APInt::getZero(it->second.smin().getBitWidth()),
-                                                    llvm::APIntOps::smax(-it->second.smin(), it->second.smax())));
-      continue;
-    }
-    auto infer = dyn_cast<InferIntRangeInterface>(op);
-    if (!infer || !llvm::all_of(op.getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
-      continue;
-    SmallVector<ConstantIntRanges> operands;
-    for (Value operand : op.getOperands()) {
-      APInt constant;
-      auto it = limits.find(operand);
-      if (it != limits.end())
-        operands.push_back(it->second);
-      else if (matchPattern(operand, m_ConstantInt(&constant)))
-        operands.push_back(ConstantIntRanges::constant(constant));
-      else if (operand.getType().isIndex())
-        operands.push_back(within(61));
-      else
-        operands.push_back(ConstantIntRanges::maxRange(operand.getType().getIntOrFloatBitWidth()));
-    }
-    infer.inferResultRanges(
-        operands, [&](Value result, const ConstantIntRanges &range) { limits.insert_or_assign(result, range); });
-  }
-}
-
-bool BoxEvaluator::mayWrap(Value value) const {
+bool BoxEvaluator::mayWrap(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->hasTrait<OpTrait::ConstantLike>() || !mask.isAncestor(op->getParentRegion()))
     return false;
-  auto limit = limits.find(value);
-  if (limit == limits.end())
+  if (limited.mayWrap(op))
     return true;
-  if (!isa<arith::IndexCastOp>(op))
-    return limit->second.smin().isMinSignedValue() && limit->second.smax().isMaxSignedValue();
-  unsigned width = limit->second.smin().getBitWidth();
-  auto source = limits.find(op->getOperand(0));
-  if (source == limits.end())
-    return !op->getOperand(0).getType().isInteger() || op->getOperand(0).getType().getIntOrFloatBitWidth() > width;
-  return !source->second.smin().isSignedIntN(width) || !source->second.smax().isSignedIntN(width);
+  assumesScalars |= exact.mayWrap(op);
+  return false;
+}
+
+bool BoxEvaluator::fits(Value value, unsigned bits) {
+  if (!limited.fits(value, bits))
+    return false;
+  assumesScalars |= !exact.fits(value, bits);
+  return true;
+}
+
+Value BoxEvaluator::buildScalarCheck() {
+  if (!assumesScalars)
+    return {};
+  SetVector<Value> scalars;
+  for (Operation &op : mask.front())
+    for (Value operand : op.getOperands())
+      if (isa<BlockArgument>(operand) && !mask.isAncestor(operand.getParentRegion()) &&
+          (operand.getType().isIndex() || operand.getType().isInteger(64)))
+        scalars.insert(operand);
+  Location loc = mask.getLoc();
+  Value all;
+  for (Value scalar : scalars) {
+    auto end = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(scalar.getType(), value));
+    };
+    constexpr int64_t limit = int64_t(1) << scalarBits;
+    Value above = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, scalar, end(-limit));
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, scalar, end(limit));
+    Value within = arith::AndIOp::create(builder, loc, above, below);
+    all = all ? arith::AndIOp::create(builder, loc, all, within).getResult() : within;
+  }
+  return all;
 }
 
 Value BoxEvaluator::boolean(bool value) {

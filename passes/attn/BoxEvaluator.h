@@ -8,9 +8,8 @@
 #ifndef ATTNC_PASSES_ATTN_BOXEVALUATOR_H
 #define ATTNC_PASSES_ATTN_BOXEVALUATOR_H
 
-#include "dialect/attn/AttnInterfaces.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "passes/attn/RegionRanges.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -34,12 +33,21 @@ public:
   /// The same for a condition, in the worst case "somewhere, but not everywhere".
   Interval evaluateCondition(mlir::Value value);
 
-  /// Whether an integer of the region, as computed, may differ from its mathematical value. Positions are below 2^30,
-  /// as the launch checks, and captured scalars are taken to be below 2^61.
-  bool mayWrap(mlir::Value value) const;
+  /// Whether an integer of the region, as computed, may differ from its value in mathematics.
+  bool mayWrap(mlir::Value value);
+
+  /// Whether an integer of the region fits `bits` bits as a signed number.
+  bool fits(mlir::Value value, unsigned bits);
+
+  /// The condition under which what was evaluated so far is right: no captured scalar that the region uses is beyond
+  /// 2^scalarBits. Built here; null where that is proven or does not matter.
+  mlir::Value buildScalarCheck();
 
 private:
-  void inferLimits();
+  /// Captured scalars beyond this are met by a check instead of a closed form: sums and products of a few numbers so
+  /// small stay far from the ends of 64 bits.
+  static constexpr unsigned scalarBits = 40;
+
   std::optional<Interval> evaluateOp(mlir::Operation *op, unsigned result);
   std::optional<Interval> evaluateCompare(mlir::Operation *op);
   std::optional<Interval> evaluateLoad(mlir::Operation *op);
@@ -49,7 +57,9 @@ private:
   mlir::OpBuilder &builder;
   mlir::Region &mask;
   llvm::DenseMap<mlir::Value, std::optional<Interval>> ranges;
-  llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> limits; ///< of the integers of the region, for all positions
+  RegionRanges exact;          ///< for any captured scalars
+  RegionRanges limited;        ///< for those within 2^scalarBits
+  bool assumesScalars = false; ///< whether an answer holds for those only
 };
 
 } // namespace attnc::attn

@@ -49,13 +49,26 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
     KeyRange range = solver.solve(kernel.getMask().front().getTerminator()->getOperand(0));
 
     Location loc = kernel.getLoc();
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value infinity = arith::ConstantIndexOp::create(builder, loc, int64_t(1) << 40);
+    auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+    Value zero = constant(0);
     auto low = [&](Value v) -> Value { return v ? arith::MaxSIOp::create(builder, loc, v, zero).getResult() : zero; };
-    auto high = [&](Value v) -> Value { return v ? v : infinity; };
-    YieldOp::create(
-        builder, loc,
-        ValueRange{low(range.possible.low), low(range.full.low), high(range.full.high), high(range.possible.high)});
+    auto high = [&](Value v) -> Value { return v ? v : constant(beyondKeys); };
+    SmallVector<Value> ends{low(range.possible.low), low(range.full.low), high(range.full.high),
+                            high(range.possible.high)};
+    if (Value check = evaluator.buildScalarCheck()) {
+      int64_t unknown[] = {0, 0, 0, beyondKeys};
+      for (auto [end, otherwise] : llvm::zip_equal(ends, unknown))
+        end = arith::SelectOp::create(builder, loc, check, end, constant(otherwise));
+    }
+    // What is as far away as no key is may be nearer.
+    auto yield = YieldOp::create(builder, loc, ends);
+    builder.setInsertionPoint(yield);
+    RegionRanges ranges(kernel.getBounds());
+    for (OpOperand &end : yield->getOpOperands())
+      if (Value v = end.get(); !ranges.fits(v, 32)) {
+        Value within = arith::MaxSIOp::create(builder, loc, v, constant(-beyondKeys));
+        end.set(arith::MinSIOp::create(builder, loc, within, constant(beyondKeys)));
+      }
     return range.exact;
   }
 
@@ -71,6 +84,13 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
     if (matchPattern(keep.least, m_Zero()) && matchPattern(keep.greatest, m_One())) {
       block->erase();
       return false;
+    }
+    if (Value check = evaluator.buildScalarCheck()) {
+      Location loc = kernel.getLoc();
+      Value one = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
+      Value unknown = arith::XOrIOp::create(builder, loc, check, one);
+      keep = {arith::AndIOp::create(builder, loc, keep.least, check),
+              arith::OrIOp::create(builder, loc, keep.greatest, unknown)};
     }
     YieldOp::create(builder, kernel.getLoc(), ValueRange{keep.greatest, keep.least});
     return true;

@@ -10,8 +10,10 @@ using namespace mlir;
 using namespace attnc::attn;
 using Predicate = arith::CmpIPredicate;
 
-/// Beyond every position (positions are below 2^31).
-static constexpr int64_t beyond = int64_t(1) << 40;
+/// Numbers of this many bits, and what is made of them and of multiples of j below, stay within 64.
+static constexpr unsigned smallBits = 61;
+/// The greatest multiple of j that is solved for.
+static constexpr int64_t maxFactor = int64_t(1) << 30;
 
 KeySolver::KeySolver(OpBuilder &builder, Region &mask, BoxEvaluator &evaluator)
     : builder(builder), mask(mask), evaluator(evaluator), loc(mask.getLoc()) {
@@ -27,7 +29,7 @@ Value KeySolver::sub(Value a, Value b) { return arith::SubIOp::create(builder, l
 Value KeySolver::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
 Value KeySolver::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 
-KeyInterval KeySolver::nothing() { return {constant(beyond), constant(0)}; }
+KeyInterval KeySolver::nothing() { return {constant(beyondKeys), constant(0)}; }
 
 /// Nothing is known: every key may be kept, none is known to be.
 KeyRange KeySolver::unknown() { return {{}, nothing(), false}; }
@@ -45,8 +47,8 @@ KeyRange KeySolver::uniform(Interval condition, bool negated) {
     all = notSome;
   }
   auto choose = [&](Value keep) -> KeyInterval {
-    return {arith::SelectOp::create(builder, loc, keep, constant(0), constant(beyond)),
-            arith::SelectOp::create(builder, loc, keep, constant(beyond), constant(0))};
+    return {arith::SelectOp::create(builder, loc, keep, constant(0), constant(beyondKeys)),
+            arith::SelectOp::create(builder, loc, keep, constant(beyondKeys), constant(0))};
   };
   return {choose(some), choose(all), true};
 }
@@ -74,8 +76,8 @@ KeyRange KeySolver::disjunction(const KeyRange &a, const KeyRange &b) {
     full = {a.full.low && b.full.low ? least(a.full.low, b.full.low) : Value(), {}};
   } else {
     auto end = [&](Value v, int64_t otherwise) { return v ? v : constant(otherwise); };
-    Value aLow = end(a.full.low, 0), aHigh = end(a.full.high, beyond);
-    Value bLow = end(b.full.low, 0), bHigh = end(b.full.high, beyond);
+    Value aLow = end(a.full.low, 0), aHigh = end(a.full.high, beyondKeys);
+    Value bLow = end(b.full.low, 0), bHigh = end(b.full.high, beyondKeys);
     Value takeA = arith::CmpIOp::create(builder, loc, Predicate::sge, sub(aHigh, aLow), sub(bHigh, bLow));
     full = {arith::SelectOp::create(builder, loc, takeA, aLow, bLow),
             arith::SelectOp::create(builder, loc, takeA, aHigh, bHigh)};
@@ -120,7 +122,7 @@ std::optional<KeySolver::Linear> KeySolver::decompose(Value value) {
   auto it = decomposed.find(value);
   if (it != decomposed.end())
     return it->second;
-  std::optional<Linear> linear = decomposeOp(value);
+  std::optional<Linear> linear = evaluator.fits(value, smallBits) ? decomposeOp(value) : std::nullopt;
   decomposed.try_emplace(value, linear);
   return linear;
 }
@@ -142,13 +144,15 @@ std::optional<KeySolver::Linear> KeySolver::decomposeOp(Value value) {
     APInt factor;
     if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || !factor.isStrictlyPositive() || factor.uge(1 << 20))
       return std::nullopt;
+    if (a->factor > maxFactor / factor.getSExtValue() || a->factor < -maxFactor / factor.getSExtValue())
+      return std::nullopt;
     Value by = constant(factor.getSExtValue());
     return Linear{a->factor * factor.getSExtValue(),
                   {arith::MulIOp::create(builder, loc, a->rest.least, by),
                    arith::MulIOp::create(builder, loc, a->rest.greatest, by)}};
   }
   std::optional<Linear> b = decompose(op->getOperand(1));
-  if (!b)
+  if (!b || std::abs(isa<arith::AddIOp>(op) ? a->factor + b->factor : a->factor - b->factor) > maxFactor)
     return std::nullopt;
   if (isa<arith::AddIOp>(op))
     return Linear{a->factor + b->factor, {add(a->rest.least, b->rest.least), add(a->rest.greatest, b->rest.greatest)}};
@@ -200,6 +204,8 @@ std::optional<KeyRange> KeySolver::solveQuotient(Predicate predicate, Value lhs,
   APInt divisor;
   if (!floors || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive() ||
       divisor.uge(int64_t(1) << 31))
+    return std::nullopt;
+  if (!evaluator.fits(rhs, smallBits - divisor.getActiveBits()))
     return std::nullopt;
   std::optional<Linear> numerator = decompose(op->getOperand(0));
   std::optional<Interval> quotient = evaluator.evaluate(rhs);

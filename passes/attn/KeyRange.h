@@ -8,10 +8,15 @@
 #ifndef ATTNC_PASSES_ATTN_KEYRANGE_H
 #define ATTNC_PASSES_ATTN_KEYRANGE_H
 
+#include "dialect/attn/Limits.h"
 #include "passes/attn/BoxEvaluator.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace attnc::attn {
+
+/// A position that no key has.
+constexpr int64_t beyondKeys = int64_t(1) << 30;
+static_assert(beyondKeys > maxSize + maxTile);
 
 /// Key positions [low, high); a null end is unbounded.
 struct KeyInterval {

@@ -17,6 +17,50 @@ def AttnExpand : Pass<"attn-expand"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def AttnDefineArithmetic : Pass<"attn-define-arithmetic"> {
+  let summary = "Gives every operation of regions a meaning for every operand";
+  let description = [{
+    Division by zero, the least number divided by -1, shifts by the width or more, and conversions of numbers that the
+    integer type does not have: MLIR leaves their results open, and LLVM and hardware differ or trap. Guards by
+    `arith.select` make them what docs/spec.md says. Flags that promise something of operands (`nsw`, `exact`,
+    `fastmath`) go. What ranges prove to be safe stays as it is.
+
+    Before: `%r = arith.remsi %x, %y : i32`. After:
+
+    ```mlir
+    %zero = arith.cmpi eq, %y, %c0 : i32
+    %some = arith.select %zero, %c1, %y : i32
+    %least = arith.cmpi eq, %x, %c-2147483648 : i32
+    %minus = arith.cmpi eq, %y, %c-1 : i32
+    %wraps = arith.andi %least, %minus : i1
+    %safe = arith.select %wraps, %c1, %some : i32
+    %q = arith.remsi %x, %safe : i32
+    %r = arith.select %zero, %x, %q : i32
+    ```
+
+    It comes before the first canonicalizer: folds may rely on what MLIR leaves open.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numGuards", "guards", "Operations that were given guards">];
+}
+
+def AttnExpandFunctions : Pass<"attn-expand-functions"> {
+  let summary = "Writes out functions that not all targets have";
+  let description = [{
+    Angles, hyperbolic and error functions, powers, roots and remainders of floats, powers of integers, clamps: of
+    `arith` and the few functions that every target has (`exp`, `exp2`, `tanh`, `log`, `log2`, `sqrt`, `rsqrt` and
+    roundings). So all targets give the same, as exactly as docs/spec.md says.
+
+    Before: `%y = math.clampf %x to [%low, %high] : f32`. After:
+
+    ```mlir
+    %raised = arith.maximumf %x, %low : f32
+    %y = arith.minimumf %raised, %high : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def AttnInferBounds : Pass<"attn-infer-bounds"> {
   let summary = "Derives from the mask which keys a tile of queries can see";
   let description = [{
@@ -45,6 +89,36 @@ def AttnInferBounds : Pass<"attn-infer-bounds"> {
     Statistic<"numExact", "exact", "Masks whose bounds say everything">,
     Statistic<"numBlocks", "blocks", "Masks that also need a decision for each tile">
   ];
+}
+
+def AttnLegalizeIndex : Pass<"attn-legalize-index"> {
+  let summary = "Leaves to `index` what 32 bits compute exactly";
+  let description = [{
+    Specs compute positions in `index`, which has 64 bits (S17); GPUs and SIMD lanes do it in 32. From the limits of
+    positions and by the operations' own ranges (`InferIntRangeInterface`), this pass finds out which operations of a
+    kernel's regions give the same in both. Those stay as they are, as in plain masks all of them do; others compute in
+    i64 from here on: what may leave 32 bits, shifts by more, unsigned operations on what may be negative, counts of
+    bits. Behind it `index` may have 32 bits.
+
+    Before, where a run-time `%w` may be anything:
+
+    ```mlir
+    %last = arith.addi %i, %w : index
+    %keep = arith.cmpi sle, %j, %last : index
+    ```
+
+    After:
+
+    ```mlir
+    %i64 = arith.index_cast %i : index to i64
+    %w64 = arith.index_cast %w : index to i64
+    %last = arith.addi %i64, %w64 : i64
+    %j64 = arith.index_cast %j : index to i64
+    %keep = arith.cmpi sle, %j64, %last : i64
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numWidened", "widened", "Operations that compute in 64 bits">];
 }
 
 def AttnSelectSchedule : Pass<"attn-select-schedule"> {

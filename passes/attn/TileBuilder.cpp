@@ -13,11 +13,12 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
-/// A tensor becomes a view with any strides, but contiguous in its last dimension where the kernel asks for that.
+/// A tensor becomes a view with any strides, but contiguous in its last dimension where the kernel asks for that. A
+/// caller's index has 64 bits, which those of a program need not have.
 static Type viewType(const KernelArgument &argument) {
   auto tensor = dyn_cast<RankedTensorType>(argument.type);
   if (!tensor)
-    return argument.type;
+    return argument.type.isIndex() ? IntegerType::get(argument.type.getContext(), 64) : argument.type;
   SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
   if (argument.unitInnerStride && !strides.empty())
     strides.back() = 1;
@@ -49,10 +50,14 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
   func::FuncOp spec = function.function;
-  for (BlockArgument argument : spec.getArguments())
-    arguments.map(argument, body->getArgument(number++));
+  for (BlockArgument argument : spec.getArguments()) {
+    Value passed = body->getArgument(number++);
+    if (argument.getType().isIndex())
+      passed = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), passed);
+    arguments.map(argument, passed);
+  }
   for (Value result : spec.getBody().front().getTerminator()->getOperands())
-    arguments.map(result, body->getArgument(number++));
+    destinations[result].push_back(body->getArgument(number++));
   // Constants of the spec's function may be captured by regions.
   for (Operation &op : spec.getBody().front())
     if (op.hasTrait<OpTrait::ConstantLike>())
@@ -331,37 +336,39 @@ Value TileBuilder::loadKeys(Value tensor, Value j, bool masked) {
                               ValueRange{limit, index(dim)}, axes);
 }
 
-void TileBuilder::storeRows(Value tile, Value tensor) {
-  Value view = lookup(tensor);
+void TileBuilder::storeRows(Value tile, Value result) {
   SmallVector<Value> indices{add(geometry.queryBase, geometry.row0), geometry.head, index(0)};
   SmallVector<int64_t> axes{0, 2};
   if (!kernel.isPacked()) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {1, 3};
   }
-  // A padded tensor's own size, which equals the queries', so that a store is seen to reach its end.
-  Value limit = kernel.isPacked() ? add(geometry.queryBase, geometry.queryRows) : viewDim(view, 1);
-  Value dims = index(cast<MemRefType>(view.getType()).getShape().back());
-  tile::StoreOp::create(builder, loc, tile, Value(), view, indices, ValueRange{limit, dims}, axes,
-                        rowGroup(axes[0] + 1));
+  for (Value view : destinations.lookup(result)) {
+    // A padded tensor's own size, which equals the queries', so that a store is seen to reach its end.
+    Value limit = kernel.isPacked() ? add(geometry.queryBase, geometry.queryRows) : viewDim(view, 1);
+    Value dims = index(cast<MemRefType>(view.getType()).getShape().back());
+    tile::StoreOp::create(builder, loc, tile, Value(), view, indices, ValueRange{limit, dims}, axes,
+                          rowGroup(axes[0] + 1));
+  }
 }
 
-void TileBuilder::storeWeights(Value tile, Value tensor, Value j) {
-  Value view = lookup(tensor);
-  tile::StoreOp::create(builder, loc, tile, Value(), view, ValueRange{geometry.batch, geometry.head, geometry.row0, j},
-                        ValueRange{geometry.queryRows, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3}, rowGroup(1));
+void TileBuilder::storeWeights(Value tile, Value result, Value j) {
+  for (Value view : destinations.lookup(result))
+    tile::StoreOp::create(builder, loc, tile, Value(), view,
+                          ValueRange{geometry.batch, geometry.head, geometry.row0, j},
+                          ValueRange{geometry.queryRows, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3}, rowGroup(1));
 }
 
-void TileBuilder::storeRowVector(Value vector, Value tensor) {
-  Value view = lookup(tensor);
+void TileBuilder::storeRowVector(Value vector, Value result) {
   SmallVector<Value> indices{geometry.head, add(geometry.queryBase, geometry.row0)};
   SmallVector<int64_t> axes{1};
   if (!kernel.isPacked()) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {2};
   }
-  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, add(geometry.queryBase, geometry.queryRows), axes,
-                        rowGroup(axes[0] - 1));
+  Value limit = add(geometry.queryBase, geometry.queryRows);
+  for (Value view : destinations.lookup(result))
+    tile::StoreOp::create(builder, loc, vector, Value(), view, indices, limit, axes, rowGroup(axes[0] - 1));
 }
 
 Value TileBuilder::buildRowIsQuery() {

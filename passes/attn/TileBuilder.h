@@ -64,8 +64,10 @@ public:
 
   /// The program.
   tile::ProgramOp getProgram() { return program; }
-  /// The program's argument for a value of the spec's function: an argument, or a result of the kernel.
+  /// The program's argument for an argument of the spec's function.
   mlir::Value lookup(mlir::Value value) { return arguments.lookup(value); }
+  /// Whether the spec's function returns a result of the kernel.
+  bool isReturned(mlir::Value result) const { return result && destinations.contains(result); }
 
   /// Finds the tile's place in the problem.
   void buildGeometry();
@@ -87,12 +89,12 @@ public:
   /// The tile of keys or values [j, j + key_tile) of `tensor`. `masked`: what comes of rows past the last key is
   /// masked, so that they may hold anything; else they are 0.
   mlir::Value loadKeys(mlir::Value tensor, mlir::Value j, bool masked);
-  /// Stores a tile of rows in `tensor`, laid out like queries.
-  void storeRows(mlir::Value tile, mlir::Value tensor);
-  /// Stores a tile of probabilities for keys from `j` on in `tensor` [B, H, Sq, Sk].
-  void storeWeights(mlir::Value tile, mlir::Value tensor, mlir::Value j);
-  /// Stores a row vector in `tensor`, laid out like LSE.
-  void storeRowVector(mlir::Value vector, mlir::Value tensor);
+  /// Stores a tile of rows of `result`, laid out like queries, wherever the function returns it; so do the others.
+  void storeRows(mlir::Value tile, mlir::Value result);
+  /// Stores a tile of probabilities for keys from `j` on of `result` [B, H, Sq, Sk].
+  void storeWeights(mlir::Value tile, mlir::Value result, mlir::Value j);
+  /// Stores a row vector of `result`, laid out like LSE.
+  void storeRowVector(mlir::Value vector, mlir::Value result);
 
   /// The positive constant that the score region multiplies by last, or 1.
   float getScoreUnit();
@@ -193,6 +195,8 @@ private:
   ProgramKind kind;
   tile::ProgramOp program;
   mlir::IRMapping arguments;
+  /// Where results of the kernel go: the program's arguments, one for each time that the function returns one.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> destinations;
   TileGeometry geometry;
   mlir::Value listRow;                                     ///< of this tile in the workspace
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows

@@ -56,10 +56,10 @@ def TileTrustMaxima : Pass<"tile-trust-maxima", "::attnc::tile::ProgramOp"> {
   let summary = "Takes the row maxima of the steps before for those of a step";
   let description = [{
     For programs with an `optimistic` pipeline, behind `tile-pipeline`: a step computes its weights with the maxima that
-    the loop carries, and looks for no new ones. A sum of weights that has grown far beyond what weights of at most 1 can
-    add up to, or a row without a maximum, sends it through the step as it was, in a branch.
+    the loop carries, and looks for no new ones. A sum of weights that comes near to what their type holds, or a row
+    without a maximum, sends it through the step as it was, in a branch.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"numTrusting", "trusting", "Loops whose steps trust the maxima before">];
 }
 

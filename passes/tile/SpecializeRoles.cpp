@@ -208,9 +208,13 @@ static bool hasRowsOfHeads(StoreOp store) {
 void RoleSplitter::stageStores() {
   if (pipeline.getEpilogue() == attnc::attn::Epilogue::Direct)
     return;
+  llvm::SmallDenseSet<Value> staged;
   program->walk([&](StoreOp store) {
     auto type = cast<VectorType>(store.getValue().getType());
     if (type.getRank() != 2 || type.getElementTypeBitWidth() != 16 || !hasRowsOfHeads(store))
+      return;
+    // What is stored twice leaves from registers the second time: buffers are as large as tiles.
+    if (!staged.insert(store.getValue()).second)
       return;
     int64_t columns = pipeline.getEpilogue() == attnc::attn::Epilogue::Slabs ? std::min<int64_t>(64, type.getDimSize(1))
                                                                              : type.getDimSize(1);

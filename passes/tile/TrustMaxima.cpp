@@ -9,7 +9,9 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/RowVectors.h"
@@ -23,9 +25,10 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// What the weights of a lane's part of a row may add up to. A thousand is far below what overflows in f16, and far
-/// above the 32 that weights of at most 1 reach in a step of 128 keys.
-static constexpr float largestSum = 1024;
+/// What the weights of a lane's part of a row may add up to, and so each of them be: far above what weights of at most
+/// 1 do in a step. docs/rationale/online-softmax.md derives both numbers. f16 holds no more than 65504; bf16 has the
+/// exponents of the f32 sums, which leave as many octaves to the values.
+static constexpr float largestOfHalf = 0x1p15f, largestOfWide = 0x1p60f;
 
 namespace {
 
@@ -113,10 +116,44 @@ static SmallVector<Value> cloneStep(OpBuilder &builder, const Softmax &softmax, 
   return llvm::map_to_vector(yielded, [&](Value value) { return mapping.lookupOrDefault(value); });
 }
 
+/// What f16 weights are multiplied by before they are rounded, or null: kept ones, under dropout.
+static Value findFactor(MapOp weights) {
+  for (Value yielded : weights.getBody().front().getTerminator()->getOperands()) {
+    if (!yielded.getType().isF16())
+      continue;
+    SetVector<Operation *> makers;
+    BackwardSliceOptions inBody;
+    inBody.filter = [&](Operation *op) { return op->getBlock() == yielded.getParentBlock(); };
+    if (failed(getBackwardSlice(yielded, &makers, inBody)))
+      continue;
+    for (Operation *op : makers)
+      if (auto product = dyn_cast<arith::MulFOp>(op); product && product.getLhs().getDefiningOp<math::Exp2Op>() &&
+                                                      product.getRhs().getParentBlock() != yielded.getParentBlock())
+        return product.getRhs();
+  }
+  return {};
+}
+
+/// The largest sum for weights as `softmax` has them, in each row.
+static Value createLargestSum(OpBuilder &builder, Softmax &softmax, Value rows) {
+  auto weights = softmax.sums.getSource().getDefiningOp<MapOp>();
+  bool isHalf = !weights || llvm::any_of(weights.getResultTypes(),
+                                         [](Type type) { return cast<VectorType>(type).getElementType().isF16(); });
+  Value factor = weights ? findFactor(weights) : Value();
+  if (!factor)
+    return splat(builder, rows, isHalf ? largestOfHalf : largestOfWide);
+  Location loc = weights.getLoc();
+  Value half = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(largestOfHalf));
+  return vector::BroadcastOp::create(builder, loc, rows.getType(),
+                                     arith::DivFOp::create(builder, loc, half, factor).getResult());
+}
+
 static void trust(scf::ForOp loop, Softmax &softmax) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  OpBuilder builder(yield);
+  OpBuilder builder(loop);
   Location loc = loop.getLoc();
+  Value largest = createLargestSum(builder, softmax, loop.getRegionIterArg(softmax.sum));
+  builder.setInsertionPoint(yield);
   Value maximum = loop.getYieldedValues()[softmax.max], before = loop.getRegionIterArg(softmax.max);
   Value sum = loop.getRegionIterArg(softmax.sum);
   SmallVector<unsigned> changing;
@@ -130,7 +167,7 @@ static void trust(scf::ForOp loop, Softmax &softmax) {
   Value part = ReduceOp::create(builder, loc, ReduceKind::Add, softmax.sums.getSource(), splat(builder, sum, -0.0f),
                                 /*partial=*/true);
   auto isOutgrown = [&](Value sums) -> Value {
-    Value large = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, sums, splat(builder, sum, largestSum));
+    Value large = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, sums, largest);
     Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, before,
                                        splat(builder, sum, -std::numeric_limits<float>::infinity()));
     return arith::OrIOp::create(builder, loc, large, none);

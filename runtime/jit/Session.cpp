@@ -5,7 +5,8 @@
 #include "runtime/jit/Session.h"
 #include "dialect/attn/AttnDialect.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/FileSystem.h"
+#include "runtime/jit/SpecCheck.h"
+#include "runtime/jit/SpecText.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -26,20 +27,27 @@ Status Session::parse(std::unique_ptr<llvm::MemoryBuffer> buffer) {
   module = {};
   handler.reset();
   sources = llvm::SourceMgr();
+  StringRef text = buffer->getBuffer();
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  handler = std::make_unique<SourceMgrDiagnosticHandler>(sources, &mlirContext, diagnostics);
+  handler = std::make_unique<SpecDiagnostics>(sources, &mlirContext, diagnostics);
+  if (std::optional<TextFault> fault = findTextFault(text)) {
+    handler->show(fault->offset, llvm::SourceMgr::DK_Error, fault->message);
+    return reported();
+  }
   module = parseSourceFile<ModuleOp>(sources, ParserConfig(&mlirContext));
   if (!module)
     return reported();
+  if (failed(checkSpec(*module))) {
+    module = {};
+    return reported();
+  }
   return {};
 }
 
 Status Session::openFile(StringRef path) {
-  if (path != "-" && llvm::sys::fs::is_directory(path))
-    return runtime::Error{"cannot read '" + path.str() + "': it is a directory"};
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
+  auto buffer = readSpec(path);
   if (!buffer)
-    return runtime::Error{"cannot read '" + path.str() + "': " + buffer.getError().message()};
+    return buffer.takeError();
   return parse(std::move(*buffer));
 }
 

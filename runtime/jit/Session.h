@@ -7,9 +7,9 @@
 
 #include "dialect/attn/KernelFunction.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/Error.h"
+#include "runtime/jit/SpecDiagnostics.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -33,7 +33,8 @@ public:
   Session &operator=(const Session &) = delete;
 
   /// Opens the spec in the file at `path`; "-" is standard input. A file that cannot be read is an error with a
-  /// message; a spec at fault is `reported()`.
+  /// message; a spec at fault is `reported()`, be it that it is no text (SpecText.h), that MLIR's parser or a verifier
+  /// refuses it, or that it holds what a spec may not (SpecCheck.h).
   runtime::Status openFile(llvm::StringRef path);
 
   /// Opens the spec in `text`; diagnostics call it `name`.
@@ -55,7 +56,7 @@ private:
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;
   llvm::raw_ostream &diagnostics;
-  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler;
+  std::unique_ptr<SpecDiagnostics> handler;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 

@@ -5,6 +5,7 @@
   peers.py --quick                          sequences of 4096, fewer rounds
   peers.py --only cudnn/d128 --only flex    points whose name contains one of these; --list shows the names
   peers.py --cycles                         cycles and shares of the tensor cores' peak, by ncu, instead of times
+  peers.py --data all --accuracy            speed and errors by data instead, in bf16 and f16: see peers_data.py
   peers.py --json out.json                  the numbers; later: peers.py --from out.json --markdown docs/benchmarks.md
 
 Wall time on one GPU drifts with its clock, so nothing is compared over more than a few milliseconds: both sides run in
@@ -25,6 +26,7 @@ import peers_report
 from peers_bench import Bench, attempt, attempt_each
 from peers_cases import Case, all_cases
 from peers_cycles import measure_cycles, run_for_cycles
+from peers_data import data_points, find_model, measure_data, parse_columns
 
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
@@ -106,17 +108,25 @@ def wanted(options: argparse.Namespace, name: str) -> bool:
     return not options.only or any(only in name for only in options.only)
 
 
+def find_facts(report: dict[str, Any]) -> dict[str, str]:
+    """What was measured on what; empty where nothing was."""
+    return report.get("facts") or report.get("data_facts") or {}
+
+
 def join_reports(sources: list[str]) -> dict[str, Any]:
     """The numbers of several files as one report, which is of one commit on one kind of GPU."""
     report: dict[str, Any] = {}
     for source in sources:
         part = json.loads(pathlib.Path(source).read_text(encoding="utf-8"))
+        facts = find_facts(part)
         for fact in ("Commit", "GPU"):
-            expected, found = report.get("facts", part["facts"])[fact], part["facts"][fact]
+            expected, found = (find_facts(report) or facts)[fact], facts[fact]
             if found != expected:
                 sys.exit(f"peers.py: error: {source}: {fact}: expected '{expected}' as before, got '{found}'")
+        # Rows of data may be of several runs, and a section of their own.
+        joined = {key: report.get(key, []) + part.get(key, []) for key in ("data", "left_out")}
         errors = {**report.get("errors", {}), **part["errors"]}
-        report.update(part, errors=errors)
+        report.update(part, errors=errors, **{key: found for key, found in joined.items() if found})
     return report
 
 
@@ -128,22 +138,41 @@ def parse_options() -> argparse.Namespace:
     add("--quick", action="store_true", help="sequences of 4096, 5 rounds")
     add("--rounds", type=int, default=0, metavar="N", help="bursts of each side (11)")
     add("--cycles", action="store_true", help="count cycles under ncu instead of time")
+    add("--data", action="append", default=[], metavar="D",
+        help="normal, sigma=S, sink, grow, shrink or model, each a column, or all; --only chooses rows")
+    add("--model", metavar="FILE", help="where model_logits.py wrote the model's queries and keys")
+    add("--accuracy", action="store_true", help="with --data: errors of both sides against a reference in f64")
+    add("--budget", type=float, default=0, metavar="S", help="with --data: leave out what would not end in S seconds")
     add("--json", metavar="FILE", help="write the numbers there")
     add("--from", dest="source", action="append", default=[], metavar="FILE", help="take numbers, measure nothing")
     add("--markdown", metavar="FILE", help="write them as a section of that page")
     add("--cycles-child", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.rounds = options.rounds or (5 if options.quick else 11)
+    options.rounds = options.rounds or (5 if options.quick or options.data else 11)
+    try:
+        options.data = parse_columns(options.data)
+        if options.data == ["model"]:
+            find_model(options.model)
+    except (ValueError, FileNotFoundError) as error:
+        sys.exit(f"peers.py: error: --data: {error}")
+    if options.data and options.cycles:
+        sys.exit("peers.py: error: expected --data or --cycles, got both")
     return options
 
 
 def main() -> int:
     options = parse_options()
-    points = [point for point in all_points(options.quick) if wanted(options, point[0])]
+    points = data_points(options.quick) if options.data else all_points(options.quick)
     if options.list:
-        print("\n".join([name for name, _ in all_points(options.quick)] + list(OTHERS)))
+        print("\n".join([name for name, _ in points] + ([] if options.data else list(OTHERS))))
         return 0
+    points = [point for point in points if wanted(options, point[0])]
     report: dict[str, Any] = {}
+
+    def save(found: dict[str, Any]) -> None:
+        if options.json:
+            pathlib.Path(options.json).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
     with tempfile.TemporaryDirectory(prefix="attnc-peers-") as name:
         folder = pathlib.Path(name)
         if options.cycles_child:
@@ -151,6 +180,8 @@ def main() -> int:
             return 0
         if options.source:
             report = join_reports(options.source)
+        elif options.data:
+            report = measure_data(options, points, folder, save)
         elif options.cycles:
             report = measure_cycles(options, points, folder)
         else:
@@ -158,8 +189,7 @@ def main() -> int:
     if not options.source:
         for summary in peers_report.summaries(report):
             print(summary)
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    save(report)
     if options.markdown:
         peers_report.write(pathlib.Path(options.markdown), report)
     return 1 if report.get("errors") else 0

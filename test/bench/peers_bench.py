@@ -68,21 +68,26 @@ class Bench:
         self.torch.cuda.synchronize()
         return self.start.elapsed_time(self.end) * 1e-3 / count
 
+    def choose_count(self, run: Run) -> int:
+        """How many runs make a burst."""
+        run()
+        self.torch.cuda.synchronize()
+        count = max(1, round(BURST_SECONDS / self.burst(run, 3)))
+        time.sleep(PAUSE_SECONDS)
+        return count
+
+    def paused_burst(self, run: Run, count: int) -> float:
+        """Seconds of one of `count` runs, after which the chip rests."""
+        seconds = self.burst(run, count)
+        time.sleep(PAUSE_SECONDS)
+        return seconds
+
     def pair(self, ours: Run, theirs: Run) -> dict[str, Any]:
         """Seconds of both, and how many times as fast ours is."""
-        counts = []
-        for run in (ours, theirs):
-            run()
-            self.torch.cuda.synchronize()
-            counts.append(max(1, round(BURST_SECONDS / self.burst(run, 3))))
-            time.sleep(PAUSE_SECONDS)
+        counts = [self.choose_count(run) for run in (ours, theirs)]
         rounds = []
         for _ in range(self.options.rounds):
-            seconds = []
-            for run, count in zip((ours, theirs), counts):
-                seconds.append(self.burst(run, count))
-                time.sleep(PAUSE_SECONDS)
-            rounds.append(seconds)
+            rounds.append([self.paused_burst(run, count) for run, count in zip((ours, theirs), counts)])
         ratios = sorted(theirs_s / ours_s for ours_s, theirs_s in rounds)
         return {
             "seconds": statistics.median(pair[0] for pair in rounds),

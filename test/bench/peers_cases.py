@@ -142,7 +142,7 @@ class Data:
 def make_data(case: Case, torch: Any) -> Data:
     """Normal queries, keys and values, the same for each run."""
     generator = torch.Generator(device="cuda").manual_seed(0)
-    dtype = {"bf16": torch.bfloat16, "f32": torch.float32}[case.element]
+    dtype = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[case.element]
 
     def normal(heads: int) -> Any:
         shape: tuple[int, ...] = (case.batch, case.sequence, heads, case.dim)

@@ -6,15 +6,18 @@ import math
 import pathlib
 from typing import Any
 
+import peers_data_report
+
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 
 INTRODUCTION = """\
 ## On a GPU, beside cuDNN and FlexAttention
 
 Written by `test/bench/peers.py --markdown docs/benchmarks.md`. bf16, 16384 tokens, heads times head dim 2048, layout
-[B, S, H, D]. Both sides run in one process, in bursts of 2 ms in turns with pauses between, so that neither sees a
-hotter chip; times as fast is the median of the ratios of neighbouring bursts. TFLOP/s count both products on the logits
-that the mask keeps, and nothing else.
+[B, S, H, D]; queries, keys and values are normal, so that logits have standard deviation 1 ("Data" below has others).
+Both sides run in one process, in bursts of 2 ms in turns with pauses between, so that neither sees a hotter chip; times
+as fast is the median of the ratios of neighbouring bursts. TFLOP/s count both products on the logits that the mask
+keeps, and nothing else.
 """
 
 
@@ -55,6 +58,7 @@ def summaries(report: dict[str, Any]) -> list[str]:
         for what, values in (("in time", ratios), ("in cycles", shares)):
             if values:
                 lines.append(f"{group}: geometric mean of {len(values)} points {what}: {geometric_mean(values):.3f}")
+    lines += peers_data_report.summaries(report)
     if report.get("errors"):
         lines.append(f"{len(report['errors'])} failed: " + ", ".join(report["errors"]))
     return lines
@@ -126,18 +130,21 @@ def section(report: dict[str, Any]) -> str:
         lines += ["| mask | attnc, s | PyTorch, s | times as fast |", "|---|--:|--:|--:|"]
         lines += [f"| {entry['mask']} | {entry['seconds']:.3f} | {entry['peer_seconds']:.3f} | {entry['ratio']:.2f} |"
                   for entry in cpu] + [""]
-    if errors := report.get("errors"):
+    if errors := {name: why for name, why in report.get("errors", {}).items() if not name.startswith("data/")}:
         lines += ["Not measured:", ""] + [f"- {name}: {why.splitlines()[0]}" for name, why in errors.items()] + [""]
     return "\n".join([*lines, END])
 
 
 def write(path: pathlib.Path, report: dict[str, Any]) -> None:
-    """Puts the section in place of the one that `path` has, or at its end; the rest of the page stays."""
+    """Puts the sections in place of those that `path` has, or at its end; the rest of the page stays."""
     page = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
-    text = section(report)
-    if BEGIN in page and END in page:
-        before, rest = page.split(BEGIN, 1)
-        page = before + text + rest.split(END, 1)[1]
-    else:
-        page = page.rstrip("\n") + "\n\n" + text + "\n"
+    own = [(BEGIN, END, section)] if "facts" in report else []
+    data = [(peers_data_report.BEGIN, peers_data_report.END, peers_data_report.section)] if "data" in report else []
+    for begin, end, make in own + data:
+        text = make(report)
+        if begin in page and end in page:
+            before, rest = page.split(begin, 1)
+            page = before + text + rest.split(end, 1)[1]
+        else:
+            page = page.rstrip("\n") + "\n\n" + text + "\n"
     path.write_text(page, encoding="utf-8")

@@ -7,11 +7,14 @@
 //   ATTNC_CONFORMANCE_TARGET   the target to test, cpu by default; any that `attnc compile` takes where nothing runs
 //   ATTNC_CONFORMANCE_BUDGET   multiplications that the reference of one trial may take; rows are sampled for it
 //
+// With --serve-specs TARGET REPEATS it runs specs of others instead (SpecServer.h): test/fuzz/specs draws them.
+//
 // Each trial says its sizes before it runs, so that what reads along knows which one hangs. grid.py does, and runs many
 // of these programs at once.
 //===----------------------------------------------------------------------===//
 
 #include "test/conformance/Runner.h"
+#include "test/conformance/SpecServer.h"
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -87,6 +90,8 @@ static Request readEnvironment() {
 }
 
 int main(int argc, char **argv) {
+  if (argc == 4 && llvm::StringRef(argv[1]) == "--serve-specs")
+    return serveSpecs(argv[2], static_cast<unsigned>(std::max(1, std::atoi(argv[3]))));
   // Line by line, also into a pipe.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   testing::InitGoogleTest(&argc, argv);

@@ -193,8 +193,7 @@ Result<std::vector<Tensor>> conformance::makeOutputs(const attn::KernelFunction 
   return outputs;
 }
 
-/// Whether both hold the same bits.
-static bool sameBits(const Tensor &left, const Tensor &right) {
+bool conformance::sameBits(const Tensor &left, const Tensor &right) {
   auto a = left.contiguous(), b = right.contiguous();
   if (!a || !b)
     return false;
@@ -223,10 +222,7 @@ static double greatestMagnitude(const Tensor &tensor) {
   return greatest;
 }
 
-/// Whether `judgement` of `got` fails by its mean alone, and by no more than chance allows. Errors within a row share
-/// its maximum and sum, so rows are what is drawn: a mean over n of them is known to about 1/sqrt(n), and where the
-/// baseline happens to be exact, to a fraction of an ulp. Over a handful it says nothing.
-static bool failsByChance(const jit::Judgement &judgement, const Tensor &got) {
+bool conformance::failsByChance(const jit::Judgement &judgement, const Tensor &got) {
   if (!(judgement.error <= judgement.limit) || judgement.elements == 0)
     return false;
   constexpr double handful = 16;

@@ -5,6 +5,7 @@
 #ifndef ATTNC_TEST_CONFORMANCE_RUNNER_H
 #define ATTNC_TEST_CONFORMANCE_RUNNER_H
 
+#include "runtime/jit/Judge.h"
 #include "test/conformance/Case.h"
 #include "test/conformance/CompiledSpec.h"
 
@@ -25,6 +26,14 @@ runtime::Result<std::vector<runtime::ArgValue>> makeInputs(const attn::KernelFun
 
 /// Poisoned results for `trial`.
 runtime::Result<std::vector<runtime::Tensor>> makeOutputs(const attn::KernelFunction &kernel, const Trial &trial);
+
+/// Whether both hold the same bits.
+bool sameBits(const runtime::Tensor &left, const runtime::Tensor &right);
+
+/// Whether `judgement` of `got` fails by its mean alone, and by no more than chance allows. Errors within a row share
+/// its maximum and sum, so rows are what is drawn: a mean over n of them is known to about 1/sqrt(n), and where the
+/// baseline happens to be exact, to a fraction of an ulp. Over a handful it says nothing.
+bool failsByChance(const jit::Judgement &judgement, const runtime::Tensor &got);
 
 /// Runs `spec` on `trial`, as often as it says, and judges the results against the fp64 reference. Of large problems
 /// rows are sampled, so that the reference takes no more than about `budget` multiplications.

@@ -11,13 +11,16 @@ help() {
 usage: run.sh [--target T] <command> [arguments]
 
   verify [grid.py's options]       the conformance grid against the fp64 reference; --extent full for all of it
+  fuzz-specs [its options]         random specs against the fp64 reference and numpy; --count 5000 --seed 1
   examples                         each example at the sizes on its '// DEMO:' line
   sanitize [tool...]               a dozen small kernels under compute-sanitizer: memcheck racecheck initcheck synccheck
   graphs                           launches captured in CUDA graphs and replayed on new data; needs PyTorch
   bench [peers.py's options]       beside cuDNN and FlexAttention; needs PyTorch
+  data [peers.py's options]        speed and errors by data beside cuDNN, within three minutes; needs PyTorch
   all                              examples, verify, sanitize, graphs, bench --quick
 
-The target is nvptx:sm_90a unless --target says otherwise. 'run.sh verify --help' and 'run.sh bench --help' list options.
+The target is nvptx:sm_90a unless --target says otherwise. 'run.sh verify --help', 'run.sh fuzz-specs --help'
+and 'run.sh bench --help' list options.
 HELP
 }
 
@@ -37,6 +40,7 @@ find_first() {
 attnc=$(find_first "$here/../../../bin/attnc" "$here/../../build/release/bin/attnc")
 examples=$(find_first "$here/../../../examples" "$here/../../docs/examples")
 grid=$(find_first "$here/grid.py")
+specs=$(find_first "$here/specs/fuzz_specs.py" "$here/../fuzz/specs/fuzz_specs.py")
 graphs=$(find_first "$here/graph_replay.py")
 peers=$here/peers.py
 [[ -e $peers ]] || peers=$here/../bench/peers.py
@@ -109,9 +113,16 @@ cmd_verify() {
   python3 "$grid" --target "$target" "$@"
 }
 
+cmd_fuzz_specs() {
+  python3 -c 'import numpy' 2>/dev/null || die "python3 has no numpy, which specs are drawn with"
+  python3 "$specs" --target "$target" "$@"
+}
+
 cmd_graphs() { python3 "$graphs"; }
 
 cmd_bench() { python3 "$peers" "$@"; }
+
+cmd_data() { python3 "$peers" --data all --accuracy --budget 165 "$@"; }
 
 cmd_all() {
   local failed=()
@@ -129,7 +140,7 @@ if [[ ${1:-} == --target ]]; then
   shift 2
 fi
 case ${1:-} in
-verify | examples | sanitize | graphs | bench | all) "cmd_$1" "${@:2}" ;;
+verify | fuzz-specs | examples | sanitize | graphs | bench | data | all) "cmd_${1//-/_}" "${@:2}" ;;
 -h | --help | help) help ;;
 *) help >&2; exit 2 ;;
 esac

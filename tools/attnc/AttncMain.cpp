@@ -5,7 +5,11 @@
 #include "tools/attnc-main/Tools.h"
 #include "tools/attnc/CommandLine.h"
 #include "tools/attnc/Commands.h"
+#include "tools/attnc/OutputFile.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
+#include <unistd.h>
 
 using namespace attnc::cli;
 using llvm::StringRef;
@@ -45,8 +49,8 @@ static ExitCode failUnknown(StringRef name) {
               (nearest.empty() ? "; see 'attnc --help'" : ", did you mean '" + nearest.str() + "'?"));
 }
 
-int attnc::tools::attncMain(int argc, char **argv) {
-  llvm::ArrayRef<const char *> args(argv + 1, argv + argc);
+/// Does what the command line says.
+static int run(llvm::ArrayRef<const char *> args) {
   llvm::outs().enable_colors(llvm::outs().has_colors());
   if (args.empty()) {
     printHelp(llvm::errs());
@@ -71,4 +75,28 @@ int attnc::tools::attncMain(int argc, char **argv) {
   if (const Command *command = findCommand(name))
     return runCommand(*command, args);
   return failUnknown(name);
+}
+
+/// Ends the program as a command that fails does, where LLVM would end it by a signal.
+[[noreturn]] static void failAtOnce(const char *reason, StringRef fault) {
+  // Plain writes: memory may be what is missing.
+  for (StringRef part : {StringRef("attnc: error: "), StringRef(reason), fault, StringRef("\n")})
+    if (::write(STDERR_FILENO, part.data(), part.size()) < 0)
+      break;
+  llvm::sys::RunInterruptHandlers();
+  ::_exit(ExitCode::BadUse);
+}
+
+int attnc::tools::attncMain(int argc, char **argv) {
+  prepareStandardStreams();
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *reason, bool) { failAtOnce(reason, ": there is not enough memory"); });
+  llvm::install_fatal_error_handler(
+      [](void *, const char *reason, bool) { failAtOnce(reason, "; this is a fault of attnc"); });
+  int code = run(llvm::ArrayRef<const char *>(argv + 1, argv + std::max(argc, 1)));
+  if (runtime::Status status = flushStandardOutput(); !status)
+    code = fail(status.takeError());
+  // What standard error refuses has nowhere to be told.
+  llvm::errs().clear_error();
+  return code;
 }

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
+#include "runtime/jit/SpecDiagnostics.h"
 #include <cmath>
 
 using namespace attnc;
@@ -39,7 +39,7 @@ public:
 ExitCode cli::fail(const Twine &message) {
   std::string text = message.str();
   if (!text.empty())
-    errs() << "attnc: error: " << text << '\n';
+    errs() << "attnc: error: " << jit::makePrintable(text) << '\n';
   return ExitCode::BadUse;
 }
 
@@ -128,31 +128,4 @@ runtime::Result<double> cli::getNumber(const InputArgList &args, OptionId option
     return runtime::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected a number, got '" +
                           arg->getValue() + "'"};
   return value;
-}
-
-runtime::Status cli::writeFile(StringRef path, function_ref<void(raw_ostream &)> write) {
-  if (path.empty() || path == "-") {
-    write(outs());
-    outs().flush();
-    return {};
-  }
-  auto failure = [&](const Twine &why) { return runtime::Error{("cannot write '" + path + "': " + why).str()}; };
-  if (sys::fs::is_directory(path))
-    return failure("it is a directory");
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".tmp%%%%%%", sys::fs::all_read | sys::fs::all_write);
-  if (!file)
-    return failure(toString(file.takeError()));
-  raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  write(os);
-  os.flush();
-  if (os.has_error()) {
-    std::string why = os.error().message();
-    os.clear_error();
-    consumeError(file->discard());
-    return failure(why);
-  }
-  if (Error error = file->keep(path))
-    return failure(toString(std::move(error)));
-  return {};
 }

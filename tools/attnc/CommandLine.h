@@ -9,7 +9,6 @@
 
 #include "runtime/Error.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
@@ -71,7 +70,7 @@ ExitCode runCommand(const Command &command, llvm::ArrayRef<const char *> args);
 void printCommandHelp(const Command &command, llvm::raw_ostream &os);
 
 /// Prints "attnc: error: <message>"; the way in which every command ends that goes wrong. An empty message means that
-/// the fault was reported already, in place, by MLIR.
+/// the fault was reported already, in place, by MLIR. What a terminal should not get of it is spelled out.
 ExitCode fail(const llvm::Twine &message);
 
 /// The same, for an error of a library.
@@ -83,11 +82,6 @@ runtime::Result<int64_t> getInteger(const llvm::opt::InputArgList &args, OptionI
 
 /// The value of an option as a finite number; `fallback` where it is absent.
 runtime::Result<double> getNumber(const llvm::opt::InputArgList &args, OptionId option, double fallback);
-
-/// Writes `path` by `write`: beside its place, then renamed, so that it holds its old content or all of the new. "-"
-/// and
-/// "" are standard output.
-runtime::Status writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// The name among `candidates` that `name` is most likely a slip of, or an empty string.
 llvm::StringRef findNearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> candidates);

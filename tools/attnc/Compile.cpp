@@ -5,6 +5,7 @@
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
+#include "tools/attnc/OutputFile.h"
 #include "tools/attnc/Spec.h"
 #include "llvm/Support/Process.h"
 
@@ -22,6 +23,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
   if (target == "reference")
     return fail("target 'reference' runs the spec as it is; there is nothing to compile");
+  if (runtime::Status status = checkOutput(path, {args.getLastArgValue(OPT_INPUT)}); !status)
+    return fail(status.takeError());
   Result<Spec> spec = Spec::openAlone(args);
   if (!spec)
     return fail(spec.takeError());

@@ -9,6 +9,7 @@
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Formula.h"
 #include "tools/attnc/MaskPicture.h"
+#include "tools/attnc/OutputFile.h"
 #include "tools/attnc/Roofline.h"
 #include "tools/attnc/Spec.h"
 #include "llvm/Support/Format.h"
@@ -170,6 +171,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
   if (!seed)
     return fail(seed.takeError());
+  if (args.hasArg(OPT_svg))
+    if (runtime::Status status = checkOutput(args.getLastArgValue(OPT_svg), {args.getLastArgValue(OPT_INPUT)}); !status)
+      return fail(status.takeError());
   Result<Spec> spec = Spec::openAlone(args);
   if (!spec)
     return fail(spec.takeError());

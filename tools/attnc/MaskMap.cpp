@@ -22,6 +22,9 @@ constexpr int64_t maxEvaluations = int64_t(1) << 24;
 /// Maps that are computed before sequences and heads are sampled.
 constexpr int64_t maxMaps = 64;
 
+/// The most tiles of a map.
+constexpr int64_t mostTiles = int64_t(1) << 27;
+
 /// Tile sizes where no schedule is attached.
 constexpr int64_t defaultTile = 64;
 
@@ -31,6 +34,12 @@ public:
   Surveyor(KernelOpInterface op, const Problem &problem, const Arguments &arguments)
       : op(op), problem(problem), bounds(op.getBounds(), arguments), blocks(op.getBlocks(), arguments) {}
 
+  /// How many tiles a head has in `sequence`.
+  double countTiles(const Sequence &sequence) {
+    MaskMap map = layOut(sequence);
+    return static_cast<double>(map.rows) * static_cast<double>(map.columns);
+  }
+
   /// The tiles of `head` in `sequence`.
   MaskMap survey(const Sequence &sequence, int64_t head);
 
@@ -38,6 +47,8 @@ public:
   double countKept(const Sequence &sequence, int64_t head, const MaskMap &map, int64_t budget, bool &estimated);
 
 private:
+  /// The map of `sequence` without its tiles.
+  MaskMap layOut(const Sequence &sequence);
   TileClass classify(const Sequence &sequence, int64_t head, int64_t row, int64_t column, const MaskMap &map,
                      llvm::ArrayRef<int64_t> range);
 
@@ -82,7 +93,7 @@ TileClass Surveyor::classify(const Sequence &sequence, int64_t head, int64_t row
   return !(*flags)[0] ? TileClass::Empty : (*flags)[1] ? TileClass::Full : TileClass::Partial;
 }
 
-MaskMap Surveyor::survey(const Sequence &sequence, int64_t head) {
+MaskMap Surveyor::layOut(const Sequence &sequence) {
   MaskMap map;
   const Sequence &last = problem.sequences.back();
   int64_t sequences = op.isPacked() ? static_cast<int64_t>(problem.sequences.size()) : 1;
@@ -93,6 +104,11 @@ MaskMap Surveyor::survey(const Sequence &sequence, int64_t head) {
   map.keys = sequence.keyLength;
   map.rows = llvm::divideCeil(map.queries, map.queryTile);
   map.columns = llvm::divideCeil(map.keys, map.keyTile);
+  return map;
+}
+
+MaskMap Surveyor::survey(const Sequence &sequence, int64_t head) {
+  MaskMap map = layOut(sequence);
   for (int64_t row = 0; row < map.rows; ++row) {
     int64_t first = row * map.queryTile, last = std::min(first + map.queryTile, map.queries) - 1;
     std::optional<llvm::SmallVector<int64_t>> range;
@@ -175,6 +191,8 @@ static Result<MaskWork> measureMask(KernelOpInterface lowered, const Arguments &
     work.allPairs += static_cast<double>(pairs);
     if (index % step != 0)
       continue;
+    if (surveyor.countTiles(sequence) > static_cast<double>(mostTiles))
+      return runtime::Error{"the mask has more than " + std::to_string(mostTiles) + " tiles at these sizes"};
     MaskMap map = surveyor.survey(sequence, head);
     sampledPairs += static_cast<double>(pairs);
     work.keptPairs += surveyor.countKept(sequence, head, map, budget, work.estimated);

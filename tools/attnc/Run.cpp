@@ -6,6 +6,7 @@
 #include "runtime/jit/Types.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Launch.h"
+#include "tools/attnc/OutputFile.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -91,6 +92,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef inputPath = args.getLastArgValue(OPT_inputs), outputPath = args.getLastArgValue(OPT_outputs);
   if (inputPath.empty() || outputPath.empty())
     return fail("expected --inputs IN.safetensors and --outputs OUT.safetensors; see 'attnc run --help'");
+  if (Status status = checkOutput(outputPath, {args.getLastArgValue(OPT_INPUT), inputPath}); !status)
+    return fail(status.takeError());
   Result<Spec> spec = Spec::open(args);
   if (!spec)
     return fail(spec.takeError());
@@ -112,8 +115,14 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   std::vector<runtime::NamedTensor> named;
   for (auto [output, tensor] : llvm::zip_equal(launch->spec.kernel.outputs, launch->outputs))
     named.push_back({output.name, tensor});
-  if (Status status = runtime::writeSafetensors(outputPath.str(), named); !status)
-    return fail(status.takeError());
+  Result<runtime::SafetensorsData> data = runtime::SafetensorsData::layOut(named);
+  if (!data)
+    return fail("cannot write '" + outputPath + "': " + data.message());
+  Status written = writeFile(outputPath, [&](llvm::raw_ostream &os) {
+    data->forEachPiece([&](const void *bytes, size_t size) { os.write(static_cast<const char *>(bytes), size); });
+  });
+  if (!written)
+    return fail(written.takeError());
   if (!args.hasArg(OPT_check))
     return ExitCode::Success;
   Result<bool> right = launch->judge();
@@ -130,7 +139,8 @@ const Command cli::runCommandEntry = {
     "Runs a kernel of SPEC on the tensors of a .safetensors file and writes the results to another. Arguments and\n"
     "results go by the names that the spec gives them (attn.name, else arg0, arg1, ... and out0, out1, ...). A scalar "
     "is\n"
-    "a tensor of one element. All arguments are checked before anything runs, and OUT is written whole or not at all.\n"
+    "a tensor of one element. All arguments are checked before anything runs, and OUT is written whole or not at all;\n"
+    "'-' is standard output.\n"
     "\n"
     "--check judges the results against the fp64 reference, as 'attnc verify' does.\n",
     "  attnc run llama3.mlir --inputs qkv.safetensors --outputs out.safetensors\n"

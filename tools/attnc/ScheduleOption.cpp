@@ -7,6 +7,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/jit/Session.h"
+#include "runtime/jit/SpecText.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -20,18 +21,20 @@ namespace {
 class OptionDiagnostics {
 public:
   OptionDiagnostics(StringRef text, MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) { return show(diagnostic); }) {
-    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "--schedule"), llvm::SMLoc());
-  }
+      : printer(addText(sources, text), context, llvm::errs()),
+        handler(context, [this](Diagnostic &diagnostic) { return show(diagnostic); }) {}
 
   /// Shows `message` at the character `offset`.
   void show(size_t offset, llvm::SourceMgr::DiagKind kind, const Twine &message) {
-    StringRef text = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
-    sources.PrintMessage(llvm::errs(), llvm::SMLoc::getFromPointer(text.data() + std::min(offset, text.size())), kind,
-                         message);
+    printer.show(offset, kind, message);
   }
 
 private:
+  static llvm::SourceMgr &addText(llvm::SourceMgr &sources, StringRef text) {
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "--schedule"), llvm::SMLoc());
+    return sources;
+  }
+
   LogicalResult show(Diagnostic &diagnostic) {
     auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
     // The parser calls text that is in no file by the text itself.
@@ -44,7 +47,8 @@ private:
   }
 
   llvm::SourceMgr sources;
-  ScopedDiagnosticHandler handler;
+  jit::SpecDiagnostics printer;
+  ScopedDiagnosticHandler handler; ///< over that of `printer`, which takes places for those of a spec
 };
 
 } // namespace
@@ -52,6 +56,10 @@ private:
 runtime::Status cli::setSchedule(StringRef text, attn::KernelFunction &function) {
   MLIRContext *context = function.function.getContext();
   OptionDiagnostics diagnostics(text, context);
+  if (std::optional<jit::TextFault> fault = jit::findTextFault(text)) {
+    diagnostics.show(fault->offset, llvm::SourceMgr::DK_Error, fault->message);
+    return jit::reported();
+  }
   size_t read = 0;
   Attribute attribute = parseAttribute(text, context, Type(), &read);
   if (!attribute)

@@ -101,7 +101,7 @@ tile.program @fused(%v: memref<?x?xf32>, %o: memref<?xf32>, %n: index, %tile: in
 
 // -----
 
-// Positions and what is computed of them fit 32 bits, a multiple of them need not.
+// An index has 32 bits in a lane; what needs more is i64 by then.
 
 // CHECK-LABEL: llvm.func @narrow_entry(
 // CHECK: arith.cmpi sle, %{{.*}} : vector<8xi32>
@@ -128,13 +128,15 @@ tile.program @narrow(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile:
 tile.program @not_narrow(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
   %c0 = arith.constant 0 : index
-  %c9 = arith.constant 9 : index
+  %c9 = arith.constant 9 : i64
   tile.live_rows %n
   %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x8xf32>
   %a = tile.mask tiles(%t : vector<8x8xf32>) rows() cols() at(%n, %c0) full(%c0, %c0) {
   ^bb0(%x: f32, %i: index, %k: index):
-    %m = arith.muli %i, %c9 : index
-    %y = arith.cmpi sle, %k, %m : index
+    %i64 = arith.index_cast %i : index to i64
+    %k64 = arith.index_cast %k : index to i64
+    %m = arith.muli %i64, %c9 : i64
+    %y = arith.cmpi sle, %k64, %m : i64
     tile.yield %y : i1
   } -> vector<8x8xf32>
   tile.store %a, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<8x8xf32>, memref<?x?xf32>

@@ -144,15 +144,17 @@ func.func @window(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // -----
 
-// One side only, as a value. No side is wider than all positions, so that sums with it do not overflow.
+// One side only, as a value: the distance of positions, which fits 32 bits, is compared with it.
 
 // CHECK-LABEL: func.func @window_left(
 // CHECK-SAME: %[[W:[a-z0-9_]+]]: index
 // CHECK: mask (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
 // CHECK-NEXT: %[[MOST:.*]] = arith.constant 2147483647 : index
-// CHECK-NEXT: %[[SIDE:.*]] = arith.minsi %[[W]], %[[MOST]] : index
-// CHECK-NEXT: %[[FIRST:.*]] = arith.subi %[[I]], %[[SIDE]] : index
-// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sge, %[[J]], %[[FIRST]] : index
+// CHECK-NEXT: %[[BELOW:.*]] = arith.minsi %[[W]], %[[MOST]] : index
+// CHECK-NEXT: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-NEXT: %[[SIDE:.*]] = arith.maxsi %[[BELOW]], %[[C0]] : index
+// CHECK-NEXT: %[[DISTANCE:.*]] = arith.subi %[[I]], %[[J]] : index
+// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sle, %[[DISTANCE]], %[[SIDE]] : index
 // CHECK-NEXT: attn.yield %[[KEEP]] : i1
 func.func @window_left(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64xf32> {
   %o = attn.forward %q, %q, %q
@@ -169,9 +171,11 @@ func.func @window_left(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64xf
 // CHECK-SAME: %[[W:[a-z0-9_]+]]: index
 // CHECK: mask (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
 // CHECK-NEXT: %[[MOST:.*]] = arith.constant 2147483647 : index
-// CHECK-NEXT: %[[SIDE:.*]] = arith.minsi %[[W]], %[[MOST]] : index
-// CHECK-NEXT: %[[LAST:.*]] = arith.addi %[[I]], %[[SIDE]] : index
-// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sle, %[[J]], %[[LAST]] : index
+// CHECK-NEXT: %[[BELOW:.*]] = arith.minsi %[[W]], %[[MOST]] : index
+// CHECK-NEXT: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-NEXT: %[[SIDE:.*]] = arith.maxsi %[[BELOW]], %[[C0]] : index
+// CHECK-NEXT: %[[DISTANCE:.*]] = arith.subi %[[J]], %[[I]] : index
+// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sle, %[[DISTANCE]], %[[SIDE]] : index
 // CHECK-NEXT: attn.yield %[[KEEP]] : i1
 func.func @window_right(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64xf32> {
   %o = attn.forward %q, %q, %q
@@ -189,8 +193,8 @@ func.func @window_right(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64x
 // CHECK-LABEL: func.func @window_beyond(
 // CHECK: mask (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
 // CHECK-NEXT: %[[MOST:.*]] = arith.constant 2147483647 : index
-// CHECK-NEXT: %[[LAST:.*]] = arith.addi %[[I]], %[[MOST]] : index
-// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sle, %[[J]], %[[LAST]] : index
+// CHECK-NEXT: %[[DISTANCE:.*]] = arith.subi %[[J]], %[[I]] : index
+// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi sle, %[[DISTANCE]], %[[MOST]] : index
 // CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
 // CHECK-NEXT: arith.andi %[[KEEP]], %[[TRUE]] : i1
 func.func @window_beyond(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {

@@ -75,7 +75,7 @@ func.func @causal_by_negation(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> 
 
 // CHECK-LABEL: func.func @window_left(
 // CHECK-DAG: %[[CMINUS7:.*]] = arith.constant -7 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I0:[a-z0-9_]+]], %[[I1:[a-z0-9_]+]]) {
 // CHECK-NEXT: %[[V1:.*]] = arith.addi %[[I0]], %[[CMINUS7]] : index
@@ -140,26 +140,36 @@ func.func @window(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // -----
 
-// Sides that are known at launch only. They are no wider than all positions, so that sums with them do not overflow.
+// Sides that are known at launch only, from 0 to as far as positions can be apart. Ends past all keys come nearer.
 
 // CHECK-LABEL: func.func @window_of_values(
 // CHECK-SAME: %[[W:[a-z0-9]+]]: index
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index
 // CHECK-DAG: %[[MOST:.*]] = arith.constant 2147483647 : index
+// CHECK-DAG: %[[BEYOND:.*]] = arith.constant 1073741824 : index
+// CHECK-DAG: %[[BEFORE:.*]] = arith.constant -1073741824 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I0:[a-z0-9_]+]], %[[I1:[a-z0-9_]+]]) {
-// CHECK-NEXT: %[[LEFT:.*]] = arith.minsi %[[W]], %[[MOST]] : index
+// CHECK-NEXT: %[[BELOW:.*]] = arith.minsi %[[W]], %[[MOST]] : index
+// CHECK-NEXT: %[[LEFT:.*]] = arith.maxsi %[[BELOW]], %[[C0]] : index
 // CHECK-NEXT: %[[V1:.*]] = arith.subi %[[I0]], %[[LEFT]] : index
 // CHECK-NEXT: %[[V2:.*]] = arith.subi %[[I1]], %[[LEFT]] : index
-// CHECK-NEXT: %[[RIGHT:.*]] = arith.minsi %[[N]], %[[MOST]] : index
-// CHECK-NEXT: %[[V3:.*]] = arith.addi %[[I0]], %[[RIGHT]] : index
-// CHECK-NEXT: %[[V4:.*]] = arith.addi %[[I1]], %[[RIGHT]] : index
-// CHECK-NEXT: %[[V5:.*]] = arith.addi %[[V4]], %[[C1]] : index
-// CHECK-NEXT: %[[V6:.*]] = arith.addi %[[V3]], %[[C1]] : index
+// CHECK-NEXT: %[[N1:.*]] = arith.subi %[[C0]], %[[I1]] : index
+// CHECK-NEXT: %[[N0:.*]] = arith.subi %[[C0]], %[[I0]] : index
+// CHECK-NEXT: %[[BELOW2:.*]] = arith.minsi %[[N]], %[[MOST]] : index
+// CHECK-NEXT: %[[RIGHT:.*]] = arith.maxsi %[[BELOW2]], %[[C0]] : index
+// CHECK-NEXT: %[[R1:.*]] = arith.subi %[[N1]], %[[RIGHT]] : index
+// CHECK-NEXT: %[[R0:.*]] = arith.subi %[[N0]], %[[RIGHT]] : index
+// CHECK-NEXT: %[[V5:.*]] = arith.subi %[[C1]], %[[R1]] : index
+// CHECK-NEXT: %[[V6:.*]] = arith.subi %[[C1]], %[[R0]] : index
 // CHECK-NEXT: %[[V7:.*]] = arith.maxsi %[[V1]], %[[C0]] : index
 // CHECK-NEXT: %[[V8:.*]] = arith.maxsi %[[V2]], %[[C0]] : index
-// CHECK-NEXT: attn.yield %[[V7]], %[[V8]], %[[V6]], %[[V5]] : index, index, index, index
+// CHECK-NEXT: %[[A6:.*]] = arith.maxsi %[[V6]], %[[BEFORE]] : index
+// CHECK-NEXT: %[[B6:.*]] = arith.minsi %[[A6]], %[[BEYOND]] : index
+// CHECK-NEXT: %[[A5:.*]] = arith.maxsi %[[V5]], %[[BEFORE]] : index
+// CHECK-NEXT: %[[B5:.*]] = arith.minsi %[[A5]], %[[BEYOND]] : index
+// CHECK-NEXT: attn.yield %[[V7]], %[[V8]], %[[B6]], %[[B5]] : index, index, index, index
 // CHECK-NEXT: } : (
 func.func @window_of_values(%q: tensor<?x?x4x64xf32>, %w: index, %n: index) -> tensor<?x?x4x64xf32> {
   %o = attn.forward %q, %q, %q
@@ -288,7 +298,7 @@ func.func @half(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // A condition that does not look at j keeps every key or none.
 
 // CHECK-LABEL: func.func @heads(
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C4:.*]] = arith.constant 4 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %[[H:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
@@ -316,7 +326,7 @@ func.func @heads(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // CHECK-SAME: %[[QS:[a-z0-9]+]]: tensor<?x?xi32>
 // CHECK-SAME: %[[KS:[a-z0-9]+]]: tensor<?x?xi32>
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C0_I32:.*]] = arith.constant 0 : i32
 // CHECK: } bounds (%[[B:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %[[I0:[a-z0-9_]+]], %[[I1:[a-z0-9_]+]]) {
 // CHECK-NEXT: %[[LEAST:.*]], %[[GREATEST:.*]] = attn.load_range %[[QS]][%[[B]], %[[I0]] to %[[I1]]] : tensor<?x?xi32>
@@ -361,7 +371,7 @@ func.func @segments(%q: tensor<?x?x4x64xf32>, %qs: tensor<?x?xi32>, %ks: tensor<
 
 // CHECK-LABEL: func.func @documents(
 // CHECK-SAME: %[[IDS:[a-z0-9]+]]: tensor<?x?xi32>
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C0_I32:.*]] = arith.constant 0 : i32
@@ -419,7 +429,7 @@ func.func @documents(%q: tensor<?x?x4x64xf32>, %ids: tensor<?x?xi32>) -> tensor<
 // CHECK-LABEL: func.func @bits(
 // CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<?x1x?x?xi1>
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
 // CHECK-NEXT: } blocks (%[[KB:[a-z0-9_]+]], %[[KH:[a-z0-9_]+]], %[[KI0:[a-z0-9_]+]], %[[KI1:[a-z0-9_]+]], %[[KJ0:[a-z0-9_]+]], %[[KJ1:[a-z0-9_]+]]) {
@@ -488,7 +498,7 @@ func.func @sink_and_window(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // A remainder has no range: what it decides is partial, and never full.
 
 // CHECK-LABEL: func.func @dilated(
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[FALSE:.*]] = arith.constant false
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
@@ -521,7 +531,7 @@ func.func @dilated(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // Alone it says nothing: all keys are visited and masked, and there are no blocks.
 
 // CHECK-LABEL: func.func @unknown(
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
@@ -544,7 +554,7 @@ func.func @unknown(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // CHECK-LABEL: func.func @floats(
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
 // CHECK-NEXT: } : (
@@ -567,7 +577,7 @@ func.func @floats(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // Nor an unsigned one, which wraps where the difference is negative.
 
 // CHECK-LABEL: func.func @unsigned(
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
@@ -589,7 +599,7 @@ func.func @unsigned(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // CHECK-LABEL: func.func @conditions(
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
 // CHECK-NEXT: } : (
@@ -611,7 +621,7 @@ func.func @conditions(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 
 // CHECK-LABEL: func.func @wrapping(
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
 // CHECK-NEXT: } : (
@@ -661,7 +671,7 @@ func.func @computed_indices(%q: tensor<?x?x4x64xf32>, %ids: tensor<?x?xi32>, %le
 
 // CHECK-LABEL: func.func @distance(
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C9:.*]] = arith.constant 9 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: attn.yield %[[C0]], %[[CBEYOND]], %[[C0]], %[[CBEYOND]] : index, index, index, index
@@ -696,7 +706,7 @@ func.func @distance(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // CHECK-LABEL: func.func @heads_of_two_kinds(
 // CHECK-DAG: %[[CMINUS255:.*]] = arith.constant -255 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
-// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[CBEYOND:.*]] = arith.constant 1073741824 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C255:.*]] = arith.constant 255 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
@@ -785,6 +795,33 @@ func.func @with_bounds(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
       attn.yield %keep : i1
     } bounds (%b, %h, %i0, %i1) {
       attn.yield %i0, %i0, %i0, %i1 : index, index, index, index
+    } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}
+
+// -----
+
+// A closed form that holds for scalars within 2^40 only is chosen by a check of the scalar; past them nothing is known.
+
+// CHECK-LABEL: func.func @scalars_that_wrap(
+// CHECK-SAME: %[[W:[a-z0-9]+]]: index
+// CHECK-DAG: %[[LIMIT:.*]] = arith.constant 1099511627776 : index
+// CHECK-DAG: %[[NEGATIVE:.*]] = arith.constant -1099511627776 : index
+// CHECK-DAG: %[[BEYOND:.*]] = arith.constant 1073741824 : index
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK: } bounds (
+// CHECK: %[[HIGH:.*]] = arith.addi %{{.*}}, %[[W]] : index
+// CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[W]], %[[NEGATIVE]] : index
+// CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[W]], %[[LIMIT]] : index
+// CHECK: %[[CHECK:.*]] = arith.andi %[[ABOVE]], %[[BELOW]] : i1
+// CHECK: arith.select %[[CHECK]], %{{.*}}, %[[C0]] : index
+// CHECK: arith.select %[[CHECK]], %{{.*}}, %[[BEYOND]] : index
+func.func @scalars_that_wrap(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      %last = arith.addi %i, %w : index
+      %keep = arith.cmpi sle, %j, %last : index
+      attn.yield %keep : i1
     } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
   return %o : tensor<?x?x4x64xf32>
 }

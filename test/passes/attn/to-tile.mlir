@@ -357,7 +357,8 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 // -----
 
 // CHECK-LABEL: tile.program @q_offset_tile(
-// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %{{[a-z0-9]+}}: memref
+// CHECK-SAME: %[[PASSED:[a-z0-9]+]]: i64, %{{[a-z0-9]+}}: memref
+// CHECK: %[[N:.*]] = arith.index_cast %[[PASSED]] : i64 to index
 // CHECK: %[[ROW:[a-z0-9_]+]] = arith.muli %{{.*}}, %c32
 // CHECK: %[[FIRST:[a-z0-9_]+]] = arith.addi %[[ROW]], %[[N]]
 // CHECK: tile.mask tiles(%{{.*}}) rows() cols() at(%[[FIRST]], %{{.*}})

@@ -8,7 +8,7 @@
 // CHECK-LABEL: tile.program @trusting(
 // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
 // CHECK-DAG: %[[MINUS0:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf32>
-// CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<1.024000e+03> : vector<8xf32>
+// CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<{{1.152921.*E\+18}}> : vector<8xf32>
 // CHECK: tile.reduce <max>
 // CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[W:.*]] = %{{[^,]*}}, %{{.*}} = %{{.*}})
 // CHECK: %[[S:.*]] = tile.mma {{.*}} transposed
@@ -75,6 +75,112 @@ tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
       tile.yield %e : f32
     } -> vector<8x16xf32>
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Weights of f16 have fewer octaves.
+
+// CHECK-LABEL: tile.program @half(
+// CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<3.276800e+04> : vector<8xf32>
+// CHECK: scf.for
+// CHECK: arith.cmpf ogt, %{{.*}}, %[[LARGE]]
+tile.program @half(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, optimistic = true, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<8x16xf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xf16>, vector<4x16xf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to f16
+      tile.yield %w, %b : f32, f16
+    } -> (vector<8x4xf32>, vector<8x4xf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Those that are multiplied before they are rounded have fewer still.
+
+// CHECK-LABEL: tile.program @kept(
+// CHECK-SAME: %[[FACTOR:[^ ]*]]: f32
+// CHECK-DAG: %[[LARGE:.*]] = arith.constant 3.276800e+04 : f32
+// CHECK: %[[LESS:.*]] = arith.divf %[[LARGE]], %[[FACTOR]]
+// CHECK: %[[ROWS:.*]] = vector.broadcast %[[LESS]] : f32 to vector<8xf32>
+// CHECK: scf.for
+// CHECK: arith.cmpf ogt, %{{.*}}, %[[ROWS]]
+tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>, %low: index, %high: index, %factor: f32,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, optimistic = true, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<8x16xf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xf16>, vector<4x16xf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %kept = arith.mulf %w, %factor : f32
+      %b = arith.truncf %kept : f32 to f16
+      tile.yield %w, %b : f32, f16
+    } -> (vector<8x4xf32>, vector<8x4xf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>

@@ -5,11 +5,22 @@
 #include "MaskCases.h"
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <random>
 
 using namespace attnc::test;
 
-Problem::Problem(int64_t queries, int64_t keys) : queries(queries), keys(keys), shift(keys - queries) {
+std::vector<int64_t> attnc::test::extremeNumbers() {
+  std::vector<int64_t> numbers;
+  for (int64_t end : {std::numeric_limits<int64_t>::min(), -(int64_t(1) << 40), -(int64_t(1) << 31), int64_t(0),
+                      int64_t(1) << 31, int64_t(1) << 40, std::numeric_limits<int64_t>::max()})
+    for (int64_t distance : {-2, -1, 0, 1, 2})
+      numbers.push_back(wrapAdd(end, distance));
+  return numbers;
+}
+
+Problem::Problem(int64_t queries, int64_t keys, int64_t width)
+    : queries(queries), keys(keys), shift(keys - queries), scalar(width) {
   std::mt19937_64 random(static_cast<uint64_t>(queries * 1000 + keys));
   auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
   // Documents in order, with padding at the end; the second batch entry is shuffled.
@@ -57,6 +68,9 @@ static std::string usedTwice() {
 }
 
 std::vector<MaskCase> attnc::test::writtenMasks() {
+  auto sum = [](const std::string &combine, const std::string &compare) {
+    return "%x = arith." + combine + " : index\n%keep = arith.cmpi " + compare + " : index\n";
+  };
   constexpr Strength tight = Strength::Tight, decided = Strength::Decided, sound = Strength::Sound;
   std::string causal = "%causal = attn.causal %i, %j\n";
   std::string segments = "%same = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>\n";
@@ -91,7 +105,10 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
       {"window_of_itself", "%keep = attn.window %i, %j left(0) right(0)\n",
        [](const Point &p, const Problem &) { return p.j == p.i; }, tight},
       {"window_of_values", "%keep = attn.window %i, %j left(%w) right(%w)\n",
-       [](const Point &p, const Problem &problem) { return std::abs(p.i - p.j) <= problem.width(); }, tight},
+       [](const Point &p, const Problem &problem) {
+         return std::abs(p.i - p.j) <= std::max<int64_t>(problem.width(), 0);
+       },
+       tight},
       {"outside_a_window",
        "%true = arith.constant true\n%near = attn.window %i, %j left(9) right(9)\n%keep = arith.xori %near, %true : "
        "i1\n",
@@ -183,7 +200,55 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
                             "%n = arith.index_cast %t : i32 to index\n%keep = arith.cmpi slt, %j, %n : index\n",
        [](const Point &p, const Problem &problem) { return p.j < problem.entry(p.i); }, sound},
       {"unsigned_distance", "%d = arith.subi %i, %j : index\n%keep = arith.cmpi ult, %d, %w : index\n",
-       [](const Point &p, const Problem &problem) { return p.i >= p.j && p.i - p.j < problem.width(); }, sound},
+       [](const Point &p, const Problem &problem) { return uint64_t(p.i - p.j) < uint64_t(problem.width()); }, sound},
+      // Sums and quotients that wrap where %w is near the ends of 64 bits.
+      {"distance_below_a_value", sum("subi %i, %j", "slt, %x, %w"),
+       [](const Point &p, const Problem &problem) { return p.i - p.j < problem.width(); }, tight},
+      {"sum_below_a_value", sum("addi %i, %j", "slt, %x, %w"),
+       [](const Point &p, const Problem &problem) { return p.i + p.j < problem.width(); }, tight},
+      {"up_to_a_value_past_the_query", sum("addi %i, %w", "sle, %j, %x"),
+       [](const Point &p, const Problem &problem) { return p.j <= wrapAdd(p.i, problem.width()); }, sound},
+      {"from_a_value_before_the_query", sum("subi %i, %w", "sge, %j, %x"),
+       [](const Point &p, const Problem &problem) { return p.j >= wrapSub(p.i, problem.width()); }, sound},
+      {"quotient_below_a_value",
+       constant("%c", 1000) + "%x = arith.divsi %j, %c : index\n%keep = arith.cmpi slt, %x, %w : index\n",
+       [](const Point &p, const Problem &problem) { return p.j / 1000 < problem.width(); }, sound},
+      {"multiple_below_a_value",
+       constant("%c", int64_t(1) << 19) + "%y = arith.muli %j, %c : index\n%x = arith.muli %y, %c : index\n"
+                                          "%z = arith.muli %x, %c : index\n%keep = arith.cmpi slt, %z, %w : index\n",
+       [](const Point &p, const Problem &problem) { return wrapMul(p.j, int64_t(1) << 57) < problem.width(); }, sound},
+      {"sign_by_shift",
+       constant("%c63", 63) + constant("%c0", 0) +
+           "%d = arith.subi %i, %j : index\n%x = arith.shrsi %d, %c63 : index\n%keep = arith.cmpi eq, %x, %c0 : "
+           "index\n",
+       [](const Point &p, const Problem &) { return p.i >= p.j; }, sound},
+      {"sign_by_unsigned_shift",
+       constant("%c40", 40) + constant("%c0", 0) +
+           "%d = arith.subi %i, %j : index\n%x = arith.shrui %d, %c40 : index\n%keep = arith.cmpi eq, %x, %c0 : "
+           "index\n",
+       [](const Point &p, const Problem &) { return p.i >= p.j; }, sound},
+      {"unsigned_remainder",
+       constant("%c7", 7) + constant("%c3", 3) +
+           "%d = arith.subi %i, %j : index\n%x = arith.remui %d, %c7 : index\n%keep = arith.cmpi slt, %x, %c3 : "
+           "index\n",
+       [](const Point &p, const Problem &) { return uint64_t(p.i - p.j) % 7 < 3; }, sound},
+      {"high_bits_of_a_square",
+       constant("%c31", 31) + constant("%c0", 0) +
+           "%d = arith.subi %i, %j : index\n%e = arith.muli %d, %d : index\n%f = arith.muli %e, %d : index\n"
+           "%x = arith.shrsi %f, %c31 : index\n%keep = arith.cmpi eq, %x, %c0 : index\n",
+       [](const Point &p, const Problem &) {
+         int64_t d = p.i - p.j;
+         return wrapMul(wrapMul(d, d), d) >> 31 == 0;
+       },
+       sound},
+      {"leading_zeros",
+       constant("%c60", 60) + "%d = arith.subi %i, %j : index\n%x = math.ctlz %d : index\n"
+                              "%keep = arith.cmpi slt, %x, %c60 : index\n",
+       [](const Point &p, const Problem &) {
+         int64_t d = p.i - p.j;
+         return d < 0 || d > 15;
+       },
+       sound},
       {"float_distance",
        "%f = arith.constant 6.5 : f32\n%d = arith.subi %i, %j : index\n%d32 = arith.index_cast %d : index to i32\n"
        "%x = arith.sitofp %d32 : i32 to f32\n%keep = arith.cmpf olt, %x, %f : f32\n",

@@ -23,11 +23,13 @@ struct Point {
 
 /// Sizes of a problem, and the contents of what masks capture.
 struct Problem {
-  Problem(int64_t queries, int64_t keys);
+  /// `width`: the captured scalar %w.
+  Problem(int64_t queries, int64_t keys, int64_t width = 9);
 
   static constexpr int64_t batch = 2, heads = 4, tableSize = 24;
   int64_t queries, keys;
-  int64_t shift; ///< position of the first query (S2)
+  int64_t shift;  ///< position of the first query (S2)
+  int64_t scalar; ///< %w
 
   int64_t queryId(int64_t b, int64_t row) const { return queryIds[b * queries + row]; }
   int64_t keyId(int64_t b, int64_t j) const { return keyIds[b * keys + j]; }
@@ -35,7 +37,7 @@ struct Problem {
   /// The table at a computed index, which is clamped (S4).
   int64_t entry(int64_t index) const;
   int64_t length(int64_t b) const { return lengths[b]; }
-  int64_t width() const { return 9; }
+  int64_t width() const { return scalar; }
 
   std::vector<int64_t> queryIds, keyIds, bits, table, lengths;
 };
@@ -54,6 +56,14 @@ struct MaskCase {
   std::function<bool(const Point &, const Problem &)> keeps;
   Strength strength = Strength::Sound;
 };
+
+/// Arithmetic of `index`: 64 bits that wrap (S17).
+inline int64_t wrapAdd(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
+inline int64_t wrapSub(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) - uint64_t(b)); }
+inline int64_t wrapMul(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) * uint64_t(b)); }
+
+/// Numbers of 64 bits near which arithmetic goes wrong: the ends of 64 and of 32 bits, of positions, and 0.
+std::vector<int64_t> extremeNumbers();
 
 /// How a failed test names its mask.
 // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name.

@@ -12,7 +12,7 @@ using namespace attnc::test;
 namespace {
 
 int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-int64_t ceilDiv(int64_t a, int64_t b) { return -floorDiv(-a, b); }
+int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
 
 /// A value of the region: its name in the text, and how to compute it.
 struct Term {
@@ -113,15 +113,12 @@ Term Generator::index(int depth) {
   switch (pick(0, 11)) {
   case 0:
   case 1:
-    return binary("arith.addi", "index", index(depth - 1), index(depth - 1),
-                  [](int64_t x, int64_t y) { return x + y; });
+    return binary("arith.addi", "index", index(depth - 1), index(depth - 1), wrapAdd);
   case 2:
   case 3:
-    return binary("arith.subi", "index", index(depth - 1), index(depth - 1),
-                  [](int64_t x, int64_t y) { return x - y; });
+    return binary("arith.subi", "index", index(depth - 1), index(depth - 1), wrapSub);
   case 4:
-    return binary("arith.muli", "index", index(depth - 1), constant(pick(-3, 4)),
-                  [](int64_t x, int64_t y) { return x * y; });
+    return binary("arith.muli", "index", index(depth - 1), constant(pick(-3, 4)), wrapMul);
   case 5:
     return quotient(depth);
   case 6:
@@ -132,8 +129,10 @@ Term Generator::index(int depth) {
                   [](int64_t x, int64_t y) { return std::max(x, y); });
   case 8: {
     Term a = index(depth - 1);
-    return {define("math.absi " + a.name + " : index"),
-            [a](const Point &p, const Problem &problem) { return std::abs(a.value(p, problem)); }};
+    return {define("math.absi " + a.name + " : index"), [a](const Point &p, const Problem &problem) {
+              int64_t x = a.value(p, problem);
+              return x < 0 ? wrapSub(0, x) : x;
+            }};
   }
   case 9: {
     Term c = condition(depth - 1), a = index(depth - 1), b = index(depth - 1);
@@ -145,8 +144,7 @@ Term Generator::index(int depth) {
   case 10: {
     // An index that is computed for certain: nothing folds it to a bare coordinate.
     Term at = binary("arith.subi", "index", index(depth - 1),
-                     {"%w", [](const Point &, const Problem &problem) { return problem.width(); }},
-                     [](int64_t x, int64_t y) { return x - y; });
+                     {"%w", [](const Point &, const Problem &problem) { return problem.width(); }}, wrapSub);
     std::string entry = define("attn.load %table[" + at.name + "] : tensor<24xi32>");
     return {define("arith.index_cast " + entry + " : i32 to index"),
             [at](const Point &p, const Problem &problem) { return problem.entry(at.value(p, problem)); }};
@@ -234,7 +232,7 @@ Term Generator::condition(int depth) {
     std::string zero = define("arith.constant 0 : i32");
     return {define("arith.cmpi slt, " + word + ", " + zero + " : i32"),
             [a](const Point &p, const Problem &problem) -> int64_t {
-              return static_cast<int32_t>(static_cast<uint32_t>(a.value(p, problem) * 123456789)) < 0;
+              return static_cast<int32_t>(static_cast<uint32_t>(wrapMul(a.value(p, problem), 123456789))) < 0;
             }};
   }
   case 11: {
@@ -243,7 +241,9 @@ Term Generator::condition(int depth) {
     std::string number = define("arith.sitofp " + word + " : i32 to f32");
     std::string limit = define("arith.constant 7.5 : f32");
     return {define("arith.cmpf ogt, " + number + ", " + limit + " : f32"),
-            [a](const Point &p, const Problem &problem) -> int64_t { return a.value(p, problem) > 7; }};
+            [a](const Point &p, const Problem &problem) -> int64_t {
+              return static_cast<int32_t>(a.value(p, problem)) > 7;
+            }};
   }
   default:
     return compare(depth - 1);

@@ -46,7 +46,7 @@ MaskModule::MaskModule(const std::string &maskText, Passes passes) {
     return;
   }
   PassManager pm(&context);
-  bool simplified = passes == Passes::Simplified;
+  bool simplified = passes != Passes::Bare;
   if (simplified)
     pm.addPass(createCanonicalizerPass());
   pm.addPass(attn::createAttnExpand());
@@ -55,6 +55,8 @@ MaskModule::MaskModule(const std::string &maskText, Passes passes) {
     pm.addPass(createCSEPass());
   }
   pm.addPass(attn::createAttnInferBounds());
+  if (passes == Passes::Legalized)
+    pm.addPass(attn::createAttnLegalizeIndex());
   if (simplified) {
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());

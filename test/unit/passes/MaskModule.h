@@ -13,7 +13,11 @@
 namespace attnc::test {
 
 /// Which passes run around attn-infer-bounds.
-enum class Passes { Bare, Simplified };
+enum class Passes {
+  Bare,
+  Simplified,
+  Legalized ///< simplified, and attn-legalize-index
+};
 
 /// A kernel with a mask, after attn-infer-bounds.
 class MaskModule {

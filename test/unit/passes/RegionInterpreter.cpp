@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
-#include <limits>
 
 using namespace mlir;
 using namespace attnc;
@@ -64,7 +63,9 @@ bool RegionInterpreter::load(Operation &op) {
     first.push_back(*low);
     last.push_back(*high);
   }
-  int64_t least = std::numeric_limits<int64_t>::max(), greatest = std::numeric_limits<int64_t>::min();
+  // An empty box has an inverted range, of the type's ends.
+  unsigned width = op.getResult(0).getType().getIntOrFloatBitWidth();
+  int64_t least = width == 1 ? 1 : llvm::maxIntN(width), greatest = width == 1 ? 0 : llvm::minIntN(width);
   SmallVector<int64_t> at(first);
   std::function<void(size_t)> visit = [&](size_t dim) {
     if (dim == sizes.size()) {
@@ -77,24 +78,87 @@ bool RegionInterpreter::load(Operation &op) {
       visit(dim + 1);
   };
   visit(0);
-  if (least > greatest)
-    return false;
   set(op.getResult(0), least);
   if (range)
     set(op.getResult(1), greatest);
   return true;
 }
 
+Attribute RegionInterpreter::lookUp(Value value) {
+  Attribute attribute = values.lookup(value);
+  if (!attribute)
+    matchPattern(value, m_Constant(&attribute));
+  return attribute;
+}
+
+/// An operation on indices, on a machine where they have 32 bits: the same operation on i32.
+bool RegionInterpreter::stepNarrow(Operation &op) {
+  Builder b(op.getContext());
+  auto narrow = [&](Type type) -> Type { return type.isIndex() ? b.getI32Type() : type; };
+  auto narrowed = [&](Attribute attribute) -> Attribute {
+    auto number = dyn_cast_or_null<IntegerAttr>(attribute);
+    return number && number.getType().isIndex() ? b.getI32IntegerAttr(static_cast<int32_t>(number.getInt()))
+                                                : attribute;
+  };
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    // Callers pass 64 bits.
+    bool isCaptured = !region.isAncestor(op.getOperand(0).getParentRegion());
+    Attribute held = lookUp(op.getOperand(0));
+    auto number = cast<IntegerAttr>(isCaptured ? held : narrowed(held));
+    Type type = narrow(op.getResult(0).getType());
+    unsigned width = type.getIntOrFloatBitWidth();
+    APInt cast =
+        isa<arith::IndexCastOp>(op) ? number.getValue().sextOrTrunc(width) : number.getValue().zextOrTrunc(width);
+    set(op.getResult(0), cast.getSExtValue());
+    return true;
+  }
+  Block arguments;
+  OperationState state(op.getLoc(), op.getName());
+  SmallVector<Attribute> operands;
+  for (Value operand : op.getOperands()) {
+    state.operands.push_back(arguments.addArgument(narrow(operand.getType()), op.getLoc()));
+    operands.push_back(narrowed(lookUp(operand)));
+  }
+  for (Type type : op.getResultTypes())
+    state.types.push_back(narrow(type));
+  for (NamedAttribute attribute : op.getAttrs())
+    state.addAttribute(attribute.getName(), narrowed(attribute.getValue()));
+  Operation *copy = Operation::create(state);
+  llvm::scope_exit dispose([&] { copy->destroy(); });
+  SmallVector<OpFoldResult> results;
+  if (failed(copy->fold(operands, results)) || results.size() != op.getNumResults())
+    return false;
+  for (auto [result, folded] : llvm::zip_equal(op.getResults(), results)) {
+    auto attribute = dyn_cast<Attribute>(folded);
+    if (auto value = dyn_cast<Value>(folded))
+      attribute = operands[cast<BlockArgument>(value).getArgNumber()];
+    if (!attribute)
+      return false;
+    if (auto number = dyn_cast<IntegerAttr>(attribute))
+      set(result, number.getValue().getSExtValue());
+    else
+      values[result] = attribute;
+  }
+  return true;
+}
+
 bool RegionInterpreter::step(Operation &op) {
   if (isa<attn::LoadOp, attn::LoadRangeOp>(op))
     return load(op);
-  SmallVector<Attribute> operands;
-  for (Value operand : op.getOperands()) {
-    Attribute attribute = values.lookup(operand);
-    if (!attribute)
-      matchPattern(operand, m_Constant(&attribute));
-    operands.push_back(attribute);
+  // MLIR leaves those of numbers near the ends of 64 bits alone.
+  if (isa<arith::CeilDivSIOp, arith::FloorDivSIOp>(op)) {
+    std::optional<int64_t> a = integer(op.getOperand(0)), b = integer(op.getOperand(1));
+    if (!a || !b || *b <= 0)
+      return false;
+    bool rest = *a % *b != 0;
+    set(op.getResult(0), isa<arith::CeilDivSIOp>(op) ? *a / *b + (rest && *a > 0) : *a / *b - (rest && *a < 0));
+    return true;
   }
+  auto isIndex = [](Type type) { return type.isIndex(); };
+  if (indexBits == 32 && !op.hasTrait<OpTrait::ConstantLike>() &&
+      (llvm::any_of(op.getOperandTypes(), isIndex) || llvm::any_of(op.getResultTypes(), isIndex)))
+    return stepNarrow(op);
+  SmallVector<Attribute> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return lookUp(v); });
   SmallVector<OpFoldResult> results;
   // Folding may change an operation in place.
   Operation *copy = op.clone();
@@ -103,11 +167,8 @@ bool RegionInterpreter::step(Operation &op) {
     return false;
   for (auto [result, folded] : llvm::zip_equal(op.getResults(), results)) {
     Attribute attribute = dyn_cast<Attribute>(folded);
-    if (auto value = dyn_cast<Value>(folded)) {
-      attribute = values.lookup(value);
-      if (!attribute)
-        matchPattern(value, m_Constant(&attribute));
-    }
+    if (auto value = dyn_cast<Value>(folded))
+      attribute = lookUp(value);
     if (!attribute)
       return false;
     values[result] = attribute;

@@ -16,7 +16,9 @@ namespace attnc::test {
 /// Interprets a region of a kernel. Arithmetic is MLIR's own constant folding; loads read the problem's tensors.
 class RegionInterpreter {
 public:
-  RegionInterpreter(mlir::Region &region, const Problem &problem) : region(region), problem(problem) {}
+  /// `indexBits`: 64, or 32 for a machine whose `index` has no more.
+  RegionInterpreter(mlir::Region &region, const Problem &problem, unsigned indexBits = 64)
+      : region(region), problem(problem), indexBits(indexBits) {}
 
   /// What the region yields for `coordinates`, one for each argument of the region; conditions are 0 or 1. Nothing, and
   /// a failure of the test, where an operation is not understood.
@@ -31,9 +33,17 @@ private:
   int64_t element(llvm::StringRef tensor, llvm::ArrayRef<int64_t> at) const;
   std::optional<int64_t> integer(mlir::Value value);
   void set(mlir::Value value, int64_t number);
+  mlir::Attribute lookUp(mlir::Value value);
+  bool stepNarrow(mlir::Operation &op);
 
+  /// What the interpreter has for the integers of a region, for tests of single values.
+public:
+  std::optional<int64_t> find(mlir::Value value) { return integer(value); }
+
+private:
   mlir::Region &region;
   const Problem &problem;
+  unsigned indexBits;
   llvm::DenseMap<mlir::Value, mlir::Attribute> values;
 };
 

@@ -1,0 +1,163 @@
+//===- ExpandFunctions.cpp - Functions that targets lack --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Written out once for all targets, in arithmetic that each of them carries out alike. Where f32 would cancel or
+// overflow on the way, f64 does it: the functions are rare, and then right to a unit in the last place of f32.
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/attn/FunctionBuilder.h"
+#include "passes/attn/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace attnc::attn {
+#define GEN_PASS_DEF_ATTNEXPANDFUNCTIONS
+#include "passes/attn/Passes.h.inc"
+} // namespace attnc::attn
+
+using namespace mlir;
+using namespace attnc::attn;
+
+/// base^exponent by squares, as many as the exponent has bits; a negative exponent leaves 1, -1 or 0.
+static Value buildIntegerPower(FunctionBuilder &f, Value base, Value exponent) {
+  OpBuilder &b = f.builder;
+  Location loc = f.loc;
+  Type type = base.getType();
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  auto constant = [&](int64_t value) -> Value {
+    APInt number(width, static_cast<uint64_t>(value), /*isSigned=*/true, /*implicitTrunc=*/true);
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, number));
+  };
+  Value zero = constant(0), one = constant(1), minusOne = constant(-1);
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  };
+  APInt known;
+  bool isKnown = matchPattern(exponent, m_ConstantInt(&known));
+  unsigned bits = isKnown ? known.getActiveBits() : width - 1;
+  Value result = one, square = base;
+  for (unsigned bit = 0; bit < bits && (!isKnown || !known.isNegative()); ++bit) {
+    Value isSet = compare(arith::CmpIPredicate::ne,
+                          arith::AndIOp::create(b, loc, exponent, constant(static_cast<int64_t>(uint64_t{1} << bit))),
+                          zero);
+    result = f.select(isSet, arith::MulIOp::create(b, loc, result, square), result);
+    if (bit + 1 < bits)
+      square = arith::MulIOp::create(b, loc, square, square);
+  }
+  // Of bits, -1 is 1: all but 0 is 1, and 0 to the power 0.
+  Value isOdd = compare(arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, exponent, one), zero);
+  Value ofMinusOne = f.select(isOdd, minusOne, one);
+  Value negative = f.select(compare(arith::CmpIPredicate::eq, base, minusOne), ofMinusOne, zero);
+  if (width > 1)
+    negative = f.select(compare(arith::CmpIPredicate::eq, base, one), one, negative);
+  return f.select(compare(arith::CmpIPredicate::slt, exponent, zero), negative, result);
+}
+
+/// What `op` gives for its operands, which are f32 where they are floats; null where targets have it.
+static Value buildFunction(FunctionBuilder &f, Operation *op, ValueRange x) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::SinOp) { return f.sine(x[0], 0); })
+      .Case([&](math::CosOp) { return f.sine(x[0], 1); })
+      .Case([&](math::TanOp) { return f.tangent(x[0]); })
+      .Case([&](math::AsinOp) { return f.arcSine(x[0]); })
+      .Case([&](math::AcosOp) { return f.arcCosine(x[0]); })
+      .Case([&](math::AtanOp) { return f.arcTangent(x[0]); })
+      .Case([&](math::Atan2Op) { return f.arcTangent(x[0], x[1]); })
+      .Case([&](math::SinhOp) { return f.hyperbolicSine(x[0]); })
+      .Case([&](math::CoshOp) { return f.hyperbolicCosine(x[0]); })
+      .Case([&](math::AsinhOp) { return f.areaSine(x[0]); })
+      .Case([&](math::AcoshOp) { return f.areaCosine(x[0]); })
+      .Case([&](math::AtanhOp) { return f.areaTangent(x[0]); })
+      .Case([&](math::ErfOp) { return f.errorFunction(x[0]); })
+      .Case([&](math::ErfcOp) { return f.complementaryErrorFunction(x[0]); })
+      .Case([&](math::ExpM1Op) { return f.exponentialLessOne(x[0]); })
+      .Case([&](math::Log1pOp) { return f.logarithmOfOnePlus(x[0]); })
+      .Case([&](math::Log10Op) { return f.decimalLogarithm(x[0]); })
+      .Case([&](math::CbrtOp) { return f.cubeRoot(x[0]); })
+      .Case([&](math::PowFOp) { return f.power(x[0], x[1]); })
+      .Case([&](math::FPowIOp) { return f.integerPower(x[0], x[1]); })
+      .Case([&](arith::RemFOp) { return f.remainder(x[0], x[1]); })
+      .Default([](Operation *) { return Value(); });
+}
+
+/// What `op` gives, of any type; null where targets have it.
+static Value buildAny(FunctionBuilder &f, Operation *op, ValueRange x) {
+  OpBuilder &b = f.builder;
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::ClampFOp) {
+        Value raised = arith::MaximumFOp::create(b, f.loc, x[0], x[1]);
+        return arith::MinimumFOp::create(b, f.loc, raised, x[2]).getResult();
+      })
+      .Case([&](math::IsNaNOp) { return f.compare(arith::CmpFPredicate::UNO, x[0], x[0]); })
+      .Case([&](math::IsInfOp) { return f.compare(arith::CmpFPredicate::OEQ, f.magnitude(x[0]), f.infinity(x[0].getType())); })
+      .Case([&](math::IsFiniteOp) {
+        return f.compare(arith::CmpFPredicate::OLT, f.magnitude(x[0]), f.infinity(x[0].getType()));
+      })
+      .Case([&](math::IPowIOp) { return buildIntegerPower(f, x[0], x[1]); })
+      .Default([](Operation *) { return Value(); });
+}
+
+/// Whether a number is 0, or of a size that f32 has with all its bits, for all that is seen of it.
+static bool isNormal(Value value) {
+  if (value.getDefiningOp<arith::SIToFPOp>() || value.getDefiningOp<arith::UIToFPOp>())
+    return true;
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  FloatAttr factor;
+  return product && matchPattern(product.getRhs(), m_Constant(&factor)) &&
+         std::abs(factor.getValueAsDouble()) >= 0x1p-60 && isNormal(product.getLhs());
+}
+
+static void expand(Operation *op) {
+  OpBuilder b(op);
+  FunctionBuilder f(b, op->getLoc());
+  Type type = op->getResult(0).getType();
+  SmallVector<Value> operands(op->getOperands());
+  if (Value made = buildAny(f, op, operands)) {
+    op->replaceAllUsesWith(ValueRange(made));
+    op->erase();
+    return;
+  }
+  // Logarithms of f32 that targets have do not take numbers below the normal ones.
+  if (isa<math::LogOp, math::Log2Op>(op)) {
+    if (type.isF32() && !isNormal(op->getOperand(0))) {
+      Value made = f.scaledLogarithm(op);
+      op->replaceAllUsesWith(ValueRange(made));
+      op->erase();
+    }
+    return;
+  }
+  if (!isa<FloatType>(type) || type.getIntOrFloatBitWidth() > 32)
+    return;
+  // Narrow floats are computed in f32.
+  for (Value &operand : operands)
+    if (isa<FloatType>(operand.getType()) && !operand.getType().isF32())
+      operand = f.convert(operand, b.getF32Type());
+  Value made = buildFunction(f, op, operands);
+  if (!made) {
+    for (Value operand : operands)
+      if (operand.use_empty() && !llvm::is_contained(op->getOperands(), operand))
+        operand.getDefiningOp()->erase();
+    return;
+  }
+  op->replaceAllUsesWith(ValueRange(f.convert(made, type)));
+  op->erase();
+}
+
+namespace {
+struct ExpandFunctions : attnc::attn::impl::AttnExpandFunctionsBase<ExpandFunctions> {
+  void runOnOperation() override {
+    getOperation()->walk([](KernelOpInterface kernel) {
+      for (Region *region : {&kernel.getScore(), &kernel.getMask()}) {
+        SmallVector<Operation *> ops;
+        region->walk([&](Operation *op) {
+          if (isa<arith::RemFOp>(op) || isa_and_nonnull<math::MathDialect>(op->getDialect()))
+            ops.push_back(op);
+        });
+        llvm::for_each(ops, expand);
+      }
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,185 @@
+//===- SpecServer.cpp - Many specs in one process ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/SpecServer.h"
+#include "runtime/Safetensors.h"
+#include "runtime/jit/RandomInputs.h"
+#include "runtime/jit/ReferenceKernel.h"
+#include "runtime/jit/Types.h"
+#include "runtime/jit/Verify.h"
+#include "test/conformance/Runner.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
+#include <iostream>
+
+using namespace attnc;
+using namespace attnc::conformance;
+using runtime::ArgValue;
+using runtime::Error;
+using runtime::Result;
+using runtime::SafetensorsFile;
+using runtime::Status;
+using runtime::Tensor;
+
+namespace {
+
+/// One spec on its way.
+class Request {
+public:
+  Request(llvm::StringRef specPath, llvm::StringRef inputPath, llvm::StringRef referencePath)
+      : specPath(specPath), inputPath(inputPath), referencePath(referencePath) {}
+
+  /// Carries it out on `target`; the answer.
+  llvm::json::Object carryOut(llvm::StringRef target, unsigned repeats);
+
+private:
+  Status compile(llvm::StringRef target);
+  Status readInputs();
+  Status resolveShapes();
+  Status run(unsigned repeats);
+  Status judge();
+
+  std::string specPath, inputPath, referencePath;
+  std::string text;
+  std::unique_ptr<CompiledSpec> spec;
+  std::vector<ArgValue> inputs;
+  std::optional<jit::Shapes> shapes;
+  std::vector<Tensor> outputs;
+  llvm::json::Array judgements;
+};
+
+} // namespace
+
+Status Request::compile(llvm::StringRef target) {
+  auto buffer = llvm::MemoryBuffer::getFile(specPath, /*IsText=*/true);
+  if (!buffer)
+    return Error{"cannot read '" + specPath + "': " + buffer.getError().message()};
+  text = (*buffer)->getBuffer().str();
+  auto compiled = CompiledSpec::compile(text, target);
+  if (!compiled)
+    return compiled.takeError();
+  spec = std::move(*compiled);
+  return {};
+}
+
+Status Request::readInputs() {
+  Result<SafetensorsFile> file = SafetensorsFile::open(inputPath);
+  if (!file)
+    return file.takeError();
+  for (const attn::KernelArgument &argument : spec->kernel().inputs) {
+    Result<Tensor> tensor = file->tensor(argument.name);
+    if (!tensor)
+      return tensor.takeError();
+    if (argument.isTensor())
+      inputs.emplace_back(std::move(*tensor));
+    else if (runtime::isFloat(tensor->dtype()))
+      inputs.emplace_back(tensor->loadLinear(0));
+    else
+      inputs.emplace_back(runtime::loadInteger(tensor->dtype(), tensor->data()));
+  }
+  return {};
+}
+
+/// The sizes that the inputs have; whether they fit is for the launch to check.
+Status Request::resolveShapes() {
+  const attn::KernelFunction &kernel = spec->kernel();
+  jit::ShapeRequest request;
+  for (const std::string &symbol : kernel.symbols)
+    request.symbols[symbol] = 1;
+  for (auto [argument, value] : llvm::zip_equal(kernel.inputs, inputs)) {
+    const auto *tensor = std::get_if<Tensor>(&value);
+    if (!tensor)
+      continue;
+    if (tensor->shape().size() != argument.dims.size())
+      return Error{"argument '" + argument.name + "' has another rank"};
+    for (auto [dim, size] : llvm::zip_equal(argument.dims, tensor->shape()))
+      if (dim.symbol >= 0 && !(dim.broadcast && size == 1))
+        request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = size - dim.extra;
+  }
+  for (const attn::KernelArgument &argument : kernel.inputs)
+    for (const attn::KernelDim &dim : argument.dims)
+      if (dim.symbol >= 0 && !mlir::ShapedType::isDynamic(dim.size))
+        request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.size - dim.extra;
+  Result<jit::Shapes> resolved = jit::Shapes::resolve(kernel, request);
+  if (!resolved)
+    return resolved.takeError();
+  shapes = std::move(*resolved);
+  return {};
+}
+
+Status Request::run(unsigned repeats) {
+  for (unsigned n = 0; n < repeats; ++n) {
+    auto results = jit::allocateOutputs(spec->kernel(), *shapes);
+    if (!results)
+      return results.takeError();
+    if (Status status = spec->run(inputs, *results); !status)
+      return status;
+    if (n == 0)
+      outputs = std::move(*results);
+    else if (!std::equal(outputs.begin(), outputs.end(), results->begin(), sameBits))
+      return Error{"run " + std::to_string(n + 1) + " gives other bits than the first"};
+  }
+  return {};
+}
+
+Status Request::judge() {
+  const attn::KernelFunction &kernel = spec->kernel();
+  auto exact = jit::allocateOutputs(kernel, *shapes, runtime::DType::F64);
+  auto baseline = jit::allocateOutputs(kernel, *shapes, runtime::DType::F64);
+  if (!exact || !baseline)
+    return Error{"out of memory"};
+  if (Status status = jit::runReference(kernel, inputs, *exact, attn::Precision::Exact); !status)
+    return spec->explain(status.takeError());
+  if (Status status = jit::runReference(kernel, inputs, *baseline, attn::Precision::Baseline); !status)
+    return spec->explain(status.takeError());
+  std::vector<runtime::NamedTensor> named;
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    const std::string &name = kernel.outputs[n].name;
+    named.push_back({name, (*exact)[n]});
+    jit::Judgement judgement = jit::judge(name, jit::getJudgeRule(kernel, static_cast<unsigned>(n)), outputs[n],
+                                          (*exact)[n], (*baseline)[n]);
+    if (!judgement.right() && failsByChance(judgement, outputs[n]))
+      judgement.fault.clear();
+    judgements.push_back(llvm::json::Object{
+        {"name", name}, {"fault", llvm::json::fixUTF8(judgement.fault)}, {"line", judgement.toString()}});
+  }
+  return runtime::writeSafetensors(referencePath, named);
+}
+
+llvm::json::Object Request::carryOut(llvm::StringRef target, unsigned repeats) {
+  auto answer = [&](llvm::StringRef stage, Status status) {
+    return llvm::json::Object{{"stage", stage},
+                              {"error", llvm::json::fixUTF8(status ? "" : status.message())},
+                              {"results", std::move(judgements)}};
+  };
+  if (Status status = compile(target); !status)
+    return answer("compile", std::move(status));
+  if (Status status = readInputs(); !status)
+    return answer("inputs", std::move(status));
+  if (Status status = resolveShapes(); !status)
+    return answer("inputs", std::move(status));
+  if (Status status = run(repeats); !status)
+    return answer("run", std::move(status));
+  if (Status status = judge(); !status)
+    return answer("reference", std::move(status));
+  return answer("done", {});
+}
+
+int conformance::serveSpecs(llvm::StringRef target, unsigned repeats) {
+  // Whoever feeds this tells crashes apart by their traces.
+  llvm::sys::PrintStackTraceOnErrorSignal("");
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    llvm::SmallVector<llvm::StringRef> fields;
+    llvm::StringRef(line).split(fields, '\t');
+    if (fields.size() != 3) {
+      llvm::errs() << "expected a spec, its inputs and a path for the reference's results, got '" << line << "'\n";
+      return 2;
+    }
+    llvm::outs() << llvm::json::Value(Request(fields[0], fields[1], fields[2]).carryOut(target, repeats)) << "\n";
+    llvm::outs().flush();
+  }
+  return 0;
+}

@@ -1,0 +1,280 @@
+"""Draws whole specs with their inputs. A seed and a number give the same ones on every machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+import numpy as np
+
+from builder import Builder, Captured, Rejected
+from masks import random_mask
+from reference import Arrays, compute_logits, make_grid, run_kernel
+from scalars import Precision, round_to
+from scores import random_score
+from spec import Kernel, Spec, tensor_type
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """How large problems may be."""
+
+    rows: tuple[int, ...]
+    dims: tuple[int, ...]
+    batches: tuple[int, ...]
+    key_heads: tuple[int, ...]
+    groups: tuple[int, ...]
+    logits: int  # of one kernel
+    kernels: tuple[float, ...]  # odds of one, two, ... kernels
+
+
+LARGE = Sizes(
+    (1, 2, 5, 17, 31, 33, 63, 64, 65, 96, 100, 127, 128, 129, 130, 160, 191, 200, 255, 257, 300, 384),
+    (8, 16, 24, 32, 40, 64, 64, 64, 72, 80, 96, 128, 128, 192, 256), (1, 1, 2, 3), (1, 1, 2, 3), (1, 1, 2, 3, 4, 8),
+    250_000, (0.86, 0.1, 0.03, 0.01),
+)
+# For the simulator, which takes its time.
+SMALL = Sizes((1, 3, 16, 17, 33, 48, 63, 64, 65, 70, 80), (8, 16, 32, 64), (1, 1, 2), (1, 2), (1, 2), 9_000, (0.9, 0.1))
+
+
+@dataclasses.dataclass
+class Case:
+    """A spec, its inputs, and what they give."""
+
+    number: int
+    spec: Spec
+    inputs: Arrays
+    expected: Arrays
+
+
+class Generator:
+    def __init__(self, seed: int, number: int, sizes: Sizes) -> None:
+        self.rng = random.Random(f"{seed}/{number}")
+        self.numpy = np.random.default_rng([seed & 0xFFFFFFFF, number])
+        self.sizes = sizes
+        self.spec = Spec("f", {}, [], [], [])
+        self.inputs: Arrays = {}
+        self.captured: list[Captured] = []
+        self.expected: Arrays = {}
+
+    # --- The problem ---
+
+    def draw_problem(self) -> None:
+        rng, sizes = self.rng, self.sizes
+        self.element = rng.choices(["f32", "bf16", "f16"], [0.3, 0.42, 0.28])[0]
+        self.packed = rng.random() < 0.2
+        self.batch = rng.choice(sizes.batches)
+        self.queries, self.keys = rng.choice(sizes.rows), rng.choice(sizes.rows)
+        kind = rng.random()
+        if kind < 0.4:
+            self.keys = self.queries
+        elif kind < 0.5:
+            self.queries = 1
+        elif kind < 0.6:
+            self.queries, self.keys = max(self.queries, self.keys), min(self.queries, self.keys)
+        # Which sizes stand in the types.
+        self.static = {axis: rng.random() < 0.15 for axis in ("b", "q", "k")}
+        if self.packed:
+            self.batch = rng.choice([1, 2, 3, 5])
+
+    def heads(self) -> tuple[int, int]:
+        while True:
+            key_heads, group = self.rng.choice(self.sizes.key_heads), self.rng.choice(self.sizes.groups)
+            if key_heads * group * self.batch * self.queries * self.keys <= self.sizes.logits or key_heads * group == 1:
+                return key_heads, group
+
+    def add(self, name: str, sizes: list[int], static: list[bool], element: str, value: np.ndarray) -> str:
+        self.spec.arguments[name] = tensor_type([size if fixed else None for size, fixed in zip(sizes, static)], element)
+        self.inputs[name] = value
+        return name
+
+    def rows_tensor(self, name: str, axis: str, heads: int, dim: int) -> str:
+        rows = self.queries if axis == "q" else self.keys
+        sizes = [rows, heads, dim] if self.packed else [self.batch, rows, heads, dim]
+        static = [self.static[axis], True, True] if self.packed else [self.static["b"], self.static[axis], True, True]
+        value = round_to(self.numpy.normal(size=sizes) * self.rng.choice([0.5, 1.0, 1.0, 3.0]), self.element)
+        return self.add(name, sizes, static, self.element, value.astype(np.float64))
+
+    def draw_tensors(self, number: int, kind: str) -> list[str]:
+        rng = self.rng
+        before = [kernel for kernel in self.spec.kernels if kernel.kind == "forward"]
+        if before and rng.random() < 0.5:
+            return before[0].tensors[: 3 if kind == "forward" else 2]
+        key_heads, group = self.heads()
+        dim = rng.choice(self.sizes.dims)
+        value_dim = dim if rng.random() < 0.7 else rng.choice(self.sizes.dims)
+        suffix = str(number) if number else ""
+        query = self.rows_tensor("q" + suffix, "q", key_heads * group, dim)
+        if group == 1 and self.queries == self.keys and self.static["q"] == self.static["k"] and rng.random() < 0.05:
+            return [query, query, query][: 3 if kind == "forward" else 2]
+        key = self.rows_tensor("k" + suffix, "k", key_heads, dim)
+        if kind == "weights":
+            return [query, key]
+        if value_dim == dim and rng.random() < 0.04:
+            return [query, key, key]
+        return [query, key, self.rows_tensor("v" + suffix, "k", key_heads, value_dim)]
+
+    # --- Clauses ---
+
+    def add_scalar(self, type_name: str, value: int | float, prefix: str) -> str:
+        name = f"{prefix}{len(self.spec.arguments)}"
+        self.spec.arguments[name] = type_name
+        self.inputs[name] = np.array([value], dtype=np.float64 if type_name == "f32" else np.int64)
+        return name
+
+    def draw_offsets(self) -> dict[str, str]:
+        """Cumulative lengths; empty sequences are among them."""
+        clause = {}
+        together = self.queries == self.keys and self.rng.random() < 0.5
+        for side, total in (("query", self.queries), ("key", self.keys)):
+            cuts = np.sort(self.numpy.integers(0, total + 1, self.batch - 1))
+            if self.batch > 2 and self.rng.random() < 0.4:
+                cuts[0] = cuts[1]
+            if together and side == "key":
+                clause[side] = clause["query"]
+                continue
+            value = np.concatenate([[0], cuts, [total]]).astype(np.int64)
+            clause[side] = self.add(f"{side}_offsets", [self.batch + 1], [self.static["b"]], "i32", value)
+        return clause
+
+    def draw_lengths(self) -> dict[str, str]:
+        clause = {}
+        for side, total in (("query", self.queries), ("key", self.keys)):
+            if self.rng.random() < 0.35:
+                continue
+            value = self.numpy.integers(0, total + 1, self.batch)
+            for n in range(self.batch):
+                value[n] = self.rng.choice([value[n], value[n], 0, 1, total])
+            name = f"{side}_lengths{len(self.spec.arguments)}"
+            clause[side] = self.add(name, [self.batch], [self.static["b"]], "i32", value.astype(np.int64))
+        return clause
+
+    def draw_clauses(self, kernel: Kernel) -> None:
+        rng, clauses = self.rng, kernel.clauses
+        heads = self.inputs[kernel.tensors[0]].shape[-2]
+        if self.packed:
+            before = self.spec.kernels[0].clauses.get("varlen") if self.spec.kernels else None
+            clauses["varlen"] = dict(before) if isinstance(before, dict) else self.draw_offsets()
+        elif rng.random() < 0.3:
+            if lengths := self.draw_lengths():
+                clauses["lengths"] = lengths
+        if rng.random() < 0.3:
+            scale = float(np.float32(rng.choice([0.0625, 0.125, 0.1, 0.5, 0.05, 0.25, -0.125])))
+            clauses["scale"] = self.add_scalar("f32", scale, "scale") if rng.random() < 0.4 else scale
+        if rng.random() < 0.2:
+            count = rng.choice([1, 1, 2, 5])
+            sizes = [heads, count] if rng.random() < 0.7 else [count]
+            element = rng.choice(["f32", "bf16", "f16"])
+            value = round_to(self.numpy.normal(size=sizes) * 2, element).astype(np.float64)
+            clauses["sinks"] = self.add(f"sinks{len(self.spec.arguments)}", sizes, [True] * 2, element, value)
+        if rng.random() < 0.12:
+            seed = rng.choice([rng.getrandbits(63), -rng.getrandbits(63), 0, -1, (1 << 63) - 1, rng.getrandbits(32)])
+            probability = rng.choice([0.1, 0.1, 0.5, 0.25, 0.0, 1.0, 0.9])
+            first = self.add_scalar("f32", float(np.float32(probability)), "p") if rng.random() < 0.4 else probability
+            clauses["dropout"] = (first, self.add_scalar("i64", seed, "seed"))
+        if rng.random() < 0.35:
+            clauses["align"] = rng.choice(["top_left", "top_left", "bottom_right"])
+        if rng.random() < 0.22:
+            offset = rng.choice([0, 1, rng.randint(0, self.keys), -rng.randint(1, 9), 1000, 65536, (1 << 29) - 7, 1 << 29,
+                                 1 << 30, (1 << 31) - 1 - self.queries - self.keys])
+            clauses["q_offset"] = self.add_scalar("index", offset, "offset")
+        names = list(clauses)
+        rng.shuffle(names)
+        kernel.clauses = {name: clauses[name] for name in names}
+
+    # --- Regions ---
+
+    def draw_regions(self, kernel: Kernel) -> None:
+        rng = self.rng
+        grid = make_grid(self.spec, kernel, self.inputs)
+        kind = rng.random()
+        if kind < 0.82:
+            builder = Builder(rng, self.spec, kernel, grid, self.inputs, None, self.captured)
+            kernel.mask = random_mask(builder)
+        self.expect(kernel)
+        if rng.random() > 0.62:
+            return
+        logits = [compute_logits(self.spec, kernel, self.inputs, grid, precision) for precision in Precision]
+        exact, base = (np.where(grid.inside, values, 0) for values in logits)
+        for _ in range(3):
+            builder = Builder(rng, self.spec, kernel, grid, self.inputs, (exact, base), self.captured)
+            try:
+                kernel.score = random_score(builder)
+            except Rejected:
+                continue
+            if self.expect(kernel):
+                return
+            kernel.score = None
+        self.expect(kernel)
+
+    def expect(self, kernel: Kernel) -> bool:
+        """Computes what the kernel gives; whether it is well conditioned."""
+        exact = run_kernel(self.spec, kernel, self.inputs, Precision.EXACT)
+        if kernel.score:
+            base = run_kernel(self.spec, kernel, self.inputs, Precision.BASELINE)
+            unit = {"f32": 2e-5, "f16": 4e-3, "bf16": 3e-2}[self.element]
+            for name, value in exact.items():
+                empty = value == -np.inf
+                if not np.isfinite(value[~empty]).all() or not np.array_equal(base[name] == -np.inf, empty):
+                    return False
+                difference = np.abs(value[~empty] - base[name][~empty])
+                size = np.abs(value[~empty]) if name in kernel.results[1:] else np.abs(value[~empty]).max(initial=0)
+                if (difference > (2e-5 if name in kernel.results[1:] else unit) * np.maximum(1, size)).any():
+                    return False
+        self.expected.update(exact)
+        return True
+
+    # --- All of it ---
+
+    def draw_returns(self) -> None:
+        rng, returns = self.rng, []
+        odd = rng.random() < 0.2
+        for kernel in self.spec.kernels:
+            for name in kernel.results:
+                if not odd or rng.random() < 0.6:
+                    returns.append(name)
+            if len(kernel.results) > 1 and not set(kernel.results) & set(returns):
+                returns.append(rng.choice(kernel.results))
+        if not returns:
+            returns = [self.spec.kernels[0].results[0]]
+        if odd and rng.random() < 0.3:
+            returns.append(rng.choice(returns))
+        if odd and rng.random() < 0.5:
+            rng.shuffle(returns)
+        self.spec.returns = [(name, f"r{n}") for n, name in enumerate(returns)]
+
+    def poison(self) -> None:
+        """Rows behind lengths hold anything (S11)."""
+        kernel = self.spec.kernels[0]
+        lengths = kernel.clauses.get("lengths")
+        if len(self.spec.kernels) > 1 or not isinstance(lengths, dict) or len(set(kernel.tensors)) < len(kernel.tensors):
+            return
+        if self.rng.random() < 0.5:
+            return
+        for name, side in zip(kernel.tensors, ("query", "key", "key")):
+            if side in lengths:
+                for n, length in enumerate(self.inputs[lengths[side]]):
+                    self.inputs[name][n, int(length) :] = self.rng.choice([np.nan, np.inf, 1e4])
+
+    def draw(self) -> None:
+        rng = self.rng
+        self.draw_problem()
+        count = rng.choices(range(1, len(self.sizes.kernels) + 1), self.sizes.kernels)[0]
+        for number in range(count):
+            kind = "weights" if not self.packed and rng.random() < 0.12 else "forward"
+            results = [f"o{number}"] + ([f"l{number}"] if kind == "forward" and rng.random() < 0.75 else [])
+            kernel = Kernel(kind, results, self.draw_tensors(number, kind))
+            self.draw_clauses(kernel)
+            self.draw_regions(kernel)
+            self.spec.kernels.append(kernel)
+        self.draw_returns()
+        self.spec.prune()
+        self.inputs = {name: self.inputs[name] for name in self.spec.arguments}
+        self.expected = {name: self.expected[value] for value, name in self.spec.returns}
+        self.poison()
+
+
+def generate(seed: int, number: int, sizes: Sizes = LARGE) -> Case:
+    generator = Generator(seed, number, sizes)
+    generator.draw()
+    return Case(number, generator.spec, generator.inputs, generator.expected)

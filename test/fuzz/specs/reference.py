@@ -1,0 +1,336 @@
+"""What a spec means, in numpy: the formulas of docs/spec.md on whole tensors at once.
+
+Independent of dialect/attn/Reference*.cpp, which is held against it. With `Precision.BASELINE` the same is done in the
+types of the inputs and f32, which tells how well conditioned a spec is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from scalars import (
+    FLOAT_BINARY, FLOAT_PREDICATES, FLOAT_TESTS, FLOAT_UNARY, INTEGER_BINARY, INTEGER_PREDICATES, INTEGER_UNARY,
+    Precision, bits_to_float, float_to_bits, is_float, round_to, to_float, to_integer, truth, unsigned, width_of, wrap,
+)
+from spec import Kernel, Load, Op, Region, Spec, shape_of
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclasses.dataclass
+class Grid:
+    """Every logit of a kernel, as arrays that broadcast to [B, H, Sq, Sk]; packed sequences are laid out side by side."""
+
+    batch: int
+    heads: int
+    queries: int
+    keys: int
+    b: np.ndarray
+    h: np.ndarray
+    i: np.ndarray  # position of the query
+    j: np.ndarray  # position of the key
+    row: np.ndarray  # of the query's tensor
+    column: np.ndarray  # of the key's tensor
+    inside: np.ndarray  # whether both lie in the sequence
+    query_lengths: np.ndarray
+    query_starts: np.ndarray
+    key_starts: np.ndarray
+
+
+def make_grid(spec: Spec, kernel: Kernel, inputs: Arrays) -> Grid:
+    query, key = inputs[kernel.tensors[0]], inputs[kernel.tensors[1]]
+    heads = query.shape[-2]
+    if kernel.packed:
+        offsets = kernel.clauses["varlen"]
+        query_starts, key_starts = inputs[offsets["query"]], inputs[offsets["key"]]
+        query_lengths, key_lengths = np.diff(query_starts), np.diff(key_starts)
+        query_starts, key_starts = query_starts[:-1], key_starts[:-1]
+        batch, queries, keys = len(query_lengths), int(max(query_lengths, default=0)), int(max(key_lengths, default=0))
+    else:
+        batch, queries, keys = query.shape[0], query.shape[1], key.shape[1]
+        lengths = kernel.clauses.get("lengths", {})
+        query_lengths = inputs[lengths["query"]] if "query" in lengths else np.full(batch, queries)
+        key_lengths = inputs[lengths["key"]] if "key" in lengths else np.full(batch, keys)
+        query_starts = key_starts = np.zeros(batch, dtype=np.int64)
+    column4 = lambda values: np.asarray(values, dtype=np.int64).reshape(-1, 1, 1, 1)
+    r = np.arange(queries, dtype=np.int64).reshape(1, 1, -1, 1)
+    c = np.arange(keys, dtype=np.int64).reshape(1, 1, 1, -1)
+    shift = column4(key_lengths) - column4(query_lengths)
+    if kernel.clauses.get("align", "bottom_right") == "top_left":
+        shift = np.zeros_like(shift)
+    offset = kernel.clauses.get("q_offset")
+    if isinstance(offset, str):
+        shift = shift + scalar(spec, inputs, offset)
+    return Grid(
+        batch, heads, queries, keys, column4(np.arange(batch)), np.arange(heads, dtype=np.int64).reshape(1, -1, 1, 1),
+        r + shift, c, column4(query_starts) + r, column4(key_starts) + c,
+        (r < column4(query_lengths)) & (c < column4(key_lengths)),
+        np.asarray(query_lengths), np.asarray(query_starts), np.asarray(key_starts),
+    )
+
+
+def scalar(spec: Spec, inputs: Arrays, name: str) -> np.ndarray:
+    """A captured scalar or constant as an array of one element."""
+    for op in spec.constants:
+        if op.result == name:
+            return constant(op)
+    return np.asarray(inputs[name]).reshape(1, 1, 1, 1)
+
+
+def constant(op: Op) -> np.ndarray:
+    type_name = op.types[0]
+    if is_float(type_name):
+        return round_to(np.full((1, 1, 1, 1), op.value), type_name).astype(np.float64)
+    number = int(op.value or 0) & ((1 << 64) - 1)
+    value = np.full((1, 1, 1, 1), number - (1 << 64) if number >> 63 else number, dtype=np.int64)
+    return wrap(value, width_of(type_name))
+
+
+class Evaluator:
+    """Evaluates a region's operations in turn."""
+
+    def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, region: Region, precision: Precision,
+                 logits: np.ndarray | None) -> None:
+        self.spec, self.grid, self.inputs, self.precision = spec, grid, inputs, precision
+        names = region.arguments[-4:]
+        self.values: Arrays = dict(zip(names, (grid.b, grid.h, grid.i, grid.j)))
+        self.types = dict.fromkeys(names, "index")
+        self.stored = dict(zip(names, (grid.b, grid.h, grid.row, grid.column)))
+        if logits is not None:
+            self.values[region.arguments[0]], self.types[region.arguments[0]] = logits, "f32"
+
+    def value(self, name: str) -> np.ndarray:
+        if name not in self.values:
+            # Captured from the function.
+            value = scalar(self.spec, self.inputs, name)
+            type_name = next((op.types[0] for op in self.spec.constants if op.result == name), None)
+            self.types[name] = type_name or self.spec.arguments[name]
+            self.values[name] = self.to_precision(value, self.types[name])
+        return self.values[name]
+
+    def to_precision(self, value: np.ndarray, type_name: str) -> np.ndarray:
+        if not is_float(type_name):
+            return value
+        return value.astype(np.float64) if self.precision is Precision.EXACT else round_to(value, type_name)
+
+    def load(self, load: Load) -> np.ndarray:
+        tensor = self.inputs[load.tensor]
+        indices = []
+        for name, size in zip(load.indices, tensor.shape, strict=True):
+            index = self.stored[name] if name in self.stored else self.value(name)
+            indices.append(np.clip(index, 0, size - 1))
+        element = tensor[tuple(indices)] if indices else tensor.reshape(1, 1, 1, 1)
+        return self.to_precision(element, shape_of(self.spec.arguments[load.tensor])[1])
+
+    def side(self, op: Op, name: str) -> np.ndarray | int | float | None:
+        side = op.sides.get(name)
+        return self.value(side) if isinstance(side, str) else side
+
+    def sugar(self, op: Op) -> np.ndarray:
+        real = np.float64 if self.precision is Precision.EXACT else np.float32
+        operands = [self.value(name) for name in op.operands]
+        if op.name == "attn.load":
+            return self.load(op.loads[0])
+        if op.name == "attn.softcap":
+            cap = self.side(op, "cap")
+            cap = cap.astype(real) if isinstance(cap, np.ndarray) else real(np.float32(cap))
+            return np.where(np.isinf(cap), operands[0], cap * np.tanh(operands[0] / cap)).astype(real)
+        if op.name == "attn.bias":
+            return operands[0] + self.load(op.loads[0]).astype(real)
+        if op.name == "attn.alibi":
+            distance = np.abs(operands[1] - operands[2]).astype(real)
+            return operands[0] - self.load(op.loads[0]).astype(real) * distance
+        if op.name == "attn.causal":
+            return truth(operands[1] <= operands[0])
+        if op.name == "attn.window":
+            i, j = operands
+            keep = np.ones(np.broadcast_shapes(i.shape, j.shape), dtype=bool)
+            # Positions are far from the ends of 64 bits, and a side may be anywhere: compare distances with it.
+            if (left := self.side(op, "left")) is not None:
+                keep = keep & (i - j <= left)
+            if (right := self.side(op, "right")) is not None:
+                keep = keep & (j - i <= right)
+            return truth(keep)
+        if op.name == "attn.same_segment":
+            queries, keys = self.load(op.loads[0]), self.load(op.loads[1])
+            return truth((queries == keys) & (queries >= 0))
+        assert op.name == "attn.prefix", op.name
+        return truth(operands[0] < self.load(op.loads[0]))
+
+    def compute(self, op: Op) -> np.ndarray:
+        name = op.name
+        if name == "arith.constant":
+            return self.to_precision(constant(op), op.types[0])
+        if name.startswith("attn."):
+            return self.sugar(op)
+        a, *others = (self.value(operand) for operand in op.operands)
+        source, target = op.types[0], op.result_type
+        if name in INTEGER_BINARY:
+            return INTEGER_BINARY[name](a, others[0], width_of(source))
+        if name in INTEGER_UNARY:
+            return INTEGER_UNARY[name](a, width_of(source))
+        if name == "arith.cmpi":
+            return truth(INTEGER_PREDICATES[op.predicate](a, others[0], width_of(source)))
+        if name == "arith.cmpf":
+            return truth(FLOAT_PREDICATES[op.predicate](a, others[0]))
+        if name in FLOAT_TESTS:
+            return truth(FLOAT_TESTS[name](a))
+        if name == "arith.select":
+            return np.where(a != 0, others[0], others[1])
+        if name in ("arith.extsi", "arith.trunci", "arith.index_cast"):
+            return wrap(a, width_of(target))
+        if name in ("arith.extui", "arith.index_castui"):
+            return wrap(unsigned(a, width_of(source)), width_of(target))
+        if name in ("arith.sitofp", "arith.uitofp"):
+            return to_float(a, width_of(source), target, name == "arith.sitofp", self.precision)
+        if name in ("arith.fptosi", "arith.fptoui"):
+            return to_integer(a, width_of(target), name == "arith.fptosi")
+        if name == "arith.bitcast":
+            if is_float(source) == is_float(target):
+                return a
+            return bits_to_float(a, target, self.precision) if is_float(target) else float_to_bits(a, source)
+        return self.compute_float(op, a, others)
+
+    def compute_float(self, op: Op, a: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
+        name, target = op.name, op.result_type
+        # One rounding at the end of each operation.
+        wide = [a, *others] if self.precision is Precision.EXACT else [x.astype(np.float64) for x in (a, *others)]
+        if name in FLOAT_UNARY:
+            result = FLOAT_UNARY[name](wide[0])
+        elif name in FLOAT_BINARY:
+            result = FLOAT_BINARY[name](*wide)
+        elif name == "math.fma":
+            result = wide[0] * wide[1] + wide[2]
+        elif name == "math.clampf":
+            result = np.minimum(np.maximum(wide[0], wide[1]), wide[2])
+        elif name == "math.fpowi":
+            result = np.power(wide[0], wide[1].astype(np.float64))
+        elif name in ("arith.extf", "arith.truncf"):
+            result = wide[0]
+        else:
+            raise NotImplementedError(f"no meaning for '{name}'")
+        return result if self.precision is Precision.EXACT else round_to(result, target)
+
+    def run(self, op: Op) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            result = self.compute(op)
+        self.values[op.result], self.types[op.result] = result, op.result_type
+        return result
+
+
+# --- Attention --------------------------------------------------------------------------------------------------------
+
+
+def gather(tensor: np.ndarray, kernel: Kernel, starts: np.ndarray, rows: int, real: type) -> np.ndarray:
+    """Rows of every sequence as [B, H, S, D]; what lies behind a packed sequence is some other row."""
+    if kernel.packed:
+        places = starts[:, None] + np.arange(rows)[None, :]
+        tensor = tensor[np.clip(places, 0, max(len(tensor) - 1, 0))] if len(tensor) else np.zeros(
+            (len(starts), rows, *tensor.shape[1:]))
+    return np.ascontiguousarray(tensor.astype(real).transpose(0, 2, 1, 3))
+
+
+def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, precision: Precision) -> np.ndarray:
+    """S1."""
+    real = np.float64 if precision is Precision.EXACT else np.float32
+    query = gather(inputs[kernel.tensors[0]], kernel, grid.query_starts, grid.queries, real)
+    key = gather(inputs[kernel.tensors[1]], kernel, grid.key_starts, grid.keys, real)
+    key = np.repeat(key, grid.heads // key.shape[1], axis=1)
+    scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
+    if isinstance(scale, str):
+        scale = float(scalar(spec, inputs, scale)[0, 0, 0, 0])
+    elif "scale" in kernel.clauses:
+        scale = float(np.float32(scale))
+    with np.errstate(all="ignore"):
+        return (query @ key.transpose(0, 1, 3, 2)) * real(scale)
+
+
+def dropout_factors(grid: Grid, probability: np.float32, seed: int) -> np.ndarray:
+    """S9: Philox4x32-10 of the seed and the place, rows counted from the sequence's first."""
+    shape = (grid.batch, grid.heads, grid.queries, grid.keys)
+    low = np.uint64(0xFFFFFFFF)
+    places = (grid.b, grid.h, np.arange(grid.queries).reshape(1, 1, -1, 1), np.arange(grid.keys).reshape(1, 1, 1, -1))
+    counter = [np.broadcast_to(place, shape).astype(np.uint64) for place in places]
+    key = [np.uint64(seed & 0xFFFFFFFF), np.uint64((seed >> 32) & 0xFFFFFFFF)]
+    for _ in range(10):
+        first, second = np.uint64(0xD2511F53) * counter[0], np.uint64(0xCD9E8D57) * counter[2]
+        counter = [(second >> np.uint64(32)) ^ counter[1] ^ key[0], second & low,
+                   (first >> np.uint64(32)) ^ counter[3] ^ key[1], first & low]
+        key = [(key[0] + np.uint64(0x9E3779B9)) & low, (key[1] + np.uint64(0xBB67AE85)) & low]
+    uniform = (counter[0] >> np.uint64(8)).astype(np.float64) * 2.0**-24
+    kept = 0.0 if probability == 1 else 1 / (1 - float(probability))
+    return np.where(uniform >= float(probability), kept, 0.0)
+
+
+def evaluate_region(spec: Spec, grid: Grid, inputs: Arrays, region: Region, precision: Precision,
+                    logits: np.ndarray | None = None) -> np.ndarray:
+    evaluator = Evaluator(spec, grid, inputs, region, precision, logits)
+    for op in region.ops:
+        evaluator.run(op)
+    return evaluator.value(region.result)
+
+
+def compute_keep(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid) -> np.ndarray:
+    """S3, S11: the keys that each query sees."""
+    keep = np.broadcast_to(grid.inside, (grid.batch, grid.heads, grid.queries, grid.keys))
+    if kernel.mask:
+        keep = keep & (evaluate_region(spec, grid, inputs, kernel.mask, Precision.EXACT) != 0)
+    return keep
+
+
+def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision) -> Arrays:
+    """The results of a kernel by their names."""
+    real = np.float64 if precision is Precision.EXACT else np.float32
+    grid = make_grid(spec, kernel, inputs)
+    with np.errstate(all="ignore"):
+        scores = compute_logits(spec, kernel, inputs, grid, precision)
+        if kernel.score:
+            scores = evaluate_region(spec, grid, inputs, kernel.score, precision, scores)
+        scores = np.where(compute_keep(spec, kernel, inputs, grid), scores, -np.inf).astype(real)
+        maximum = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        sinks = np.full((1, grid.heads, 1, 0), 0.0, dtype=real)
+        if "sinks" in kernel.clauses:
+            sinks = inputs[kernel.clauses["sinks"]].astype(real)
+            sinks = np.broadcast_to(sinks, (grid.heads, sinks.shape[-1])).reshape(1, grid.heads, 1, -1)
+            maximum = np.maximum(maximum, sinks.max(axis=-1, keepdims=True, initial=-np.inf))
+        # Queries at or behind their length are empty, sinks or not.
+        rows = np.arange(grid.queries).reshape(1, 1, -1, 1) < grid.query_lengths.reshape(-1, 1, 1, 1)
+        empty = (maximum == -np.inf) | ~rows
+        total = np.exp(scores - maximum).sum(axis=-1, keepdims=True) + np.exp(sinks - maximum).sum(axis=-1, keepdims=True)
+        weights = np.where(empty, 0, np.exp(scores - maximum) / total)
+        lse = np.where(empty, -np.inf, maximum + np.log(total))[..., 0]
+        element = shape_of(spec.arguments[kernel.tensors[0]])[1]
+        if dropout := kernel.clauses.get("dropout"):
+            probability, seed = dropout
+            if isinstance(probability, str):
+                probability = scalar(spec, inputs, probability)[0, 0, 0, 0]
+            weights = weights * dropout_factors(grid, np.float32(probability), int(inputs[seed].reshape(-1)[0]))
+        if precision is Precision.BASELINE:
+            weights = round_to(weights, element)
+        if kernel.kind == "weights":
+            return {kernel.results[0]: weights}
+        value = gather(inputs[kernel.tensors[2]], kernel, grid.key_starts, grid.keys, real)
+        # What has no weight takes no part, even where it is no number.
+        value = np.where(np.isfinite(value), value, 0)
+        out = (weights @ np.repeat(value, grid.heads // value.shape[1], axis=1)).transpose(0, 2, 1, 3)
+    if not kernel.packed:
+        results = [out, lse]
+    else:
+        total_rows = inputs[kernel.tensors[0]].shape[0]
+        packed_out = np.zeros((total_rows, *out.shape[2:]), dtype=real)
+        packed_lse = np.zeros((grid.heads, total_rows), dtype=real)
+        for n, (start, length) in enumerate(zip(grid.query_starts, grid.query_lengths)):
+            packed_out[start : start + length] = out[n, :length]
+            packed_lse[:, start : start + length] = lse[n, :, :length]
+        results = [packed_out, packed_lse]
+    return dict(zip(kernel.results, results))
+
+
+def run_spec(spec: Spec, inputs: Arrays, precision: Precision = Precision.EXACT) -> Arrays:
+    """All results that the function returns, by their names there."""
+    values: Arrays = {}
+    for kernel in spec.kernels:
+        values.update(run_kernel(spec, kernel, inputs, precision))
+    return {name: values[value] for value, name in spec.returns}

@@ -1,0 +1,174 @@
+"""Runs cases on a target, in a process that others feed: a crash or a hang costs one spec."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import tempfile
+
+import numpy as np
+
+import tensors
+from generate import Case
+from spec import shape_of
+
+# What a pass says to itself: no user can act on it.
+_INTERNAL = re.compile(
+    r"failed to legalize|explicitly marked illegal|has no meaning in|missing \S*Interface registration|unregistered|"
+    r"LLVM ERROR|Assertion|does not verify|failed to run|ptxas|unresolved materialization|does not dominate|"
+    r"cannot be converted|failed without a message|gives other bits|CUDA_ERROR_|cannot read|has another rank"
+)
+
+
+@dataclasses.dataclass
+class Verdict:
+    """What came of one case: "right", "refused" or a fault."""
+
+    kind: str
+    reason: str = ""  # one line
+    output: str = ""
+
+    @property
+    def fault(self) -> bool:
+        return self.kind not in ("right", "refused")
+
+    def same_fault(self, other: Verdict) -> bool:
+        """Whether both show one fault, as far as words tell."""
+        told = self.kind not in ("message", "crash") or self.words() == other.words()
+        return self.fault and self.kind == other.kind and told
+
+    def words(self) -> str:
+        """The reason without what differs from spec to spec."""
+        text = re.sub(r"^.*?: (error: )?(?=')|%\w+|-?\d+(\.\d+)?(e[-+]?\d+)?|'[^']*'?:\d+:\d+:", "#", self.reason)
+        return re.sub(r"tensor<[^>]*>", "tensor", text)
+
+
+def write_case(folder: pathlib.Path, case: Case) -> tuple[pathlib.Path, pathlib.Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    spec, inputs = folder / "spec.mlir", folder / "inputs.safetensors"
+    spec.write_text(case.spec.text(), encoding="utf-8")
+    elements = {name: shape_of(kind)[1] if kind.startswith("tensor") else kind for name, kind in case.spec.arguments.items()}
+    tensors.write(inputs, {name: (elements[name], value) for name, value in case.inputs.items()})
+    return spec, inputs
+
+
+def first_error(text: str) -> str:
+    """The line that says why."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[0] if lines else "no message")
+
+
+def compare(case: Case, exact: dict[str, np.ndarray]) -> str:
+    """How the project's reference differs from numpy's; empty where it does not."""
+    for name, want in case.expected.items():
+        got = exact[name]
+        if got.shape != want.shape:
+            return f"{name} has shape {got.shape}, numpy has {want.shape}"
+        both_empty = (got == -np.inf) & (want == -np.inf)
+        unit = 1e-6 * np.maximum(1, np.abs(want)) if want.ndim == 3 else 1e-6 * max(1, np.abs(want).max(initial=0))
+        with np.errstate(invalid="ignore"):
+            wrong = ~both_empty & ~(np.abs(got - want) <= unit)
+        if wrong.any():
+            place = tuple(int(x) for x in np.argwhere(wrong)[0])
+            return f"{name}{list(place)} is {got[place]:.6g} by the reference, {want[place]:.6g} by numpy; {int(wrong.sum())} of {wrong.size} differ"
+    return ""
+
+
+def place_of_crash(said: str) -> str:
+    """The functions of ours that a stack trace begins with."""
+    frames = re.findall(r"^ *#\d+ \S+ ((?:attnc::|\(anonymous namespace\)::)[^(]*(?:\(anonymous namespace\)[^(]*)*)", said, re.MULTILINE)
+    names = [re.sub(r"^.*::", "", frame.replace("(anonymous namespace)::", "")).strip() for frame in frames]
+    return " < ".join(dict.fromkeys(name for name in names if name and name not in ("serveSpecs", "carryOut")))[:120]
+
+
+class Runner:
+    """A process of attnc-conformance-tests that serves specs for one target."""
+
+    def __init__(self, binary: pathlib.Path, target: str, repeats: int, timeout: float, cores: set[int] | None = None) -> None:
+        self.command = [str(binary), "--serve-specs", target, str(repeats)]
+        self.timeout = timeout
+        self.process: subprocess.Popen[bytes] | None = None
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-specs-"))
+        self.log = self.folder / "stderr"
+        self.cores = cores
+
+    def close(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+        for path in self.folder.glob("*"):
+            path.unlink()
+        self.folder.rmdir()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        if self.process is None or self.process.poll() is not None:
+            with open(self.log, "wb") as log:
+                self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+            if self.cores:
+                # Its pools have a thread for each core that it may use.
+                os.sched_setaffinity(self.process.pid, self.cores)
+        return self.process
+
+    def ask(self, line: str) -> tuple[str, str]:
+        """The answer to a request, or why there is none."""
+        process = self.start()
+        assert process.stdin and process.stdout
+        process.stdin.write(line.encode() + b"\n")
+        process.stdin.flush()
+        answer = b""
+        while not answer.endswith(b"\n"):
+            if not select.select([process.stdout], [], [], self.timeout)[0]:
+                process.kill()
+                process.wait()
+                return "", f"hangs: silent for {self.timeout:g} s"
+            chunk = os.read(process.stdout.fileno(), 1 << 16)
+            if not chunk:
+                status = process.wait()
+                name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+                return "", f"ends with {name}"
+            answer += chunk
+        return answer.decode(errors="replace"), ""
+
+    def said(self) -> str:
+        try:
+            return self.log.read_text(errors="replace")[:6000]
+        except OSError:
+            return ""
+
+    def run(self, case: Case) -> Verdict:
+        spec, inputs = write_case(self.folder, case)
+        reference = self.folder / "reference.safetensors"
+        answer, ended = self.ask(f"{spec}\t{inputs}\t{reference}")
+        if ended:
+            said = self.said()
+            line = next((line for line in said.splitlines() if re.search(r"LLVM ERROR|Assertion|ERROR:", line)), "")
+            line = line or place_of_crash(said)
+            return Verdict("hang" if "hangs" in ended else "crash", f"the process {ended}" + (f": {line}" if line else ""), said)
+        result = json.loads(answer)
+        if result["stage"] != "done":
+            error = result["error"]
+            line = first_error(error)
+            if "CUDA_ERROR_" in error and self.process:
+                # What goes wrong on a GPU leaves nothing there that works.
+                self.process.kill()
+                self.process.wait()
+            if _INTERNAL.search(error):
+                return Verdict("message", line, error)
+            if result["stage"] == "compile" and not re.search(r":\d+:\d+: error: ", error):
+                return Verdict("message", "a refusal without a place: " + line, error)
+            return Verdict("refused" if result["stage"] in ("compile", "run") else "message", line, error)
+        text = "\n".join(one["line"] for one in result["results"])
+        if difference := compare(case, tensors.read(reference)):
+            return Verdict("reference", difference, text)
+        for one in result["results"]:
+            if one["fault"]:
+                kind = "mean" if "the mean error" in one["fault"] else "NaN" if re.search(r" is [-+]?nan", one["fault"]) else "wrong"
+                return Verdict(kind, f"{one['name']}: {one['fault']}", text)
+        return Verdict("right", output=text)

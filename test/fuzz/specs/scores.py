@@ -1,0 +1,217 @@
+"""Random score regions: sums of bounded terms, caps, biases, and numbers that stand for "masked"."""
+
+from __future__ import annotations
+
+from builder import Builder, Rejected
+from masks import cast, condition_leaf, random_condition, random_integer_op, tried
+from scalars import width_of
+from spec import Region
+
+# Unary operations and the values that they are given: all are continuous there.
+_UNARY = {
+    "math.exp": (-8, 3), "math.exp2": (-10, 4), "math.expm1": (-5, 3), "math.log": (0.1, 1e5), "math.log2": (0.1, 1e5),
+    "math.log10": (0.1, 1e5), "math.log1p": (-0.8, 1e5), "math.sqrt": (0, 1e6), "math.rsqrt": (0.05, 1e6),
+    "math.cbrt": (-1e5, 1e5), "math.sin": (-50, 50), "math.cos": (-50, 50), "math.tan": (-1.2, 1.2),
+    "math.asin": (-0.9, 0.9), "math.acos": (-0.9, 0.9), "math.atan": (-1e4, 1e4), "math.sinh": (-4, 4),
+    "math.cosh": (-4, 4), "math.tanh": (-1e3, 1e3), "math.asinh": (-1e4, 1e4), "math.acosh": (1.1, 1e4),
+    "math.atanh": (-0.9, 0.9), "math.erf": (-8, 8), "math.erfc": (-2, 2), "math.absf": (-1e6, 1e6),
+    "arith.negf": (-1e6, 1e6),
+}
+_ROUNDINGS = ("math.floor", "math.ceil", "math.trunc", "math.round", "math.roundeven")
+_MASKED = (-1e30, -3.4028234663852886e38, -1e9, -5e9, -65504.0, -1e4, -1e38, -2e20, -1e7, -3e38)
+
+
+def bounds(builder: Builder, name: str) -> tuple[float, float]:
+    value = builder.value(name)
+    return (float(value.min()), float(value.max())) if value.size else (0.0, 0.0)
+
+
+def widen(builder: Builder, name: str) -> str:
+    type_name = builder.types[name]
+    return name if type_name == "f32" else builder.emit("arith.truncf" if type_name == "f64" else "arith.extf", [name], [type_name, "f32"])
+
+
+def operate(builder: Builder, name: str, *operands: str, type_name: str = "f32", **more) -> str:
+    return builder.emit(name, list(operands), [type_name], **more)
+
+
+def tame(builder: Builder, name: str, most: float) -> str:
+    """`name` scaled down so that it stays within `most`."""
+    greatest = builder.greatest(name)
+    if greatest <= most:
+        return name
+    factor = 1.0
+    while greatest * factor > most:
+        factor /= 2
+    return operate(builder, "arith.mulf", name, builder.constant(factor, "f32"))
+
+
+def from_integer(builder: Builder) -> str:
+    """A float of an integer that varies."""
+    rng = builder.rng
+    for _ in range(rng.choice([0, 1, 2, 4])):
+        tried(builder, random_integer_op)
+    names = [name for name, type_name in builder.types.items() if type_name in ("i8", "i16", "i32", "i64", "i1")]
+    if names and rng.random() < 0.6:
+        name = rng.choice(names[-6:])
+    else:
+        source = rng.choice([name for name, type_name in builder.types.items() if type_name == "index"][-6:])
+        name = cast(builder, source, rng.choice(["i32", "i32", "i64", "i16", "i8"]))
+    type_name = builder.types[name]
+    target = "f32"
+    if width_of(type_name) <= 8 and rng.random() < 0.2:
+        target = rng.choice(["f16", "bf16"])
+    return widen(builder, builder.emit(rng.choice(["arith.sitofp", "arith.sitofp", "arith.uitofp"]), [name], [type_name, target]))
+
+
+def bits_idiom(builder: Builder) -> str:
+    """A float from 1 to 2, put together from the bits of an integer."""
+    source = cast(builder, builder.pick("index"), "i32")
+    low = builder.emit("arith.andi", [source, builder.constant(0x7FFFFF, "i32")], ["i32"])
+    bits = builder.emit("arith.ori", [low, builder.constant(0x3F800000, "i32")], ["i32"])
+    return builder.emit("arith.bitcast", [bits], ["i32", "f32"])
+
+
+def leaf(builder: Builder) -> str:
+    rng = builder.rng
+    kind = rng.random()
+    if kind < 0.35:
+        return widen(builder, builder.load(rng.choice(["f32", "f32", "bf16", "f16"])))
+    if kind < 0.65:
+        return from_integer(builder)
+    if kind < 0.72:
+        return bits_idiom(builder)
+    if kind < 0.8:
+        return builder.add_scalar("f32", rng.choice([0.5, 1.0, -2.0, 0.1, 3.25, 1e-3]))
+    if kind < 0.88:
+        return "s"
+    return builder.constant(rng.choice([0.5, 1.0, 2.0, -1.5, 0.1, 3.0, 0.0625, 1e-4]), "f32")
+
+
+def node(builder: Builder, depth: int) -> str:
+    rng = builder.rng
+    if depth <= 0 or rng.random() < 0.2:
+        return leaf(builder)
+    kind = rng.random()
+    if kind < 0.4:
+        operand, name = node(builder, depth - 1), rng.choice(list(_UNARY))
+        low, high = _UNARY[name]
+        least, most = bounds(builder, operand)
+        if least < low or most > high:
+            # Into the domain: tanh where it reaches to both sides, else what is positive and bounded.
+            operand = tame(builder, operand, 0.8 if min(-low, high) < 1 and low < 0 else min(high, 4.0))
+            if bounds(builder, operand)[0] < low:
+                operand = operate(builder, "math.absf", operand)
+                operand = operate(builder, "arith.addf", operand, builder.constant(max(low, 0.0) + 0.125, "f32"))
+        return operate(builder, name, operand)
+    if kind < 0.5:
+        exact = [name for name in builder.is_exact if builder.types[name] == "f32" and builder.varies(name)]
+        operand = rng.choice(sorted(exact)) if exact else leaf(builder)
+        halved = operate(builder, "arith.mulf", operand, builder.constant(rng.choice([0.5, 0.25, 0.125]), "f32"))
+        return operate(builder, rng.choice(_ROUNDINGS), halved)
+    if kind < 0.56:
+        operand = tame(builder, node(builder, depth - 1), 100.0)
+        narrow = rng.choice(["f16", "bf16"])
+        rounded = builder.emit("arith.truncf", [operand], ["f32", narrow])
+        if rng.random() < 0.5:
+            rounded = operate(builder, rng.choice(["arith.addf", "arith.mulf", "arith.maximumf"]), rounded,
+                              builder.constant(rng.choice([0.5, 1.5, 2.0]), narrow), type_name=narrow)
+        return widen(builder, rounded)
+    if kind < 0.62:
+        return operate(builder, "arith.select", random_float_test(builder), node(builder, depth - 1), node(builder, depth - 1))
+    if kind < 0.67:
+        return operate(builder, "arith.select", condition_leaf(builder), node(builder, depth - 1), node(builder, depth - 1))
+    a, b = tame(builder, node(builder, depth - 1), 30.0), tame(builder, node(builder, depth - 1), 30.0)
+    if kind < 0.72:
+        return operate(builder, "math.fma", a, b, tame(builder, node(builder, depth - 1), 8.0))
+    if kind < 0.76:
+        low = builder.constant(rng.choice([-2.0, -0.5, 0.0]), "f32")
+        return operate(builder, "math.clampf", a, low, builder.constant(rng.choice([0.25, 1.0, 5.0]), "f32"))
+    name = rng.choice(["arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "arith.minimumf",
+                       "arith.maxnumf", "arith.minnumf", "math.powf", "math.atan2", "math.copysign", "arith.remf"])
+    if name in ("arith.divf", "math.powf", "math.atan2"):
+        # A positive operand, away from 0.
+        positive = operate(builder, "arith.addf", operate(builder, "math.absf", b), builder.constant(rng.choice([0.5, 1.0]), "f32"))
+        if name == "math.powf":
+            return operate(builder, name, tame(builder, positive, 8.0), tame(builder, a, 2.0))
+        return operate(builder, name, a, positive)
+    return operate(builder, name, a, b)
+
+
+def random_float_test(builder: Builder) -> str:
+    """A comparison of floats whose outcome no rounding changes."""
+    rng = builder.rng
+    if rng.random() < 0.1:
+        return operate(builder, rng.choice(["math.isnan", "math.isinf", "math.isfinite"]), builder.pick("f32"))
+    exact = [name for name in builder.is_exact if builder.types[name] == "f32"]
+    name = rng.choice(sorted(exact)) if exact and rng.random() < 0.8 else builder.pick("f32")
+    value = builder.value(name).reshape(-1)
+    threshold = float(value[rng.randrange(value.size)]) if value.size else 0.0
+    if rng.random() < 0.5:
+        threshold += rng.choice([0.0625, -0.0625])
+    predicate = rng.choice(["oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "olt", "oge", "true", "false"])
+    return operate(builder, "arith.cmpf", name, builder.constant(threshold, "f32"), predicate=predicate)
+
+
+def term(builder: Builder) -> str:
+    """A number of moderate size, to add to a logit."""
+    return tame(builder, node(builder, builder.rng.choice([0, 1, 1, 2, 3])), 2.0)
+
+
+# --- Steps of a score -------------------------------------------------------------------------------------------------
+
+
+def step(builder: Builder, current: str) -> str:
+    """The score after one more step."""
+    rng = builder.rng
+    number = lambda value: builder.constant(value, "f32")
+    kind = rng.random()
+    if kind < 0.12:
+        cap = rng.choice([5.0, 20.0, 30.0, 50.0])
+        sides = {"cap": builder.add_scalar("f32", cap, "cap") if rng.random() < 0.4 else cap}
+        return operate(builder, "attn.softcap", current, sides=sides)
+    if kind < 0.22:
+        load = builder.capture(rng.choice(["f32", "bf16", "f16"]), "positive", 1)
+        if load.indices != ["h"]:
+            raise Rejected("slopes are for heads")
+        return operate(builder, "attn.alibi", current, "i", "j", loads=[load])
+    if kind < 0.36:
+        return operate(builder, "attn.bias", current, loads=[builder.capture(rng.choice(["f32", "bf16", "f16"]))])
+    if kind < 0.4:
+        return operate(builder, "attn.bias", current, loads=[builder.capture(rng.choice(["f32", "bf16", "f16"]), "lowest", rng.choice([1, 2, 4]))])
+    if kind < 0.6:
+        return operate(builder, rng.choice(["arith.addf", "arith.subf"]), current, term(builder))
+    if kind < 0.66:
+        return operate(builder, "arith.mulf", current, number(rng.choice([0.5, 2.0, -1.0, 0.3, 1.4426950408889634])))
+    if kind < 0.7:
+        factor = tame(builder, node(builder, 1), 2.0)
+        return operate(builder, "arith.mulf", current, factor)
+    if kind < 0.84:
+        condition = tried(builder, random_condition) or builder.emit("attn.causal", ["i", "j"], ["i1"])
+        other = number(rng.choice(_MASKED) if rng.random() < 0.9 else float("-inf"))
+        if rng.random() < 0.35:
+            other = operate(builder, "arith.addf", current, number(rng.choice([-1.0, 2.0, -5.0])))
+        return operate(builder, "arith.select", condition, *rng.choice([(current, other), (current, other), (other, current)]))
+    if kind < 0.9:
+        name = rng.choice(["arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf"])
+        return operate(builder, name, current, number(rng.choice([-3.0, -0.5, 0.5, 2.0, 10.0])))
+    if kind < 0.95:
+        # Leaky on one side: the two sides meet where the comparison steps.
+        zero = number(0.0)
+        scaled = operate(builder, "arith.mulf", current, number(0.25))
+        return operate(builder, rng.choice(["arith.maximumf", "arith.minimumf"]), operate(builder, "arith.addf", scaled, zero), current)
+    return operate(builder, "math.fma", current, number(rng.choice([0.5, 1.0, 1.5])), term(builder))
+
+
+def random_score(builder: Builder) -> Region | None:
+    rng, current = builder.rng, "s"
+    for _ in range(rng.choice([1, 1, 2, 2, 3, 5])):
+        for _ in range(4):
+            try:
+                current = step(builder, current)
+                break
+            except Rejected:
+                continue
+    if current == "s":
+        return None
+    return builder.finish(current)
