@@ -19,8 +19,8 @@ using namespace attnc::conformance;
 using runtime::Result;
 using runtime::Status;
 
-Status attnc::conformance::compileAlone(const std::string &text, StringRef target) {
-  std::string diagnostics;
+/// Compiles `text` for `target`. What is said of it on the way goes to `diagnostics`.
+static Result<runtime::KernelImage> compileImage(const std::string &text, StringRef target, std::string &diagnostics) {
   llvm::raw_string_ostream stream(diagnostics);
   jit::Session session(stream);
   auto explain = [&](runtime::Error error) { return runtime::Error{diagnostics + error.message}; };
@@ -35,8 +35,24 @@ Status attnc::conformance::compileAlone(const std::string &text, StringRef targe
   Result<runtime::KernelImage> image = jit::compileToImage(session, *kernel, *machine);
   if (!image)
     return explain(image.takeError());
+  return image;
+}
+
+Status attnc::conformance::compileOnly(const std::string &text, StringRef target) {
+  std::string diagnostics;
+  Result<runtime::KernelImage> image = compileImage(text, target, diagnostics);
+  if (!image)
+    return image.takeError();
+  return {};
+}
+
+Status attnc::conformance::compileAlone(const std::string &text, StringRef target) {
+  std::string diagnostics;
+  Result<runtime::KernelImage> image = compileImage(text, target, diagnostics);
+  if (!image)
+    return image.takeError();
   // What the assembler warns of costs time: products that wait for each other, and the like.
-  if (!stream.str().empty())
+  if (!diagnostics.empty())
     return runtime::Error{diagnostics};
   constexpr int mostSpilled = 32;
   for (const runtime::KernelEntry &entry : image->entries)

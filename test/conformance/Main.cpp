@@ -91,7 +91,7 @@ static Request readEnvironment() {
 
 int main(int argc, char **argv) {
   if (argc == 4 && llvm::StringRef(argv[1]) == "--serve-specs")
-    return serveSpecs(argv[2], static_cast<unsigned>(std::max(1, std::atoi(argv[3]))));
+    return serveSpecs(argv[2], static_cast<unsigned>(std::max(0, std::atoi(argv[3]))));
   // Line by line, also into a pipe.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   testing::InitGoogleTest(&argc, argv);

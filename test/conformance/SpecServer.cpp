@@ -35,6 +35,7 @@ public:
   llvm::json::Object carryOut(llvm::StringRef target, unsigned repeats);
 
 private:
+  Status readText();
   Status compile(llvm::StringRef target);
   Status readInputs();
   Status resolveShapes();
@@ -52,11 +53,15 @@ private:
 
 } // namespace
 
-Status Request::compile(llvm::StringRef target) {
+Status Request::readText() {
   auto buffer = llvm::MemoryBuffer::getFile(specPath, /*IsText=*/true);
   if (!buffer)
     return Error{"cannot read '" + specPath + "': " + buffer.getError().message()};
   text = (*buffer)->getBuffer().str();
+  return {};
+}
+
+Status Request::compile(llvm::StringRef target) {
   auto compiled = CompiledSpec::compile(text, target);
   if (!compiled)
     return compiled.takeError();
@@ -162,6 +167,12 @@ llvm::json::Object Request::carryOut(llvm::StringRef target, unsigned repeats) {
                               {"error", llvm::json::fixUTF8(status ? "" : status.message())},
                               {"results", std::move(judgements)}};
   };
+  if (Status status = readText(); !status)
+    return answer("inputs", std::move(status));
+  if (repeats == 0) {
+    Status status = compileOnly(text, target);
+    return status ? answer("done", {}) : answer("compile", std::move(status));
+  }
   if (Status status = compile(target); !status)
     return answer("compile", std::move(status));
   if (Status status = readInputs(); !status)

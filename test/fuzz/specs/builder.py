@@ -291,7 +291,7 @@ class Builder:
             elements *= sizes[-1]
         name = f"t{len(self.spec.arguments)}"
         self.spec.arguments[name] = tensor_type(types, element)
-        self.inputs[name] = self.content(element, like, sizes)
+        self.inputs[name] = np.asarray(self.content(element, like, sizes)).reshape(sizes)
         self.captured.append(Captured(name, kinds))
         return Load(name, indices, positions and rank > 0)
 

@@ -8,6 +8,7 @@ made small and printed, with the command that repeats it; it is saved with its i
 
   fuzz_specs.py --count 300                                    on the CPU
   fuzz_specs.py --count 5000 --target nvptx:sm_90a nvptx:sm_80 on a GPU
+  fuzz_specs.py --compile-only --target nvptx:sm_90a           for a GPU that is not here
   fuzz_specs.py --seed 7 --only 1234 --target cpu              one of them again
   fuzz_specs.py --spec spec.mlir --inputs inputs.safetensors   one that was saved, or edited
 """
@@ -68,7 +69,7 @@ def draw(options: argparse.Namespace, number: int, target: str) -> Case:
 def make_runner(options: argparse.Namespace, target: str, worker: int) -> Runner:
     cores = sorted(os.sched_getaffinity(0))
     pair = {cores[worker % len(cores)], cores[(worker + 1) % len(cores)]}
-    repeats = 1 if target.startswith("sim") else options.repeat
+    repeats = 0 if options.compile_only else 1 if target.startswith("sim") else options.repeat
     return Runner(options.binary, target, repeats, options.timeout, pair)
 
 
@@ -271,6 +272,7 @@ def parse_options() -> argparse.Namespace:
     add("--small", action="store_true", help="small shapes, as the simulator gets")
     add("--jobs", type=int, default=cores, metavar="N", help="processes at once (default: cores)")
     add("--repeat", type=int, default=2, metavar="N", help="runs whose bits must agree (2); one in the simulator")
+    add("--compile-only", action="store_true", help="compile and run nothing: for GPUs that are not here")
     add("--timeout", type=float, default=120, metavar="SECONDS", help="a spec that takes longer hangs (120)")
     add("--time-budget", type=float, default=0, metavar="SECONDS", help="stop after so long")
     add("--max-failures", type=int, default=0, metavar="N", help="stop after N failures")
