@@ -54,6 +54,9 @@ struct RowGroup {
 
 namespace attnc::tile {
 
+/// On a `tile.map` of logits: keys past a row's query are dropped, whatever the map makes of them. A unit attribute.
+constexpr llvm::StringLiteral upToQueryAttrName = "tile.up_to_query";
+
 /// The tile that an operand of a product is, in registers or in shared memory.
 mlir::VectorType getTileType(mlir::Value operand);
 
