@@ -26,6 +26,15 @@ static void addPositions(std::vector<Case> &cases, Extent extent) {
                      standardTrials(extent, {{"n", {37}}})});
     cases.push_back({"S2_q_offset_negative_" + align, masked(causal, {"n: index"}, clause + " q_offset(%n)"),
                      standardTrials(extent, {{"n", {-29}}})});
+    // Near the ends of what positions may be, whatever the sizes: counted from the offset, and as they are.
+    const std::string far =
+        "%d = arith.subi %i, %n : index\n      %c5 = arith.constant 5 : index\n"
+        "      %p = arith.remui %i, %c5 : index\n      %r = arith.remui %j, %c5 : index\n"
+        "      %past = arith.cmpi sle, %j, %d : index\n      %other = arith.cmpi ne, %p, %r : index\n"
+        "      %keep = arith.andi %past, %other : i1";
+    for (auto [end, offset] : {std::pair("first", -0x1p30 + 8192), std::pair("last", 0x1p31 - 8192)})
+      cases.push_back({std::string("S2_q_offset_") + end + "_" + align,
+                       masked(far, {"n: index"}, clause + " q_offset(%n)"), standardTrials(extent, {{"n", {offset}}})});
   }
 }
 
@@ -44,9 +53,12 @@ static void addWindows(std::vector<Case> &cases, Extent extent) {
                      standardTrials(extent)});
   Case runtime{"S5_window_runtime", masked("%keep = attn.window %i, %j left(%l) right(%r)", {"l: index", "r: index"}),
                standardTrials(extent)};
-  const std::pair<double, double> sides[] = {{0, 0}, {1, 0}, {40, 3}, {1e9, 0}, {0, 1e9}};
+  const std::pair<double, double> sides[] = {{0, 0}, {1, 0}, {40, 3}, {1e9, 0}, {0, 0x1p62}};
   for (size_t n = 0; n < runtime.trials.size(); ++n)
     runtime.trials[n].contents = {{"l", {sides[n % 5].first}}, {"r", {sides[n % 5].second}}};
+  cases.push_back(runtime);
+  runtime.name = "S5_window_runtime_unbounded";
+  runtime.trials = standardTrials(extent, {{"l", {0x1p62}}, {"r", {0x1p31}}});
   cases.push_back(runtime);
 }
 
