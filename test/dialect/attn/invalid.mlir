@@ -1574,3 +1574,100 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %t: tensor<8xi1>) {
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
   return
 }
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      %n = arith.index_cast %j : index to i32
+      // expected-error@+1 {{'arith.mului_extended' op is not admitted in region 'mask'; use arith.extui and arith.muli [S2]}}
+      %low, %high = arith.mului_extended %n, %n : i32
+      %x = arith.cmpi eq, %low, %high : i32
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{'math.sincos' op is not admitted in region 'score'; use math.sin and math.cos [S2]}}
+      %x, %y = math.sincos %s : f32
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    mask (%b, %h, %i, %j) {
+      // expected-error@+1 {{'arith.index_cast' op expected a result of i1, i8, i16, i32, i64 or index in region 'mask', got 'i7' [S2]}}
+      %n = arith.index_cast %j : index to i7
+      %x = arith.trunci %n : i7 to i1
+      attn.yield %x : i1
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      %w = arith.extf %s : f32 to f64
+      // expected-error@+1 {{'math.exp' op expected operands of f16, bf16 or f32 in region 'score', got 'f64' [S2]}}
+      %e = math.exp %w : f64
+      %x = arith.truncf %e : f64 to f32
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{'arith.truncf' op expected to round to nearest, ties to even, got upward [S2]}}
+      %n = arith.truncf %s upward : f32 to bf16
+      %x = arith.extf %n : bf16 to f32
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{'vector.broadcast' op is not allowed in region 'score'; expected operations of arith, math and attn [S2]}}
+      %v = vector.broadcast %s : f32 to vector<4xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %v: vector<4xf32>) {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op computes on a tensor; read its elements with attn.load [S4]}}
+      %x = arith.addf %v, %v : vector<4xf32>
+      attn.yield %s : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}

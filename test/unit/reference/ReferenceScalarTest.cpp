@@ -107,7 +107,7 @@ TEST(ReferenceScalar, Casts) {
   auto cast = [](const std::string &steps) { return evaluate("%a = arith.constant -1 : i8\n" + steps); };
   EXPECT_EQ(cast("%c = arith.extui %a : i8 to i32\n%x = arith.sitofp %c : i32 to f32"), 255);
   EXPECT_EQ(cast("%c = arith.extsi %a : i8 to i32\n%x = arith.sitofp %c : i32 to f32"), -1);
-  EXPECT_EQ(cast("%c = arith.index_castui %a : i8 to index\n%d = arith.trunci %a : i8 to i4\n"
+  EXPECT_EQ(cast("%c = arith.index_castui %a : i8 to index\n"
                  "%e = arith.index_cast %c : index to i32\n%x = arith.sitofp %e : i32 to f32"),
             255);
   EXPECT_EQ(cast("%x = arith.uitofp %a : i8 to f32"), 255);

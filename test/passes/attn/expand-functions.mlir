@@ -1,0 +1,61 @@
+// Functions that not all targets have become arithmetic; those that they have stay.
+// RUN: attnc-opt %s --attn-expand-functions | FileCheck %s
+
+!t = tensor<1x4x1x8xf32>
+
+// CHECK-LABEL: func @clamps
+// CHECK: %[[RAISED:.*]] = arith.maximumf %[[S:.*]], %{{.*}} : f32
+// CHECK: %[[CUT:.*]] = arith.minimumf %[[RAISED]], %{{.*}} : f32
+// CHECK: %[[E:.*]] = math.exp %[[CUT]] : f32
+// CHECK: math.tanh %[[E]] : f32
+func.func @clamps(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %low = arith.constant -2.0 : f32
+      %high = arith.constant 2.0 : f32
+      %c = math.clampf %s to [%low, %high] : f32
+      %e = math.exp %c : f32
+      %t = math.tanh %e : f32
+      attn.yield %t : f32
+    } : (!t, !t, !t) -> !t
+  return %o : !t
+}
+
+// Angles are reduced in f64. Narrow floats are computed in f32.
+// CHECK-LABEL: func @angles
+// CHECK: %[[X:.*]] = arith.extf %{{.*}} : bf16 to f32
+// CHECK: arith.extf %{{.*}} : f32 to f64
+// CHECK: math.fma %{{.*}} : f64
+// CHECK-NOT: math.sin
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+// CHECK: attn.yield
+func.func @angles(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %n = arith.truncf %s : f32 to bf16
+      %c = math.sin %n : bf16
+      %w = arith.extf %c : bf16 to f32
+      attn.yield %w : f32
+    } : (!t, !t, !t) -> !t
+  return %o : !t
+}
+
+// Numbers made of integers are never below the normal ones.
+// CHECK-LABEL: func @logarithms
+// CHECK: %[[D:.*]] = arith.sitofp
+// CHECK-NEXT: math.log %[[D]] : f32
+// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[S:.*]], %{{.*}} : f32
+// CHECK: %[[UP:.*]] = arith.mulf
+// CHECK: %[[SCALED:.*]] = arith.select %[[SMALL]], %[[UP]], %[[S]] : f32
+// CHECK: %[[LOG:.*]] = math.log2 %[[SCALED]] : f32
+// CHECK: %[[LESS:.*]] = arith.subf %[[LOG]]
+// CHECK: arith.select %[[SMALL]], %[[LESS]], %[[LOG]] : f32
+func.func @logarithms(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %n = arith.index_cast %j : index to i32
+      %d = arith.sitofp %n : i32 to f32
+      %a = math.log %d : f32
+      %c = math.log2 %s : f32
+      %y = arith.addf %a, %c : f32
+      attn.yield %y : f32
+    } : (!t, !t, !t) -> !t
+  return %o : !t
+}
