@@ -46,11 +46,23 @@ static int64_t chooseShare(tile::ProgramOp program) {
 ElementBody::ElementBody(EmitContext &context, int64_t slot, Block &body)
     : context(context), ptx(context.ptx), slot(slot), body(body),
       narrow(context.abi.getFunction()->hasAttr(approximateMathAttrName)) {
-  // Weights are at most a limit's power of 2; what a score region makes powers of may be anything.
-  bool makesWeights = llvm::any_of(body.getTerminator()->getOperands(),
-                                   [](Value value) { return isa_and_nonnull<arith::TruncFOp>(value.getDefiningOp()); });
-  if (narrow && makesWeights && !body.getOps<math::Exp2Op>().empty())
+  // What a score region makes powers of may be anything.
+  bool makesWeights =
+      llvm::any_of(body.getOps<math::Exp2Op>(), [](math::Exp2Op op) { return op->hasAttr(tile::weightAttrName); });
+  if (narrow && makesWeights)
     everyOnMultiplyAdd = chooseShare(body.getParentOp()->getParentOfType<tile::ProgramOp>());
+}
+
+/// A product with a number that is linear in the column may be distributed: its base is then rounded, and what differs
+/// by columns is added to that, in one operation an element. It must not be where a distance is short beside that of the
+/// base: with a slope of 10^6, what is rounded there is of the size of logits. Where the mask keeps no key past the query
+/// (`tile.up_to_query`), and cuts none of the tile, the last column is the nearest, and others are further away.
+void ElementBody::chooseAnchor(tile::MapOp map) {
+  bool isCut = llvm::any_of(map->getUsers(), llvm::IsaPred<tile::MaskOp>);
+  if (!narrow || isCut || !map->hasAttr(tile::upToQueryAttrName))
+    return;
+  constexpr int64_t columnsOfGroup = 8;
+  anchor = cast<VectorType>(map.getResult(0).getType()).getDimSize(1) - columnsOfGroup + 1;
 }
 
 void ElementBody::start(int64_t group, ValueRange tileOperands, ValueRange rows, ValueRange colOperands, Value i,
@@ -107,15 +119,17 @@ std::optional<RowNumber> ElementBody::computeLinear(Operation &op) {
   std::optional<RowNumber> b = op.getNumOperands() == 2 ? find(op.getOperand(1)) : std::nullopt;
   Type type = op.getResult(0).getType();
   OpBuilder &builder = ptx.b;
-  if (isa<arith::MulFOp>(op) && narrow && a && b && type.isF32()) {
-    // One factor is the same in all columns. Where results are narrow, its product may be distributed: the base is
-    // exact near the row's own position, where rounding would show.
+  if (isa<arith::MulFOp>(op) && anchor && a && b && type.isF32()) {
+    // One factor is the same in all columns.
     if (a->isUniform())
       std::swap(a, b);
     if (a->isUniform() || !b->isUniform() || a->magnitude)
       return std::nullopt;
     auto times = [&](Value x) -> Value { return arith::MulFOp::create(builder, ptx.loc, x, b->base); };
-    return RowNumber{times(a->base), a->offset, a->step, a->factor ? times(a->factor) : b->base};
+    if (a->factor)
+      return RowNumber{times(a->base), a->offset, a->step, times(a->factor)};
+    Value base = at(*a, *anchor);
+    return RowNumber{times(base), -a->step * *anchor, a->step, b->base};
   }
   if (!a || (op.getNumOperands() == 2 && !b))
     return std::nullopt;
@@ -305,7 +319,7 @@ Value ElementBody::at(const RowNumber &number, int64_t column) {
 
 Value ElementBody::splitShift() {
   Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
-  if (!narrow || body.getTerminator()->getNumOperands() != 1 || !isa_and_nonnull<arith::AddFOp, arith::SubFOp>(sum) ||
+  if (!anchor || body.getTerminator()->getNumOperands() != 1 || !isa_and_nonnull<arith::AddFOp, arith::SubFOp>(sum) ||
       numbers.contains(sum->getResult(0)))
     return {};
   // The number linear in the column is the right operand.
@@ -313,7 +327,8 @@ Value ElementBody::splitShift() {
   if (!term || term->isUniform() || term->magnitude || !term->base.getType().isF32())
     return {};
   split = sum;
-  Value shift = at({term->base, term->offset, 0, term->factor}, 0);
+  // With a factor, the base is the number at the anchor, and offsets count from there.
+  Value shift = term->factor ? term->base : at({term->base, term->offset, 0}, 0);
   return isa<arith::SubFOp>(sum) ? arith::NegFOp::create(ptx.b, ptx.loc, shift).getResult() : shift;
 }
 
@@ -376,8 +391,9 @@ SmallVector<Value> ElementBody::emit(int64_t element) {
     if (&inner == split) {
       RowNumber term = *find(inner.getOperand(1));
       int64_t sign = isa<arith::SubFOp>(inner) ? -1 : 1;
-      values[inner.getResult(0)] =
-          at({lookup(inner.getOperand(0)), 0, sign * term.step, term.factor}, columnOf(element));
+      values[inner.getResult(0)] = at(
+          {lookup(inner.getOperand(0)), term.factor ? sign * term.offset : 0, sign * term.step, term.factor},
+          columnOf(element));
       continue;
     }
     if (auto compare = dyn_cast<arith::CmpIOp>(inner))
@@ -398,7 +414,7 @@ SmallVector<Value> ElementBody::emit(int64_t element) {
         continue;
       }
     SmallVector<Value> results = context.cloneScalar(inner, lookup);
-    if (isa<math::Exp2Op>(inner) && everyOnMultiplyAdd && element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
+    if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd && element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
       results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
     for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
       values[from] = to;

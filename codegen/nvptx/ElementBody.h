@@ -35,6 +35,7 @@ public:
   static constexpr int64_t bitsOfWord = 32;
 
   ElementBody(EmitContext &context, tile::MapOp map, int64_t slot) : ElementBody(context, slot, map.getBody().front()) {
+    chooseAnchor(map);
     start(map.getGroup(), map.getTiles(), map.getRows(), map.getCols(), map.getI(), map.getJ());
   }
   ElementBody(EmitContext &context, tile::MaskOp mask, int64_t slot)
@@ -56,6 +57,7 @@ public:
 
 private:
   ElementBody(EmitContext &context, int64_t slot, mlir::Block &body);
+  void chooseAnchor(tile::MapOp map);
   void start(int64_t group, mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange cols, mlir::Value i,
              mlir::Value j);
 
@@ -82,6 +84,8 @@ private:
   int64_t slot;
   mlir::Block &body;
   bool narrow;                    ///< results are of 16 bits
+  /// The column that products with numbers linear in the column are exact at, where they may be rounded elsewhere.
+  std::optional<int64_t> anchor;
   int64_t everyOnMultiplyAdd = 0; ///< of so many exponentials, one is left to multiply-add units; 0 for none
   mlir::ValueRange tiles, cols;
   llvm::DenseMap<mlir::Value, RowNumber> numbers;

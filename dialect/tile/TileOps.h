@@ -26,6 +26,9 @@
 
 namespace attnc::tile {
 
+/// Marks the power that makes weights of logits: no exponent of it is far above 0, as others' may be.
+inline constexpr llvm::StringLiteral weightAttrName = "tile.weight";
+
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.
 struct RowGroup {
@@ -50,6 +53,9 @@ struct RowGroup {
 #include "dialect/tile/TileOps.h.inc"
 
 namespace attnc::tile {
+
+/// On a `tile.map` of logits: keys past a row's query are dropped, whatever the map makes of them. A unit attribute.
+constexpr llvm::StringLiteral upToQueryAttrName = "tile.up_to_query";
 
 /// The tile that an operand of a product is, in registers or in shared memory.
 mlir::VectorType getTileType(mlir::Value operand);

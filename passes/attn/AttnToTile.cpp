@@ -157,6 +157,13 @@ std::pair<Value, Value> ProgramWriter::sinkState() {
     sum = arith::AddFOp::create(builder, loc, sum, unit.power(builder, loc, exponent));
   }
   Value inUnits = arith::MulFOp::create(builder, loc, max, number(unit.perNatural() / unit.factor));
+  // In a small unit, a large sink may be beyond f32: it still outweighs all logits, or none.
+  if (unit.factor < unit.perNatural()) {
+    constexpr float greatest = std::numeric_limits<float>::max();
+    inUnits = arith::MinimumFOp::create(builder, loc, inUnits, number(greatest));
+    inUnits = arith::MaximumFOp::create(builder, loc, inUnits, number(-greatest));
+    inUnits = arith::SelectOp::create(builder, loc, none, max, inUnits);
+  }
   return inRows ? std::pair(inUnits, sum) : std::pair(b.broadcast(inUnits), b.broadcast(sum));
 }
 

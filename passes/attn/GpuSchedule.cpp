@@ -3,9 +3,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuSchedule.h"
+#include "dialect/tile/SharedLayout.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/ElementRegisters.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -169,9 +171,33 @@ static int64_t sectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
   return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
 }
 
+/// Bytes that a census holds for a step: of each range of a tensor that differs from step to step, or that other ranges
+/// place, the least and the greatest element.
+static int64_t censusBytesOfStep(KernelOpInterface kernel) {
+  constexpr unsigned firstKey = 4, lastKey = 5, wordBits = 32;
+  Block &block = kernel.getBlocks().front();
+  llvm::DenseSet<Value> varying = {block.getArgument(firstKey), block.getArgument(lastKey)};
+  int64_t bytes = 0;
+  for (Operation &op : block) {
+    bool varies = llvm::any_of(op.getOperands(), [&](Value value) { return varying.contains(value); });
+    auto range = dyn_cast<LoadRangeOp>(op);
+    if (range && varies) {
+      auto element = cast<RankedTensorType>(range.getTensor().getType()).getElementType();
+      bytes += 2 * std::max(wordBits, element.getIntOrFloatBitWidth()) / 8;
+    }
+    if (range || varies)
+      varying.insert(op.getResults().begin(), op.getResults().end());
+  }
+  return bytes;
+}
+
 /// Whether only data says which tiles of keys the mask keeps. Looking in every step, in every role, costs more than it
-/// saves: products stop overlapping with what comes after them.
-static bool needsCensus(KernelOpInterface kernel) { return !kernel.getBlocks().empty(); }
+/// saves: products stop overlapping with what comes after them. It is for masks that read so many tensors that a census
+/// has no room for a warp's steps.
+static bool needsCensus(KernelOpInterface kernel) {
+  constexpr int64_t lanesOfWarp = 32;
+  return !kernel.getBlocks().empty() && censusBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::censusExtentBytes;
+}
 
 /// Whether the kernel starts while the census before it still runs, which hides what a launch takes.
 static bool startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {

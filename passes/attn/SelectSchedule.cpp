@@ -71,6 +71,10 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
     return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel);
   }
 
+  /// The largest tiles of a spec's own schedule: far past what caches hold, and well before the time that code for them
+  /// takes or the memory that they take shows.
+  static constexpr int64_t mostQueries = 65536, mostKeys = 4096;
+
   /// A spec's own schedule must suit the registers.
   static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
     if (schedule.getHeads() != 1)
@@ -80,9 +84,12 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
       return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w
                                 << " rows for " << target.getVectorBits() << "-bit registers, got "
                                 << schedule.getPanel();
-    if (schedule.getKeyTile() % 8 != 0)
-      return kernel.emitError() << "expected the schedule's key_tile to be a multiple of 8, got "
-                                << schedule.getKeyTile();
+    if (schedule.getKeyTile() % 8 != 0 || schedule.getKeyTile() > mostKeys)
+      return kernel.emitError() << "expected the schedule's key_tile to be a multiple of 8 up to " << mostKeys
+                                << ", got " << schedule.getKeyTile();
+    if (schedule.getQueryTile() > mostQueries)
+      return kernel.emitError() << "expected the schedule's query_tile to be at most " << mostQueries << ", got "
+                                << schedule.getQueryTile();
     return success();
   }
 };

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/TileBuilder.h"
+#include <limits>
 
 using namespace mlir;
 using namespace attnc;
@@ -85,17 +87,21 @@ static bool keepsUpToQuery(Value keep, Value i, Value j) {
   return compare.getLhs() == i && compare.getRhs() == j && (predicate == Predicate::sge || predicate == Predicate::sgt);
 }
 
+/// Whether the mask drops every key past the query.
+static bool masksUpToQuery(KernelOpInterface kernel) {
+  Region &mask = kernel.getMask();
+  return !mask.empty() && keepsUpToQuery(mask.front().getTerminator()->getOperand(0), *(mask.args_end() - 2),
+                                         mask.getArguments().back());
+}
+
 /// Whether `op` in a score region is the magnitude of i - j, and the mask drops every key that it is not the same as
 /// i - j for: nothing need be taken away then.
 static bool isForwardDistance(Operation &op, KernelOpInterface kernel) {
   auto magnitude = dyn_cast<math::AbsIOp>(op);
   auto distance = magnitude ? magnitude.getOperand().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
-  if (!distance || op.getParentRegion() != &kernel.getScore() || kernel.getMask().empty())
-    return false;
-  auto position = [](Region &region, unsigned fromEnd) -> Value { return *(region.args_end() - fromEnd); };
-  Region &score = kernel.getScore(), &mask = kernel.getMask();
-  return distance.getLhs() == position(score, 2) && distance.getRhs() == position(score, 1) &&
-         keepsUpToQuery(mask.front().getTerminator()->getOperand(0), position(mask, 2), position(mask, 1));
+  Region &score = kernel.getScore();
+  return distance && op.getParentRegion() == &score && distance.getLhs() == *(score.args_end() - 2) &&
+         distance.getRhs() == score.getArguments().back() && masksUpToQuery(kernel);
 }
 
 /// Clones a score or mask region into the body of an elementwise operation; returns what it yields.
@@ -146,28 +152,48 @@ static arith::MulFOp findLastProduct(KernelOpInterface kernel) {
     return {};
   auto product = region.front().getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
   FloatAttr factor;
-  // A factor of 0 or below would turn maxima into minima.
-  constexpr double least = 1e-20;
-  if (!product || !matchPattern(product.getRhs(), m_Constant(&factor)) || !(factor.getValueAsDouble() > least))
+  // A factor of 0 or below would turn maxima into minima; one near the end of f32 is none in octaves.
+  constexpr double least = 1e-20, greatest = 1e+38;
+  if (!product || !matchPattern(product.getRhs(), m_Constant(&factor)) || !(factor.getValueAsDouble() > least) ||
+      !(factor.getValueAsDouble() < greatest))
     return {};
   return product;
 }
 
-/// Where a score region only adds to the logit and takes away from it, these operations, in order; else nothing.
+/// Where a score region only adds to the logit and takes away from it, and what it adds is linear in the key, these
+/// operations, in order; else nothing. A target can add that to raw products in one operation: it is divided by the scale
+/// once a row. Other terms are added while the scale multiplies, and stay as large as they are, which may be as large as
+/// f32 holds.
 static SmallVector<Operation *> findSums(KernelOpInterface kernel) {
   SmallVector<Operation *> sums;
   Region &region = kernel.getScore();
   if (region.empty())
     return sums;
+  // What differs from key to key, and that of it which is not linear in the key, but for a magnitude.
+  llvm::SmallDenseSet<Value> ofKeys{region.getArguments().back()}, other;
+  for (Operation &op : region.front().without_terminator()) {
+    auto among = [&](const llvm::SmallDenseSet<Value> &values) {
+      return llvm::any_of(op.getOperands(), [&](Value operand) { return values.contains(operand); });
+    };
+    if (!among(ofKeys))
+      continue;
+    ofKeys.insert(op.result_begin(), op.result_end());
+    if (among(other) || !isa<arith::AddIOp, arith::SubIOp, arith::IndexCastOp, arith::SIToFPOp, math::AbsIOp,
+                             arith::MulFOp, arith::AddFOp, arith::SubFOp>(op))
+      other.insert(op.result_begin(), op.result_end());
+  }
   Value sum = region.getArgument(0), yielded = region.front().getTerminator()->getOperand(0);
+  bool someOfKeys = false;
   while (sum != yielded) {
     Operation *next = sum.hasOneUse() ? *sum.user_begin() : nullptr;
-    if (!isa_and_nonnull<arith::AddFOp, arith::SubFOp>(next) || next->getOperand(0) != sum)
+    if (!isa_and_nonnull<arith::AddFOp, arith::SubFOp>(next) || next->getOperand(0) != sum ||
+        other.contains(next->getOperand(1)))
       return {};
+    someOfKeys |= ofKeys.contains(next->getOperand(1));
     sums.push_back(next);
     sum = next->getResult(0);
   }
-  return sums;
+  return someOfKeys ? sums : SmallVector<Operation *>();
 }
 
 float TileBuilder::getScoreUnit() {
@@ -179,6 +205,42 @@ float TileBuilder::getScoreUnit() {
   // What is added may be rounded in the unit of raw products: one operation an element less.
   bool scales = kernel.getScale() || !(kernel.getLiteralScale() > 1e-20f);
   return !isNarrow(kernel) || scales || findSums(kernel).empty() ? 1 : kernel.getLiteralScale();
+}
+
+/// Whether `value`, in the body of an elementwise operation, does not depend on the position of the key.
+static bool isOfRow(Value value, Block *body) {
+  Value key = body->getArguments().back();
+  SetVector<Operation *> makers;
+  BackwardSliceOptions inBody;
+  inBody.inclusive = true;
+  inBody.filter = [&](Operation *op) { return op->getBlock() == body; };
+  return value != key && succeeded(getBackwardSlice(value, &makers, inBody)) &&
+         llvm::none_of(makers, [&](Operation *op) { return llvm::is_contained(op->getOperands(), key); });
+}
+
+/// Divides a term that is added to logits by `unit`: the factor of it that is the same for a row, which then is computed
+/// once a row, and stays finite.
+static void divideTerm(OpBuilder &builder, OpOperand &term, float unit) {
+  Operation *sum = term.getOwner();
+  Location loc = sum->getLoc();
+  builder.setInsertionPoint(sum);
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
+  };
+  auto product = term.get().getDefiningOp<arith::MulFOp>();
+  bool right = product && isOfRow(product.getRhs(), sum->getBlock());
+  if (!right && !(product && isOfRow(product.getLhs(), sum->getBlock()))) {
+    term.set(arith::MulFOp::create(builder, loc, term.get(), number(1 / unit)));
+    return;
+  }
+  constexpr float greatest = std::numeric_limits<float>::max();
+  Value factor = right ? product.getRhs() : product.getLhs(), other = right ? product.getLhs() : product.getRhs();
+  factor = arith::MulFOp::create(builder, loc, factor, number(1 / unit));
+  if (unit < 1) {
+    factor = arith::MinimumFOp::create(builder, loc, factor, number(greatest));
+    factor = arith::MaximumFOp::create(builder, loc, factor, number(-greatest));
+  }
+  term.set(arith::MulFOp::create(builder, loc, other, factor));
 }
 
 Value TileBuilder::buildScore(Value scores, Value j) {
@@ -202,15 +264,13 @@ Value TileBuilder::buildScore(Value scores, Value j) {
     logit = logit.getDefiningOp<arith::MulFOp>().getLhs();
   } else if (getScoreUnit() != 1) {
     // What is added to raw products is in their unit.
-    builder.setInsertionPointToStart(body);
-    Value inverse = f32(1 / getScoreUnit());
     Operation *sum = logit.getDefiningOp();
-    for (size_t number = findSums(kernel).size(); number > 0; --number, sum = sum->getOperand(0).getDefiningOp()) {
-      builder.setInsertionPoint(sum);
-      sum->setOperand(1, arith::MulFOp::create(builder, loc, sum->getOperand(1), inverse));
-    }
+    for (size_t number = findSums(kernel).size(); number > 0; --number, sum = sum->getOperand(0).getDefiningOp())
+      divideTerm(builder, sum->getOpOperand(1), getScoreUnit());
     builder.setInsertionPointToEnd(body);
   }
+  if (masksUpToQuery(kernel))
+    map->setAttr(tile::upToQueryAttrName, builder.getUnitAttr());
   tile::YieldOp::create(builder, loc, logit);
   return map.getResult(0);
 }
@@ -283,6 +343,7 @@ std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowM
   if (unit.factor != 1)
     exponent = arith::MulFOp::create(builder, loc, exponent, f32(unit.factor));
   Value weight = unit.power(builder, loc, exponent);
+  weight.getDefiningOp()->setAttr(tile::weightAttrName, builder.getUnitAttr());
   Value kept = weight;
   if (seed) {
     Value uniform = buildDropoutUniform(builder, loc, seed, geometry.batch, geometry.head, body->getArgument(2),

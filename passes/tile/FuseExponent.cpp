@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/RowVectors.h"
+#include <cmath>
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEFUSEEXPONENT
@@ -35,6 +36,11 @@ struct FusedMap {
   APFloat factor;
 };
 
+/// What exponents of a row are made of: x * factor + offset.
+struct RowTerms {
+  Value factors, offsets;
+};
+
 } // namespace
 
 /// Looks for an exponent whose row vector the map uses for nothing else.
@@ -54,15 +60,45 @@ static std::optional<Exponent> findExponent(MapOp map) {
   return std::nullopt;
 }
 
+/// The number that maxima of -inf are replaced in, or `maxima` where nothing replaces them.
+static Value skipChoice(Value maxima) {
+  auto choice = maxima.getDefiningOp<arith::SelectOp>();
+  auto test = choice ? choice.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  return test && test.getLhs() == choice.getFalseValue() && matchPattern(test.getRhs(), m_NegInfFloat())
+             ? choice.getFalseValue()
+             : maxima;
+}
+
+/// The terms of rows with `maxima`. Where m c is 2^31 or more, a rounded offset could be off by more than a power holds.
+/// But different logits then are so far apart that of two of a row one has no weight, whatever the base of the powers: a
+/// power of two serves as factor, with which products are exact. It is no greater than what takes logits to natural
+/// units, in which they are finite. Apart by 2^-24 |m| and more, weights differ by 44 octaves and more.
+static RowTerms buildTerms(OpBuilder &builder, Value maxima, const APFloat &factor) {
+  Location loc = maxima.getLoc();
+  Value factors = splat(builder, maxima, factor);
+  if (!matchPattern(maxima, m_Constant())) {
+    constexpr float largest = 0x1p31f, log2e = 1.44269504088896340736f;
+    float c = factor.convertToFloat(), power = std::exp2(std::floor(std::log2(c / log2e)));
+    Value magnitude = math::AbsFOp::create(builder, loc, skipChoice(maxima));
+    Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, magnitude,
+                                          splat(builder, maxima, largest / c));
+    factors = arith::SelectOp::create(builder, loc, isLarge, splat(builder, maxima, power), factors);
+  }
+  Value negative = arith::NegFOp::create(builder, loc, factors);
+  return {factors, arith::MulFOp::create(builder, loc, maxima, negative)};
+}
+
 static FusedMap fuse(MapOp map, Exponent exponent) {
   OpBuilder builder(map);
   Location loc = map.getLoc();
   Value maxima = map.getRows()[exponent.row];
   APFloat constant = exponent.factor.getValue();
   builder.setInsertionPointAfterValue(maxima);
-  Value factor = splat(builder, maxima, constant);
-  Value offsets = arith::MulFOp::create(builder, loc, maxima, splat(builder, maxima, neg(constant)));
-  map.getRowsMutable()[exponent.row].set(offsets);
+  RowTerms terms = buildTerms(builder, maxima, constant);
+  map.getRowsMutable()[exponent.row].set(terms.offsets);
+  unsigned added = map.getTiles().size() + map.getRows().size();
+  map.getRowsMutable().append(terms.factors);
+  Value factor = map.getBody().front().insertArgument(added, exponent.product.getType(), loc);
 
   // Row factors come from the same rounded offsets.
   for (Operation *user : llvm::make_early_inc_range(maxima.getUsers())) {
@@ -73,14 +109,14 @@ static FusedMap fuse(MapOp map, Exponent exponent) {
         by.getSplatValue<APFloat>() != constant)
       continue;
     builder.setInsertionPoint(scaled);
-    Value before = arith::MulFOp::create(builder, loc, growth.getLhs(), factor);
-    scaled.replaceAllUsesWith(arith::AddFOp::create(builder, loc, before, offsets).getResult());
+    Value before = arith::MulFOp::create(builder, loc, growth.getLhs(), terms.factors);
+    scaled.replaceAllUsesWith(arith::AddFOp::create(builder, loc, before, terms.offsets).getResult());
   }
 
   builder.setInsertionPoint(exponent.product);
-  exponent.product.replaceAllUsesWith(math::FmaOp::create(builder, loc, exponent.difference.getLhs(),
-                                                          exponent.product.getRhs(), exponent.difference.getRhs())
-                                          .getResult());
+  exponent.product.replaceAllUsesWith(
+      math::FmaOp::create(builder, loc, exponent.difference.getLhs(), factor, exponent.difference.getRhs())
+          .getResult());
   exponent.product->erase();
   exponent.difference->erase();
   return {map, maxima, constant};
@@ -178,9 +214,8 @@ static void correct(const FusedMap &fused, SmallPtrSetImpl<Operation *> &correct
   if (!maxima)
     return;
   corrected.insert(reciprocal);
-  Value factor = splat(builder, maxima, fused.factor);
-  Value offsets = arith::MulFOp::create(builder, loc, maxima, splat(builder, maxima, neg(fused.factor)));
-  Value rest = math::FmaOp::create(builder, loc, maxima, factor, offsets);
+  RowTerms terms = buildTerms(builder, maxima, fused.factor);
+  Value rest = math::FmaOp::create(builder, loc, maxima, terms.factors, terms.offsets);
   auto rows = cast<VectorType>(maxima.getType());
   Value rounded =
       arith::TruncFOp::create(builder, loc, rows.clone(narrow), math::Exp2Op::create(builder, loc, rest).getResult());

@@ -148,6 +148,51 @@ static Value createLargestSum(OpBuilder &builder, Softmax &softmax, Value rows) 
                                      arith::DivFOp::create(builder, loc, half, factor).getResult());
 }
 
+/// What tells rows by their maxima among `followers`: ones that have none, and ones so large that they go another way.
+static SmallVector<arith::CmpFOp> findTests(const Softmax &softmax, Value maximum) {
+  SmallVector<arith::CmpFOp> tests;
+  for (Operation *op : softmax.followers)
+    if (auto test = dyn_cast<arith::CmpFOp>(op); test && matchPattern(test.getRhs(), m_Constant())) {
+      auto magnitude = test.getLhs().getDefiningOp<math::AbsFOp>();
+      if (test.getLhs() == maximum || (magnitude && magnitude.getOperand() == maximum))
+        tests.push_back(test);
+    }
+  return tests;
+}
+
+/// Whether a row without a maximum passes `test`.
+static bool holdsForNone(arith::CmpFOp test) {
+  using Predicate = arith::CmpFPredicate;
+  Predicate predicate = test.getPredicate();
+  if (test.getLhs().getDefiningOp<math::AbsFOp>())
+    return predicate == Predicate::UGE || predicate == Predicate::OGE;
+  return predicate == Predicate::OEQ && matchPattern(test.getRhs(), m_NegInfFloat());
+}
+
+/// The rows whose maxima `before` some of `tests` tell from others, those that have none among them.
+static Value buildTests(OpBuilder &builder, ArrayRef<arith::CmpFOp> tests, Value maximum, Value before) {
+  // One of magnitudes finds infinite ones as well.
+  auto magnitudes = llvm::find_if(
+      tests, [](arith::CmpFOp test) { return test.getLhs().getDefiningOp<math::AbsFOp>() && holdsForNone(test); });
+  IRMapping mapping;
+  mapping.map(maximum, before);
+  Value some;
+  for (arith::CmpFOp test : tests) {
+    bool isOther = magnitudes != tests.end() && test != *magnitudes && holdsForNone(test);
+    if (isOther)
+      continue;
+    if (Operation *magnitude = test.getLhs().getDefiningOp<math::AbsFOp>())
+      builder.clone(*magnitude, mapping);
+    Value found = builder.clone(*test, mapping)->getResult(0);
+    some = some ? arith::OrIOp::create(builder, test.getLoc(), some, found).getResult() : found;
+  }
+  if (some && llvm::any_of(tests, holdsForNone))
+    return some;
+  Value none = arith::CmpFOp::create(builder, before.getLoc(), arith::CmpFPredicate::OEQ, before,
+                                     splat(builder, before, -std::numeric_limits<float>::infinity()));
+  return some ? arith::OrIOp::create(builder, before.getLoc(), some, none).getResult() : none;
+}
+
 static void trust(scf::ForOp loop, Softmax &softmax) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   OpBuilder builder(loop);
@@ -166,11 +211,11 @@ static void trust(scf::ForOp loop, Softmax &softmax) {
   // The sums of this step alone tell. Adding to -0 changes nothing, whatever is added.
   Value part = ReduceOp::create(builder, loc, ReduceKind::Add, softmax.sums.getSource(), splat(builder, sum, -0.0f),
                                 /*partial=*/true);
+  SmallVector<arith::CmpFOp> tests = findTests(softmax, maximum);
+  Value isOther = buildTests(builder, tests, maximum, before);
   auto isOutgrown = [&](Value sums) -> Value {
     Value large = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, sums, largest);
-    Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, before,
-                                       splat(builder, sum, -std::numeric_limits<float>::infinity()));
-    return arith::OrIOp::create(builder, loc, large, none);
+    return arith::OrIOp::create(builder, loc, large, isOther);
   };
   Value some = AnyOp::create(builder, loc, builder.getI1Type(), isOutgrown(part));
   auto branch = scf::IfOp::create(builder, loc, types, some, /*withElseRegion=*/true);
@@ -189,6 +234,13 @@ static void trust(scf::ForOp loop, Softmax &softmax) {
   }
   for (auto [number, result] : llvm::zip_equal(changing, branch.getResults()))
     yield->setOperand(number, result);
+  // The step that trusts is for rows that the tests do not find.
+  for (arith::CmpFOp test : tests) {
+    builder.setInsertionPoint(test);
+    test.replaceAllUsesWith(
+        arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(cast<ShapedType>(test.getType()), false))
+            .getResult());
+  }
   maximum.replaceUsesWithIf(
       before, [&](OpOperand &use) { return use.getOwner()->getBlock() == loop.getBody() && use.getOwner() != yield; });
   softmax.scaling.erase();

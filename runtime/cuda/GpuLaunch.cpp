@@ -83,16 +83,17 @@ Status GpuLaunch::load() {
   return shared.clear();
 }
 
-Result<TensorMap> GpuLaunch::makeMap(const runtime::TensorMapSpec &spec, Span<const int64_t> slots) {
-  Result<TensorMapKey> key =
-      makeTensorMapKey(kernel.args[spec.arg], spec, slots.data() + offsets[spec.arg], shared.address() + countersSize);
-  if (!key)
-    return key.takeError();
+Result<TensorMapKey> GpuLaunch::makeKey(const runtime::TensorMapSpec &spec, Span<const int64_t> slots) const {
+  return makeTensorMapKey(kernel.args[spec.arg], spec, slots.data() + offsets[spec.arg],
+                          shared.address() + countersSize);
+}
+
+Result<TensorMap> GpuLaunch::makeMap(const runtime::TensorMapSpec &spec, const TensorMapKey &key) {
   TensorMap map;
-  DriverResult result = maps.get(gpu->driver(), *key, map);
+  DriverResult result = maps.get(gpu->driver(), key, map);
   if (result == driverInvalidContext) {
     ContextScope scope(*gpu);
-    result = maps.get(gpu->driver(), *key, map);
+    result = maps.get(gpu->driver(), key, map);
   }
   if (result != driverSuccess)
     return gpu->driver().error(result, "cuTensorMapEncodeTiled",
@@ -101,26 +102,26 @@ Result<TensorMap> GpuLaunch::makeMap(const runtime::TensorMapSpec &spec, Span<co
 }
 
 Status GpuLaunch::addMaps(size_t index, PreparedLaunch &prepared) {
-  const auto isCopied = [&](int arg) {
-    return std::any_of(prepared.copies.begin(), prepared.copies.end(),
-                       [&](const RowCopy &copy) { return copy.argument() == static_cast<size_t>(arg); });
-  };
   for (const runtime::TensorMapSpec &spec : kernel.entries[index].tensorMaps) {
     const runtime::ArgSpec &arg = kernel.args[spec.arg];
     int64_t *slots = prepared.slots.data() + offsets[spec.arg];
-    if (!isCopied(spec.arg) && !makeTensorMapKey(arg, spec, slots, shared.address()) && RowCopy::serves(arg, slots)) {
+    bool isCopied = std::any_of(prepared.copies.begin(), prepared.copies.end(),
+                                [&](const RowCopy &copy) { return copy.argument() == static_cast<size_t>(spec.arg); });
+    Result<TensorMapKey> key = makeKey(spec, prepared.slots);
+    if (!key && !isCopied && RowCopy::serves(arg, slots)) {
       prepared.copies.emplace_back(arg, spec.arg, slots, alignOffset(prepared.workspaceBytes));
       prepared.workspaceBytes = prepared.copies.back().offset() + prepared.copies.back().sizeBytes();
+      isCopied = true;
+      key = makeKey(spec, prepared.slots);
     }
-    // Where its memory will be, only a launch knows.
-    if (isCopied(spec.arg)) {
-      Result<TensorMapKey> key = makeTensorMapKey(arg, spec, slots, shared.address());
-      if (!key)
-        return key.takeError();
+    if (!key)
+      return key.takeError();
+    // Where the memory of a copy will be, only a launch knows.
+    if (isCopied) {
       prepared.maps.emplace_back();
       continue;
     }
-    Result<TensorMap> map = makeMap(spec, prepared.slots);
+    Result<TensorMap> map = makeMap(spec, *key);
     if (!map)
       return map.takeError();
     prepared.maps.push_back(*map);
@@ -224,7 +225,10 @@ Status GpuLaunch::launchOnCopies(const PreparedLaunch &prepared, StreamHandle st
   for (const PreparedLaunch::Entry &launched : prepared.entries) {
     size_t place = launched.firstMap;
     for (const runtime::TensorMapSpec &spec : kernel.entries[launched.index].tensorMaps) {
-      Result<TensorMap> map = makeMap(spec, onCopies.slots);
+      Result<TensorMapKey> key = makeKey(spec, onCopies.slots);
+      if (!key)
+        return key.takeError();
+      Result<TensorMap> map = makeMap(spec, *key);
       if (!map)
         return map.takeError();
       onCopies.maps[place++] = *map;

@@ -90,8 +90,9 @@ private:
   /// Loads the code and the memory that launches share.
   runtime::Status load();
 
-  /// The tensor map of `spec` for the argument block `slots`.
-  runtime::Result<TensorMap> makeMap(const runtime::TensorMapSpec &spec, runtime::Span<const int64_t> slots);
+  /// What the tensor map of `spec` says for the argument block `slots`, and the map itself.
+  runtime::Result<TensorMapKey> makeKey(const runtime::TensorMapSpec &spec, runtime::Span<const int64_t> slots) const;
+  runtime::Result<TensorMap> makeMap(const runtime::TensorMapSpec &spec, const TensorMapKey &key);
 
   /// Appends the tensor maps of entry `index`, and copies of the tensors that the copy unit cannot take.
   runtime::Status addMaps(size_t index, PreparedLaunch &prepared);

@@ -124,6 +124,5 @@ static LogicalResult check(Operation *op) {
 }
 
 LogicalResult jit::checkSpec(ModuleOp spec) {
-  return failure(
-      spec.walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(check(op)); }).wasInterrupted());
+  return failure(spec.walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(check(op)); }).wasInterrupted());
 }

@@ -1,8 +1,8 @@
 //===- SpecCheck.h - What a spec may not hold -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verifier says what is a spec to the passes; some of that only passes write, and they believe it. What a user hands
-// in is held to more.
+// The verifier says what is a spec to the passes; some of that only passes write, and they believe it. What a user
+// hands in is held to more.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_RUNTIME_JIT_SPECCHECK_H
@@ -12,8 +12,8 @@
 
 namespace attnc::jit {
 
-/// The most operations of a region, and how many of them may be of `math` or read captured tensors, which cost much more
-/// code than the rest.
+/// The most operations of a region, and how many of them may be of `math` or read captured tensors, which cost much
+/// more code than the rest.
 inline constexpr size_t mostOperations = 1024, mostCostlyOperations = 64;
 
 /// The most sinks of a head.

@@ -34,8 +34,8 @@ static bool isReady(int descriptor, bool wait) {
   return llvm::sys::RetryAfterSignal(-1, ::poll, &request, nfds_t(1), wait ? -1 : 0) != 0;
 }
 
-/// Reads all of `descriptor` into `text`. A pipe is open without blocking: it gives nothing while nobody has opened it to
-/// write.
+/// Reads all of `descriptor` into `text`. A pipe is open without blocking: it gives nothing while nobody has opened it
+/// to write.
 static Status readAll(int descriptor, bool isPipe, llvm::SmallVectorImpl<char> &text) {
   auto deadline = std::chrono::steady_clock::now() + patience;
   for (;;) {
@@ -80,6 +80,5 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> jit::readSpec(StringRef path) {
   llvm::SmallVector<char> text;
   if (Status status = readAll(descriptor, S_ISFIFO(info.st_mode) && !standardInput, text); !status)
     return failure(status.message());
-  return llvm::MemoryBuffer::getMemBufferCopy(StringRef(text.data(), text.size()),
-                                              standardInput ? "<stdin>" : path);
+  return llvm::MemoryBuffer::getMemBufferCopy(StringRef(text.data(), text.size()), standardInput ? "<stdin>" : path);
 }

@@ -142,8 +142,8 @@ std::optional<TextFault> Scanner::checkDepth(uint64_t depth) {
   return std::nullopt;
 }
 
-/// Opens a bracket, or closes the one that is open. A bracket that closes another than the last one closes nothing: it is
-/// a comparison, or a fault that the parser will find.
+/// Opens a bracket, or closes the one that is open. A bracket that closes another than the last one closes nothing: it
+/// is a comparison, or a fault that the parser will find.
 std::optional<TextFault> Scanner::readBracket(char c) {
   constexpr StringRef opening = "([{<", closing = ")]}>";
   if (size_t kind = opening.find(c); kind != StringRef::npos) {

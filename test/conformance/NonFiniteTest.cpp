@@ -66,8 +66,8 @@ protected:
         spoiled.storeLinear(((rows + row) * heads + head) * dims + d, value);
   }
 
-  /// Whether `got` has kept what `number` of `results` has: results of one kernel may differ by how rows beside them are
-  /// treated, by no more than rounding.
+  /// Whether `got` has kept what `number` of `results` has: results of one kernel may differ by how rows beside them
+  /// are treated, by no more than rounding.
   static bool agree(double expected, double got) {
     if (std::isinf(expected) || std::isinf(got))
       return expected == got;
@@ -166,7 +166,7 @@ TEST_P(NonFinite, StaysInItsSequence) {
       for (int64_t h = 0; h < 4; ++h) {
         ASSERT_TRUE(agree(clean[1].loadLinear(h * 150 + i), got[1].loadLinear(h * 150 + i))) << i << ", " << h;
         for (int64_t n = (i * 4 + h) * 64; n < (i * 4 + h + 1) * 64; ++n)
-          ASSERT_TRUE(agree(clean[0].loadLinear(n), got[0].loadLinear(n))) << i << ", " << h << ": "
-                                                                         << got[0].loadLinear(n);
+          ASSERT_TRUE(agree(clean[0].loadLinear(n), got[0].loadLinear(n)))
+              << i << ", " << h << ": " << got[0].loadLinear(n);
       }
 }

@@ -146,6 +146,45 @@ static void addDropout(Adder &add) {
   add("S9_dropout_rows_not_positions", grouped, {{"n", {5}}});
 }
 
+/// Logits may be any finite f32: a number that stands for "masked" is one like others, and a row may have nothing else.
+static void addLargeNumbers(Adder &add) {
+  auto choose = [](const char *condition, const char *number) {
+    return "%few = arith.constant 70 : index\n      %n = arith.constant " + std::string(number) +
+           " : f32\n      %c = arith.cmpi " + condition + " : index\n      %x = arith.select %c, %n, %s : f32";
+  };
+  const std::pair<const char *, const char *> numbers[] = {{"minus_5e9", "-5.0e+09"},
+                                                           {"minus_1e30", "-1.0e+30"},
+                                                           {"lowest", "-3.40282347e+38"},
+                                                           {"1e30", "1.0e+30"},
+                                                           {"minus_infinity", "0xFF800000"}};
+  for (auto [name, number] : numbers) {
+    add(std::string("S4_past_the_query_") + name, scored({}, choose("sgt, %j, %i", number)));
+    add(std::string("S4_first_rows_") + name, scored({}, choose("slt, %i, %few", number)));
+    add(std::string("S4_first_keys_") + name, scored({}, choose("slt, %j, %few", number)));
+    add(std::string("S4_last_keys_") + name, scored({}, choose("sge, %j, %few", number)));
+  }
+  const std::string bias = "tensor<?x1x1x?xf32>";
+  Spec biased = scored({"bias: " + bias}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : " + bias);
+  const std::pair<const char *, double> biases[] = {
+      {"lowest", -3.40282346e38}, {"minus_1e38", -1e38}, {"1e30", 1e30}, {"1e38", 1e38}};
+  for (auto [name, number] : biases)
+    add(std::string("S4_bias_of_") + name, biased, {{"bias", {number}}});
+  add("S4_bias_of_some", biased, {{"bias", {0, -3.40282346e38, 0.5, -3.40282346e38, -1e30}}});
+  const std::pair<const char *, const char *> factors[] = {{"1e30", "1.0e+30"}, {"minus_1e37", "-1.0e+37"}};
+  for (auto [name, factor] : factors)
+    add(std::string("S2_scores_times_") + name,
+        scored({}, "%n = arith.constant " + std::string(factor) + " : f32\n      %x = arith.mulf %s, %n : f32", causal));
+  Spec steep = scored({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>", causal);
+  const std::pair<const char *, double> slopes[] = {{"100", 100}, {"1e6", 1e6}, {"1e30", 1e30}};
+  for (auto [name, slope] : slopes)
+    add(std::string("S4_alibi_causal_of_") + name, steep, {{"m", {slope}}});
+  steep.mask = "";
+  add("S4_alibi_of_1e6", steep, {{"m", {1e6}}});
+  for (double sink : {1e30, -1e30})
+    add(sink > 0 ? "S6_sinks_of_1e30" : "S6_sinks_of_minus_1e30",
+        claused("sinks(%n : tensor<$Hx1xf32>)", {"n: tensor<$Hx1xf32>"}, causal), {{"n", {sink}}});
+}
+
 void attnc::conformance::addScoreCases(std::vector<Case> &cases, Extent extent) {
   Adder add(cases, extent);
   addScales(add);
@@ -153,4 +192,5 @@ void attnc::conformance::addScoreCases(std::vector<Case> &cases, Extent extent) 
   addBiases(add);
   addSinks(add);
   addDropout(add);
+  addLargeNumbers(add);
 }

@@ -206,13 +206,6 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     masks = std::move(*measured);
   }
   llvm::StringRef name = spec->kernel.function.getName();
-  if (args.hasArg(OPT_svg))
-    if (runtime::Status status = writeFile(
-            args.getLastArgValue(OPT_svg),
-            [&](llvm::raw_ostream &os) { drawSvg(masks.front().map, (name + ": " + shapes->toString()).str(), os); });
-        !status)
-      return fail(status.takeError());
-
   line("spec") << '@' << name << ", target " << target << '\n';
   FormulaPrinter printer(lowered->kernel);
   for (attn::KernelOpInterface op : lowered->kernel.kernels)
@@ -222,6 +215,16 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     explainWork(lowered->kernel, *shapes, masks, target == "cpu");
   else
     llvm::outs() << "\nGive sizes for the picture of the mask's tiles: " << shapes.message() << '\n';
+  // Last, so that nothing is written where standard output fails.
+  if (runtime::Status status = flushStandardOutput(); !status)
+    return fail(status.takeError());
+  if (args.hasArg(OPT_svg))
+    if (runtime::Status status = writeFile(
+            args.getLastArgValue(OPT_svg),
+            [&](llvm::raw_ostream &os) { drawSvg(masks.front().map, (name + ": " + shapes->toString()).str(), os); });
+        !status)
+      return fail(status.takeError());
+
   return ExitCode::Success;
 }
 

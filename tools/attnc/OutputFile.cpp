@@ -34,7 +34,8 @@ static runtime::Error cannotWrite(StringRef path, const Twine &why) {
   return runtime::Error{("cannot write " + place + ": " + why).str()};
 }
 
-/// What there is at `path`, which "-" makes the standard stream `stream`; `exists` is false of it where there is nothing.
+/// What there is at `path`, which "-" makes the standard stream `stream`; `exists` is false of it where there is
+/// nothing.
 static fs::file_status lookUp(StringRef path, int stream) {
   fs::file_status status;
   std::error_code error = path.empty() || path == "-" ? fs::status(stream, status) : fs::status(path, status);
@@ -135,7 +136,8 @@ private:
 } // namespace
 
 /// Writes the regular file at `path`, which has no links left and is now `old`, or nothing.
-static Status replaceFile(const std::string &path, const fs::file_status &old, function_ref<void(raw_ostream &)> write) {
+static Status replaceFile(const std::string &path, const fs::file_status &old,
+                          function_ref<void(raw_ostream &)> write) {
   // Renaming asks for the folder alone; a file that its owner has shut stays.
   if (fs::exists(old))
     if (std::error_code error = fs::access(path, fs::AccessMode::Write))
@@ -207,8 +209,8 @@ Status cli::flushStandardOutput() {
 }
 
 void cli::prepareStandardStreams() {
-  // A closed stream's number would go to the next file that is opened, and text meant for the stream into it. Opened the
-  // wrong way round, every use of it fails.
+  // A closed stream's number would go to the next file that is opened, and text meant for the stream into it. Opened
+  // the wrong way round, every use of it fails.
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
       (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);

@@ -14,8 +14,8 @@
 
 namespace attnc::cli {
 
-/// Refuses `path` where it is a folder, or the same file as one of `sources`, whatever links lie between: the files that
-/// the command reads. "-" is standard output, or standard input among `sources`.
+/// Refuses `path` where it is a folder, or the same file as one of `sources`, whatever links lie between: the files
+/// that the command reads. "-" is standard output, or standard input among `sources`.
 runtime::Status checkOutput(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> sources);
 
 /// Writes to `path` by `write`. A regular file is written beside its place, then renamed, so that it holds its old

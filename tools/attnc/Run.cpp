@@ -92,6 +92,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef inputPath = args.getLastArgValue(OPT_inputs), outputPath = args.getLastArgValue(OPT_outputs);
   if (inputPath.empty() || outputPath.empty())
     return fail("expected --inputs IN.safetensors and --outputs OUT.safetensors; see 'attnc run --help'");
+  bool check = args.hasArg(OPT_check);
+  if (check && outputPath == "-")
+    return fail("--check prints to standard output, where --outputs - writes the results; give a file");
   if (Status status = checkOutput(outputPath, {args.getLastArgValue(OPT_INPUT), inputPath}); !status)
     return fail(status.takeError());
   Result<Spec> spec = Spec::open(args);
@@ -112,6 +115,13 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   if (Status status = launch->run(); !status)
     return fail(status.takeError());
 
+  // Before the results are written, so that nothing is where standard output fails.
+  Result<bool> right = check ? launch->judge() : true;
+  if (!right)
+    return fail(right.takeError());
+  if (Status status = flushStandardOutput(); !status)
+    return fail(status.takeError());
+
   std::vector<runtime::NamedTensor> named;
   for (auto [output, tensor] : llvm::zip_equal(launch->spec.kernel.outputs, launch->outputs))
     named.push_back({output.name, tensor});
@@ -123,11 +133,6 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   });
   if (!written)
     return fail(written.takeError());
-  if (!args.hasArg(OPT_check))
-    return ExitCode::Success;
-  Result<bool> right = launch->judge();
-  if (!right)
-    return fail(right.takeError());
   return *right ? ExitCode::Success : ExitCode::Wrong;
 }
 

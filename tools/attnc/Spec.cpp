@@ -61,9 +61,9 @@ static runtime::Status checkSizes(const attn::KernelFunction &kernel, const jit:
     }
   if (bytes <= memory)
     return {};
-  return runtime::Error{llvm::formatv("the arguments and results take {0:E3} bytes of memory, this machine has {1:E3}",
-                                      bytes, memory)
-                            .str()};
+  return runtime::Error{
+      llvm::formatv("the arguments and results take {0:E3} bytes of memory, this machine has {1:E3}", bytes, memory)
+          .str()};
 }
 
 Result<jit::Shapes> Spec::resolveShapes(const InputArgList &args) const {

@@ -106,8 +106,19 @@ module attributes {attn.target = #attn.cpu<cpu = "x86-64", features = "+sse2", v
 
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   func.func @odd_key_tile(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
-    // expected-error@+1 {{expected the schedule's key_tile to be a multiple of 8, got 60}}
+    // expected-error@+1 {{expected the schedule's key_tile to be a multiple of 8 up to 4096, got 60}}
     %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 60, panel = 24>)
+      : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+    return %o : tensor<?x?x4x64xf32>
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+  func.func @large_query_tile(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
+    // expected-error@+1 {{expected the schedule's query_tile to be at most 65536, got 96000}}
+    %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96000, key_tile = 64, panel = 24>)
       : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
     return %o : tensor<?x?x4x64xf32>
   }

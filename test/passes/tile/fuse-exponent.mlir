@@ -3,18 +3,24 @@
 
 // (x - m) * c in a map becomes fma(x, c, -m * c), and row factors come from the same rounded -m * c.
 
+// Where m is so large that -m * c would be off by more than a power holds, c is a power of two.
+
 // CHECK-LABEL: tile.program @bf16(
 // CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<8xf32>
-// CHECK-DAG: %[[N:.*]] = arith.constant dense<-1.250000e-01> : vector<8xf32>
-// CHECK-DAG: %[[S:.*]] = arith.constant 1.250000e-01 : f32
+// CHECK-DAG: %[[P:.*]] = arith.constant dense<6.250000e-02> : vector<8xf32>
+// CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<1.71798692E+10> : vector<8xf32>
 // CHECK: %[[BEFORE:.*]] = tile.load {{.*}} -> vector<8xf32>
 // CHECK: %[[MAX:.*]] = tile.reduce <max> %[[X:.*]], %[[BEFORE]]
-// CHECK: %[[OFFSETS:.*]] = arith.mulf %[[MAX]], %[[N]] : vector<8xf32>
-// CHECK: %[[SCALED:.*]] = arith.mulf %[[BEFORE]], %[[C]] : vector<8xf32>
+// CHECK: %[[MAGNITUDE:.*]] = math.absf %[[MAX]]
+// CHECK: %[[LARGE:.*]] = arith.cmpf uge, %[[MAGNITUDE]], %[[LIMIT]]
+// CHECK: %[[FACTORS:.*]] = arith.select %[[LARGE]], %[[P]], %[[C]]
+// CHECK: %[[NEGATIVE:.*]] = arith.negf %[[FACTORS]]
+// CHECK: %[[OFFSETS:.*]] = arith.mulf %[[MAX]], %[[NEGATIVE]] : vector<8xf32>
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[BEFORE]], %[[FACTORS]] : vector<8xf32>
 // CHECK: %[[GROWTH:.*]] = arith.addf %[[SCALED]], %[[OFFSETS]] : vector<8xf32>
 // CHECK: %[[SHRINK:.*]] = math.exp2 %[[GROWTH]]
-// CHECK: tile.map tiles(%[[X]] : vector<8x4xf32>) rows(%[[OFFSETS]] : vector<8xf32>) cols()
-// CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[O:.*]]: f32,
+// CHECK: tile.map tiles(%[[X]] : vector<8x4xf32>) rows(%[[OFFSETS]], %[[FACTORS]] : vector<8xf32>, vector<8xf32>) cols()
+// CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[O:.*]]: f32, %[[S:.*]]: f32,
 // CHECK-NEXT: %[[F:.*]] = math.fma %[[E]], %[[S]], %[[O]] : f32
 // CHECK-NEXT: math.exp2 %[[F]]
 // What else reads the maximum reads the maximum.
@@ -209,7 +215,6 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?
 
 // CHECK-LABEL: tile.program @corrected(
 // CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<8xf32>
-// CHECK-DAG: %[[N:.*]] = arith.constant dense<-1.250000e-01> : vector<8xf32>
 // CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<8xf32>
 // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
@@ -220,8 +225,12 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?
 // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[LOOP]]#2, %[[ZERO]]
 // CHECK: %[[ALL:.*]] = arith.cmpf oeq, %[[LOOP]]#1, %[[NONE]]
 // CHECK: %[[MAX:.*]] = arith.select %[[ALL]], %[[ZERO]], %[[LOOP]]#1
+// CHECK: %[[MAGNITUDE:.*]] = math.absf %[[LOOP]]#1
+// CHECK: %[[LARGE:.*]] = arith.cmpf uge, %[[MAGNITUDE]],
+// CHECK: %[[F:.*]] = arith.select %[[LARGE]], %{{.*}}, %[[C]]
+// CHECK: %[[N:.*]] = arith.negf %[[F]]
 // CHECK: %[[OFFSETS:.*]] = arith.mulf %[[MAX]], %[[N]] : vector<8xf32>
-// CHECK: %[[REST:.*]] = math.fma %[[MAX]], %[[C]], %[[OFFSETS]] : vector<8xf32>
+// CHECK: %[[REST:.*]] = math.fma %[[MAX]], %[[F]], %[[OFFSETS]] : vector<8xf32>
 // CHECK: %[[WEIGHT:.*]] = math.exp2 %[[REST]] : vector<8xf32>
 // CHECK: %[[ROUNDED:.*]] = arith.truncf %[[WEIGHT]] : vector<8xf32> to vector<8xbf16>
 // CHECK: %[[OPPOSITE:.*]] = arith.negf %[[REST]] : vector<8xf32>

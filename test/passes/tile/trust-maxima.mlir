@@ -16,8 +16,8 @@
 // CHECK-NOT: tile.reduce <max>
 // CHECK: %[[P:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[MAX]] :
 // CHECK: %[[PART:.*]] = tile.reduce <add> %[[P]]#0, %[[MINUS0]] partial
-// CHECK: %[[HIGH:.*]] = arith.cmpf ogt, %[[PART]], %[[LARGE]]
 // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[MAX]], %[[NONE]]
+// CHECK: %[[HIGH:.*]] = arith.cmpf ogt, %[[PART]], %[[LARGE]]
 // CHECK: %[[GROWN:.*]] = arith.ori %[[HIGH]], %[[EMPTY]]
 // CHECK: %[[SOME:.*]] = tile.any %[[GROWN]]
 // CHECK: %[[R:.*]]:4 = scf.if %[[SOME]]
@@ -181,6 +181,74 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
       tile.yield %e : f32
     } -> vector<8x16xf32>
     %a = tile.mma %p#1, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Rows that a step treats in another way for their maximum are none for a step that trusts: it has the common way only.
+// One test finds them, and those that have no maximum.
+
+// CHECK-LABEL: tile.program @choosing(
+// CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<1.000000e+10> : vector<8xf32>
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{[^,]*}} = %{{[^,]*}}, %{{.*}} = %{{.*}})
+// CHECK-NOT: arith.select
+// CHECK: tile.map tiles(%{{.*}} : vector<8x4xf32>) rows(%[[MAX]] :
+// CHECK-NOT: oeq
+// CHECK: %[[MAGNITUDE:.*]] = math.absf %[[MAX]]
+// CHECK: %[[LARGE:.*]] = arith.cmpf uge, %[[MAGNITUDE]], %[[LIMIT]]
+// CHECK: %[[GROWN:.*]] = arith.ori %{{.*}}, %[[LARGE]]
+// CHECK: tile.any %[[GROWN]]
+// CHECK: scf.if
+// CHECK: tile.reduce <max>
+// CHECK: arith.cmpf uge
+// CHECK: arith.select
+tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, optimistic = true, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %limit = arith.constant dense<1.0e10> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %nothing = arith.cmpf oeq, %m, %max0 : vector<8xf32>
+    %safe = arith.select %nothing, %sum0, %m : vector<8xi1>, vector<8xf32>
+    %magnitude = math.absf %m : vector<8xf32>
+    %isLarge = arith.cmpf uge, %magnitude, %limit : vector<8xf32>
+    %other = arith.select %isLarge, %sum0, %safe : vector<8xi1>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%other : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>

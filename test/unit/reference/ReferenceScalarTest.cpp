@@ -43,19 +43,25 @@ TEST(ReferenceScalar, IntegersWrapToTheirWidth) {
   EXPECT_EQ(evaluateInteger("arith.muli", 1 << 20, 1 << 12, "i32"), 0);
   EXPECT_EQ(evaluateInteger("arith.shli", 1, 31, "i32"), -0x1p31);
   EXPECT_EQ(evaluateInteger("arith.shli", 1, 32, "i32"), 0);
+  EXPECT_EQ(evaluateInteger("arith.shrui", -8, 32, "i32"), 0);
+  EXPECT_EQ(evaluateInteger("arith.shrsi", -8, 32, "i32"), -1);
+  EXPECT_EQ(evaluateInteger("arith.shrsi", 8, -1, "i32"), 0);
   EXPECT_EQ(evaluateInteger("arith.shrsi", -8, 1, "i32"), -4);
   EXPECT_EQ(evaluateInteger("arith.shrui", -8, 1, "i8"), 124);
   EXPECT_EQ(evaluateInteger("arith.xori", 12, 10, "i32"), 6);
 }
 
 TEST(ReferenceScalar, QuotientsNeverTrap) {
-  for (const char *op : {"arith.divsi", "arith.remsi", "arith.floordivsi", "arith.ceildivsi"}) {
+  for (const char *op : {"arith.divsi", "arith.floordivsi", "arith.ceildivsi", "arith.divui", "arith.ceildivui"})
     EXPECT_EQ(evaluateInteger(op, 7, 0, "i32"), 0) << op;
-    EXPECT_EQ(evaluateInteger(op, std::numeric_limits<int32_t>::min(), -1, "i32"), 0) << op;
-    EXPECT_EQ(evaluateInteger(op, std::numeric_limits<int64_t>::min(), -1, "i64"), 0) << op;
+  for (const char *op : {"arith.remsi", "arith.remui"})
+    EXPECT_EQ(evaluateInteger(op, 7, 0, "i32"), 7) << op;
+  for (const char *op : {"arith.divsi", "arith.floordivsi", "arith.ceildivsi"}) {
+    EXPECT_EQ(evaluateInteger(op, -128, -1, "i8"), -128) << op;
+    EXPECT_EQ(evaluateInteger(op, std::numeric_limits<int32_t>::min(), -1, "i32"), -0x1p31) << op;
+    EXPECT_EQ(evaluateInteger(op, std::numeric_limits<int64_t>::min(), -1, "i64"), -0x1p63) << op;
   }
-  for (const char *op : {"arith.divui", "arith.remui", "arith.ceildivui"})
-    EXPECT_EQ(evaluateInteger(op, 7, 0, "i32"), 0) << op;
+  EXPECT_EQ(evaluateInteger("arith.remsi", std::numeric_limits<int64_t>::min(), -1, "i64"), 0);
   EXPECT_EQ(evaluateInteger("arith.divsi", -7, 2, "i32"), -3);
   EXPECT_EQ(evaluateInteger("arith.floordivsi", -7, 2, "i32"), -4);
   EXPECT_EQ(evaluateInteger("arith.floordivsi", 7, -2, "i32"), -4);
