@@ -37,6 +37,7 @@ from reference import run_spec
 from runner import Runner, Verdict, write_case
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE / "../../.."
 BINARY = "attnc-conformance-tests"
 # Beside this file in a build tree and in an installation.
 PLACES = (
@@ -123,12 +124,13 @@ def shrink(options: argparse.Namespace, outcome: Outcome, results) -> None:
         runner.close()
     folder = options.save / f"{options.seed}-{outcome.number}-{target.replace(':', '-')}"
     spec, inputs = write_case(folder, small)
-    again = f"tools/dev fuzz-specs --seed {options.seed} --only {outcome.number} --target {target}"
+    tool = "tools/dev fuzz-specs" if (ROOT / "CMakeLists.txt").is_file() else "run.sh fuzz-specs"
+    again = f"{tool} --seed {options.seed} --only {outcome.number} --target {target}"
     text = [
         f"\n--- {outcome.number} on {target}: {verdict.kind}: {verdict.reason}"[:400],
         small.spec.text().rstrip(), *describe(small),
         f"// whole:   {again}{' --small' if options.small else ''}",
-        f"// reduced: tools/dev fuzz-specs --target {target} --spec {shlex.quote(str(spec))} --inputs {shlex.quote(str(inputs))}",
+        f"// reduced: {tool} --target {target} --spec {shlex.quote(str(spec))} --inputs {shlex.quote(str(inputs))}",
     ]
     (folder / "fault.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
     results.put("\n".join(text))
@@ -291,8 +293,8 @@ def parse_options() -> argparse.Namespace:
     if not found:
         parser.error(f"there is no {BINARY} at " + " or ".join(str(place) for place in places))
     options.binary = found[0]
-    root = HERE / "../../.."
-    options.save = (options.save or (root / "build/release/fuzz-specs" if (root / "CMakeLists.txt").is_file() else pathlib.Path("fuzz-specs"))).resolve()
+    kept = ROOT / "build/release/fuzz-specs" if (ROOT / "CMakeLists.txt").is_file() else pathlib.Path("fuzz-specs")
+    options.save = (options.save or kept).resolve()
     if options.only is not None:
         options.first, options.count, options.jobs = options.only, 1, 1
     options.jobs = max(1, min(options.jobs, options.count))
