@@ -8,8 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "passes/attn/Passes.h"
+#include "passes/attn/RegionRanges.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -29,14 +29,11 @@ namespace {
 class Definer {
 public:
   Definer(Region &region, Pass::Statistic &guards)
-      : region(region), b(region.getContext()), loc(b.getUnknownLoc()), guards(guards) {}
+      : region(region), b(region.getContext()), loc(b.getUnknownLoc()), guards(guards), ranges(region) {}
 
   void run();
 
 private:
-  ConstantIntRanges rangeOf(Value value);
-  void inferRanges(Operation *op);
-
   void define(Operation *op);
   void defineDivision(Operation *op, bool isSigned, bool isRemainder);
   void defineShift(Operation *op);
@@ -59,29 +56,10 @@ private:
   OpBuilder b;
   Location loc;
   Pass::Statistic &guards;
-  llvm::DenseMap<Value, ConstantIntRanges> ranges;
+  RegionRanges ranges;
 };
 
 } // namespace
-
-ConstantIntRanges Definer::rangeOf(Value value) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return ConstantIntRanges::constant(constant);
-  if (auto it = ranges.find(value); it != ranges.end())
-    return it->second;
-  return ConstantIntRanges::maxRange(widthOf(value.getType()));
-}
-
-/// By the operations' own rules.
-void Definer::inferRanges(Operation *op) {
-  auto infer = dyn_cast<InferIntRangeInterface>(op);
-  if (!infer || !llvm::all_of(op->getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
-    return;
-  SmallVector<ConstantIntRanges> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return rangeOf(v); });
-  infer.inferResultRanges(operands,
-                          [&](Value v, const ConstantIntRanges &range) { ranges.insert_or_assign(v, range); });
-}
 
 void Definer::wrap(Operation *op, llvm::function_ref<Value(Value)> make) {
   ++guards;
@@ -110,7 +88,7 @@ void Definer::defineDivision(Operation *op, bool isSigned, bool isRemainder) {
     op->erase();
     return;
   }
-  ConstantIntRanges dividends = rangeOf(x), divisors = rangeOf(y);
+  ConstantIntRanges dividends = ranges.get(x), divisors = ranges.get(y);
   APInt zero = APInt::getZero(width);
   bool mayBeZero = divisors.umin().isZero() && divisors.smin().sle(zero) && divisors.smax().sge(zero);
   bool mayBeMinusOne = divisors.umax().isAllOnes() && divisors.smin().isNegative() && divisors.smax().sge(-1);
@@ -136,7 +114,7 @@ void Definer::defineShift(Operation *op) {
   Value amount = op->getOperand(1);
   Type type = amount.getType();
   unsigned width = widthOf(type);
-  if (rangeOf(amount).umax().ult(width))
+  if (ranges.get(amount).umax().ult(width))
     return;
   Value zero = integer(type, 0);
   Value isWithin =
@@ -206,12 +184,6 @@ void Definer::define(Operation *op) {
 void Definer::run() {
   if (region.empty())
     return;
-  // Positions are sums of a few sizes below 2^31; batch entries, heads and keys are never negative.
-  constexpr int64_t most = int64_t(1) << 34;
-  for (BlockArgument argument : region.getArguments())
-    if (argument.getType().isIndex())
-      ranges.insert_or_assign(argument,
-                              ConstantIntRanges::fromSigned(APInt(64, -most, /*isSigned=*/true), APInt(64, most)));
   Block &block = region.front();
   for (Operation *op = &block.front(); op;) {
     Operation *next = op->getNextNode(), *previous = op->getPrevNode();
@@ -220,7 +192,7 @@ void Definer::run() {
     // What stands there now: the operation, and what was put around it.
     for (Operation *made = previous ? previous->getNextNode() : &block.front(); made != next;
          made = made->getNextNode())
-      inferRanges(made);
+      ranges.infer(*made);
     op = next;
   }
 }

@@ -41,18 +41,23 @@ static ConstantIntRanges rangeOf(KernelOpInterface kernel, Coordinate coordinate
 
 RegionRanges::RegionRanges(Region &region, std::optional<unsigned> scalarBits)
     : region(region), scalarBits(scalarBits) {
+  if (region.empty())
+    return;
   auto kernel = cast<KernelOpInterface>(region.getParentOp());
   for (BlockArgument argument : region.getArguments())
     if (std::optional<Coordinate> coordinate = getCoordinate(argument))
       ranges.insert_or_assign(argument, rangeOf(kernel, *coordinate, &region == &kernel.getBlocks()));
-  for (Operation &op : region.front().without_terminator()) {
-    auto infer = dyn_cast<InferIntRangeInterface>(op);
-    if (!infer || !llvm::all_of(op.getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
-      continue;
-    SmallVector<ConstantIntRanges> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return get(v); });
-    infer.inferResultRanges(
-        operands, [&](Value result, const ConstantIntRanges &range) { ranges.insert_or_assign(result, range); });
-  }
+  for (Operation &op : region.front().without_terminator())
+    infer(op);
+}
+
+void RegionRanges::infer(Operation &op) {
+  auto inferable = dyn_cast<InferIntRangeInterface>(op);
+  if (!inferable || !llvm::all_of(op.getOperandTypes(), [](Type type) { return type.isIntOrIndex(); }))
+    return;
+  SmallVector<ConstantIntRanges> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return get(v); });
+  inferable.inferResultRanges(
+      operands, [&](Value result, const ConstantIntRanges &range) { ranges.insert_or_assign(result, range); });
 }
 
 ConstantIntRanges RegionRanges::get(Value value) const {

@@ -25,6 +25,9 @@ public:
   /// anything.
   explicit RegionRanges(mlir::Region &region, std::optional<unsigned> scalarBits = std::nullopt);
 
+  /// Infers the results of `op`, which the region has got since.
+  void infer(mlir::Operation &op);
+
   /// The range of an integer that the region computes or uses; all numbers of its type where nothing is known. An index
   /// has 64 bits.
   mlir::ConstantIntRanges get(mlir::Value value) const;
