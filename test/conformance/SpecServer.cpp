@@ -143,8 +143,9 @@ Status Request::judge() {
   for (size_t n = 0; n < outputs.size(); ++n) {
     const std::string &name = kernel.outputs[n].name;
     named.push_back({name, (*exact)[n]});
-    jit::Judgement judgement = jit::judge(name, jit::getJudgeRule(kernel, static_cast<unsigned>(n)), outputs[n],
-                                          (*exact)[n], (*baseline)[n]);
+    named.push_back({"got/" + name, outputs[n]});
+    jit::Judgement judgement =
+        jit::judge(name, jit::getJudgeRule(kernel, static_cast<unsigned>(n)), outputs[n], (*exact)[n], (*baseline)[n]);
     if (!judgement.right() && failsByChance(judgement, outputs[n]))
       judgement.fault.clear();
     judgements.push_back(llvm::json::Object{

@@ -11,9 +11,11 @@ namespace attnc::conformance {
 
 /// Runs specs on `target` until standard input ends, each `repeats` times, and judges the results against the fp64
 /// reference: what starting a program for each would cost is paid once. Where `repeats` is 0 they are compiled, for any
-/// target that `attnc compile` takes, and nothing runs. A request is a line of three paths with tabs
-/// between them: a spec, the tensors of its arguments, and where the reference's results go as f64. The answer is a line
-/// of JSON: how far it came ("stage"), why no further ("error"), and a judgement of each result. Gives the exit status.
+/// target that `attnc compile` takes, and nothing runs.
+///
+/// A request is a line of three paths with tabs between them: a spec, the tensors of its arguments, and where results
+/// go: the reference's as f64, and the kernel's as "got/NAME". The answer is a line of JSON: how far it came ("stage"),
+/// why no further ("error"), and a judgement of each result. Gives the exit status.
 int serveSpecs(llvm::StringRef target, unsigned repeats);
 
 } // namespace attnc::conformance

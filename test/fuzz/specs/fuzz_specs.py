@@ -146,12 +146,14 @@ class Report:
         self.examples: dict[str, int] = {}
         self.failures: list[Outcome] = []
         self.slowest: list[tuple[float, int, str]] = []
+        self.others = 0  # right by other baselines than the reference's
         self.start = time.monotonic()
         self.said = self.start
 
     def add(self, outcome: Outcome) -> None:
         self.kinds.setdefault(outcome.target, collections.Counter())[outcome.verdict.kind] += 1
         self.slowest = sorted([*self.slowest, (outcome.seconds, outcome.number, outcome.target)])[-4:]
+        self.others += outcome.verdict.kind == "right" and bool(outcome.verdict.reason)
         if outcome.verdict.kind == "refused":
             self.refusals[outcome.verdict.words()] += 1
             self.examples.setdefault(outcome.verdict.words(), outcome.number)
@@ -190,6 +192,8 @@ class Report:
             detail = f" ({', '.join(f'{count} {kind}' for kind, count in sorted(wrong.items()))})" if wrong else ""
             print(f"{target}: {kinds['right']} right, {kinds['refused']} refused, {sum(wrong.values())} failed{detail}")
         passed = sum(kinds["right"] + kinds["refused"] for kinds in self.kinds.values())
+        if self.others:
+            print(f"{self.others} of those right are so by other baselines than the one of the reference")
         print(f"seed {self.options.seed}, {time.monotonic() - self.start:.0f} s, {self.options.jobs} processes")
         print(f"{passed} passed, {failed} failed")
         return 1 if failed or not passed else 0

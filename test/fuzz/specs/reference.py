@@ -91,6 +91,8 @@ def constant(op: Op) -> np.ndarray:
 class Evaluator:
     """Evaluates a region's operations in turn."""
 
+    library = False  # whether functions are those of a library for f32
+
     def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, region: Region, precision: Precision,
                  logits: np.ndarray | None) -> None:
         self.spec, self.grid, self.inputs, self.precision = spec, grid, inputs, precision
@@ -195,8 +197,10 @@ class Evaluator:
 
     def compute_float(self, op: Op, a: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
         name, target = op.name, op.result_type
-        # One rounding at the end of each operation.
-        wide = [a, *others] if self.precision is Precision.EXACT else [x.astype(np.float64) for x in (a, *others)]
+        # One rounding at the end of each operation; functions of a library for f32 have an error of their own.
+        wide = [a, *others]
+        if self.precision is Precision.BASELINE and not self.library:
+            wide = [x.astype(np.float64) for x in wide]
         if name in FLOAT_UNARY:
             result = FLOAT_UNARY[name](wide[0])
         elif name in FLOAT_BINARY:
@@ -232,8 +236,9 @@ def gather(tensor: np.ndarray, kernel: Kernel, starts: np.ndarray, rows: int, re
     return np.ascontiguousarray(tensor.astype(real).transpose(0, 2, 1, 3))
 
 
-def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, precision: Precision) -> np.ndarray:
-    """S1."""
+def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, precision: Precision,
+                   variant: int = 0) -> np.ndarray:
+    """S1. A variant sums the products in another order."""
     real = np.float64 if precision is Precision.EXACT else np.float32
     query = gather(inputs[kernel.tensors[0]], kernel, grid.query_starts, grid.queries, real)
     key = gather(inputs[kernel.tensors[1]], kernel, grid.key_starts, grid.keys, real)
@@ -244,6 +249,15 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
     elif "scale" in kernel.clauses:
         scale = float(np.float32(scale))
     with np.errstate(all="ignore"):
+        if variant:
+            # Some terms after the others, and the scale first.
+            dims = query.shape[-1]
+            query = query * real(scale)
+            logits = np.zeros((*query.shape[:-1], key.shape[-2]), dtype=real)
+            for part in range(variant):
+                chosen = range(part, dims, variant)
+                logits = logits + query[..., chosen] @ key[..., chosen].transpose(0, 1, 3, 2)
+            return logits
         return (query @ key.transpose(0, 1, 3, 2)) * real(scale)
 
 
@@ -265,8 +279,9 @@ def dropout_factors(grid: Grid, probability: np.float32, seed: int) -> np.ndarra
 
 
 def evaluate_region(spec: Spec, grid: Grid, inputs: Arrays, region: Region, precision: Precision,
-                    logits: np.ndarray | None = None) -> np.ndarray:
+                    logits: np.ndarray | None = None, library: bool = False) -> np.ndarray:
     evaluator = Evaluator(spec, grid, inputs, region, precision, logits)
+    evaluator.library = library
     for op in region.ops:
         evaluator.run(op)
     return evaluator.value(region.result)
@@ -280,14 +295,14 @@ def compute_keep(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid) -> np.n
     return keep
 
 
-def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision) -> Arrays:
-    """The results of a kernel by their names."""
+def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision, variant: int = 0) -> Arrays:
+    """The results of a kernel by their names. Variants of the baseline are as plain, and round elsewhere."""
     real = np.float64 if precision is Precision.EXACT else np.float32
     grid = make_grid(spec, kernel, inputs)
     with np.errstate(all="ignore"):
-        scores = compute_logits(spec, kernel, inputs, grid, precision)
+        scores = compute_logits(spec, kernel, inputs, grid, precision, variant)
         if kernel.score:
-            scores = evaluate_region(spec, grid, inputs, kernel.score, precision, scores)
+            scores = evaluate_region(spec, grid, inputs, kernel.score, precision, scores, library=variant > 0)
         scores = np.where(compute_keep(spec, kernel, inputs, grid), scores, -np.inf).astype(real)
         maximum = scores.max(axis=-1, keepdims=True, initial=-np.inf)
         sinks = np.full((1, grid.heads, 1, 0), 0.0, dtype=real)
@@ -328,9 +343,9 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision)
     return dict(zip(kernel.results, results))
 
 
-def run_spec(spec: Spec, inputs: Arrays, precision: Precision = Precision.EXACT) -> Arrays:
+def run_spec(spec: Spec, inputs: Arrays, precision: Precision = Precision.EXACT, variant: int = 0) -> Arrays:
     """All results that the function returns, by their names there."""
     values: Arrays = {}
     for kernel in spec.kernels:
-        values.update(run_kernel(spec, kernel, inputs, precision))
+        values.update(run_kernel(spec, kernel, inputs, precision, variant))
     return {name: values[value] for value, name in spec.returns}

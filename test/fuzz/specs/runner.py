@@ -16,6 +16,8 @@ import numpy as np
 
 import tensors
 from generate import Case
+from reference import run_spec
+from scalars import Precision
 from spec import shape_of
 
 # What a pass says to itself: no user can act on it.
@@ -78,6 +80,32 @@ def compare(case: Case, exact: dict[str, np.ndarray]) -> str:
             place = tuple(int(x) for x in np.argwhere(wrong)[0])
             return f"{name}{list(place)} is {got[place]:.6g} by the reference, {want[place]:.6g} by numpy; {int(wrong.sum())} of {wrong.size} differ"
     return ""
+
+
+def is_as_plain(case: Case, got: dict[str, np.ndarray]) -> bool:
+    """Whether a result that the one baseline calls wrong is right by others that are as plain.
+
+    Where few elements count, a baseline may happen to be exact, and says little of what plain computations give. Others
+    sum in other orders and take functions from a library for f32; the rule holds for the greatest of their errors.
+    """
+    baselines = [run_spec(case.spec, case.inputs, Precision.BASELINE, variant) for variant in (0, 1, 2, 3, 4, 8)]
+    for name, want in case.expected.items():
+        value, empty = got["got/" + name].astype(np.float64), want == -np.inf
+        if not np.array_equal(value == -np.inf, empty) or not np.isfinite(value[~empty]).all():
+            return False
+        errors = [np.abs(base[name][~empty] - want[~empty]) for base in baselines]
+        error, greatest = np.abs(value[~empty] - want[~empty]), np.abs(want[~empty]).max(initial=0)
+        types = case.spec.result_types()
+        element = shape_of(next(types[result] for result, other in case.spec.returns if other == name))[1]
+        bits = {"f32": 24, "f16": 11, "bf16": 8}[element]
+        ulp = 2.0 ** (np.floor(np.log2(max(greatest, 1e-30))) + 1 - bits)
+        is_lse = any(name == other and result in kernel.results[1:] for kernel in case.spec.kernels for result, other in case.spec.returns)
+        factor = 3 if any(op.name in ("attn.softcap", "math.tanh") for kernel in case.spec.kernels if kernel.score for op in kernel.score.ops) else 2
+        limit = factor * max(one.max(initial=0) for one in errors) + 2 * ulp
+        mean = 1.1 * max(one.mean() if one.size else 0 for one in errors) + 0.05 * ulp
+        if error.size and (error.max() > (max(limit, 1e-4) if is_lse else limit) or (not is_lse and error.mean() > mean)):
+            return False
+    return True
 
 
 def place_of_crash(said: str) -> str:
@@ -167,8 +195,11 @@ class Runner:
         if self.repeats == 0:
             return Verdict("right")
         text = "\n".join(one["line"] for one in result["results"])
-        if difference := compare(case, tensors.read(reference)):
+        results = tensors.read(reference)
+        if difference := compare(case, results):
             return Verdict("reference", difference, text)
+        if any(one["fault"] for one in result["results"]) and is_as_plain(case, results):
+            return Verdict("right", "by other baselines", text)
         for one in result["results"]:
             if one["fault"]:
                 kind = "mean" if "the mean error" in one["fault"] else "NaN" if re.search(r" is [-+]?nan", one["fault"]) else "wrong"
