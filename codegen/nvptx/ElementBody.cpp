@@ -268,6 +268,15 @@ std::optional<Value> ElementBody::emitRange(arith::CmpIOp compare, int64_t word)
 }
 
 std::optional<Value> ElementBody::emitWord(Value condition, int64_t word) {
+  // A condition may be used many times over, and each of its users too.
+  if (auto known = wordBits.find(condition); known != wordBits.end())
+    return known->second;
+  std::optional<Value> bits = computeWord(condition, word);
+  wordBits.try_emplace(condition, bits);
+  return bits;
+}
+
+std::optional<Value> ElementBody::computeWord(Value condition, int64_t word) {
   if (std::optional<RowNumber> number = find(condition))
     return ptx.select(number->base, ptx.i32(-1), ptx.i32(0));
   Operation *op = condition.getDefiningOp();
@@ -288,6 +297,7 @@ std::optional<Value> ElementBody::emitWord(Value condition, int64_t word) {
 std::optional<SmallVector<Value>> ElementBody::emitBits(int64_t count) {
   SmallVector<Value> words;
   for (int64_t word = 0; word * bitsOfWord < count; ++word) {
+    wordBits.clear();
     std::optional<Value> bits = emitWord(body.getTerminator()->getOperand(0), word);
     if (!bits)
       return std::nullopt;

@@ -72,6 +72,7 @@ private:
   mlir::Value distance(const RowNumber &a, const RowNumber &b);
   std::optional<mlir::Value> emitCompare(mlir::arith::CmpIOp compare, int64_t column);
   std::optional<mlir::Value> emitWord(mlir::Value condition, int64_t word);
+  std::optional<mlir::Value> computeWord(mlir::Value condition, int64_t word);
   std::optional<mlir::Value> emitRange(mlir::arith::CmpIOp compare, int64_t word);
   mlir::Value bitsBelow(mlir::Value column, int64_t word);
 
@@ -90,6 +91,7 @@ private:
   mlir::ValueRange tiles, cols;
   llvm::DenseMap<mlir::Value, RowNumber> numbers;
   llvm::DenseMap<mlir::Operation *, mlir::Value> distances;
+  llvm::DenseMap<mlir::Value, std::optional<mlir::Value>> wordBits; ///< what `emitWord` gave, of one word
   llvm::DenseMap<mlir::Operation *, mlir::Value> shiftedTerms; ///< of operations on elements that have a shift
   mlir::Operation *split = nullptr;                            ///< the sum whose shift is left out
 };
