@@ -64,6 +64,7 @@ private:
   // Once a row.
   void computeRow(mlir::Operation &op);
   std::optional<RowNumber> computeLinear(mlir::Operation &op);
+  mlir::Value keepFromUniform(mlir::Value factor);
   std::optional<RowNumber> find(mlir::Value value);
   RowNumber combine(mlir::Operation &op, RowNumber a, RowNumber b);
 
@@ -84,7 +85,7 @@ private:
   Ptx &ptx;
   int64_t slot;
   mlir::Block &body;
-  bool narrow;                    ///< results are of 16 bits
+  bool narrow; ///< results are of 16 bits
   /// The column that products with numbers linear in the column are exact at, where they may be rounded elsewhere.
   std::optional<int64_t> anchor;
   int64_t everyOnMultiplyAdd = 0; ///< of so many exponentials, one is left to multiply-add units; 0 for none

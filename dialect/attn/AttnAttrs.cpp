@@ -41,12 +41,15 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, Rescale,
                                    bool lazy, bool optimistic, bool ownKeys, bool turns, bool, bool pinned,
-                                   Epilogue epilogue, bool dynamic, int64_t sectionBytes, bool, bool, Staging staging) {
+                                   Epilogue epilogue, bool dynamic, int64_t sectionBytes, bool, bool, Staging staging,
+                                   int64_t headroom) {
   if (consumers <= 0 || stages <= 0 || queryStages <= 0)
     return emitError() << "expected positive counts, got consumers = " << consumers << ", stages = " << stages
                        << ", query_stages = " << queryStages;
   if (lazy && optimistic)
     return emitError() << "expected lazy or optimistic, not both";
+  if (headroom < 0 || headroom > 60)
+    return emitError() << "expected headroom from 0 to 60, got " << headroom;
   if (sectionBytes < 0)
     return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
   if (staging == Staging::Pieces) {

@@ -72,6 +72,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       log2 units (the same maximum divides in the end, so the result stays exact).
     - `optimistic`: a step takes the row maxima of the steps before for its own. Where its row sums say that a row has
       outgrown them by far, which is rare, its weights are computed again with new maxima (exact in the end, as above).
+    - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `optimistic`, as many more
+      for weights to grow by. f16 has few.
     - `own_keys`: each consumer goes over the keys that the mask keeps for its own rows; else over those of the whole tile.
     - `turns`: consumers take turns at issuing products.
     - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
@@ -100,7 +102,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         DefaultValuedParameter<"int64_t", "0">:$section_bytes,
                         DefaultValuedParameter<"bool", "false">:$census,
                         DefaultValuedParameter<"bool", "false">:$early,
-                        Attn_StagingParameter:$staging);
+                        Attn_StagingParameter:$staging,
+                        DefaultValuedParameter<"int64_t", "0">:$headroom);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

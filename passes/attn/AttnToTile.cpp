@@ -13,6 +13,7 @@
 #include "passes/attn/Passes.h"
 #include "passes/attn/ScoreRange.h"
 #include "passes/attn/TileBuilder.h"
+#include <cmath>
 #include <limits>
 
 namespace attnc::attn {
@@ -104,6 +105,8 @@ private:
 void ProgramWriter::chooseUnit() {
   unit.octaves = !elementType().isF32();
   unit.factor = b.getScoreUnit() * unit.perNatural();
+  if (b.getPipeline() && isa<ForwardOp>(kernel.getOperation()))
+    unit.headroom = b.getPipeline().getHeadroom();
   if (!kernel.getScore().empty() || kernel.getScale())
     return;
   float scale = kernel.getLiteralScale();
@@ -156,6 +159,8 @@ std::pair<Value, Value> ProgramWriter::sinkState() {
     Value exponent = arith::MulFOp::create(builder, loc, distance, number(unit.perNatural()));
     sum = arith::AddFOp::create(builder, loc, sum, unit.power(builder, loc, exponent));
   }
+  if (unit.headroom)
+    sum = arith::MulFOp::create(builder, loc, sum, number(std::exp2(-static_cast<float>(unit.headroom))));
   Value inUnits = arith::MulFOp::create(builder, loc, max, number(unit.perNatural() / unit.factor));
   // In a small unit, a large sink may be beyond f32: it still outweighs all logits, or none.
   if (unit.factor < unit.perNatural()) {
@@ -283,7 +288,12 @@ std::pair<Value, Value> ProgramWriter::finish(State state) {
   Value factors = arith::SelectOp::create(builder, loc, empty, constant(0), reciprocal);
   float natural = unit.factor / unit.perNatural();
   Value max = arith::MulFOp::create(builder, loc, safeMax(state.max), constant(natural));
-  Value logSum = arith::AddFOp::create(builder, loc, max, math::LogOp::create(builder, loc, state.sum));
+  Value log = math::LogOp::create(builder, loc, state.sum);
+  if (unit.headroom) {
+    constexpr float ln2 = 0.693147180559945309417f;
+    log = arith::AddFOp::create(builder, loc, log, constant(static_cast<float>(unit.headroom) * ln2));
+  }
+  Value logSum = arith::AddFOp::create(builder, loc, max, log);
   return {factors, arith::SelectOp::create(builder, loc, empty, constant(-infinity), logSum)};
 }
 

@@ -262,7 +262,8 @@ static ScheduleAttr getPieces(KernelOpInterface kernel, GpuTargetAttr target, in
       target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
       /*consumer_registers=*/0, Rescale::After, lazy, /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
       /*by_row=*/false, /*pinned=*/false, Epilogue::Direct, /*dynamic=*/false, sectionBytes(kernel, target),
-      /*census=*/needsCensus(kernel), startsEarly(kernel, target), Staging::Pieces);
+      /*census=*/needsCensus(kernel), startsEarly(kernel, target), Staging::Pieces,
+      /*headroom=*/0);
   return ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
 }
 
@@ -293,6 +294,13 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   return getPieces(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, lazy);
 }
 
+/// Octaves that weights start below 1 by (docs/rationale/online-softmax.md). Those of f16 have 15 above 1, and lose
+/// digits from 14 below it on; what dropout multiplies by takes from the first.
+static int64_t selectHeadroom(KernelOpInterface kernel) {
+  bool isHalf = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF16();
+  return isHalf && isa<ForwardOp>(kernel.getOperation()) ? 4 : 0;
+}
+
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
 static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
                                 int64_t heads) {
@@ -312,7 +320,8 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
         PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, shape.producerRegisters,
                           shape.consumerRegisters, Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
                           /*by_row=*/true, /*pinned=*/false, room.epilogue,
-                          /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes);
+                          /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes,
+                          selectHeadroom(kernel));
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;

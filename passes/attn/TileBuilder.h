@@ -42,13 +42,17 @@ enum class ProgramKind { Kernel, Census };
 
 /// How logits become weights: `base^((logit - max) * factor)`.
 struct ExponentUnit {
-  bool octaves; ///< the base is 2, which hardware computes; else e, which keeps f32 exact: log2(e) is no f32 number
-  float factor;
+  bool octaves =
+      true; ///< the base is 2, which hardware computes; else e, which keeps f32 exact: log2(e) is no f32 number
+  float factor = 1;
+  int64_t headroom = 0; ///< octaves that all weights are below that
 
   /// base^x of a scalar or vector.
   mlir::Value power(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x) const;
   /// Exponents of one natural unit: log2(e) or 1.
   float perNatural() const { return octaves ? 1.44269504088896340736f : 1.0f; }
+  /// Exponents of one octave: 1 or ln(2).
+  float perOctave() const { return octaves ? 1.0f : 0.693147180559945309417f; }
 };
 
 /// Whether a census lists the steps of the kernel's loop over keys: its schedule wants one, and there is something to

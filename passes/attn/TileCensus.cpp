@@ -55,7 +55,8 @@ PipelineAttr TileBuilder::programPipeline() const {
                            /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After, /*lazy=*/false,
                            /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
                            /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
-                           /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, /*early=*/false, Staging::Pieces);
+                           /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, /*early=*/false, Staging::Pieces,
+                           /*headroom=*/0);
 }
 
 /// Whether the mask, as far as a census sees it, differs from head to head.

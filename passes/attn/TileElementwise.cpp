@@ -161,9 +161,9 @@ static arith::MulFOp findLastProduct(KernelOpInterface kernel) {
 }
 
 /// Where a score region only adds to the logit and takes away from it, and what it adds is linear in the key, these
-/// operations, in order; else nothing. A target can add that to raw products in one operation: it is divided by the scale
-/// once a row. Other terms are added while the scale multiplies, and stay as large as they are, which may be as large as
-/// f32 holds.
+/// operations, in order; else nothing. A target can add that to raw products in one operation: it is divided by the
+/// scale once a row. Other terms are added while the scale multiplies, and stay as large as they are, which may be as
+/// large as f32 holds.
 static SmallVector<Operation *> findSums(KernelOpInterface kernel) {
   SmallVector<Operation *> sums;
   Region &region = kernel.getScore();
@@ -218,8 +218,8 @@ static bool isOfRow(Value value, Block *body) {
          llvm::none_of(makers, [&](Operation *op) { return llvm::is_contained(op->getOperands(), key); });
 }
 
-/// Divides a term that is added to logits by `unit`: the factor of it that is the same for a row, which then is computed
-/// once a row, and stays finite.
+/// Divides a term that is added to logits by `unit`: the factor of it that is the same for a row, which then is
+/// computed once a row, and stays finite.
 static void divideTerm(OpBuilder &builder, OpOperand &term, float unit) {
   Operation *sum = term.getOwner();
   Location loc = sum->getLoc();
@@ -342,6 +342,8 @@ std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowM
   Value exponent = arith::SubFOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
   if (unit.factor != 1)
     exponent = arith::MulFOp::create(builder, loc, exponent, f32(unit.factor));
+  if (unit.headroom)
+    exponent = arith::SubFOp::create(builder, loc, exponent, f32(unit.headroom * unit.perOctave()));
   Value weight = unit.power(builder, loc, exponent);
   weight.getDefiningOp()->setAttr(tile::weightAttrName, builder.getUnitAttr());
   Value kept = weight;

@@ -69,10 +69,10 @@ static Value skipChoice(Value maxima) {
              : maxima;
 }
 
-/// The terms of rows with `maxima`. Where m c is 2^31 or more, a rounded offset could be off by more than a power holds.
-/// But different logits then are so far apart that of two of a row one has no weight, whatever the base of the powers: a
-/// power of two serves as factor, with which products are exact. It is no greater than what takes logits to natural
-/// units, in which they are finite. Apart by 2^-24 |m| and more, weights differ by 44 octaves and more.
+/// The terms of rows with `maxima`. Where m c is 2^31 or more, a rounded offset could be off by more than a power
+/// holds. But different logits then are so far apart that of two of a row one has no weight, whatever the base of the
+/// powers: a power of two serves as factor, with which products are exact. It is no greater than what takes logits to
+/// natural units, in which they are finite. Apart by 2^-24 |m| and more, weights differ by 44 octaves and more.
 static RowTerms buildTerms(OpBuilder &builder, Value maxima, const APFloat &factor) {
   Location loc = maxima.getLoc();
   Value factors = splat(builder, maxima, factor);
@@ -80,8 +80,8 @@ static RowTerms buildTerms(OpBuilder &builder, Value maxima, const APFloat &fact
     constexpr float largest = 0x1p31f, log2e = 1.44269504088896340736f;
     float c = factor.convertToFloat(), power = std::exp2(std::floor(std::log2(c / log2e)));
     Value magnitude = math::AbsFOp::create(builder, loc, skipChoice(maxima));
-    Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, magnitude,
-                                          splat(builder, maxima, largest / c));
+    Value isLarge =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, magnitude, splat(builder, maxima, largest / c));
     factors = arith::SelectOp::create(builder, loc, isLarge, splat(builder, maxima, power), factors);
   }
   Value negative = arith::NegFOp::create(builder, loc, factors);

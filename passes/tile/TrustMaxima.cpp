@@ -26,9 +26,9 @@ using namespace mlir;
 using namespace attnc::tile;
 
 /// What the weights of a lane's part of a row may add up to, and so each of them be: far above what weights of at most
-/// 1 do in a step. docs/rationale/online-softmax.md derives both numbers. f16 holds no more than 65504; bf16 has the
-/// exponents of the f32 sums, which leave as many octaves to the values.
-static constexpr float largestOfHalf = 0x1p15f, largestOfWide = 0x1p60f;
+/// 1 do in a step. docs/rationale/online-softmax.md derives both numbers. f16 holds no more than 65504. bf16 holds far
+/// more, but a row with one key must not lose the exact 1 of its maximum too often.
+static constexpr float largestOfHalf = 0x1p15f, largestOfWide = 0x1p20f;
 
 namespace {
 

@@ -173,7 +173,8 @@ static void addLargeNumbers(Adder &add) {
   const std::pair<const char *, const char *> factors[] = {{"1e30", "1.0e+30"}, {"minus_1e37", "-1.0e+37"}};
   for (auto [name, factor] : factors)
     add(std::string("S2_scores_times_") + name,
-        scored({}, "%n = arith.constant " + std::string(factor) + " : f32\n      %x = arith.mulf %s, %n : f32", causal));
+        scored({}, "%n = arith.constant " + std::string(factor) + " : f32\n      %x = arith.mulf %s, %n : f32",
+               causal));
   Spec steep = scored({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>", causal);
   const std::pair<const char *, double> slopes[] = {{"100", 100}, {"1e6", 1e6}, {"1e30", 1e30}};
   for (auto [name, slope] : slopes)

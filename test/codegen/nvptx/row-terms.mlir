@@ -2,7 +2,7 @@
 
 // RUN: attnc compile %s --target nvptx:sm_90a --entry window --emit ptx -o - | FileCheck %s --check-prefix=WINDOW
 // RUN: attnc compile %s --target nvptx:sm_90a --entry alibi --emit ptx -o - \
-// RUN:   | FileCheck %s --check-prefix=ALIBI --implicit-check-not=cvt.rn.f32.s32 --implicit-check-not=abs.
+// RUN:   | FileCheck %s --check-prefix=ALIBI --implicit-check-not=cvt.rn.f32.s32
 // RUN: attnc compile %s --target nvptx:sm_90a --entry softcap --emit ptx -o - | FileCheck %s --check-prefix=SOFTCAP
 // RUN: attnc compile %s --target nvptx:sm_90a --entry symmetric --emit ptx -o - | FileCheck %s --check-prefix=SYMMETRIC
 
@@ -13,21 +13,24 @@
 // WINDOW: and.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 4;
 // WINDOW-NEXT: setp.{{eq|ne}}.b32
 
-// ALiBi below the diagonal: one conversion a step (the first, the loop above it, the loop below), and of each element one
-// fused operation, of the column's number, the slope and the product.
+// ALiBi: one conversion a step (the first, the loop above the diagonal, the loop below). Where the mask cuts tiles, an
+// element's distance is exact: the column's number is taken from the row's. Below, the last column's is, once a row, and
+// an element takes one fused operation, of its number from there, the slope and the product.
 // ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
+// ALIBI: add.rn.f32 %{{.*}}, %{{.*}}, 0fC2640000;
 // ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
-// ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
+// ALIBI: add.rn.f32 %{{.*}}, %{{.*}}, 0fC2640000;
+// ALIBI: cvt.rn.f32.s32 %[[FIRST:.*]], %
+// ALIBI-NEXT: add.rn.f32 %{{.*}}, %[[FIRST]], 0fC2640000;
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0fC2640000, %
 // The schedule for long sequences has three as well.
 // ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
+// ALIBI: add.rn.f32 %{{.*}}, %{{.*}}, 0fC2640000;
 // ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
-// ALIBI: cvt.rn.f32.s32
-// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0f42640000, %
+// ALIBI: add.rn.f32 %{{.*}}, %{{.*}}, 0fC2640000;
+// ALIBI: cvt.rn.f32.s32 %[[FIRST:.*]], %
+// ALIBI-NEXT: add.rn.f32 %{{.*}}, %[[FIRST]], 0fC2640000;
+// ALIBI: fma.rn.f32 %{{.*}}, %{{.*}}, 0fC2640000, %
 
 // One product before a cap, none behind it: 1 / sqrt(128) / 50. Of four exponentials one is left to multiply-add units, which
 // round by a shift.
