@@ -190,8 +190,8 @@ LogicalResult attnc::attn::verifyRegionOp(Operation *op, StringRef region) {
   for (Type type : op->getResultTypes())
     if (!(getRegionType(type) & row->results))
       return refuse("a result", row->results, type);
-  if (auto cast = dyn_cast<arith::BitcastOp>(op); cast && isa<FloatType>(cast.getType()) ==
-                                                              isa<FloatType>(cast.getIn().getType()))
+  if (auto cast = dyn_cast<arith::BitcastOp>(op);
+      cast && isa<FloatType>(cast.getType()) == isa<FloatType>(cast.getIn().getType()))
     return op->emitOpError("expected a float of an integer, or an integer of a float [S2]");
   if (auto rounded = dyn_cast<arith::ArithRoundingModeInterface>(op))
     if (arith::RoundingModeAttr mode = rounded.getRoundingModeAttr();

@@ -170,6 +170,15 @@ static void dropPromises(Operation *op) {
 void Definer::define(Operation *op) {
   b.setInsertionPoint(op);
   loc = op->getLoc();
+  // Always and never: a pattern of arith that compares with converted integers knows neither, and ends the process.
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+    bool isAlways = compare.getPredicate() == CmpFPredicate::AlwaysTrue;
+    if (isAlways || compare.getPredicate() == CmpFPredicate::AlwaysFalse) {
+      compare.replaceAllUsesWith(integer(b.getI1Type(), isAlways));
+      compare.erase();
+      return;
+    }
+  }
   dropPromises(op);
   llvm::TypeSwitch<Operation *>(op)
       .Case<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>([&](auto) { defineDivision(op, true, false); })

@@ -39,9 +39,9 @@ static Value buildIntegerPower(FunctionBuilder &f, Value base, Value exponent) {
   unsigned bits = isKnown ? known.getActiveBits() : width - 1;
   Value result = one, square = base;
   for (unsigned bit = 0; bit < bits && (!isKnown || !known.isNegative()); ++bit) {
-    Value isSet = compare(arith::CmpIPredicate::ne,
-                          arith::AndIOp::create(b, loc, exponent, constant(static_cast<int64_t>(uint64_t{1} << bit))),
-                          zero);
+    Value isSet =
+        compare(arith::CmpIPredicate::ne,
+                arith::AndIOp::create(b, loc, exponent, constant(static_cast<int64_t>(uint64_t{1} << bit))), zero);
     result = f.select(isSet, arith::MulIOp::create(b, loc, result, square), result);
     if (bit + 1 < bits)
       square = arith::MulIOp::create(b, loc, square, square);
@@ -91,7 +91,9 @@ static Value buildAny(FunctionBuilder &f, Operation *op, ValueRange x) {
         return arith::MinimumFOp::create(b, f.loc, raised, x[2]).getResult();
       })
       .Case([&](math::IsNaNOp) { return f.compare(arith::CmpFPredicate::UNO, x[0], x[0]); })
-      .Case([&](math::IsInfOp) { return f.compare(arith::CmpFPredicate::OEQ, f.magnitude(x[0]), f.infinity(x[0].getType())); })
+      .Case([&](math::IsInfOp) {
+        return f.compare(arith::CmpFPredicate::OEQ, f.magnitude(x[0]), f.infinity(x[0].getType()));
+      })
       .Case([&](math::IsFiniteOp) {
         return f.compare(arith::CmpFPredicate::OLT, f.magnitude(x[0]), f.infinity(x[0].getType()));
       })

@@ -103,8 +103,7 @@ Value FunctionBuilder::log2Wide(Value x) {
   Value places = word(52);
   Value above = arith::SubIOp::create(builder, loc, bits, word(0x3fe6a09e667f3bcd));
   Value exponent = arith::ShRSIOp::create(builder, loc, above, places);
-  Value ofMantissa =
-      arith::SubIOp::create(builder, loc, bits, arith::ShLIOp::create(builder, loc, exponent, places));
+  Value ofMantissa = arith::SubIOp::create(builder, loc, bits, arith::ShLIOp::create(builder, loc, exponent, places));
   Value m = arith::BitcastOp::create(builder, loc, f64(), ofMantissa);
   Value one = number(1, f64());
   Value t = div(sub(m, one), add(m, one)), square = mul(t, t);
@@ -189,7 +188,8 @@ Value FunctionBuilder::power(Value x, Value y) {
   Value isNegative = compare(Predicate::OLT, x, zero);
   Value isFinite = compare(Predicate::OLT, a, infinity(f32()));
   Value isBroken = compare(Predicate::ONE, math::TruncOp::create(builder, loc, y), y);
-  Value hasNone = arith::AndIOp::create(builder, loc, arith::AndIOp::create(builder, loc, isNegative, isFinite), isBroken);
+  Value hasNone =
+      arith::AndIOp::create(builder, loc, arith::AndIOp::create(builder, loc, isNegative, isFinite), isBroken);
   result = nanWhere(arith::OrIOp::create(builder, loc, hasNone, compare(Predicate::UNO, x, y)), result);
   Value isOne = arith::OrIOp::create(builder, loc, compare(Predicate::OEQ, x, one), compare(Predicate::OEQ, y, zero));
   return select(isOne, one, result);
@@ -286,8 +286,8 @@ Value FunctionBuilder::erfcOfPositive(Value a) {
   // Past 15 it is below all f32.
   Value inside = selectIf(Predicate::OGT, a, 15, number(15, f64()), a);
   Value t = div(one, fma(inside, number(0.5, f64()), one));
-  Value exponent = polynomial(t, {-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807,
-                                  -1.13520398, 1.48851587, -0.82215223, 0.17087277});
+  Value exponent = polynomial(t, {-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398,
+                                  1.48851587, -0.82215223, 0.17087277});
   exponent = sub(exponent, mul(inside, inside));
   return mul(t, exp2Wide(mul(exponent, number(log2e, f64()))));
 }
@@ -363,8 +363,7 @@ Value FunctionBuilder::tangent(Value x) {
 
 /// asin s for s up to 1/2.
 Value FunctionBuilder::arcSineOfHalf(Value s, Value square) {
-  Value sum = polynomial(square,
-                         {1.6666752422e-1, 7.4953002686e-2, 4.5470025998e-2, 2.4181311049e-2, 4.2163199048e-2});
+  Value sum = polynomial(square, {1.6666752422e-1, 7.4953002686e-2, 4.5470025998e-2, 2.4181311049e-2, 4.2163199048e-2});
   return fma(mul(sum, square), s, s);
 }
 

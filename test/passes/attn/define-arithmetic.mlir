@@ -91,3 +91,19 @@ func.func @constants(%q: !t, %k: !t, %v: !t) -> !t {
     } : (!t, !t, !t) -> !t
   return %o : !t
 }
+
+// CHECK-LABEL: func @always
+// CHECK-NOT: cmpf
+// CHECK: %[[TRUE:.*]] = arith.constant true
+// CHECK: arith.select %[[TRUE]]
+func.func @always(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %c = arith.constant 0.5 : f32
+      %n = arith.index_cast %j : index to i32
+      %f = arith.sitofp %n : i32 to f32
+      %x = arith.cmpf true, %f, %c : f32
+      %y = arith.select %x, %s, %f : f32
+      attn.yield %y : f32
+    } : (!t, !t, !t) -> !t
+  return %o : !t
+}

@@ -91,7 +91,7 @@ std::vector<OpCase> makeCases() {
         addAll("%r@ = arith.cmpi " + std::string(predicate) + ", %x@, %y@ : $", row.operands, "i1");
     else if (name == "arith.cmpf")
       for (const char *predicate : {"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule",
-                                    "une", "uno"})
+                                    "une", "uno", "true", "false"})
         addAll("%r@ = arith.cmpf " + std::string(predicate) + ", %x@, %y@ : $", row.operands, "i1");
     else if (name == "math.ipowi") {
       addAll("%r@ = math.ipowi %x@, %y@ : $", row.results & ~(I64 | Index));
@@ -104,8 +104,9 @@ std::vector<OpCase> makeCases() {
     else if (name == "math.fpowi")
       for (const char *power : {"i8", "i16", "i32"})
         for (const std::string &type : typesOf(row.results))
-          cases.push_back({&row, "%n@ = arith.trunci %wide : i64 to " + std::string(power) +
-                                     "\n%r@ = math.fpowi %x@, %n@ : " + type + ", " + power,
+          cases.push_back({&row,
+                           "%n@ = arith.trunci %wide : i64 to " + std::string(power) +
+                               "\n%r@ = math.fpowi %x@, %n@ : " + type + ", " + power,
                            type, type});
     else if (llvm::StringRef(name).starts_with("math.is"))
       addAll("%r@ = " + name + " %x@ : $", row.operands, "i1");
@@ -126,7 +127,8 @@ std::vector<std::vector<OpCase>> makeGroups() {
   std::vector<std::vector<OpCase>> groups;
   const RegionOp *last = nullptr;
   for (OpCase &op : makeCases()) {
-    if (groups.empty() || groups.back().size() >= most || (op.row != last && op.row->ulps > 0 && groups.back().size() > 6))
+    if (groups.empty() || groups.back().size() >= most ||
+        (op.row != last && op.row->ulps > 0 && groups.back().size() > 6))
       groups.emplace_back();
     last = op.row;
     groups.back().push_back(std::move(op));
@@ -143,13 +145,43 @@ struct Operands {
 };
 
 Operands makeOperands() {
-  static const float floats[] = {0,       -0.0f,   1,        -1,      0.5f,    -0.75f,  2,          3.25f,  -17.6f, 1e-3f,
-                                 -1e-5f,  0x1p-149f, -0x1p-130f, 1e10f, -3.4e38f, 88.5f, -103.97f,  255.5f, 1234.5f,
-                                 -65504,  3e9f,    0x1p63f,  1e-20f,  infinity, -infinity, std::nanf(""), 0.9999999f,
-                                 1.0000001f, 100000.125f, -12.5f, 0.3f, 7};
-  static const int64_t integers[] = {0, 1, -1, 2, -2, 3, 7, -7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 100, -100, 127, 128,
-                                     -128, 255, 32767, -32768, 65535, INT32_MAX, INT32_MIN, int64_t{1} << 31,
-                                     (int64_t{1} << 32) + 5, INT64_MAX, INT64_MIN};
+  static const float floats[] = {0,           -0.0f,  1,        -1,        0.5f,          -0.75f,     2,
+                                 3.25f,       -17.6f, 1e-3f,    -1e-5f,    0x1p-149f,     -0x1p-130f, 1e10f,
+                                 -3.4e38f,    88.5f,  -103.97f, 255.5f,    1234.5f,       -65504,     3e9f,
+                                 0x1p63f,     1e-20f, infinity, -infinity, std::nanf(""), 0.9999999f, 1.0000001f,
+                                 100000.125f, -12.5f, 0.3f,     7};
+  static const int64_t integers[] = {0,
+                                     1,
+                                     -1,
+                                     2,
+                                     -2,
+                                     3,
+                                     7,
+                                     -7,
+                                     8,
+                                     15,
+                                     16,
+                                     31,
+                                     32,
+                                     33,
+                                     63,
+                                     64,
+                                     65,
+                                     100,
+                                     -100,
+                                     127,
+                                     128,
+                                     -128,
+                                     255,
+                                     32767,
+                                     -32768,
+                                     65535,
+                                     INT32_MAX,
+                                     INT32_MIN,
+                                     int64_t{1} << 31,
+                                     (int64_t{1} << 32) + 5,
+                                     INT64_MAX,
+                                     INT64_MIN};
   Operands operands;
   auto add = [&](size_t a, size_t b) {
     operands.x.push_back(floats[a % std::size(floats)]);
@@ -189,10 +221,12 @@ std::string makeOperand(const std::string &out, const std::string &source, llvm:
   if (type == "f32")
     return "%" + out + " = arith.addf %" + source + "f, %negzero : f32\n";
   if (isFloat(type))
-    return "%" + out + " = arith." + (widthOf(type) == 64 ? "extf" : "truncf") + " %" + source + "f : f32 to " + name + "\n";
+    return "%" + out + " = arith." + (widthOf(type) == 64 ? "extf" : "truncf") + " %" + source + "f : f32 to " + name +
+           "\n";
   if (type == "i64")
     return "%" + out + " = arith.addi %" + source + "n, %none : i64\n";
-  return "%" + out + " = arith." + (type == "index" ? "index_cast" : "trunci") + " %" + source + "n : i64 to " + name + "\n";
+  return "%" + out + " = arith." + (type == "index" ? "index_cast" : "trunci") + " %" + source + "n : i64 to " + name +
+         "\n";
 }
 
 std::string makeSpec(const std::vector<OpCase> &group) {
@@ -210,8 +244,8 @@ std::string makeSpec(const std::vector<OpCase> &group) {
     if (op.result == "f32") {
       value = "%r" + me;
     } else if (isFloat(op.result)) {
-      body += value + " = arith." + (op.result == "f64" ? "truncf" : "extf") + " %r" + me + " : " + op.result +
-              " to f32\n";
+      body +=
+          value + " = arith." + (op.result == "f64" ? "truncf" : "extf") + " %r" + me + " : " + op.result + " to f32\n";
     } else {
       // 24 bits that all of an integer's mix into.
       std::string bits = "%bits" + me;
@@ -231,10 +265,12 @@ std::string makeSpec(const std::vector<OpCase> &group) {
     sum = "%sum" + me;
   }
   std::string t = "tensor<1x?x1x8xf32>";
-  return "func.func @f(%q: " + t + ", %k: tensor<1x1x1x8xf32>, %v: tensor<1x1x1x8xf32>, %which: tensor<?xi32>, "
+  return "func.func @f(%q: " + t +
+         ", %k: tensor<1x1x1x8xf32>, %v: tensor<1x1x1x8xf32>, %which: tensor<?xi32>, "
          "%xs: tensor<?xf32>, %ys: tensor<?xf32>, %ns: tensor<?xi64>, %ms: tensor<?xi64>) -> tensor<1x1x?xf32> {\n"
-         "%o, %l = attn.forward %q, %k, %v align(top_left) score (%s, %b, %h, %i, %j) {\n" + body + "attn.yield " + sum +
-         " : f32\n} : (" + t + ", tensor<1x1x1x8xf32>, tensor<1x1x1x8xf32>) -> (" + t + ", tensor<1x1x?xf32>)\n"
+         "%o, %l = attn.forward %q, %k, %v align(top_left) score (%s, %b, %h, %i, %j) {\n" +
+         body + "attn.yield " + sum + " : f32\n} : (" + t + ", tensor<1x1x1x8xf32>, tensor<1x1x1x8xf32>) -> (" + t +
+         ", tensor<1x1x?xf32>)\n"
          "return %l : tensor<1x1x?xf32>\n}\n";
 }
 
@@ -260,8 +296,13 @@ TEST_P(RegionOps, MeanTheSameOnEveryTarget) {
   Tensor q = *Tensor::allocate(DType::F32, {1, rows, 1, 8}), k = *Tensor::allocate(DType::F32, {1, 1, 1, 8});
   q.fill(0);
   k.fill(0);
-  std::vector<ArgValue> inputs = {q, k, k, repeat(DType::I32, which, 1), repeat(DType::F32, operands.x, cases),
-                                  repeat(DType::F32, operands.y, cases), repeat(DType::I64, operands.n, cases),
+  std::vector<ArgValue> inputs = {q,
+                                  k,
+                                  k,
+                                  repeat(DType::I32, which, 1),
+                                  repeat(DType::F32, operands.x, cases),
+                                  repeat(DType::F32, operands.y, cases),
+                                  repeat(DType::I64, operands.n, cases),
                                   repeat(DType::I64, operands.m, cases)};
   Tensor expected = *Tensor::allocate(DType::F32, {1, 1, rows});
   ASSERT_TRUE(static_cast<bool>(jit::runReference(spec.kernel, inputs, {expected}, Precision::Baseline))) << text;

@@ -188,11 +188,4 @@ TEST(ReferenceScalar, BaselineRoundsEveryStep) {
   EXPECT_EQ(evaluate(narrow, Precision::Baseline), 1.0078125);
 }
 
-TEST(ReferenceScalar, UnknownOperationIsDiagnosed) {
-  Call call(forwardSpec({"score (%s, %b, %h, %i, %j) {\n %n, %e = math.sincos %s : f32\n attn.yield %n : f32\n }"}));
-  EXPECT_FALSE(call.randomQkv(1, 1, 1).results(1, 1).run());
-  EXPECT_NE(call.message.find("has no meaning in the reference"), std::string::npos) << call.message;
-  EXPECT_TRUE(std::isnan(call.lse({0, 0, 0}))) << "nothing is written";
-}
-
 } // namespace
