@@ -143,6 +143,10 @@ static Value createLargestSum(OpBuilder &builder, Softmax &softmax, Value rows) 
   if (!factor)
     return splat(builder, rows, isHalf ? largestOfHalf : largestOfWide);
   Location loc = weights.getLoc();
+  // A step may compute what dropout multiplies by.
+  OpBuilder::InsertionGuard guard(builder);
+  if (weights->getParentRegion()->isAncestor(factor.getParentRegion()))
+    builder.setInsertionPointAfterValue(factor);
   Value half = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(largestOfHalf));
   return vector::BroadcastOp::create(builder, loc, rows.getType(),
                                      arith::DivFOp::create(builder, loc, half, factor).getResult());

@@ -170,7 +170,7 @@ class Generator:
             element = rng.choice(["f32", "bf16", "f16"])
             value = round_to(self.numpy.normal(size=sizes) * 2, element).astype(np.float64)
             if rng.random() < 0.1 and element != "f16":
-                value.flat[0] = round_to(np.float64(rng.choice([1e30, -1e30, 1e38, -3e38])), element)
+                value.flat[0] = round_to(np.float64(rng.choice([1e30, -1e30, 1e36, -1e36])), element)
             clauses["sinks"] = self.add(f"sinks{len(self.spec.arguments)}", sizes, [True] * 2, element, value)
         if rng.random() < 0.12:
             seed = rng.choice([rng.getrandbits(63), -rng.getrandbits(63), 0, -1, (1 << 63) - 1, rng.getrandbits(32)])
