@@ -13,8 +13,9 @@ namespace attnc::cpu {
 
 /// Writes the region of a tile.map or tile.mask for one vector of rows and one column.
 ///
-/// Values that are the same for all rows stay scalars; others become vectors. Floats narrower than f32 are computed in it,
-/// and rounded where the region narrows them. An index has 32 bits in a lane (attn-legalize-index), and 64 as a scalar.
+/// Values that are the same for all rows stay scalars; others become vectors. Floats narrower than f32 are computed in
+/// it, and rounded where the region narrows them. An index has 32 bits in a lane (attn-legalize-index), and 64 as a
+/// scalar.
 class RegionEmitter {
 public:
   /// `outside`: what stands for values of the program that the region captures.

@@ -435,7 +435,8 @@ SmallVector<Value> ElementBody::emit(int64_t element) {
         continue;
       }
     SmallVector<Value> results = context.cloneScalar(inner, lookup);
-    if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd && element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
+    if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd &&
+        element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
       results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
     for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
       values[from] = to;

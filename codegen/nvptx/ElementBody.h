@@ -93,8 +93,8 @@ private:
   llvm::DenseMap<mlir::Value, RowNumber> numbers;
   llvm::DenseMap<mlir::Operation *, mlir::Value> distances;
   llvm::DenseMap<mlir::Value, std::optional<mlir::Value>> wordBits; ///< what `emitWord` gave, of one word
-  llvm::DenseMap<mlir::Operation *, mlir::Value> shiftedTerms; ///< of operations on elements that have a shift
-  mlir::Operation *split = nullptr;                            ///< the sum whose shift is left out
+  llvm::DenseMap<mlir::Operation *, mlir::Value> shiftedTerms;      ///< of operations on elements that have a shift
+  mlir::Operation *split = nullptr;                                 ///< the sum whose shift is left out
 };
 
 } // namespace attnc::nvptx

@@ -12,6 +12,7 @@
 
 #include "runtime/KernelImage.h"
 #include "runtime/cuda/Module.h"
+#include "runtime/cuda/RowCopyParameters.h"
 
 #include <mutex>
 
@@ -21,20 +22,8 @@ namespace attnc::cuda {
 /// of the argument block (runtime/Arguments.h).
 class RowCopy {
 public:
-  /// The last dimension of a tensor is a row, of whole units of this many bytes.
-  static constexpr int64_t unitBytes = 2;
-  /// The dimensions of rows.
-  static constexpr int maxDims = runtime::maxTensorMapRank - 1;
-
-  /// What the kernel that copies takes, by value. Dimensions are outermost first;
-  /// strides are in bytes.
-  struct Parameters {
-    int64_t from = 0, to = 0;
-    int64_t rows = 0;
-    int64_t units = 0; ///< of a row
-    int64_t sizes[maxDims] = {1, 1, 1, 1};
-    int64_t fromStrides[maxDims] = {}, toStrides[maxDims] = {};
-  };
+  /// What the kernel that copies takes, by value.
+  using Parameters = RowCopyParameters;
 
   /// Whether rows of `arg`, whose slots begin at `slots`, can be copied: they have
   /// unit stride and whole units.

@@ -320,7 +320,9 @@ TEST_P(RegionOps, MeanTheSameOnEveryTarget) {
     for (auto [number, op] : llvm::enumerate(group)) {
       double worst = 0;
       size_t at = 0, numbers = 0;
-      auto of = [&, number = number](const Tensor &tensor, size_t i) -> double { return tensor.data<float>()[number * count + i]; };
+      auto of = [&, number = number](const Tensor &tensor, size_t i) -> double {
+        return tensor.data<float>()[number * count + i];
+      };
       for (size_t i = 0; i < count; ++i) {
         double want = of(expected, i), have = of(got, i);
         // Infinity is no logit, and NaN is infinitely far from any.

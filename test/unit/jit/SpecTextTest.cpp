@@ -79,6 +79,8 @@ TEST(SpecText, RefusesWhatIsNoText) {
 TEST(SpecText, ShowsWhatATerminalCanTake) {
   EXPECT_EQ(makePrintable("a\n\tb é ∞"), "a\n\tb é ∞");
   EXPECT_EQ(makePrintable("\x1b[2J\x07\x7f"), "\\x1b[2J\\x07\\x7f");
-  EXPECT_EQ(makePrintable("\xe9 \xc2\x9b" "1m"), "\\xe9 \\xc2\\x9b1m");
+  EXPECT_EQ(makePrintable("\xe9 \xc2\x9b"
+                          "1m"),
+            "\\xe9 \\xc2\\x9b1m");
   EXPECT_EQ(makePrintable("abcdef", 3), "abc...");
 }

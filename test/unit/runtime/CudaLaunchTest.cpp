@@ -333,12 +333,12 @@ void copyRows(const RowCopy::Parameters &p) {
     const char *from = reinterpret_cast<const char *>(p.from);
     char *to = reinterpret_cast<char *>(p.to);
     int64_t rest = row;
-    for (int d = RowCopy::maxDims - 1; d >= 0; --d) {
+    for (int d = RowCopyParameters::maxDims - 1; d >= 0; --d) {
       from += rest % p.sizes[d] * p.fromStrides[d];
       to += rest % p.sizes[d] * p.toStrides[d];
       rest /= p.sizes[d];
     }
-    std::memcpy(to, from, static_cast<size_t>(p.units * RowCopy::unitBytes));
+    std::memcpy(to, from, static_cast<size_t>(p.units * RowCopyParameters::unitBytes));
   }
 }
 
