@@ -13,16 +13,16 @@ using namespace mlir;
 
 namespace {
 
-/// What models share: ranges that are not known yet count as everything.
-template <typename Model, typename Op>
-struct RangeModel : InferIntRangeInterface::ExternalModel<Model, Op> {
-  void inferResultRangesFromOptional(Operation *op, ArrayRef<IntegerValueRange> operands, SetIntLatticeFn set) const {
-    intrange::detail::defaultInferResultRanges(cast<InferIntRangeInterface>(op), operands, set);
-  }
-};
+/// Ranges that are not known yet count as everything.
+void inferFromOptional(Operation *op, ArrayRef<IntegerValueRange> operands, SetIntLatticeFn set) {
+  intrange::detail::defaultInferResultRanges(cast<InferIntRangeInterface>(op), operands, set);
+}
 
 /// |x|; that of the least number is itself.
-struct AbsRange : RangeModel<AbsRange, math::AbsIOp> {
+struct AbsRange : InferIntRangeInterface::ExternalModel<AbsRange, math::AbsIOp> {
+  void inferResultRangesFromOptional(Operation *op, ArrayRef<IntegerValueRange> operands, SetIntLatticeFn set) const {
+    inferFromOptional(op, operands, set);
+  }
   void inferResultRanges(Operation *op, ArrayRef<ConstantIntRanges> operands, SetIntRangeFn set) const {
     APInt low = operands[0].smin(), high = operands[0].smax();
     Value result = op->getResult(0);
@@ -39,7 +39,10 @@ struct AbsRange : RangeModel<AbsRange, math::AbsIOp> {
 
 /// Counts of bits: 0 to the width.
 template <typename Op>
-struct CountRange : RangeModel<CountRange<Op>, Op> {
+struct CountRange : InferIntRangeInterface::ExternalModel<CountRange<Op>, Op> {
+  void inferResultRangesFromOptional(Operation *op, ArrayRef<IntegerValueRange> operands, SetIntLatticeFn set) const {
+    inferFromOptional(op, operands, set);
+  }
   void inferResultRanges(Operation *op, ArrayRef<ConstantIntRanges> operands, SetIntRangeFn set) const {
     unsigned width = operands[0].smin().getBitWidth();
     // One bit holds 0 and 1, and counts of one bit are no more.

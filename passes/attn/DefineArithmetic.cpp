@@ -196,7 +196,7 @@ void Definer::run() {
   Block &block = region.front();
   for (Operation *op = &block.front(); op;) {
     Operation *next = op->getNextNode(), *previous = op->getPrevNode();
-    if (op->getDialect() && isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
       define(op);
     // What stands there now: the operation, and what was put around it.
     for (Operation *made = previous ? previous->getNextNode() : &block.front(); made != next;

@@ -90,8 +90,12 @@ static Request readEnvironment() {
 }
 
 int main(int argc, char **argv) {
-  if (argc == 4 && llvm::StringRef(argv[1]) == "--serve-specs")
-    return serveSpecs(argv[2], static_cast<unsigned>(std::max(0, std::atoi(argv[3]))));
+  if (argc == 4 && llvm::StringRef(argv[1]) == "--serve-specs") {
+    unsigned repeats = 0;
+    if (llvm::StringRef(argv[3]).getAsInteger(10, repeats))
+      refuse("--serve-specs", "a target and a number of runs", argv[3]);
+    return serveSpecs(argv[2], repeats);
+  }
   // Line by line, also into a pipe.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   testing::InitGoogleTest(&argc, argv);

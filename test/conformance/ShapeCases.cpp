@@ -145,8 +145,8 @@ static void addLayouts(std::vector<Case> &cases, Extent extent) {
   Spec weights = spec;
   weights.weights = true;
   for (auto [name, layout] : {std::pair("odd", Layout::Odd), std::pair("repeated", Layout::Repeated)})
-    for (auto [what, of] : {std::pair("", spec), std::pair("_captured", captured), std::pair("_packed", packed),
-                            std::pair("_weights", weights)}) {
+    for (const auto &[what, of] : {std::pair("", spec), std::pair("_captured", captured), std::pair("_packed", packed),
+                                   std::pair("_weights", weights)}) {
       // Offsets that repeat are of no sequences.
       if (of.packed && layout == Layout::Repeated)
         continue;

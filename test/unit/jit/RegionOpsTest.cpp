@@ -290,6 +290,7 @@ TEST_P(RegionOps, MeanTheSameOnEveryTarget) {
   Operands operands = makeOperands();
   size_t cases = group.size(), count = operands.x.size();
   std::vector<int32_t> which;
+  which.reserve(cases * count);
   for (size_t i = 0; i < cases * count; ++i)
     which.push_back(static_cast<int32_t>(i / count));
   int64_t rows = static_cast<int64_t>(cases * count);
@@ -314,7 +315,7 @@ TEST_P(RegionOps, MeanTheSameOnEveryTarget) {
     Tensor got = *Tensor::allocate(DType::F32, {1, 1, rows});
     got.poison();
     std::vector<ArgValue> values = inputs;
-    values.push_back(got);
+    values.emplace_back(got);
     runtime::Status status = (*kernel)->run(values);
     ASSERT_TRUE(static_cast<bool>(status)) << name << status.message();
     for (auto [number, op] : llvm::enumerate(group)) {
