@@ -30,7 +30,7 @@ static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
   return function.emitOpError() << "has an argument of element type " << type << ", which cannot be passed [S13]";
 }
 
-/// Limits that a use sets on a scalar, beside those of its other uses (S18).
+/// Limits that a use sets on a scalar, in addition to those of its other uses (S18).
 static void setLimits(runtime::ArgSpec &spec, ArgumentUse use) {
   auto narrow = [&](double min, std::optional<double> max = std::nullopt) {
     spec.min = std::max(spec.min.value_or(min), min);

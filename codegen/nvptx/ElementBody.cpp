@@ -54,10 +54,10 @@ ElementBody::ElementBody(EmitContext &context, int64_t slot, Block &body)
 }
 
 /// A product with a number that is linear in the column may be distributed: its base is then rounded, and what differs
-/// by columns is added to that, in one operation an element. It must not be where a distance is short beside that of
-/// the base: with a slope of 10^6, what is rounded there is of the size of logits. Where the mask keeps no key past the
-/// query
-/// (`tile.up_to_query`), and cuts none of the tile, the last column is the nearest, and others are further away.
+/// by columns is added to that, in one operation an element. It must not be where a distance is much shorter than
+/// the base's: with a slope of 10^6, the rounding error of the base is as large as a logit. Where the mask keeps no key
+/// past the query (`tile.up_to_query`) and cuts nothing from the tile, the last column is the nearest to the query, and
+/// all others are further away.
 void ElementBody::chooseAnchor(tile::MapOp map) {
   bool isCut = llvm::any_of(map->getUsers(), llvm::IsaPred<tile::MaskOp>);
   if (!narrow || isCut || !map->hasAttr(tile::upToQueryAttrName))

@@ -168,13 +168,9 @@ void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
     if (!type) {
       Value bits = next();
       Type held = argument.getType().isIndex() ? builder.getI32Type() : argument.getType();
-      if (held.isInteger(64)) {
-        scalars[argument] = bits;
-      } else {
-        Type integer = builder.getIntegerType(held.getIntOrFloatBitWidth());
-        Value low = integer.isInteger(64) ? bits : arith::TruncIOp::create(builder, loc, integer, bits).getResult();
-        scalars[argument] = isa<FloatType>(held) ? arith::BitcastOp::create(builder, loc, held, low).getResult() : low;
-      }
+      Type integer = builder.getIntegerType(held.getIntOrFloatBitWidth());
+      Value low = integer.isInteger(64) ? bits : arith::TruncIOp::create(builder, loc, integer, bits).getResult();
+      scalars[argument] = isa<FloatType>(held) ? arith::BitcastOp::create(builder, loc, held, low).getResult() : low;
       continue;
     }
     View view{type, LLVM::IntToPtrOp::create(builder, loc, global, next()), {}, {}};

@@ -47,7 +47,7 @@ private:
   }
   Value compare(CmpIPredicate predicate, Value x, Value y) { return arith::CmpIOp::create(b, loc, predicate, x, y); }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
-  /// `op`'s result becomes what `make` builds of it, behind it.
+  /// Replaces the uses of `op`'s result by the value that `make` builds from it, after `op`.
   void wrap(Operation *op, llvm::function_ref<Value(Value)> make);
 
   static unsigned widthOf(Type type) { return ConstantIntRanges::getStorageBitwidth(type); }

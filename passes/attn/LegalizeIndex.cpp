@@ -1,7 +1,7 @@
 //===- LegalizeIndex.cpp - Index arithmetic that fits 32 bits ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// `index` has 64 bits in a spec (S17). GPUs and SIMD lanes compute positions in 32, at half the cost: behind this pass
+// `index` has 64 bits in a spec (S17). GPUs and SIMD lanes compute positions in 32, at half the cost: after this pass
 // they may, since every operation on `index` that is left gives in 32 bits what it gives in 64.
 //===----------------------------------------------------------------------===//
 
@@ -114,7 +114,7 @@ bool Legalizer::isExactWhenNarrow(Operation &op) const {
       .Default([](Operation *) { return false; });
 }
 
-/// Behind 31 bits a narrow number has nothing but its sign.
+/// A narrow number has only its sign beyond bit 31: a longer shift gives what one by 31 gives.
 void Legalizer::shortenShift(Operation &op) {
   APInt amount;
   if (!isa<arith::ShRSIOp>(op) || !op.getResult(0).getType().isIndex() || !isNarrow(op.getOperand(0)) ||
@@ -171,7 +171,7 @@ void Legalizer::widenOp(Operation &op) {
       from.replaceAllUsesWith(to);
       continue;
     }
-    // Whoever needs 64 bits takes them; whoever can do with 32 takes what is cast. One of the two finds no use.
+    // Users that need 64 bits read the wide value, others the cast. The canonicalizer removes the one without users.
     Value narrow = arith::IndexCastOp::create(builder, loc, from.getType(), to);
     from.replaceAllUsesWith(narrow);
     wide[narrow] = to;

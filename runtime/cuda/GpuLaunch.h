@@ -36,7 +36,7 @@ struct PreparedLaunch {
   std::vector<TensorMap> maps; ///< those of copied tensors are made at launch
   std::vector<Entry> entries;
   std::vector<RowCopy> copies; ///< of tensors that the copy unit cannot take; the block's slots are theirs
-  int64_t workspaceBytes = 0;  ///< of the entries, and behind them of the copies
+  int64_t workspaceBytes = 0;  ///< of the entries, followed by the copies
 };
 
 /// A kernel image that is ready to launch on a GPU. Threads may launch it at the
@@ -100,7 +100,7 @@ private:
   /// Launches all, in a workspace that is large enough.
   runtime::Status launchIn(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
-  /// The same where tensors are copied first, and results behind.
+  /// The same where tensors are copied before the kernel runs, and results after it.
   runtime::Status launchOnCopies(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
   /// Launches all entries that have tiles.
