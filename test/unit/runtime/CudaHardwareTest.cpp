@@ -186,18 +186,23 @@ TEST_F(CudaHardware, CountsTilesOnAllMultiprocessors) {
   }
 }
 
-TEST_F(CudaHardware, CopiesBoxesByTensorMaps) {
-  if (device->facts().major < 9)
-    GTEST_SKIP() << device->facts().toString();
+/// The image of a kernel that copies a box of x to y, with these tensor maps.
+static KernelImage makeBoxImage(std::vector<TensorMapSpec> maps) {
   KernelImage image;
   image.name = "box";
   image.args = {makeArg("x", ArgRole::Input, {{-1}, {-1}, {16}}), makeArg("y", ArgRole::Output, {{1}, {8}, {16}})};
   KernelEntry entry = {"box_entry", GridRule::constant(1)};
   entry.threads = 128;
   entry.sharedBytes = 1024;
-  entry.tensorMaps = {{0, {1, 8, 16}, 0}};
+  entry.tensorMaps = std::move(maps);
   image.entries = {entry};
-  auto launch = load(image, boxPtx);
+  return image;
+}
+
+TEST_F(CudaHardware, CopiesBoxesByTensorMaps) {
+  if (device->facts().major < 9)
+    GTEST_SKIP() << device->facts().toString();
+  auto launch = load(makeBoxImage({{0, {1, 8, 16}, 0}}), boxPtx);
   ASSERT_TRUE(launch);
   for (int64_t rows : {6, 8, 0, 100}) {
     Tensor x = count({1, rows, 16}), y = *Tensor::allocate(DType::F32, {1, 8, 16});
@@ -213,18 +218,10 @@ TEST_F(CudaHardware, CopiesBoxesOfCopies) {
   if (device->facts().major < 9)
     GTEST_SKIP() << device->facts().toString();
   // The result has a map as well, which the kernel does not use: so it is copied too.
-  KernelImage image;
-  image.name = "box";
-  image.args = {makeArg("x", ArgRole::Input, {{-1}, {-1}, {16}}), makeArg("y", ArgRole::Output, {{1}, {8}, {16}})};
-  KernelEntry entry = {"box_entry", GridRule::constant(1)};
-  entry.threads = 128;
-  entry.sharedBytes = 1024;
-  entry.tensorMaps = {{0, {1, 8, 16}, 0}, {1, {1, 8, 16}, 0}};
-  image.entries = {entry};
   std::string text = boxPtx;
   const std::string map = ".param .align 64 .b8 map[128]";
   text.replace(text.find(map), map.size(), map + ", .param .align 64 .b8 unused[128]");
-  auto launch = load(image, text);
+  auto launch = load(makeBoxImage({{0, {1, 8, 16}, 0}, {1, {1, 8, 16}, 0}}), text);
   ASSERT_TRUE(launch);
   Tensor memory = count({1000});
   for (int64_t stride : {17, -18, 0})
