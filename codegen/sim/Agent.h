@@ -94,6 +94,8 @@ private:
   bool computeElement(const Instruction &instruction);
   bool computeMap(const Instruction &instruction);
   bool computeReduce(const Instruction &instruction);
+  bool computeSpread(const Instruction &instruction);
+  bool computeTotal(const Instruction &instruction);
   bool computeProduct(const Instruction &instruction);
   bool readView(const Instruction &instruction);
   bool loadTile(const Instruction &instruction);

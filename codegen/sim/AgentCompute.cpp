@@ -42,6 +42,10 @@ bool Agent::compute(const Instruction &instruction) {
     return computeMap(instruction);
   case Action::Reduce:
     return computeReduce(instruction);
+  case Action::Spread:
+    return computeSpread(instruction);
+  case Action::Total:
+    return computeTotal(instruction);
   case Action::Any: {
     const auto &rows = values[instruction.operands[0]].array->data;
     values[instruction.results[0]].number.i = llvm::any_of(rows, [](const Number &row) { return row.i != 0; });
@@ -68,19 +72,36 @@ bool Agent::compute(const Instruction &instruction) {
   }
 }
 
+/// Four lanes of a warp share a row of a product's accumulator, two neighbours of each eight columns each. Values of
+/// rows that they hold parts of have a column for each; those that they agree on have one.
+static constexpr int64_t lanesOfRow = 4;
+
+/// What the lanes hold of `array`, which may have a column for each, or one.
+static const Number &heldBy(const Array &array, int64_t row, int64_t lane) {
+  return array.row(row)[array.columns == 1 ? 0 : lane];
+}
+
 /// An operation on numbers, or on all elements of vectors.
 bool Agent::computeElement(const Instruction &instruction) {
   auto type = dyn_cast<VectorType>(code.typeOf(instruction.results[0]));
   int64_t rows = type ? rowsOf(instruction.results[0]) : 1;
-  int64_t columns = type && type.getRank() == 2 ? type.getDimSize(1) : 1, count = rows * columns;
+  int64_t columns = type && type.getRank() == 2 ? type.getDimSize(1) : 1;
+  for (int number : instruction.operands)
+    if (const auto &array = values[number].array; type && array)
+      columns = std::max(columns, array->columns);
+  int64_t count = rows * columns;
   SmallVector<const Number *, 4> operands;
   SmallVector<std::vector<Number>, 4> spread(instruction.operands.size());
   for (auto [number, room] : llvm::zip_equal(instruction.operands, spread)) {
     const Held &value = values[number];
     if (!type) {
       operands.push_back(&value.number);
-    } else if (value.array) {
+    } else if (value.array && value.array->columns == columns) {
       operands.push_back(value.array->data.data());
+    } else if (value.array) {
+      for (int64_t row = 0; row < rows; ++row)
+        room.insert(room.end(), columns, value.array->row(row)[0]);
+      operands.push_back(room.data());
     } else {
       room.assign(count, value.number);
       operands.push_back(room.data());
@@ -176,16 +197,48 @@ bool Agent::computeMap(const Instruction &instruction) {
 }
 
 bool Agent::computeReduce(const Instruction &instruction) {
-  bool isMax = cast<tile::ReduceOp>(instruction.op).getKind() == tile::ReduceKind::Max;
+  auto reduce = cast<tile::ReduceOp>(instruction.op);
+  bool isMax = reduce.getKind() == tile::ReduceKind::Max;
   const Array &source = *values[instruction.operands[0]].array, &acc = *values[instruction.operands[1]].array;
-  auto result = std::make_shared<Array>(source.rows, 1);
-  for (int64_t row = 0; row < source.rows; ++row) {
-    double joined = acc.data[row].f;
-    for (int64_t column = 0; column < source.columns; ++column) {
-      double element = source.row(row)[column].f;
-      joined = isMax ? std::fmax(joined, element) : joined + element;
+  int64_t lanes = reduce.getPartial() ? lanesOfRow : 1;
+  auto result = std::make_shared<Array>(source.rows, lanes);
+  for (int64_t row = 0; row < source.rows; ++row)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      double joined = heldBy(acc, row, lane).f;
+      for (int64_t group = 2 * lane; group < source.columns; group += 2 * lanes)
+        for (int64_t column = group; column < std::min(group + 2, source.columns); ++column) {
+          double element = source.row(row)[column].f;
+          joined = isMax ? std::fmax(joined, element) : joined + element;
+        }
+      result->row(row)[lane].f = static_cast<float>(joined);
     }
-    result->data[row].f = static_cast<float>(joined);
+  values[instruction.results[0]].array = std::move(result);
+  return true;
+}
+
+/// The first lane has all of a row's number, the others 0.
+bool Agent::computeSpread(const Instruction &instruction) {
+  const Array &whole = *values[instruction.operands[0]].array;
+  auto result = std::make_shared<Array>(whole.rows, lanesOfRow);
+  for (int64_t row = 0; row < whole.rows; ++row)
+    for (int64_t lane = 0; lane < lanesOfRow; ++lane)
+      result->row(row)[lane].f = lane == 0 ? heldBy(whole, row, 0).f : 0.0;
+  values[instruction.results[0]].array = std::move(result);
+  return true;
+}
+
+/// The sum of what the lanes have, or the greatest of it.
+bool Agent::computeTotal(const Instruction &instruction) {
+  bool isMax = cast<tile::TotalOp>(instruction.op).getGreatest();
+  const Array &parts = *values[instruction.operands[0]].array;
+  auto result = std::make_shared<Array>(parts.rows, 1);
+  for (int64_t row = 0; row < parts.rows; ++row) {
+    double joined = heldBy(parts, row, 0).f;
+    for (int64_t lane = 1; lane < lanesOfRow; ++lane) {
+      double part = heldBy(parts, row, lane).f;
+      joined = isMax ? std::fmax(joined, part) : static_cast<float>(joined + part);
+    }
+    result->row(row)[0].f = joined;
   }
   values[instruction.results[0]].array = std::move(result);
   return true;

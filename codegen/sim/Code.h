@@ -22,6 +22,8 @@ enum class Action : uint8_t {
   Part,      ///< tile.part
   Map,       ///< tile.map, tile.mask
   Reduce,    ///< tile.reduce
+  Spread,    ///< tile.spread
+  Total,     ///< tile.total
   Any,       ///< tile.any
   Product,   ///< tile.mma
   LoadTile,  ///< tile.load

@@ -23,7 +23,8 @@ union Number {
   int64_t i;
 };
 
-/// What one warpgroup holds of a tile, or of a vector (`columns` is 1 then), row by row.
+/// What one warpgroup holds of a tile, or of a vector, row by row. A vector has one column, or one for each of the
+/// lanes that hold parts of a row.
 struct Array {
   Array(int64_t rows, int64_t columns) : rows(rows), columns(columns), data(rows * columns) {}
 
