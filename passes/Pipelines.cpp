@@ -39,6 +39,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileTrustMaxima());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileStageOperands());
   simplify();
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileContractExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSpecializeRoles());

@@ -294,11 +294,14 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   return getPieces(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, lazy);
 }
 
-/// Octaves that weights start below 1 by (docs/rationale/online-softmax.md). Those of f16 have 15 above 1, and lose
-/// digits from 14 below it on; what dropout multiplies by takes from the first.
+/// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
+/// and loses digits from 14 below it on. bf16 has range to spare, which values need as well; under dropout its weights
+/// must not grow far.
 static int64_t selectHeadroom(KernelOpInterface kernel) {
+  if (!isa<ForwardOp>(kernel.getOperation()))
+    return 0;
   bool isHalf = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF16();
-  return isHalf && isa<ForwardOp>(kernel.getOperation()) ? 4 : 0;
+  return isHalf ? 6 : kernel.getSeed() ? 0 : 40;
 }
 
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.

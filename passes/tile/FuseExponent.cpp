@@ -8,6 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RoundedWeights.h"
 #include "passes/tile/RowVectors.h"
 #include <cmath>
 
@@ -21,12 +22,16 @@ using namespace attnc::tile;
 
 namespace {
 
-/// (x - m) * c in a map: the operations, and the number of m among the map's row vectors.
+/// (x - m) * c, or (x - m) * c - h, in a map: the operations, and the number of m among the map's row vectors.
 struct Exponent {
   arith::SubFOp difference;
   arith::MulFOp product;
+  arith::SubFOp lowered; ///< the difference from h, or null
   FloatAttr factor;
+  float headroom; ///< h, or 0
   unsigned row;
+
+  Operation *last() { return lowered ? lowered.getOperation() : product.getOperation(); }
 };
 
 /// A map whose exponents are x * c + offsets, with the row maxima that the offsets were made of.
@@ -34,6 +39,7 @@ struct FusedMap {
   MapOp map;
   Value maxima;
   APFloat factor;
+  float headroom;
 };
 
 /// What exponents of a row are made of: x * factor + offset.
@@ -54,8 +60,13 @@ static std::optional<Exponent> findExponent(MapOp map) {
     if (!row || !row.hasOneUse() || row.getOwner() != &map.getBody().front())
       continue;
     unsigned number = row.getArgNumber() - map.getTiles().size();
-    if (row.getArgNumber() >= map.getTiles().size() && number < map.getRows().size())
-      return Exponent{difference, product, factor, number};
+    if (row.getArgNumber() < map.getTiles().size() || number >= map.getRows().size())
+      continue;
+    FloatAttr headroom;
+    auto lowered = product->hasOneUse() ? dyn_cast<arith::SubFOp>(*product->user_begin()) : arith::SubFOp();
+    if (!lowered || lowered.getLhs() != product.getResult() || !matchPattern(lowered.getRhs(), m_Constant(&headroom)))
+      return Exponent{difference, product, {}, factor, 0, number};
+    return Exponent{difference, product, lowered, factor, headroom.getValue().convertToFloat(), number};
   }
   return std::nullopt;
 }
@@ -69,11 +80,20 @@ static Value skipChoice(Value maxima) {
              : maxima;
 }
 
+/// The offsets -m c - h of rows with `maxima`.
+static Value buildOffsets(OpBuilder &builder, Value maxima, Value factors, float headroom) {
+  Location loc = maxima.getLoc();
+  Value negative = arith::NegFOp::create(builder, loc, factors);
+  if (headroom == 0)
+    return arith::MulFOp::create(builder, loc, maxima, negative);
+  return math::FmaOp::create(builder, loc, maxima, negative, splat(builder, maxima, -headroom));
+}
+
 /// The terms of rows with `maxima`. Where m c is 2^31 or more, a rounded offset could be off by more than a power
 /// holds. But different logits then are so far apart that of two of a row one has no weight, whatever the base of the
 /// powers: a power of two serves as factor, with which products are exact. It is no greater than what takes logits to
 /// natural units, in which they are finite. Apart by 2^-24 |m| and more, weights differ by 44 octaves and more.
-static RowTerms buildTerms(OpBuilder &builder, Value maxima, const APFloat &factor) {
+static RowTerms buildTerms(OpBuilder &builder, Value maxima, const APFloat &factor, float headroom) {
   Location loc = maxima.getLoc();
   Value factors = splat(builder, maxima, factor);
   if (!matchPattern(maxima, m_Constant())) {
@@ -84,8 +104,61 @@ static RowTerms buildTerms(OpBuilder &builder, Value maxima, const APFloat &fact
         arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, magnitude, splat(builder, maxima, largest / c));
     factors = arith::SelectOp::create(builder, loc, isLarge, splat(builder, maxima, power), factors);
   }
-  Value negative = arith::NegFOp::create(builder, loc, factors);
-  return {factors, arith::MulFOp::create(builder, loc, maxima, negative)};
+  return {factors, buildOffsets(builder, maxima, factors, headroom)};
+}
+
+/// What the weights of a row's maximum have as exponent where rounded offsets are used: r - h. f16 has no room for a
+/// large r: where m c is 2^24 or more, rows go without such offsets, which leaves -h.
+static Value buildRest(OpBuilder &builder, Value maxima, const APFloat &factor, float headroom) {
+  Location loc = maxima.getLoc();
+  constexpr float largest = 0x1p24f;
+  Value factors = splat(builder, maxima, factor);
+  Value rest = math::FmaOp::create(builder, loc, maxima, factors, buildOffsets(builder, maxima, factors, headroom));
+  Value magnitude = math::AbsFOp::create(builder, loc, skipChoice(maxima));
+  Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, magnitude,
+                                        splat(builder, maxima, largest / factor.convertToFloat()));
+  return arith::SelectOp::create(builder, loc, isLarge, splat(builder, maxima, -headroom), rest);
+}
+
+/// The row factors that are made of exponents: products of `factor` and the growth of `maxima`.
+static SmallVector<arith::MulFOp> findGrowths(Value maxima, const APFloat &factor) {
+  SmallVector<arith::MulFOp> growths;
+  for (Operation *user : maxima.getUsers()) {
+    auto growth = dyn_cast<arith::SubFOp>(user);
+    auto scaled = growth && growth->hasOneUse() ? dyn_cast<arith::MulFOp>(*growth->user_begin()) : arith::MulFOp();
+    DenseFPElementsAttr by;
+    if (scaled && growth.getRhs() == maxima && matchPattern(scaled.getRhs(), m_Constant(&by)) && by.isSplat() &&
+        by.getSplatValue<APFloat>() == factor)
+      growths.push_back(scaled);
+  }
+  return growths;
+}
+
+/// Writes (x - m) c - h as (x - m) c + t, with t = m c + b for the rounded offset b that stands for -m c - h: where m
+/// is no maximum of the step, it becomes x c + b (`tile-contract-exponent`), and where m c is large it stays exact.
+static FusedMap splitOffset(MapOp map, Exponent exponent) {
+  OpBuilder builder(map);
+  Location loc = map.getLoc();
+  Value maxima = map.getRows()[exponent.row];
+  APFloat constant = exponent.factor.getValue();
+  builder.setInsertionPointAfterValue(maxima);
+  Value rest = buildRest(builder, maxima, constant, exponent.headroom);
+  unsigned added = map.getTiles().size() + map.getRows().size();
+  map.getRowsMutable().append(rest);
+  Value term = map.getBody().front().insertArgument(added, exponent.product.getType(), loc);
+  for (arith::MulFOp scaled : findGrowths(maxima, constant)) {
+    builder.setInsertionPoint(scaled);
+    Value before = scaled.getLhs().getDefiningOp<arith::SubFOp>().getLhs();
+    Value change = arith::SubFOp::create(builder, loc, buildRest(builder, before, constant, exponent.headroom), rest);
+    scaled.replaceAllUsesWith(math::FmaOp::create(builder, loc, scaled.getLhs(), scaled.getRhs(), change).getResult());
+  }
+  builder.setInsertionPoint(exponent.product);
+  exponent.last()->getResult(0).replaceAllUsesWith(
+      math::FmaOp::create(builder, loc, exponent.difference, exponent.product.getRhs(), term).getResult());
+  if (exponent.lowered)
+    exponent.lowered->erase();
+  exponent.product->erase();
+  return {map, maxima, constant, exponent.headroom};
 }
 
 static FusedMap fuse(MapOp map, Exponent exponent) {
@@ -94,32 +167,29 @@ static FusedMap fuse(MapOp map, Exponent exponent) {
   Value maxima = map.getRows()[exponent.row];
   APFloat constant = exponent.factor.getValue();
   builder.setInsertionPointAfterValue(maxima);
-  RowTerms terms = buildTerms(builder, maxima, constant);
+  RowTerms terms = buildTerms(builder, maxima, constant, exponent.headroom);
   map.getRowsMutable()[exponent.row].set(terms.offsets);
   unsigned added = map.getTiles().size() + map.getRows().size();
   map.getRowsMutable().append(terms.factors);
   Value factor = map.getBody().front().insertArgument(added, exponent.product.getType(), loc);
 
   // Row factors come from the same rounded offsets.
-  for (Operation *user : llvm::make_early_inc_range(maxima.getUsers())) {
-    auto growth = dyn_cast<arith::SubFOp>(user);
-    auto scaled = growth && growth->hasOneUse() ? dyn_cast<arith::MulFOp>(*growth->user_begin()) : arith::MulFOp();
-    DenseFPElementsAttr by;
-    if (!scaled || growth.getRhs() != maxima || !matchPattern(scaled.getRhs(), m_Constant(&by)) || !by.isSplat() ||
-        by.getSplatValue<APFloat>() != constant)
-      continue;
+  for (arith::MulFOp scaled : findGrowths(maxima, constant)) {
     builder.setInsertionPoint(scaled);
-    Value before = arith::MulFOp::create(builder, loc, growth.getLhs(), terms.factors);
-    scaled.replaceAllUsesWith(arith::AddFOp::create(builder, loc, before, terms.offsets).getResult());
+    Value largest = scaled.getLhs().getDefiningOp<arith::SubFOp>().getLhs();
+    Value before = buildOffsets(builder, largest, terms.factors, exponent.headroom);
+    scaled.replaceAllUsesWith(arith::SubFOp::create(builder, loc, terms.offsets, before).getResult());
   }
 
   builder.setInsertionPoint(exponent.product);
-  exponent.product.replaceAllUsesWith(
+  exponent.last()->getResult(0).replaceAllUsesWith(
       math::FmaOp::create(builder, loc, exponent.difference.getLhs(), factor, exponent.difference.getRhs())
           .getResult());
+  if (exponent.lowered)
+    exponent.lowered->erase();
   exponent.product->erase();
   exponent.difference->erase();
-  return {map, maxima, constant};
+  return {map, maxima, constant, exponent.headroom};
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,7 +227,7 @@ static MmaOp findProduct(MapOp map, Type &narrow) {
 }
 
 /// The reciprocal of row sums that a tile is multiplied by: 1 / sum, or a constant for rows without any.
-static arith::DivFOp findReciprocal(Value tile) {
+static arith::DivFOp findDivision(Value tile) {
   for (Operation *user : tile.getUsers()) {
     auto map = dyn_cast<MapOp>(user);
     if (!map || map.getTiles().size() != 1 || map.getRows().size() != 1)
@@ -191,12 +261,11 @@ static Value takeBehind(OpBuilder &builder, scf::ForOp loop, Value maxima) {
   return builder.clone(*choice, mapping)->getResult(0);
 }
 
-/// A rounded offset b of -m c gives the maximum's weight an exponent r = fma(m, c, b) that is not 0: all weights of the
-/// row are 2^r times what they would be, which their sum takes away, but those of the product were rounded after it.
-/// Where m c is so large that r is not small (up to 8 at 2^27), one key mostly has all the weight, and it was exactly 1
-/// before: dividing by w~ / w, where w = 2^r was rounded to w~, makes its part exact again. That is within 2^-9 of 1
-/// everywhere, and within 2^-13 of it, 1/32 of a last bit of the result, where |m c| is below 2^12. A power of more
-/// than 2^127 would be none any more: |m c| may not reach 2^31.
+/// A rounded offset b of -m c - h gives the maximum's weight an exponent fma(m, c, b) that is not -h: all weights of
+/// the row are 2^r times what they would be, which their sum takes away, but those of the product were rounded after
+/// it. Where m c is so large that r is not small (up to 8 at 2^27), one key mostly has all the weight, and it was a
+/// power of two before: with its rounding in the divisor, its part is exact again. A power of more than 2^127 would be
+/// none any more: |m c| may not reach 2^31.
 ///
 /// With lazy rescaling, m is the greatest logit by which the row was rescaled last. That has the weight 2^r; one that
 /// passed it by less than the threshold was rounded from another power, and is as exact as any weight.
@@ -205,7 +274,7 @@ static void correct(const FusedMap &fused, SmallPtrSetImpl<Operation *> &correct
   Type narrow;
   MmaOp product = findProduct(fused.map, narrow);
   std::optional<unsigned> out = loop && product ? findCarried(product.getResult(), loop) : std::nullopt;
-  arith::DivFOp reciprocal = out ? findReciprocal(loop.getResult(*out)) : arith::DivFOp();
+  arith::DivFOp reciprocal = out ? findDivision(loop.getResult(*out)) : arith::DivFOp();
   if (!reciprocal || corrected.contains(reciprocal))
     return;
   OpBuilder builder(reciprocal);
@@ -214,16 +283,14 @@ static void correct(const FusedMap &fused, SmallPtrSetImpl<Operation *> &correct
   if (!maxima)
     return;
   corrected.insert(reciprocal);
-  RowTerms terms = buildTerms(builder, maxima, fused.factor);
-  Value rest = math::FmaOp::create(builder, loc, maxima, terms.factors, terms.offsets);
-  auto rows = cast<VectorType>(maxima.getType());
-  Value rounded =
-      arith::TruncFOp::create(builder, loc, rows.clone(narrow), math::Exp2Op::create(builder, loc, rest).getResult());
-  // The quotient of what is rounded and what is not: not by a division, nor by products that leave the range.
-  Value inverse = math::Exp2Op::create(builder, loc, arith::NegFOp::create(builder, loc, rest).getResult());
-  Value quotient =
-      arith::MulFOp::create(builder, loc, arith::ExtFOp::create(builder, loc, rows, rounded).getResult(), inverse);
-  reciprocal.getRhsMutable().set(arith::MulFOp::create(builder, loc, reciprocal.getRhs(), quotient));
+  Value rest;
+  if (narrow.isF16()) {
+    rest = buildRest(builder, maxima, fused.factor, fused.headroom);
+  } else {
+    RowTerms terms = buildTerms(builder, maxima, fused.factor, fused.headroom);
+    rest = math::FmaOp::create(builder, loc, maxima, terms.factors, terms.offsets);
+  }
+  countRounded(reciprocal, math::Exp2Op::create(builder, loc, rest), narrow);
 }
 
 namespace {
@@ -231,21 +298,20 @@ struct FuseExponent : attnc::tile::impl::TileFuseExponentBase<FuseExponent> {
   void runOnOperation() override {
     if (!getOperation().getPipelineAttr())
       return;
+    bool optimistic = getOperation().getPipelineAttr().getOptimistic();
     SmallVector<FusedMap> maps;
     getOperation()->walk([&](MapOp map) {
-      // f16 overflows where the rounded offset of a large row maximum is off by more than 15; bf16 does not.
-      bool wide = llvm::all_of(map.getResultTypes(), [](Type type) {
-        Type element = cast<VectorType>(type).getElementType();
-        return element.isF32() || element.isBF16();
-      });
       // Weights that nothing reads are rounded for nobody: sums of a walk that only takes sums go with exact maxima.
-      bool narrow = llvm::any_of(map->getResults(), [](Value result) {
-        return cast<VectorType>(result.getType()).getElementType().isBF16() && !result.use_empty();
-      });
-      if (!wide || !narrow)
-        return;
-      if (std::optional<Exponent> exponent = findExponent(map))
-        maps.push_back(fuse(map, *exponent));
+      auto hasNarrow = [&](auto isOfType) {
+        return llvm::any_of(map->getResults(), [&](Value result) {
+          return isOfType(cast<VectorType>(result.getType()).getElementType()) && !result.use_empty();
+        });
+      };
+      bool isWide = hasNarrow([](Type type) { return type.isBF16(); });
+      bool isHalf = optimistic && hasNarrow([](Type type) { return type.isF16(); });
+      std::optional<Exponent> exponent = isWide || isHalf ? findExponent(map) : std::nullopt;
+      if (exponent)
+        maps.push_back(isWide ? fuse(map, *exponent) : splitOffset(map, *exponent));
     });
     // A loop may have a map for tiles with a mask and one for tiles without.
     SmallPtrSet<Operation *, 2> corrected;

@@ -32,12 +32,15 @@ def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
 }
 
 def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
-  let summary = "(x - m) * c as one fused operation";
+  let summary = "(x - m) * c - h as one fused operation";
   let description = [{
     In programs with a `pipeline` on narrow types: where a map multiplies the difference of its element and its row's
-    maximum by a constant, the product of the maximum moves out of it. Row factors are computed from the same rounded
-    products, so that all weights of a row keep one scale. Behind the loop, the reciprocal of the row sums takes in what
-    the maximum's weight was rounded to: it is 1 without the rounded product, and so is exact.
+    maximum by a constant, the product of the maximum moves out of it, with the headroom h. Row factors are computed from
+    the same rounded products, so that all weights of a row keep one scale. After the loop, the divisor takes in what the
+    weight of the maximum is rounded by: it was a power of two without the rounded product, and so was exact.
+
+    f16 has no room for what the rounding of large products costs. With `optimistic`, its exponents become
+    (x - m) * c + t, with the same scale, of which `tile-contract-exponent` makes one operation where it may.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -53,14 +56,26 @@ def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {
 }
 
 def TileTrustMaxima : Pass<"tile-trust-maxima", "::attnc::tile::ProgramOp"> {
-  let summary = "Takes the row maxima of the steps before for those of a step";
+  let summary = "Reuses the running row maxima, and rescales only where weights outgrow them";
   let description = [{
-    For programs with an `optimistic` pipeline, behind `tile-pipeline`: a step computes its weights with the maxima that
-    the loop carries, and looks for no new ones. A sum of weights that comes near to what their type holds, or a row
-    without a maximum, sends it through the step as it was, in a branch.
+    For programs with an `optimistic` pipeline, after `tile-pipeline`: a step computes its weights with the maxima that
+    the loop carries, and looks for no new ones. Where the sums of its weights come near to what their type holds, or a
+    row has no maximum yet, a branch does the step as it was. The loop also carries the greatest sum that a lane had in a
+    step: where one key has nearly all of a row's weight, it tells by what that weight was rounded for the product, and
+    the divisor of the row takes that in.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"numTrusting", "trusting", "Loops whose steps trust the maxima before">];
+}
+
+def TileContractExponent : Pass<"tile-contract-exponent", "::attnc::tile::ProgramOp"> {
+  let summary = "(x - m) * c + (m * c + b) as x * c + b";
+  let description = [{
+    What `tile-fuse-exponent` writes for f16 is exact for rows of any size, and takes two operations an element. Where
+    `tile-trust-maxima` has sent large rows another way, one is enough.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numContracted", "contracted", "Exponents that are one operation">];
 }
 
 def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RoundedWeights.h"
 #include "passes/tile/RowVectors.h"
 #include <limits>
 
@@ -25,16 +26,21 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// What the weights of a lane's part of a row may add up to, and so each of them be: far above what weights of at most
-/// 1 do in a step. docs/rationale/online-softmax.md derives both numbers. f16 holds no more than 65504. bf16 holds far
-/// more, but a row with one key must not lose the exact 1 of its maximum too often.
-static constexpr float largestOfHalf = 0x1p15f, largestOfWide = 0x1p20f;
+/// What the weights of a lane's part of a row may add up to in a step, and so each of them be: f16 holds no more than
+/// 65504. bf16 holds more, but products with values and their sums over a row need octaves of their own. Without the
+/// greatest weight's rounding in the divisor (`countRounded`), a row with one key must not lose the exact weight of its
+/// maximum too often. docs/rationale/online-softmax.md derives all three.
+static constexpr float largestOfHalf = 0x1p15f, largestOfWide = 0x1p60f, largestUncounted = 0x1p20f;
 
 namespace {
 
 /// The softmax in a skewed loop: the numbers of its state, and the operations of a step that make the next.
 struct Softmax {
   unsigned max = 0, sum = 0, out = 0;
+  Value maximum;                    ///< what the step yields as the first of these
+  ReduceOp maxima;                  ///< of the logits
+  MapOp weights;                    ///< in f32 for the sums, and narrow for the product
+  unsigned narrowResult = 0;        ///< the number of the latter
   ReduceOp sums;                    ///< of the weights, onto the rescaled sums before
   MapOp scaling;                    ///< of the output
   SetVector<Operation *> followers; ///< what depends on the step's row maxima, these included
@@ -55,18 +61,29 @@ static ReduceOp findMaxima(Block &body) {
   return maxima;
 }
 
+/// Finds the weights that `softmax` sums: one result of their map is narrow, for the product.
+static LogicalResult matchWeights(Softmax &softmax) {
+  softmax.weights = softmax.sums.getSource().getDefiningOp<MapOp>();
+  if (!softmax.weights || !softmax.followers.contains(softmax.weights))
+    return failure();
+  auto isNarrow = [](Type type) { return cast<VectorType>(type).getElementTypeBitWidth() == 16; };
+  auto types = softmax.weights->getResultTypes();
+  softmax.narrowResult = std::distance(types.begin(), llvm::find_if(types, isNarrow));
+  return success(llvm::count_if(types, isNarrow) == 1);
+}
+
 /// Finds the softmax of `loop`: sums and an output that are multiplied by the same row factors, and the maxima that
 /// these come from.
 static std::optional<Softmax> match(scf::ForOp loop) {
   Block &body = *loop.getBody();
-  ReduceOp maxima = findMaxima(body);
-  if (!maxima)
-    return std::nullopt;
   Softmax softmax;
+  softmax.maxima = findMaxima(body);
+  if (!softmax.maxima)
+    return std::nullopt;
   ForwardSliceOptions inBody;
   inBody.inclusive = true;
   inBody.filter = [&](Operation *op) { return op->getBlock() == &body && !op->hasTrait<OpTrait::IsTerminator>(); };
-  getForwardSlice(maxima.getOperation(), &softmax.followers, inBody);
+  getForwardSlice(softmax.maxima.getOperation(), &softmax.followers, inBody);
   softmax.followers = topologicalSort(softmax.followers);
 
   std::optional<unsigned> max;
@@ -91,9 +108,10 @@ static std::optional<Softmax> match(scf::ForOp loop) {
       softmax.out = number;
     }
   }
-  if (!max || !softmax.sums || !softmax.scaling)
+  if (!max || !softmax.sums || !softmax.scaling || failed(matchWeights(softmax)))
     return std::nullopt;
   softmax.max = *max;
+  softmax.maximum = loop.getYieldedValues()[*max];
   auto rescaled = softmax.sums.getAcc().getDefiningOp<arith::MulFOp>();
   if (!rescaled || rescaled.getLhs() != loop.getRegionIterArg(softmax.sum) ||
       rescaled.getRhs() != softmax.scaling.getRows()[0])
@@ -101,47 +119,31 @@ static std::optional<Softmax> match(scf::ForOp loop) {
   return softmax;
 }
 
-/// The step as it was, with new maxima for the rows that have outgrown theirs; gives what the followers among
-/// `yielded` become.
-static SmallVector<Value> cloneStep(OpBuilder &builder, const Softmax &softmax, Value outgrown, Value before,
-                                    ValueRange yielded) {
-  IRMapping mapping;
-  Value maximum = yielded[softmax.max];
-  for (Operation *op : softmax.followers) {
-    builder.clone(*op, mapping);
-    // Rows beside one that has outgrown its maximum keep theirs: a row's result is its own.
-    if (op == maximum.getDefiningOp())
-      mapping.map(maximum, arith::SelectOp::create(builder, op->getLoc(), outgrown, mapping.lookup(maximum), before));
-  }
-  return llvm::map_to_vector(yielded, [&](Value value) { return mapping.lookupOrDefault(value); });
-}
-
-/// What f16 weights are multiplied by before they are rounded, or null: kept ones, under dropout.
-static Value findFactor(MapOp weights) {
-  for (Value yielded : weights.getBody().front().getTerminator()->getOperands()) {
-    if (!yielded.getType().isF16())
-      continue;
-    SetVector<Operation *> makers;
-    BackwardSliceOptions inBody;
-    inBody.filter = [&](Operation *op) { return op->getBlock() == yielded.getParentBlock(); };
-    if (failed(getBackwardSlice(yielded, &makers, inBody)))
-      continue;
-    for (Operation *op : makers)
-      if (auto product = dyn_cast<arith::MulFOp>(op); product && product.getLhs().getDefiningOp<math::Exp2Op>() &&
-                                                      product.getRhs().getParentBlock() != yielded.getParentBlock())
-        return product.getRhs();
-  }
+/// What weights are multiplied by before they are rounded, or null: kept ones, under dropout.
+static Value findFactor(const Softmax &softmax) {
+  MapOp weights = softmax.weights;
+  Block &body = weights.getBody().front();
+  SetVector<Operation *> makers;
+  BackwardSliceOptions inBody;
+  inBody.filter = [&](Operation *op) { return op->getBlock() == &body; };
+  if (failed(getBackwardSlice(body.getTerminator()->getOperand(softmax.narrowResult), &makers, inBody)))
+    return {};
+  for (Operation *op : makers)
+    if (auto product = dyn_cast<arith::MulFOp>(op);
+        product && product.getLhs().getDefiningOp<math::Exp2Op>() && product.getRhs().getParentBlock() != &body)
+      return product.getRhs();
   return {};
 }
 
-/// The largest sum for weights as `softmax` has them, in each row.
-static Value createLargestSum(OpBuilder &builder, Softmax &softmax, Value rows) {
-  auto weights = softmax.sums.getSource().getDefiningOp<MapOp>();
-  bool isHalf = !weights || llvm::any_of(weights.getResultTypes(),
-                                         [](Type type) { return cast<VectorType>(type).getElementType().isF16(); });
-  Value factor = weights ? findFactor(weights) : Value();
+/// The largest sum for weights as `softmax` has them, in each row. `factor` multiplies them before they are rounded;
+/// `counted` is whether the divisor takes their rounding in.
+static Value createLargestSum(OpBuilder &builder, const Softmax &softmax, Value rows, Value factor, bool counted) {
+  MapOp weights = softmax.weights;
+  bool isHalf = cast<VectorType>(weights.getResult(softmax.narrowResult).getType()).getElementType().isF16();
+  if (!isHalf)
+    return splat(builder, rows, counted ? largestOfWide : largestUncounted);
   if (!factor)
-    return splat(builder, rows, isHalf ? largestOfHalf : largestOfWide);
+    return splat(builder, rows, largestOfHalf);
   Location loc = weights.getLoc();
   // A step may compute what dropout multiplies by.
   OpBuilder::InsertionGuard guard(builder);
@@ -197,58 +199,173 @@ static Value buildTests(OpBuilder &builder, ArrayRef<arith::CmpFOp> tests, Value
   return some ? arith::OrIOp::create(builder, before.getLoc(), some, none).getResult() : none;
 }
 
-static void trust(scf::ForOp loop, Softmax &softmax) {
-  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  OpBuilder builder(loop);
-  Location loc = loop.getLoc();
-  Value largest = createLargestSum(builder, softmax, loop.getRegionIterArg(softmax.sum));
-  builder.setInsertionPoint(yield);
-  Value maximum = loop.getYieldedValues()[softmax.max], before = loop.getRegionIterArg(softmax.max);
-  Value sum = loop.getRegionIterArg(softmax.sum);
-  SmallVector<unsigned> changing;
+namespace {
+
+/// Rewrites one loop.
+class Truster {
+public:
+  Truster(scf::ForOp loop, Softmax softmax)
+      : loop(loop), softmax(std::move(softmax)), builder(loop), loc(loop.getLoc()) {}
+
+  void run();
+
+private:
+  Value carried(unsigned number) { return loop.getRegionIterArg(number); }
+  Value made(unsigned number) { return loop.getYieldedValues()[number]; }
+
+  void carryGreatest();
+  void findChanging();
+  void yieldRenewed(Value parts, Value isOther);
+  void yieldTrusted(Value parts);
+  void trustMaxima(ArrayRef<arith::CmpFOp> tests);
+  void countGreatest();
+
+  scf::ForOp loop;
+  Softmax softmax;
+  OpBuilder builder;
+  Location loc;
+  Value largest;                    ///< what the sums of a step may come to
+  std::optional<unsigned> greatest; ///< the number of the greatest sums so far, where the loop carries them
+  SmallVector<unsigned> changing;   ///< the numbers of what a step makes by its maxima
+};
+
+} // namespace
+
+/// Makes the loop carry the greatest sums of its lanes, of all steps but those that have maxima of their own: in these
+/// the greatest weight is a power of two, which rounding leaves as it is.
+void Truster::carryGreatest() {
+  greatest = loop.getNumResults();
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPoint(loop);
+  Value none = splat(rewriter, carried(softmax.sum), 0.0f);
+  NewYieldValuesFn keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
+    return SmallVector<Value>(added.begin(), added.end());
+  };
+  auto grown = loop.replaceWithAdditionalYields(rewriter, none, /*replaceInitOperandUsesInLoop=*/false, keep);
+  loop = cast<scf::ForOp>(grown->getOperation());
+}
+
+void Truster::findChanging() {
   for (auto [number, value] : llvm::enumerate(loop.getYieldedValues()))
     if (Operation *maker = value.getDefiningOp(); maker && softmax.followers.contains(maker))
       changing.push_back(number);
-  SmallVector<Value> made(loop.getYieldedValues());
-  SmallVector<Type> types = llvm::map_to_vector(changing, [&](unsigned number) { return made[number].getType(); });
+  if (greatest)
+    changing.push_back(*greatest);
+}
 
-  // The sums of this step alone tell. Adding to -0 changes nothing, whatever is added.
-  Value part = ReduceOp::create(builder, loc, ReduceKind::Add, softmax.sums.getSource(), splat(builder, sum, -0.0f),
-                                /*partial=*/true);
-  SmallVector<arith::CmpFOp> tests = findTests(softmax, maximum);
-  Value isOther = buildTests(builder, tests, maximum, before);
-  auto isOutgrown = [&](Value sums) -> Value {
-    Value large = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, sums, largest);
-    return arith::OrIOp::create(builder, loc, large, isOther);
-  };
-  Value some = AnyOp::create(builder, loc, builder.getI1Type(), isOutgrown(part));
-  auto branch = scf::IfOp::create(builder, loc, types, some, /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(branch.thenBlock());
-    // Lanes that share a row agree.
-    Value outgrown = isOutgrown(TotalOp::create(builder, loc, part, /*greatest=*/true));
-    SmallVector<Value> again = cloneStep(builder, softmax, outgrown, before, made);
-    scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) { return again[number]; }));
-    builder.setInsertionPointToEnd(branch.elseBlock());
-    made[softmax.max] = before;
-    made[softmax.sum] = arith::AddFOp::create(builder, loc, sum, part);
-    made[softmax.out] = softmax.scaling.getTiles()[0];
-    scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) { return made[number]; }));
+/// Ends a step some of whose rows have outgrown their references, or have none: it is done as it was, with maxima.
+void Truster::yieldRenewed(Value parts, Value isOther) {
+  // Lanes that share a row agree.
+  Value total = TotalOp::create(builder, loc, parts, /*greatest=*/true);
+  Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, total, largest);
+  Value isOutgrown = arith::OrIOp::create(builder, loc, isLarge, isOther);
+  IRMapping mapping;
+  Value maximum = softmax.maximum;
+  for (Operation *op : softmax.followers) {
+    builder.clone(*op, mapping);
+    // Rows next to one that has outgrown its maximum keep theirs: a row's result is its own.
+    if (op == maximum.getDefiningOp())
+      mapping.map(maximum,
+                  arith::SelectOp::create(builder, loc, isOutgrown, mapping.lookup(maximum), carried(softmax.max)));
   }
-  for (auto [number, result] : llvm::zip_equal(changing, branch.getResults()))
-    yield->setOperand(number, result);
-  // The step that trusts is for rows that the tests do not find.
+  if (greatest) {
+    Value grown = arith::MaxNumFOp::create(builder, loc, carried(*greatest), parts);
+    mapping.map(made(*greatest), arith::SelectOp::create(builder, loc, isOutgrown, splat(builder, total, 0.0f), grown));
+  }
+  scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) {
+                         return mapping.lookupOrDefault(made(number));
+                       }));
+}
+
+/// Ends a step whose rows keep their references.
+void Truster::yieldTrusted(Value parts) {
+  IRMapping mapping;
+  mapping.map(made(softmax.max), carried(softmax.max));
+  if (greatest)
+    mapping.map(made(*greatest), arith::MaxNumFOp::create(builder, loc, carried(*greatest), parts));
+  mapping.map(made(softmax.sum), arith::AddFOp::create(builder, loc, carried(softmax.sum), parts));
+  mapping.map(made(softmax.out), softmax.scaling.getTiles()[0]);
+  scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) {
+                         return mapping.lookupOrDefault(made(number));
+                       }));
+}
+
+/// Takes the references that the loop carries for the maxima of the step, which is for rows that `tests` do not find.
+void Truster::trustMaxima(ArrayRef<arith::CmpFOp> tests) {
+  Operation *yield = loop.getBody()->getTerminator();
+  Value maximum = softmax.maximum;
   for (arith::CmpFOp test : tests) {
     builder.setInsertionPoint(test);
     test.replaceAllUsesWith(
         arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(cast<ShapedType>(test.getType()), false))
             .getResult());
   }
-  maximum.replaceUsesWithIf(
-      before, [&](OpOperand &use) { return use.getOwner()->getBlock() == loop.getBody() && use.getOwner() != yield; });
+  maximum.replaceUsesWithIf(carried(softmax.max), [&](OpOperand &use) {
+    return use.getOwner()->getBlock() == loop.getBody() && use.getOwner() != yield;
+  });
   softmax.scaling.erase();
   softmax.sums.erase();
+}
+
+/// `branch` with one more result: `value`, of its first block, or `otherwise` in each row.
+static Value yieldAlso(scf::IfOp branch, Value value, float otherwise) {
+  OpBuilder builder(branch);
+  SmallVector<Type> types(branch.getResultTypes());
+  types.push_back(value.getType());
+  auto grown = scf::IfOp::create(builder, branch.getLoc(), types, branch.getCondition(), /*withElseRegion=*/true);
+  for (auto [from, to] : llvm::zip_equal(branch->getRegions(), grown->getRegions()))
+    to.takeBody(from);
+  builder.setInsertionPoint(grown.elseYield());
+  Value none = splat(builder, value, otherwise);
+  grown.thenYield().getResultsMutable().append(value);
+  grown.elseYield().getResultsMutable().append(none);
+  branch->replaceAllUsesWith(grown.getResults().drop_back());
+  branch.erase();
+  return grown.getResults().back();
+}
+
+/// Lets the divisor count the greatest of the sums that lanes had in steps as it is rounded: where one key has nearly
+/// all of a row's weight, that is its weight.
+void Truster::countGreatest() {
+  arith::DivFOp reciprocal = findReciprocal(loop.getResult(softmax.sum));
+  builder.setInsertionPointAfter(loop);
+  Value sums = TotalOp::create(builder, loc, loop.getResult(*greatest), /*greatest=*/true);
+  // Out of branches that the division is not in: rows without keys have no weights.
+  while (!sums.getParentBlock()->findAncestorOpInBlock(*reciprocal))
+    sums = yieldAlso(cast<scf::IfOp>(sums.getDefiningOp()->getParentOp()), sums, 0.0f);
+  Type narrow = cast<VectorType>(softmax.weights.getResult(softmax.narrowResult).getType()).getElementType();
+  countRounded(reciprocal, sums, narrow);
+}
+
+void Truster::run() {
+  Value factor = findFactor(softmax);
+  bool counted = !factor && findReciprocal(loop.getResult(softmax.sum));
+  largest = createLargestSum(builder, softmax, carried(softmax.sum), factor, counted);
+  if (counted)
+    carryGreatest();
+  findChanging();
+
+  // The sums of this step alone tell. Adding to -0 changes nothing, whatever is added.
+  Operation *yield = loop.getBody()->getTerminator();
+  builder.setInsertionPoint(yield);
+  Value parts = ReduceOp::create(builder, loc, ReduceKind::Add, softmax.sums.getSource(),
+                                 splat(builder, carried(softmax.sum), -0.0f), /*partial=*/true);
+  SmallVector<arith::CmpFOp> tests = findTests(softmax, softmax.maximum);
+  Value isOther = buildTests(builder, tests, softmax.maximum, carried(softmax.max));
+  Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, parts, largest);
+  Value some = AnyOp::create(builder, loc, builder.getI1Type(),
+                             arith::OrIOp::create(builder, loc, isLarge, isOther).getResult());
+  SmallVector<Type> types = llvm::map_to_vector(changing, [&](unsigned n) { return carried(n).getType(); });
+  auto branch = scf::IfOp::create(builder, loc, types, some, /*withElseRegion=*/true);
+  builder.setInsertionPointToEnd(branch.thenBlock());
+  yieldRenewed(parts, isOther);
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  yieldTrusted(parts);
+  for (auto [number, result] : llvm::zip_equal(changing, branch.getResults()))
+    yield->setOperand(number, result);
+  trustMaxima(tests);
+  if (greatest)
+    countGreatest();
 }
 
 namespace {
@@ -257,12 +374,13 @@ struct TrustMaxima : attnc::tile::impl::TileTrustMaximaBase<TrustMaxima> {
     auto pipeline = getOperation().getPipelineAttr();
     if (!pipeline || !pipeline.getOptimistic())
       return;
-    getOperation()->walk([&](scf::ForOp loop) {
+    SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
       if (std::optional<Softmax> softmax = match(loop)) {
-        trust(loop, *softmax);
+        Truster(loop, std::move(*softmax)).run();
         ++numTrusting;
       }
-    });
   }
 };
 } // namespace

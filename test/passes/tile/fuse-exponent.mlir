@@ -16,8 +16,9 @@
 // CHECK: %[[FACTORS:.*]] = arith.select %[[LARGE]], %[[P]], %[[C]]
 // CHECK: %[[NEGATIVE:.*]] = arith.negf %[[FACTORS]]
 // CHECK: %[[OFFSETS:.*]] = arith.mulf %[[MAX]], %[[NEGATIVE]] : vector<8xf32>
-// CHECK: %[[SCALED:.*]] = arith.mulf %[[BEFORE]], %[[FACTORS]] : vector<8xf32>
-// CHECK: %[[GROWTH:.*]] = arith.addf %[[SCALED]], %[[OFFSETS]] : vector<8xf32>
+// CHECK: %[[NEGATIVE2:.*]] = arith.negf %[[FACTORS]]
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[BEFORE]], %[[NEGATIVE2]] : vector<8xf32>
+// CHECK: %[[GROWTH:.*]] = arith.subf %[[OFFSETS]], %[[SCALED]] : vector<8xf32>
 // CHECK: %[[SHRINK:.*]] = math.exp2 %[[GROWTH]]
 // CHECK: tile.map tiles(%[[X]] : vector<8x4xf32>) rows(%[[OFFSETS]], %[[FACTORS]] : vector<8xf32>, vector<8xf32>) cols()
 // CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[O:.*]]: f32, %[[S:.*]]: f32,
@@ -118,6 +119,103 @@ tile.program @f16(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?xf16>, %
 
 // -----
 
+// A headroom goes into the offsets.
+
+// CHECK-LABEL: tile.program @headroom(
+// CHECK-DAG: %[[LOW:.*]] = arith.constant dense<-4.000000e+01> : vector<8xf32>
+// CHECK: %[[BEFORE:.*]] = tile.load {{.*}} -> vector<8xf32>
+// CHECK: %[[MAX:.*]] = tile.reduce <max> %{{.*}}, %[[BEFORE]]
+// CHECK: %[[NEGATIVE:.*]] = arith.negf
+// CHECK: %[[OFFSETS:.*]] = math.fma %[[MAX]], %[[NEGATIVE]], %[[LOW]] : vector<8xf32>
+// CHECK: %[[OLD:.*]] = math.fma %[[BEFORE]], %{{.*}}, %[[LOW]] : vector<8xf32>
+// CHECK: %[[GROWTH:.*]] = arith.subf %[[OFFSETS]], %[[OLD]] : vector<8xf32>
+// CHECK: tile.map tiles(%{{.*}} : vector<8x4xf32>) rows(%[[OFFSETS]],
+// CHECK: %[[E:.*]] = math.fma
+// CHECK-NEXT: math.exp2 %[[E]]
+tile.program @headroom(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?xbf16>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c = arith.constant 0.125 : f32
+  %h = arith.constant 40.0 : f32
+  %cs = arith.constant dense<0.125> : vector<8xf32>
+  %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+  %before = tile.load %o[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %max = tile.reduce <max> %x, %before : vector<8x4xf32>, vector<8xf32>
+  %growth = arith.subf %before, %max : vector<8xf32>
+  %scaled = arith.mulf %growth, %cs : vector<8xf32>
+  %p = tile.map tiles(%x : vector<8x4xf32>) rows(%max : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %m: f32, %i: index, %j: index):
+    %d = arith.subf %e, %m : f32
+    %s = arith.mulf %d, %c : f32
+    %t = arith.subf %s, %h : f32
+    %y = math.exp2 %t : f32
+    %n = arith.truncf %y : f32 to bf16
+    tile.yield %n : bf16
+  } -> vector<8x4xbf16>
+  tile.store %p, %w[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x4xbf16>, memref<?x?xbf16>
+  tile.store %scaled, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// Where steps trust the maxima before, f16 has the same scale, and the difference as well: (x - m) c + t with
+// t = m c + b, or -h for a row whose m c is so large that its rounded offset b would be off by more than an octave.
+
+// CHECK-LABEL: tile.program @optimistic_f16(
+// CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<8xf32>
+// CHECK-DAG: %[[MINUS:.*]] = arith.constant dense<-1.250000e-01> : vector<8xf32>
+// CHECK-DAG: %[[LOW:.*]] = arith.constant dense<-6.000000e+00> : vector<8xf32>
+// CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<0x4D000000> : vector<8xf32>
+// CHECK: %[[BEFORE:.*]] = tile.load {{.*}} -> vector<8xf32>
+// CHECK: %[[MAX:.*]] = tile.reduce <max> %{{.*}}, %[[BEFORE]]
+// CHECK: %[[OFFSETS:.*]] = math.fma %[[MAX]], %[[MINUS]], %[[LOW]]
+// CHECK: %[[SMALL:.*]] = math.fma %[[MAX]], %[[C]], %[[OFFSETS]]
+// CHECK: %[[MAGNITUDE:.*]] = math.absf %[[MAX]]
+// CHECK: %[[LARGE:.*]] = arith.cmpf uge, %[[MAGNITUDE]], %[[LIMIT]]
+// CHECK: %[[REST:.*]] = arith.select %[[LARGE]], %[[LOW]], %[[SMALL]]
+// CHECK: %[[GROWTH:.*]] = arith.subf %[[BEFORE]], %[[MAX]]
+// CHECK: %[[REST0:.*]] = arith.select %{{.*}}, %[[LOW]], %{{.*}}
+// CHECK: %[[CHANGE:.*]] = arith.subf %[[REST0]], %[[REST]]
+// CHECK: math.fma %[[GROWTH]], %[[C]], %[[CHANGE]]
+// CHECK: tile.map tiles(%{{.*}} : vector<8x4xf32>) rows(%[[MAX]], %[[REST]] : vector<8xf32>, vector<8xf32>)
+// CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[M:.*]]: f32, %[[T:.*]]: f32,
+// CHECK-NEXT: %[[D:.*]] = arith.subf %[[E]], %[[M]] : f32
+// CHECK-NEXT: %[[F:.*]] = math.fma %[[D]], %{{.*}}, %[[T]] : f32
+// CHECK-NEXT: math.exp2 %[[F]]
+tile.program @optimistic_f16(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?xf16>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, optimistic = true,
+                                          epilogue = direct, headroom = 6>} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c = arith.constant 0.125 : f32
+  %h = arith.constant 6.0 : f32
+  %cs = arith.constant dense<0.125> : vector<8xf32>
+  %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+  %before = tile.load %o[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %max = tile.reduce <max> %x, %before : vector<8x4xf32>, vector<8xf32>
+  %growth = arith.subf %before, %max : vector<8xf32>
+  %scaled = arith.mulf %growth, %cs : vector<8xf32>
+  %p = tile.map tiles(%x : vector<8x4xf32>) rows(%max : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %m: f32, %i: index, %j: index):
+    %d = arith.subf %e, %m : f32
+    %s = arith.mulf %d, %c : f32
+    %t = arith.subf %s, %h : f32
+    %y = math.exp2 %t : f32
+    %n = arith.truncf %y : f32 to f16
+    tile.yield %n : f16
+  } -> vector<8x4xf16>
+  tile.store %p, %w[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x4xf16>, memref<?x?xf16>
+  tile.store %scaled, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
 // as do weights in f32, which would show it.
 
 // CHECK-LABEL: tile.program @f32(
@@ -209,9 +307,8 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?
 
 // -----
 
-// Behind the loop, the reciprocal of the row sums takes in what the weight of the maximum was rounded to:
-// 1 / (sum * (w~ * 2^-r)) with r = fma(m, c, -m * c) and w~ the rounded 2^r. The logarithm of the sums stays as it is, and
-// the loop has nothing more.
+// After the loop, the divisor takes in what the weight of the maximum is rounded by: 1 / (sum + (w~ - w)) with w = 2^r,
+// r = fma(m, c, -m * c) and w~ the rounded w. The logarithm of the sums stays as it is, and the loop has nothing more.
 
 // CHECK-LABEL: tile.program @corrected(
 // CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<8xf32>
@@ -233,11 +330,9 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?
 // CHECK: %[[REST:.*]] = math.fma %[[MAX]], %[[F]], %[[OFFSETS]] : vector<8xf32>
 // CHECK: %[[WEIGHT:.*]] = math.exp2 %[[REST]] : vector<8xf32>
 // CHECK: %[[ROUNDED:.*]] = arith.truncf %[[WEIGHT]] : vector<8xf32> to vector<8xbf16>
-// CHECK: %[[OPPOSITE:.*]] = arith.negf %[[REST]] : vector<8xf32>
-// CHECK: %[[INVERSE:.*]] = math.exp2 %[[OPPOSITE]] : vector<8xf32>
 // CHECK: %[[WIDE:.*]] = arith.extf %[[ROUNDED]] : vector<8xbf16> to vector<8xf32>
-// CHECK: %[[QUOTIENT:.*]] = arith.mulf %[[WIDE]], %[[INVERSE]] : vector<8xf32>
-// CHECK: %[[SUM:.*]] = arith.mulf %[[LOOP]]#2, %[[QUOTIENT]] : vector<8xf32>
+// CHECK: %[[BY:.*]] = arith.subf %[[WIDE]], %[[WEIGHT]] : vector<8xf32>
+// CHECK: %[[SUM:.*]] = arith.addf %[[LOOP]]#2, %[[BY]] : vector<8xf32>
 // CHECK: %[[RECIPROCAL:.*]] = arith.divf %[[ONE]], %[[SUM]] : vector<8xf32>
 // CHECK: %[[FACTORS:.*]] = arith.select %[[EMPTY]], %[[ZERO]], %[[RECIPROCAL]]
 // CHECK: math.log %[[LOOP]]#2

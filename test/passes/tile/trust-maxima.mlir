@@ -306,3 +306,76 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// Where the rows are divided by their sums, the loop carries the greatest sum that a lane had in a step, and the divisor
+// takes in what that is rounded by. Rows that have outgrown their maximum begin again: theirs is a power of two.
+
+// CHECK-LABEL: tile.program @divided(
+// CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<1.1529215E+18> : vector<8xf32>
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK: %[[LOOP:.*]]:6 = scf.for {{.*}} %[[G:.*]] = %[[ZERO]]) ->
+// CHECK: %[[PART:.*]] = tile.reduce <add>
+// CHECK: arith.cmpf ogt, %[[PART]], %[[LARGE]]
+// CHECK: scf.if
+// CHECK: %[[ROWS:.*]] = arith.ori
+// CHECK: %[[MORE:.*]] = arith.maxnumf %[[G]], %[[PART]]
+// CHECK: %[[NEW:.*]] = arith.select %{{.*}}, %[[ZERO]], %[[MORE]]
+// CHECK: scf.yield {{.*}}, %[[NEW]] :
+// CHECK: %[[MORE2:.*]] = arith.maxnumf %[[G]], %[[PART]]
+// CHECK: scf.yield {{.*}}, %[[MORE2]] :
+// CHECK: %[[ALL:.*]] = tile.total %[[LOOP]]#5 greatest
+// CHECK: scf.yield {{.*}}, %[[ALL]] :
+// CHECK: } else {
+// CHECK: scf.yield {{.*}}, %[[ZERO]] :
+// CHECK: %[[SUM:.*]] = tile.total
+// CHECK: %[[NARROW:.*]] = arith.truncf %[[W:.*]] : vector<8xf32> to vector<8xbf16>
+// CHECK: %[[WIDE:.*]] = arith.extf %[[NARROW]]
+// CHECK: %[[BY:.*]] = arith.subf %[[WIDE]], %[[W]]
+// CHECK: %[[DIVISOR:.*]] = arith.addf %[[SUM]], %[[BY]]
+// CHECK: arith.divf %{{.*}}, %[[DIVISOR]]
+tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+                    %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, optimistic = true, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
+      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
+    %d = arith.subf %max, %m : vector<8xf32>
+    %shrink = math.exp2 %d : vector<8xf32>
+    %less = arith.mulf %sum, %shrink : vector<8xf32>
+    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %w = math.exp2 %e : f32
+      %b = arith.truncf %w : f32 to bf16
+      tile.yield %w, %b : f32, bf16
+    } -> (vector<8x4xf32>, vector<8x4xbf16>)
+    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %reciprocal = arith.divf %one, %r#2 : vector<8xf32>
+  tile.store %reciprocal, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
