@@ -6,6 +6,7 @@
 #include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/tile/RowVectors.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -30,7 +31,8 @@ arith::DivFOp tile::findReciprocal(Value sums) {
 /// conversion and its only other reader.
 static arith::SubFOp findRounding(Value divisor) {
   auto sum = divisor.getDefiningOp<arith::AddFOp>();
-  auto rounding = sum ? sum.getRhs().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
+  auto choice = sum ? sum.getRhs().getDefiningOp<arith::SelectOp>() : arith::SelectOp();
+  auto rounding = choice ? choice.getTrueValue().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
   auto wide = rounding ? rounding.getLhs().getDefiningOp<arith::ExtFOp>() : arith::ExtFOp();
   auto narrow = wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : arith::TruncFOp();
   return narrow && narrow.getIn() == rounding.getRhs() ? rounding : arith::SubFOp();
@@ -48,5 +50,8 @@ void tile::countRounded(arith::DivFOp reciprocal, Value greatest, Type narrow) {
   Value rounded = arith::TruncFOp::create(builder, loc, rows.clone(narrow), greatest);
   Value back = arith::ExtFOp::create(builder, loc, rows, rounded);
   Value rounding = arith::SubFOp::create(builder, loc, back, greatest);
+  Value twice = arith::AddFOp::create(builder, loc, greatest, greatest);
+  Value isMost = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, twice, sums);
+  rounding = arith::SelectOp::create(builder, loc, isMost, rounding, splat(builder, greatest, 0.0f));
   reciprocal.getRhsMutable().set(arith::AddFOp::create(builder, loc, sums, rounding));
 }

@@ -308,7 +308,7 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?
 // -----
 
 // After the loop, the divisor takes in what the weight of the maximum is rounded by: 1 / (sum + (w~ - w)) with w = 2^r,
-// r = fma(m, c, -m * c) and w~ the rounded w. The logarithm of the sums stays as it is, and the loop has nothing more.
+// r = fma(m, c, -m * c) and w~ the rounded w, in rows of which w is most. The logarithm of the sums stays as it is, and the loop has nothing more.
 
 // CHECK-LABEL: tile.program @corrected(
 // CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<8xf32>
@@ -332,7 +332,10 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %w: memref<?x?
 // CHECK: %[[ROUNDED:.*]] = arith.truncf %[[WEIGHT]] : vector<8xf32> to vector<8xbf16>
 // CHECK: %[[WIDE:.*]] = arith.extf %[[ROUNDED]] : vector<8xbf16> to vector<8xf32>
 // CHECK: %[[BY:.*]] = arith.subf %[[WIDE]], %[[WEIGHT]] : vector<8xf32>
-// CHECK: %[[SUM:.*]] = arith.addf %[[LOOP]]#2, %[[BY]] : vector<8xf32>
+// CHECK: %[[TWICE:.*]] = arith.addf %[[WEIGHT]], %[[WEIGHT]]
+// CHECK: %[[MOST:.*]] = arith.cmpf oge, %[[TWICE]], %[[LOOP]]#2
+// CHECK: %[[CHANGE:.*]] = arith.select %[[MOST]], %[[BY]], %[[ZERO]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[LOOP]]#2, %[[CHANGE]] : vector<8xf32>
 // CHECK: %[[RECIPROCAL:.*]] = arith.divf %[[ONE]], %[[SUM]] : vector<8xf32>
 // CHECK: %[[FACTORS:.*]] = arith.select %[[EMPTY]], %[[ZERO]], %[[RECIPROCAL]]
 // CHECK: math.log %[[LOOP]]#2

@@ -333,7 +333,10 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 // CHECK: %[[NARROW:.*]] = arith.truncf %[[W:.*]] : vector<8xf32> to vector<8xbf16>
 // CHECK: %[[WIDE:.*]] = arith.extf %[[NARROW]]
 // CHECK: %[[BY:.*]] = arith.subf %[[WIDE]], %[[W]]
-// CHECK: %[[DIVISOR:.*]] = arith.addf %[[SUM]], %[[BY]]
+// CHECK: %[[TWICE:.*]] = arith.addf %[[W]], %[[W]]
+// CHECK: %[[MOST:.*]] = arith.cmpf oge, %[[TWICE]], %[[SUM]]
+// CHECK: %[[CHANGE:.*]] = arith.select %[[MOST]], %[[BY]], %[[ZERO]]
+// CHECK: %[[DIVISOR:.*]] = arith.addf %[[SUM]], %[[CHANGE]]
 // CHECK: arith.divf %{{.*}}, %[[DIVISOR]]
 tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
