@@ -21,7 +21,7 @@ struct NvptxPrint : nvptx::impl::NvptxPrintBase<NvptxPrint> {
   using NvptxPrintBase::NvptxPrintBase;
 
   void runOnOperation() override {
-    auto target = getOperation()->getAttrOfType<attn::GpuTargetAttr>("attn.target");
+    auto target = getOperation()->getAttrOfType<attn::GpuTargetAttr>(attn::targetAttrName);
     if (!target) {
       getOperation().emitError("expected a GPU in the attribute 'attn.target'");
       return signalPassFailure();

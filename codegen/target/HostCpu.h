@@ -12,9 +12,6 @@ namespace attnc::target {
 /// Describes the host: its name, features, SIMD registers (AVX-512, AVX2 with FMA, or baseline) and caches.
 attn::CpuTargetAttr getHostCpu(mlir::MLIRContext *context);
 
-/// Name of the module attribute that carries the target.
-inline constexpr llvm::StringLiteral targetAttrName = "attn.target";
-
 } // namespace attnc::target
 
 #endif // ATTNC_CODEGEN_TARGET_HOSTCPU_H

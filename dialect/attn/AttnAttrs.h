@@ -13,6 +13,9 @@
 
 namespace attnc::attn {
 
+/// Name of the module attribute that carries the target, which has `TargetInterface`.
+inline constexpr llvm::StringLiteral targetAttrName = "attn.target";
+
 /// `most_queries` of a schedule for any number of queries.
 inline constexpr int64_t unlimitedQueries = std::numeric_limits<int64_t>::max();
 

@@ -3,8 +3,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuSchedule.h"
+#include "dialect/attn/TargetInterface.h"
 #include "dialect/tile/SharedLayout.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/ElementRegisters.h"
 #include "llvm/ADT/DenseSet.h"
@@ -339,7 +341,9 @@ static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
   return isBoundByFunctions(kernel) ? shape.queries.functions : shape.queries.masked;
 }
 
-SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
+/// The schedules of `kernel` on `target`, from its head dims and its mask (docs/rationale/hopper-schedule.md): one, or
+/// one each for short and long sequences.
+static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
   int64_t heads = countPackableHeads(kernel);
   if (!usesWarpgroups(kernel, target)) {
     ScheduleAttr single = selectPieces(kernel, target, /*heads=*/1);
@@ -374,7 +378,8 @@ SmallVector<ScheduleAttr> attnc::attn::selectGpuSchedules(KernelOpInterface kern
   }
 }
 
-LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
+/// Checks that a schedule of the spec's own suits `target`; an error names what does not and the sum that shows it.
+static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline)
     return kernel.emitError() << "expected the schedule to have a pipeline for " << target.getArch();
@@ -411,4 +416,20 @@ LogicalResult attnc::attn::checkGpuSchedule(KernelOpInterface kernel, ScheduleAt
                               << use.sum << " + " << barrierBytes << " (barriers)), but " << target.getArch() << " has "
                               << target.getSharedBytes();
   return success();
+}
+
+namespace {
+struct GpuTargetModel : TargetInterface::ExternalModel<GpuTargetModel, GpuTargetAttr> {
+  SmallVector<ScheduleAttr> selectSchedules(Attribute target, KernelOpInterface kernel) const {
+    return ::selectSchedules(kernel, cast<GpuTargetAttr>(target));
+  }
+  LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {
+    return ::checkSchedule(kernel, schedule, cast<GpuTargetAttr>(target));
+  }
+};
+} // namespace
+
+void attnc::attn::registerGpuSchedules(DialectRegistry &registry) {
+  registry.addExtension(
+      +[](MLIRContext *context, AttnDialect *) { GpuTargetAttr::attachInterface<GpuTargetModel>(*context); });
 }

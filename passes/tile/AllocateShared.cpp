@@ -52,7 +52,8 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
       }
     }
     program.setSharedBytes(next);
-    auto target = program->getParentOfType<ModuleOp>()->getAttrOfType<attnc::attn::GpuTargetAttr>("attn.target");
+    auto target =
+        program->getParentOfType<ModuleOp>()->getAttrOfType<attnc::attn::GpuTargetAttr>(attnc::attn::targetAttrName);
     if (target && next > target.getSharedBytes()) {
       program.emitError() << "needs " << next << " bytes of shared memory (" << sum << (hasRoles ? " and barriers" : "")
                           << "), but " << target.getArch() << " has " << target.getSharedBytes()

@@ -8,31 +8,19 @@
 #include "runtime/KernelImage.h"
 #include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/Session.h"
-#include <optional>
 
 namespace attnc::jit {
 
-/// A stop on the way from spec to image.
-enum class Stage {
-  Attn,     ///< decided what: expanded sugar, bounds, schedule
-  Tile,     ///< decided how: tile programs
-  Nvvm,     ///< of a GPU: kernels in the LLVM and NVVM dialects
-  Llvm,     ///< optimised LLVM IR
-  Assembly, ///< of a CPU
-  Ptx,      ///< of a GPU
-  Cubin,    ///< of a GPU: machine code
-  Sass,     ///< of a GPU: machine code as text
-  Image,    ///< the serialized `runtime::KernelImage`
-};
-
-/// The stage called `name` ("attn", "tile", "nvvm", "llvm", "asm", "ptx", "cubin", "sass", "image"), or nothing.
-std::optional<Stage> parseStage(llvm::StringRef name);
+/// Whether `name` is a stage on the way from a spec to an image of some target. All have "attn" (decided what: expanded
+/// sugar, bounds, schedule), "tile" (decided how: tile programs) and "image" (the serialized `runtime::KernelImage`);
+/// backends add theirs between the last two.
+bool isStage(llvm::StringRef name);
 
 /// The names of all stages, for messages.
 std::string getStageNames();
 
 /// Whether what a kernel is at `stage` is bytes, and no text.
-bool isBinary(Stage stage);
+bool isBinary(llvm::StringRef stage);
 
 // Below, `target` is what to compile for, as `parseTargetAttr` gives it; this CPU where it is not given.
 
@@ -42,7 +30,7 @@ runtime::Result<mlir::OwningOpRef<mlir::ModuleOp>> lowerToAttn(Session &session,
                                                                mlir::Attribute target = {});
 
 /// What `kernel` is at `stage`, as text or bytes. A stage that `target` does not have is an error.
-runtime::Result<std::string> compileToStage(Session &session, const attn::KernelFunction &kernel, Stage stage,
+runtime::Result<std::string> compileToStage(Session &session, const attn::KernelFunction &kernel, llvm::StringRef stage,
                                             mlir::Attribute target = {});
 
 /// What the runtime must know of `kernel` compiled for `target`, without code: arguments, grids, scratch memory,
@@ -50,13 +38,9 @@ runtime::Result<std::string> compileToStage(Session &session, const attn::Kernel
 runtime::Result<runtime::KernelImage> describeKernel(Session &session, const attn::KernelFunction &kernel,
                                                      mlir::Attribute target = {});
 
-/// Compiles `kernel` for `target`. For a GPU, the image holds machine code where something here assembles it, else PTX,
-/// which ends with a zero and which the driver assembles. What costs time by the assembler's word is a warning. With
-/// `asPtx`, it holds PTX in any case: machine code runs on devices of one major version alone, PTX on later ones too.
-///
-/// PTX that an assembler refuses is left in a file where the environment has `ATTNC_KEEP_PTX`.
+/// Compiles `kernel` for `target`; `portable`: in a form that later machines of its kind take as well, PTX for a GPU.
 runtime::Result<runtime::KernelImage> compileToImage(Session &session, const attn::KernelFunction &kernel,
-                                                     mlir::Attribute target = {}, bool asPtx = false);
+                                                     mlir::Attribute target = {}, bool portable = false);
 
 } // namespace attnc::jit
 

@@ -3,31 +3,37 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/CompileTarget.h"
-#include "codegen/target/HostCpu.h"
-#include "codegen/target/NvidiaGpu.h"
+#include "codegen/cpu/CpuBackend.h"
+#include "codegen/nvptx/NvptxBackend.h"
+#include "llvm/ADT/StringExtras.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::jit;
 using runtime::Result;
 
-Result<Attribute> jit::parseTargetAttr(MLIRContext *context, StringRef name) {
-  if (name == "cpu" || name == "auto")
-    return Attribute(target::getHostCpu(context));
-  auto [kind, arch] = name.split(':');
-  if (kind != "nvptx" && kind != "sim")
-    return runtime::Error{"unknown target '" + name.str() + "'; kernels are compiled for cpu, nvptx (" +
-                          target::defaultNvidiaGpu.str() + ") or nvptx:ARCH"};
-  if (name == kind)
-    arch = target::defaultNvidiaGpu;
-  if (attn::GpuTargetAttr gpu = target::getNvidiaGpu(context, arch))
-    return Attribute(gpu);
-  return runtime::Error{"unknown architecture '" + arch.str() + "' in target '" + name.str() + "'; there are " +
-                        target::getNvidiaGpuNames()};
+ArrayRef<const target::Backend *> jit::getBackends() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    target::registerBackend(cpu::getBackend());
+    target::registerBackend(nvptx::getBackend());
+  });
+  return target::getBackends();
 }
 
-std::string jit::getTargetName(Attribute target) {
-  if (auto gpu = dyn_cast<attn::GpuTargetAttr>(target))
-    return "nvptx:" + gpu.getArch().str();
-  return "cpu:" + cast<attn::CpuTargetAttr>(target).getCpu().str();
+Result<Attribute> jit::parseTargetAttr(MLIRContext *context, StringRef name) {
+  SmallVector<std::string> names;
+  for (const target::Backend *backend : getBackends()) {
+    if (std::optional<Result<Attribute>> machine = backend->parse(context, name))
+      return std::move(*machine);
+    names.push_back(backend->describeNames());
+  }
+  return runtime::Error{"unknown target '" + name.str() + "'; kernels are compiled for " + llvm::join(names, ", ")};
 }
+
+Attribute jit::targetOrHost(MLIRContext *context, Attribute target) {
+  return target ? target : *parseTargetAttr(context, "auto");
+}
+
+std::string jit::getTargetName(Attribute target) { return target::getBackend(target).getName(target); }

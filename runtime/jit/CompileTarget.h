@@ -5,16 +5,20 @@
 #ifndef ATTNC_RUNTIME_JIT_COMPILETARGET_H
 #define ATTNC_RUNTIME_JIT_COMPILETARGET_H
 
-#include "mlir/IR/Attributes.h"
-#include "runtime/Error.h"
-#include "llvm/ADT/StringRef.h"
+#include "codegen/target/Backend.h"
 
 namespace attnc::jit {
+
+/// attnc's own backends, and those that `target::registerBackend` has added.
+llvm::ArrayRef<const target::Backend *> getBackends();
 
 /// The machine that `name` means, as the attribute that passes read: "cpu" and "auto" are this CPU (`#attn.cpu`);
 /// "nvptx:sm_90a" is a GPU of that architecture (`#attn.gpu`), which need not be here, and "nvptx" the one that is
 /// compiled for by default. An error names what there is.
 runtime::Result<mlir::Attribute> parseTargetAttr(mlir::MLIRContext *context, llvm::StringRef name);
+
+/// `target`, or the machine that the compiler runs on where that is null.
+mlir::Attribute targetOrHost(mlir::MLIRContext *context, mlir::Attribute target);
 
 /// The name of a machine in kernel images: "cpu:znver3", "nvptx:sm_90a".
 std::string getTargetName(mlir::Attribute target);

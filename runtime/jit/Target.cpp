@@ -84,7 +84,7 @@ static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const att
   if (!target)
     return runtime::Error{explainNvptx(architecture)};
   Result<KernelImage> image =
-      compileToImage(session, kernel, target, /*asPtx=*/!loadsMachineCode(gpu, target.getArch()));
+      compileToImage(session, kernel, target, /*portable=*/!loadsMachineCode(gpu, target.getArch()));
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<GpuKernel>> loaded = GpuKernel::load(*device, std::move(*image));

@@ -113,7 +113,7 @@ Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std
   attn::CpuTargetAttr target = target::getHostCpu(context);
   func::FuncOp function = (*spec)->kernel().function;
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  (*module)->setAttr(target::targetAttrName, target);
+  (*module)->setAttr(attn::targetAttrName, target);
   module->push_back(function.clone());
 
   PassManager tiles(context), cpu(context);

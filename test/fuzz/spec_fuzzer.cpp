@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FailureOr<func::FuncOp> function = attn::findKernelFunction(*module, "");
   if (failed(function) || failed(attn::KernelFunction::get(*function)))
     return 0;
-  (*module)->setAttr("attn.target",
+  (*module)->setAttr(attn::targetAttrName,
                      attn::CpuTargetAttr::get(&fuzz.context, "generic", "", /*vector_bits=*/256, 16, 32768, 524288));
   if (run(*module, fuzz, buildAttnPipeline))
     run(*module, fuzz, buildTilePipeline);

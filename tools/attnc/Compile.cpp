@@ -15,10 +15,9 @@ using runtime::Result;
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef emit = args.getLastArgValue(OPT_emit, "image"), path = args.getLastArgValue(OPT_output);
-  std::optional<jit::Stage> stage = jit::parseStage(emit);
-  if (!stage)
+  if (!jit::isStage(emit))
     return fail("unknown stage '" + emit + "'; there are " + jit::getStageNames());
-  if (jit::isBinary(*stage) && (path.empty() || path == "-") && llvm::sys::Process::StandardOutIsDisplayed())
+  if (jit::isBinary(emit) && (path.empty() || path == "-") && llvm::sys::Process::StandardOutIsDisplayed())
     return fail("a kernel image is no text; give a file by -o");
   llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
   if (target == "reference")
@@ -32,7 +31,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<mlir::Attribute> machine = jit::parseTargetAttr(&spec->session->context(), target);
   if (!machine)
     return fail(machine.takeError());
-  Result<std::string> bytes = jit::compileToStage(*spec->session, spec->kernel, *stage, *machine);
+  Result<std::string> bytes = jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
   if (!bytes)
     return fail(bytes.takeError());
   if (runtime::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)

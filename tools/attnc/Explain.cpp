@@ -55,7 +55,7 @@ static void explainPipeline(attn::PipelineAttr pipeline) {
 /// The schedules of one operation, and what they take of the machine; which of them is for `queries`, where that is
 /// known.
 static void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> queries) {
-  auto cpu = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(target::targetAttrName);
+  auto cpu = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(attn::targetAttrName);
   for (attn::ScheduleAttr schedule : op.getSchedules()) {
     llvm::raw_ostream &os = line("schedule");
     os << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "

@@ -352,7 +352,7 @@ TEST_P(RegionOps, CompileForGpus) {
   for (const char *arch : {"sm_90a", "sm_80"}) {
     auto target = target::getNvidiaGpu(&spec.session.context(), arch);
     ASSERT_TRUE(target) << arch;
-    auto ptx = jit::compileToStage(spec.session, spec.kernel, jit::Stage::Ptx, target);
+    auto ptx = jit::compileToStage(spec.session, spec.kernel, "ptx", target);
     EXPECT_TRUE(static_cast<bool>(ptx)) << arch << spec.diagnostics << ptx.message();
   }
 }

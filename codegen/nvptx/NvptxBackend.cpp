@@ -1,0 +1,110 @@
+//===- NvptxBackend.cpp - Code for NVIDIA's GPUs ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/NvptxBackend.h"
+#include "codegen/nvptx/Assembler.h"
+#include "codegen/nvptx/NvptxCodegen.h"
+#include "codegen/target/NvidiaGpu.h"
+#include "llvm/Support/Process.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvptx;
+using runtime::Error;
+using runtime::KernelImage;
+using runtime::Result;
+using runtime::Status;
+using target::LoweredKernel;
+using target::Stage;
+
+/// Assembles `ptx` of `kernel`, enters what the assembler says in its image, and warns of what costs time.
+static Result<AssembledKernel> assemblePtx(LoweredKernel &kernel, StringRef ptx, bool required) {
+  AssemblerOptions options;
+  options.required = required;
+  options.keepRefused = llvm::sys::Process::GetEnv("ATTNC_KEEP_PTX").has_value();
+  Result<AssembledKernel> assembled = assemble(ptx, cast<attn::GpuTargetAttr>(kernel.target).getArch(), options);
+  if (!assembled)
+    return assembled;
+  setAssemblerFacts(kernel.image, assembled->report);
+  for (const AssemblerWarning &warning : assembled->report.performanceLosses())
+    kernel.module->emitWarning() << assembled->by << ' ' << warning.code << ": " << warning.text;
+  return assembled;
+}
+
+namespace {
+
+constexpr Stage stages[] = {{"nvvm", false}, {"llvm", false}, {"ptx", false}, {"cubin", true}, {"sass", false}};
+
+class NvptxBackend : public target::Backend {
+public:
+  /// The simulator runs programs for the same machines.
+  std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
+    auto [kind, arch] = name.split(':');
+    if (kind != "nvptx" && kind != "sim")
+      return std::nullopt;
+    if (name == kind)
+      arch = target::defaultNvidiaGpu;
+    if (attn::GpuTargetAttr gpu = target::getNvidiaGpu(context, arch))
+      return Result<Attribute>(gpu);
+    return Result<Attribute>(Error{"unknown architecture '" + arch.str() + "' in target '" + name.str() +
+                                   "'; there are " + target::getNvidiaGpuNames()});
+  }
+
+  std::string describeNames() const override {
+    return "nvptx (" + target::defaultNvidiaGpu.str() + ") or nvptx:ARCH";
+  }
+
+  bool serves(Attribute target) const override { return isa<attn::GpuTargetAttr>(target); }
+
+  std::string getName(Attribute target) const override {
+    return "nvptx:" + cast<attn::GpuTargetAttr>(target).getArch().str();
+  }
+
+  ArrayRef<Stage> getStages() const override { return stages; }
+
+  void buildPipeline(OpPassManager &pm) const override { buildNvptxPipeline(pm); }
+
+  LogicalResult setFacts(KernelImage &image, ModuleOp module) const override { return setLaunchFacts(image, module); }
+
+  Result<std::string> emit(LoweredKernel &kernel, StringRef stage) const override {
+    if (stage == "nvvm")
+      return target::printModule(kernel.module);
+    auto target = cast<attn::GpuTargetAttr>(kernel.target);
+    FailureOr<std::string> text = stage == "llvm" ? emitLlvmText(kernel.module, target) : emitPtx(kernel.module, target);
+    if (failed(text))
+      return Error();
+    if (stage == "llvm" || stage == "ptx")
+      return std::move(*text);
+    Result<AssembledKernel> assembled = assemblePtx(kernel, *text, /*required=*/true);
+    if (!assembled)
+      return assembled.takeError();
+    if (stage == "sass")
+      return disassemble(assembled->cubin);
+    return std::string(assembled->cubin.begin(), assembled->cubin.end());
+  }
+
+  Status setCode(LoweredKernel &kernel, bool portable) const override {
+    FailureOr<std::string> ptx = emitPtx(kernel.module, cast<attn::GpuTargetAttr>(kernel.target));
+    if (failed(ptx))
+      return Error();
+    std::vector<uint8_t> &bytes = kernel.image.bytes;
+    if (!portable) {
+      Result<AssembledKernel> assembled = assemblePtx(kernel, *ptx, /*required=*/false);
+      if (!assembled)
+        return assembled.takeError();
+      bytes = std::move(assembled->cubin);
+    }
+    // The driver tells PTX from machine code by looking at it, and reads it as a string that ends with a zero.
+    if (bytes.empty())
+      bytes.assign(ptx->c_str(), ptx->c_str() + ptx->size() + 1);
+    return {};
+  }
+};
+
+} // namespace
+
+const target::Backend &nvptx::getBackend() {
+  static const NvptxBackend backend;
+  return backend;
+}

@@ -1,0 +1,23 @@
+//===- NvptxBackend.h - Code for NVIDIA's GPUs ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_NVPTXBACKEND_H
+#define ATTNC_CODEGEN_NVPTX_NVPTXBACKEND_H
+
+#include "codegen/target/Backend.h"
+
+namespace attnc::nvptx {
+
+/// "nvptx:sm_90a" is a GPU of that architecture (`#attn.gpu`), which need not be here, and "nvptx" the one that is
+/// compiled for by default. Stages: nvvm, llvm, ptx, cubin, sass.
+///
+/// An image holds machine code where something here assembles it, else PTX, which ends with a zero and which the driver
+/// assembles; a portable one holds PTX in any case: machine code runs on devices of one major version alone. What costs
+/// time by the assembler's word is a warning. PTX that an assembler refuses is left in a file where the environment has
+/// `ATTNC_KEEP_PTX`.
+const target::Backend &getBackend();
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_NVPTXBACKEND_H

@@ -1,0 +1,35 @@
+//===- Backend.cpp - What a room of code generation offers ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/target/Backend.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::target;
+
+Backend::~Backend() = default;
+
+static std::vector<const Backend *> &registry() {
+  static std::vector<const Backend *> backends;
+  return backends;
+}
+
+void target::registerBackend(const Backend &backend) { registry().push_back(&backend); }
+
+ArrayRef<const Backend *> target::getBackends() { return registry(); }
+
+const Backend &target::getBackend(Attribute target) {
+  for (const Backend *backend : registry())
+    if (backend->serves(target))
+      return *backend;
+  llvm_unreachable("targets come from the backends that serve them");
+}
+
+std::string target::printModule(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  os << '\n';
+  return text;
+}

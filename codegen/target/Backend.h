@@ -1,0 +1,82 @@
+//===- Backend.h - What a room of code generation offers --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one interface between the compiler and those who make code of tile programs. `runtime/jit` looks backends up here
+// and names none: a new target is a folder under codegen, or outside of the tree, with an attribute for its machines and
+// an object of this class.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_TARGET_BACKEND_H
+#define ATTNC_CODEGEN_TARGET_BACKEND_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/Error.h"
+#include "runtime/KernelImage.h"
+
+namespace attnc::target {
+
+/// A form that a kernel has on its way from tile programs to its image.
+struct Stage {
+  llvm::StringLiteral name; ///< as `attnc compile --emit` takes it
+  bool isBinary;            ///< whether it is bytes, and no text
+};
+
+/// A kernel that `Backend::buildPipeline` has lowered.
+struct LoweredKernel {
+  mlir::ModuleOp module;
+  runtime::KernelImage &image; ///< all but its code
+  mlir::Attribute target;      ///< the machine that it is for
+};
+
+/// Makes code for one kind of machines. Where a function returns an error without a message, it has been reported as a
+/// diagnostic.
+class Backend {
+public:
+  virtual ~Backend();
+
+  /// The machine called `name` ("cpu", "nvptx:sm_90a"), as the attribute that passes read; nothing where the name is
+  /// not of this backend's kind. An error says which machines there are.
+  virtual std::optional<runtime::Result<mlir::Attribute>> parse(mlir::MLIRContext *context,
+                                                                llvm::StringRef name) const = 0;
+
+  /// How to write the names that `parse` takes, for messages.
+  virtual std::string describeNames() const = 0;
+
+  /// Whether it makes code for the machine that `target` describes.
+  virtual bool serves(mlir::Attribute target) const = 0;
+
+  /// The name of `target` in kernel images: "cpu:znver3", "nvptx:sm_90a".
+  virtual std::string getName(mlir::Attribute target) const = 0;
+
+  /// The stages after tile programs and before the image, in order.
+  virtual llvm::ArrayRef<Stage> getStages() const = 0;
+
+  /// Tile programs to what `emit` and `setCode` take. The module carries its target.
+  virtual void buildPipeline(mlir::OpPassManager &pm) const = 0;
+
+  /// Enters in an image how its entries are launched; `module` has gone through `buildPipeline`.
+  virtual mlir::LogicalResult setFacts(runtime::KernelImage &image, mlir::ModuleOp module) const = 0;
+
+  /// What `kernel` is at `stage`, one of `getStages`.
+  virtual runtime::Result<std::string> emit(LoweredKernel &kernel, llvm::StringRef stage) const = 0;
+
+  /// Enters the code of `kernel` in its image; `portable`: in a form that later machines of its kind take as well.
+  virtual runtime::Status setCode(LoweredKernel &kernel, bool portable) const = 0;
+};
+
+/// Adds a backend, which must live as long as the program. Not while kernels are compiled.
+void registerBackend(const Backend &backend);
+
+/// All backends, in the order in which they were added.
+llvm::ArrayRef<const Backend *> getBackends();
+
+/// The backend that serves `target`; there must be one.
+const Backend &getBackend(mlir::Attribute target);
+
+/// The text of `module`, as `attnc-opt` prints it.
+std::string printModule(mlir::ModuleOp module);
+
+} // namespace attnc::target
+
+#endif // ATTNC_CODEGEN_TARGET_BACKEND_H

@@ -1,0 +1,28 @@
+//===- TargetInterface.td - What passes ask a target -------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_ATTN_TARGETINTERFACE
+#define ATTNC_DIALECT_ATTN_TARGETINTERFACE
+
+include "mlir/IR/OpBase.td"
+
+def Attn_TargetInterface : AttrInterface<"TargetInterface"> {
+  let cppNamespace = "::attnc::attn";
+  let description = [{
+    The attribute that a module carries as `attn.target`: the facts of the machine that its kernels are compiled for, and
+    what is chosen by them. Passes that choose name no machine. Attributes of other dialects may have it as well: then the
+    room of code generation that makes code for them registers as `target::Backend`.
+  }];
+  let methods = [
+    InterfaceMethod<[{The schedules of a kernel that has none of its own: one, or several for different numbers of
+                      queries.}],
+                    "::llvm::SmallVector<::attnc::attn::ScheduleAttr>", "selectSchedules",
+                    (ins "::attnc::attn::KernelOpInterface":$kernel)>,
+    InterfaceMethod<"Checks that a schedule of the spec's own suits the machine; an error names what does not.",
+                    "::llvm::LogicalResult", "checkSchedule",
+                    (ins "::attnc::attn::KernelOpInterface":$kernel, "::attnc::attn::ScheduleAttr":$schedule)>,
+  ];
+}
+
+#endif // ATTNC_DIALECT_ATTN_TARGETINTERFACE

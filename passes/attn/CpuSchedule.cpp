@@ -1,0 +1,67 @@
+//===- CpuSchedule.cpp - Tiles on a CPU -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/CpuSchedule.h"
+#include "dialect/attn/TargetInterface.h"
+#include "mlir/IR/DialectRegistry.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+/// Lanes of f32 in one SIMD register.
+static int64_t lanes(CpuTargetAttr target) { return target.getVectorBits() / 32; }
+
+/// Three registers of query rows beside four keys (eight with 32 registers) fill the register file with accumulators
+/// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache
+/// to the keys and values, but not so many that a causal mask's diagonal costs more than staging does
+/// (docs/rationale/cpu-kernel.md).
+static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target) {
+  constexpr int64_t mostRows = 240, keyTile = 64;
+  int64_t panel = 3 * lanes(target);
+  int64_t dims = kernel.getHeadDim();
+  if (Value value = kernel.getValueOrNull())
+    dims += cast<RankedTensorType>(value.getType()).getShape().back();
+  int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
+  int64_t queryTile = panel * std::max<int64_t>(1, rows / panel);
+  return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel);
+}
+
+/// The largest tiles of a spec's own schedule: far past what caches hold, and well before the time that code for them
+/// takes or the memory that they take shows.
+static constexpr int64_t mostQueries = 65536, mostKeys = 4096;
+
+/// A spec's own schedule must suit the registers.
+static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
+  if (schedule.getHeads() != 1)
+    return kernel.emitError() << "expected one head a tile on a CPU, got " << schedule.getHeads();
+  int64_t w = lanes(target);
+  if (schedule.getPanel() % w != 0 || schedule.getPanel() > 3 * w)
+    return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w
+                              << " rows for " << target.getVectorBits() << "-bit registers, got "
+                              << schedule.getPanel();
+  if (schedule.getKeyTile() % 8 != 0 || schedule.getKeyTile() > mostKeys)
+    return kernel.emitError() << "expected the schedule's key_tile to be a multiple of 8 up to " << mostKeys
+                              << ", got " << schedule.getKeyTile();
+  if (schedule.getQueryTile() > mostQueries)
+    return kernel.emitError() << "expected the schedule's query_tile to be at most " << mostQueries << ", got "
+                              << schedule.getQueryTile();
+  return success();
+}
+
+namespace {
+struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTargetAttr> {
+  SmallVector<ScheduleAttr> selectSchedules(Attribute target, KernelOpInterface kernel) const {
+    return {select(kernel, cast<CpuTargetAttr>(target))};
+  }
+  LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {
+    return check(kernel, schedule, cast<CpuTargetAttr>(target));
+  }
+};
+} // namespace
+
+void attnc::attn::registerCpuSchedules(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, AttnDialect *) {
+    CpuTargetAttr::attachInterface<CpuTargetModel>(*context);
+  });
+}

@@ -1,0 +1,90 @@
+//===- ToyTarget.cpp - A target that lists operations -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/toy-target/ToyTarget.h"
+#include "dialect/attn/TargetInterface.h"
+#include "dialect/tile/TileOps.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace attnc;
+using runtime::KernelImage;
+using runtime::Result;
+using runtime::Status;
+using target::LoweredKernel;
+using target::Stage;
+
+namespace {
+
+/// `#toy.target`: the one toy that there is.
+class ToyTargetAttr
+    : public Attribute::AttrBase<ToyTargetAttr, Attribute, AttributeStorage, attn::TargetInterface::Trait> {
+public:
+  using Base::Base;
+  static constexpr StringLiteral name = "toy.target";
+
+  SmallVector<attn::ScheduleAttr> selectSchedules(attn::KernelOpInterface) const {
+    return {attn::ScheduleAttr::get(getContext(), /*query_tile=*/4, /*key_tile=*/8, /*panel=*/4)};
+  }
+
+  LogicalResult checkSchedule(attn::KernelOpInterface kernel, attn::ScheduleAttr schedule) const {
+    if (schedule.getQueryTile() > 4)
+      return kernel.emitError() << "expected the schedule's query_tile to be at most 4 on a toy, got "
+                                << schedule.getQueryTile();
+    return success();
+  }
+};
+
+/// Holds the attribute: each belongs to a dialect.
+class ToyDialect : public Dialect {
+public:
+  explicit ToyDialect(MLIRContext *context) : Dialect(getDialectNamespace(), context, TypeID::get<ToyDialect>()) {
+    addAttributes<ToyTargetAttr>();
+  }
+
+  static constexpr StringLiteral getDialectNamespace() { return StringLiteral("toy"); }
+
+  void printAttribute(Attribute, DialectAsmPrinter &printer) const override { printer << "target"; }
+};
+
+constexpr Stage stages[] = {{"listing", false}};
+
+class ToyBackend : public target::Backend {
+public:
+  std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
+    if (name != "toy")
+      return std::nullopt;
+    context->getOrLoadDialect<ToyDialect>();
+    return Result<Attribute>(ToyTargetAttr::get(context));
+  }
+
+  std::string describeNames() const override { return "toy"; }
+  bool serves(Attribute target) const override { return isa<ToyTargetAttr>(target); }
+  std::string getName(Attribute) const override { return "toy"; }
+  ArrayRef<Stage> getStages() const override { return stages; }
+  void buildPipeline(OpPassManager &) const override {}
+  LogicalResult setFacts(KernelImage &, ModuleOp) const override { return success(); }
+
+  Result<std::string> emit(LoweredKernel &kernel, StringRef) const override {
+    std::string listing;
+    kernel.module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<tile::TileDialect>(op->getDialect()))
+        listing += op->getName().getStringRef().str() + "\n";
+    });
+    return listing;
+  }
+
+  Status setCode(LoweredKernel &kernel, bool) const override {
+    Result<std::string> listing = emit(kernel, "listing");
+    kernel.image.bytes.assign(listing->begin(), listing->end());
+    return {};
+  }
+};
+
+} // namespace
+
+const target::Backend &toy::getBackend() {
+  static const ToyBackend backend;
+  return backend;
+}
