@@ -12,6 +12,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/IPO/MergeFunctions.h"
 #include <mutex>
 
 using namespace mlir;
@@ -63,7 +64,11 @@ static void optimize(codegen::LlvmModule &translated) {
   options.LoopUnrolling = false;
   llvm::PassBuilder builder(translated.machine.get(), options);
   codegen::Analyses analyses(builder);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*translated.module, analyses.modules);
+  // Loops over the same tiles have the same regions (RegionFunction.h): they need be optimised once.
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::MergeFunctionsPass());
+  passes.addPass(builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
+  passes.run(*translated.module, analyses.modules);
 }
 
 /// In LLVM's IR, optimised.

@@ -22,11 +22,10 @@ LLVM::LLVMFuncOp attnc::cpu::createEntry(OpBuilder &builder, tile::ProgramOp pro
   return function;
 }
 
-SmallVector<Value> attnc::cpu::buildArguments(OpBuilder &builder, tile::ProgramOp program, LLVM::LLVMFuncOp function) {
+SmallVector<Value> attnc::cpu::readArguments(OpBuilder &builder, tile::ProgramOp program, Value block) {
   Location loc = program.getLoc();
   LLVMTypeConverter converter(builder.getContext());
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
-  Value block = function.getArgument(0);
   int32_t slot = 0;
   auto next = [&](Type type) -> Value {
     Value address = LLVM::GEPOp::create(builder, loc, pointer, i64, block, ArrayRef<LLVM::GEPArg>{slot++});
@@ -68,6 +67,13 @@ SmallVector<Value> attnc::cpu::buildArguments(OpBuilder &builder, tile::ProgramO
     }
     arguments.push_back(asMemRef(descriptor, view));
   }
+  return arguments;
+}
+
+SmallVector<Value> attnc::cpu::buildArguments(OpBuilder &builder, tile::ProgramOp program, LLVM::LLVMFuncOp function) {
+  Location loc = program.getLoc();
+  LLVMTypeConverter converter(builder.getContext());
+  SmallVector<Value> arguments = readArguments(builder, program, function.getArgument(0));
   arguments.push_back(
       UnrealizedConversionCastOp::create(builder, loc, builder.getIndexType(), function.getArgument(1)).getResult(0));
 
@@ -76,9 +82,9 @@ SmallVector<Value> attnc::cpu::buildArguments(OpBuilder &builder, tile::ProgramO
   scratch.setAllocatedPtr(builder, loc, function.getArgument(2));
   scratch.setAlignedPtr(builder, loc, function.getArgument(2));
   scratch.setConstantOffset(builder, loc, 0);
-  Value unbounded = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(INT64_MAX));
+  Value unbounded = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(INT64_MAX));
   scratch.setSize(builder, loc, 0, unbounded);
   scratch.setConstantStride(builder, loc, 0, 1);
-  arguments.push_back(asMemRef(scratch, bytes));
+  arguments.push_back(UnrealizedConversionCastOp::create(builder, loc, bytes, Value(scratch)).getResult(0));
   return arguments;
 }

@@ -14,8 +14,12 @@ namespace attnc::cpu {
 /// builder in its entry block.
 mlir::LLVM::LLVMFuncOp createEntry(mlir::OpBuilder &builder, tile::ProgramOp program);
 
-/// Reads the argument block (runtime/Arguments.h): the program's arguments, views as memrefs, then the number of the
-/// tile as an index, then the scratch memory as memref<?xi8>.
+/// Reads the argument block (runtime/Arguments.h): the program's arguments but the number of the tile, views as
+/// memrefs.
+llvm::SmallVector<mlir::Value> readArguments(mlir::OpBuilder &builder, tile::ProgramOp program, mlir::Value block);
+
+/// What an entry works on: the program's arguments, the last of which is the number of the tile as an index, then the
+/// scratch memory as memref<?xi8>.
 llvm::SmallVector<mlir::Value> buildArguments(mlir::OpBuilder &builder, tile::ProgramOp program,
                                               mlir::LLVM::LLVMFuncOp function);
 

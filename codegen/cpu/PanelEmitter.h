@@ -9,7 +9,7 @@
 #ifndef ATTNC_CODEGEN_CPU_PANELEMITTER_H
 #define ATTNC_CODEGEN_CPU_PANELEMITTER_H
 
-#include "codegen/cpu/Lanes.h"
+#include "codegen/cpu/RegionFunction.h"
 #include "dialect/tile/TileOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseSet.h"
@@ -25,6 +25,8 @@ struct ProgramValues {
   llvm::DenseMap<mlir::Value, mlir::Value> packedRows, packedColumns;
   llvm::DenseMap<mlir::Value, mlir::Value> columns; ///< column vectors: [columns]
   llvm::DenseMap<mlir::Value, mlir::Value> states;  ///< tiles [panels][columns][rows], row vectors [panels][rows]
+  /// The regions that are functions, by their operations.
+  llvm::DenseMap<mlir::Operation *, RegionFunction> functions;
 
   mlir::Value &packed(mlir::Value tile, bool byRows) { return (byRows ? packedRows : packedColumns)[tile]; }
 

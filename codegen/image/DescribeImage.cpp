@@ -58,7 +58,6 @@ static void setLimits(runtime::ArgSpec &spec, ArgumentUse use) {
   case ArgumentUse::QueryOffsets:
   case ArgumentUse::KeyOffsets:
   case ArgumentUse::QueryOffset: // limited by where it puts queries
-  case ArgumentUse::Plain:
   case ArgumentUse::SegmentIds:
   case ArgumentUse::PrefixLengths:
   case ArgumentUse::Seed:
@@ -110,8 +109,7 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
   spec.kind = argument.isTensor() ? runtime::ArgKind::Tensor : runtime::ArgKind::Scalar;
   spec.isIndex = argument.type.isIndex();
   spec.unitInnerStride = argument.unitInnerStride;
-  bool isOffsets = llvm::is_contained(argument.uses, ArgumentUse::QueryOffsets) ||
-                   llvm::is_contained(argument.uses, ArgumentUse::KeyOffsets);
+  bool isOffsets = argument.isUsedAs(ArgumentUse::QueryOffsets) || argument.isUsedAs(ArgumentUse::KeyOffsets);
   Type element = getElementTypeOrSelf(argument.type);
   FailureOr<runtime::DType> dtype = dtypeOf(kernel.function, element);
   if (failed(dtype))

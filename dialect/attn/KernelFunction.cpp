@@ -189,10 +189,7 @@ void ShapeSolver::readRegion(KernelOpInterface op, Region &region) {
 }
 
 void ShapeSolver::describe(KernelArgument &argument, Value value) {
-  if (auto it = uses.find(value); it != uses.end()) {
-    argument.use = it->second.front();
-    argument.uses = it->second;
-  }
+  argument.uses = uses.lookup(value);
   argument.unitInnerStride = unitStride.contains(value);
   auto tensor = dyn_cast<RankedTensorType>(argument.type);
   if (!tensor)

@@ -16,9 +16,9 @@
 
 namespace attnc::attn {
 
-/// What an argument is for: decides the checks on its content and how random inputs are drawn.
+/// What an argument is for, where it may not be any numbers: decides the checks on its content and how random inputs
+/// are drawn.
 enum class ArgumentUse {
-  Plain,         ///< any numbers
   QueryLengths,  ///< each in [0, Sq] (S11)
   KeyLengths,    ///< each in [0, Sk] (S11)
   QueryOffsets,  ///< cumulative lengths of packed queries (S11)
@@ -54,11 +54,11 @@ struct KernelArgument {
   std::string name; ///< `attn.name`, or arg0, arg1, … and out0, out1, …
   mlir::Type type;  ///< ranked tensor or scalar
   llvm::SmallVector<KernelDim> dims;
-  ArgumentUse use = ArgumentUse::Plain;   ///< the first of its uses
-  llvm::SmallVector<ArgumentUse, 1> uses; ///< all of them, each once; none where it is plain
+  llvm::SmallVector<ArgumentUse, 1> uses; ///< each once; none where it is plain
   bool unitInnerStride = false;           ///< queries, keys, values and results: last dimension contiguous
 
   bool isTensor() const { return mlir::isa<mlir::RankedTensorType>(type); }
+  bool isUsedAs(ArgumentUse use) const { return llvm::is_contained(uses, use); }
 };
 
 /// A function that holds attention kernels, and what it asks of its callers.

@@ -103,8 +103,9 @@ static LogicalResult checkValue(func::FuncOp function, const KernelArgument &arg
       return expected("an integer");
     number = static_cast<double>(std::get<int64_t>(value));
   }
-  if (StringRef range = findViolation(argument.use, number); !range.empty())
-    return expected("a number " + range + ", got " + llvm::formatv("{0}", number).str());
+  for (ArgumentUse use : argument.uses)
+    if (StringRef range = findViolation(use, number); !range.empty())
+      return expected("a number " + range + ", got " + llvm::formatv("{0}", number).str());
   return success();
 }
 

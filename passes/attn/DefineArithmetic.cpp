@@ -29,7 +29,8 @@ namespace {
 class Definer {
 public:
   Definer(Region &region, Pass::Statistic &guards)
-      : region(region), b(region.getContext()), loc(b.getUnknownLoc()), guards(guards), ranges(region) {}
+      : region(region), b(region.getContext()), loc(b.getUnknownLoc()), guards(guards),
+        ranges(RegionRanges::ofArguments(region)) {}
 
   void run();
 

@@ -56,17 +56,15 @@ private:
 
 } // namespace
 
-static bool fitsNarrow(const ConstantIntRanges &range) {
-  return range.smin().isSignedIntN(narrowBits) && range.smax().isSignedIntN(narrowBits);
-}
-
 /// Emitters of code take constants out of sums, and put them in elsewhere: what is left must fit as well.
 bool Legalizer::isNarrowWithoutConstants(Value value) const {
   auto it = bases.find(value);
-  return it == bases.end() || fitsNarrow(it->second);
+  return it == bases.end() || RegionRanges::fits(it->second, narrowBits);
 }
 
-bool Legalizer::isNarrow(Value value) const { return fitsNarrow(ranges.get(value)) && isNarrowWithoutConstants(value); }
+bool Legalizer::isNarrow(Value value) const {
+  return ranges.fits(value, narrowBits) && isNarrowWithoutConstants(value);
+}
 
 void Legalizer::noteBase(Operation &op) {
   if (!isa<arith::AddIOp, arith::SubIOp>(op) || !op.getResult(0).getType().isIndex())

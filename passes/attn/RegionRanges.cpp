@@ -39,7 +39,7 @@ static ConstantIntRanges rangeOf(KernelOpInterface kernel, Coordinate coordinate
   llvm_unreachable("all coordinates are handled");
 }
 
-RegionRanges::RegionRanges(Region &region, std::optional<unsigned> scalarBits)
+RegionRanges::RegionRanges(Region &region, std::optional<unsigned> scalarBits, ArgumentsOnly)
     : region(region), scalarBits(scalarBits) {
   if (region.empty())
     return;
@@ -47,9 +47,17 @@ RegionRanges::RegionRanges(Region &region, std::optional<unsigned> scalarBits)
   for (BlockArgument argument : region.getArguments())
     if (std::optional<Coordinate> coordinate = getCoordinate(argument))
       ranges.insert_or_assign(argument, rangeOf(kernel, *coordinate, &region == &kernel.getBlocks()));
+}
+
+RegionRanges::RegionRanges(Region &region, std::optional<unsigned> scalarBits)
+    : RegionRanges(region, scalarBits, ArgumentsOnly()) {
+  if (region.empty())
+    return;
   for (Operation &op : region.front().without_terminator())
     infer(op);
 }
+
+RegionRanges RegionRanges::ofArguments(Region &region) { return {region, std::nullopt, ArgumentsOnly()}; }
 
 void RegionRanges::infer(Operation &op) {
   auto inferable = dyn_cast<InferIntRangeInterface>(op);
@@ -72,8 +80,7 @@ ConstantIntRanges RegionRanges::get(Value value) const {
   return ConstantIntRanges::maxRange(widthOf(value));
 }
 
-bool RegionRanges::fits(Value value, unsigned bits) const {
-  ConstantIntRanges range = get(value);
+bool RegionRanges::fits(const ConstantIntRanges &range, unsigned bits) {
   return range.smin().isSignedIntN(bits) && range.smax().isSignedIntN(bits);
 }
 

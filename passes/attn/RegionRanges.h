@@ -25,15 +25,20 @@ public:
   /// anything.
   explicit RegionRanges(mlir::Region &region, std::optional<unsigned> scalarBits = std::nullopt);
 
-  /// Infers the results of `op`, which the region has got since.
+  /// Those of the region's arguments alone, for a walk that changes operations and infers each when it is done.
+  static RegionRanges ofArguments(mlir::Region &region);
+
+  /// Infers the results of `op`, whose operands' ranges are known.
   void infer(mlir::Operation &op);
 
   /// The range of an integer that the region computes or uses; all numbers of its type where nothing is known. An index
   /// has 64 bits.
   mlir::ConstantIntRanges get(mlir::Value value) const;
 
-  /// Whether `value`, as a signed number, is known to fit `bits` bits.
-  bool fits(mlir::Value value, unsigned bits) const;
+  /// Whether the numbers of `range`, as signed ones, fit `bits` bits.
+  static bool fits(const mlir::ConstantIntRanges &range, unsigned bits);
+  /// Whether `value`, as a signed number, is known to.
+  bool fits(mlir::Value value, unsigned bits) const { return fits(get(value), bits); }
 
   /// Gives `to`, which replaces `from`, its range.
   void copy(mlir::Value from, mlir::Value to) { ranges.insert_or_assign(to, get(from)); }
@@ -42,6 +47,9 @@ public:
   bool mayWrap(mlir::Operation *op) const;
 
 private:
+  struct ArgumentsOnly {};
+  RegionRanges(mlir::Region &region, std::optional<unsigned> scalarBits, ArgumentsOnly);
+
   mlir::Region &region;
   std::optional<unsigned> scalarBits;
   llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> ranges;

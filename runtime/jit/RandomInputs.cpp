@@ -76,22 +76,19 @@ bool Drawer::isReadByMasks(unsigned index) const {
 ArgValue Drawer::drawScalar(const attn::KernelArgument &argument, unsigned index) const {
   attn::KernelOpInterface op = kernel.kernels.front();
   int64_t queries = shapes.queryRows(), keys = shapes.keyRows();
-  switch (argument.use) {
-  case ArgumentUse::Probability:
+  // What several uses take first: a probability is a cap and a scale as well.
+  if (argument.isUsedAs(ArgumentUse::Probability))
     return 0.1;
-  case ArgumentUse::Seed:
-    return integerAt(index, 0, int64_t(1) << 52);
-  case ArgumentUse::Window:
-    return keys / 4;
-  case ArgumentUse::Cap:
-    return 30.0;
-  case ArgumentUse::Scale:
+  if (argument.isUsedAs(ArgumentUse::Scale))
     return 1 / std::sqrt(static_cast<double>(op.getHeadDim()));
-  case ArgumentUse::QueryOffset:
+  if (argument.isUsedAs(ArgumentUse::Cap))
+    return 30.0;
+  if (argument.isUsedAs(ArgumentUse::QueryOffset))
     return op.getAlign() == attn::Alignment::TopLeft ? std::max<int64_t>(keys - queries, 0) : integerAt(index, 0, 3);
-  default:
-    break;
-  }
+  if (argument.isUsedAs(ArgumentUse::Window))
+    return keys / 4;
+  if (argument.isUsedAs(ArgumentUse::Seed))
+    return integerAt(index, 0, int64_t(1) << 52);
   if (mlir::isa<mlir::FloatType>(argument.type))
     return runtime::normalAt(options.seed, index, 0);
   return argument.type.isInteger(1) ? integerAt(index, 0, 1) : integerAt(index, 0, 7);
@@ -166,24 +163,19 @@ void Drawer::fillValues(const Tensor &tensor, uint64_t stream) const {
 
 void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, unsigned index) const {
   int64_t queries = shapes.queryRows(), keys = shapes.keyRows();
-  switch (argument.use) {
-  case ArgumentUse::QueryLengths:
-    // Of keys too, perhaps.
-    if (llvm::is_contained(argument.uses, ArgumentUse::KeyLengths))
-      queries = std::min(queries, keys);
-    return fillLengths(tensor, queries, index);
-  case ArgumentUse::KeyLengths:
-  case ArgumentUse::PrefixLengths:
-    return fillLengths(tensor, keys, index);
-  case ArgumentUse::QueryOffsets:
-    return fillOffsets(tensor, queries);
-  case ArgumentUse::KeyOffsets:
-    return fillOffsets(tensor, keys);
-  case ArgumentUse::SegmentIds:
-    return fillSegments(tensor);
-  default:
-    break;
+  bool isOfQueries = argument.isUsedAs(ArgumentUse::QueryLengths);
+  if (isOfQueries || argument.isUsedAs(ArgumentUse::KeyLengths)) {
+    bool isOfKeys = argument.isUsedAs(ArgumentUse::KeyLengths);
+    return fillLengths(tensor, isOfQueries && isOfKeys ? std::min(queries, keys) : isOfQueries ? queries : keys, index);
   }
+  if (argument.isUsedAs(ArgumentUse::QueryOffsets))
+    return fillOffsets(tensor, queries);
+  if (argument.isUsedAs(ArgumentUse::KeyOffsets))
+    return fillOffsets(tensor, keys);
+  if (argument.isUsedAs(ArgumentUse::SegmentIds))
+    return fillSegments(tensor);
+  if (argument.isUsedAs(ArgumentUse::PrefixLengths))
+    return fillLengths(tensor, keys, index);
   if (!options.drawValues && !isReadByMasks(index))
     return;
   if (isFloat(tensor.dtype()))

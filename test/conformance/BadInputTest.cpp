@@ -172,6 +172,10 @@ void addScalars(std::vector<BadInput> &cases) {
       {"probability_below_0", dropout, paddedShape, [](Launch &l) { l["p"] = -0.001; }, probability + "-0.001"});
   cases.push_back({"probability_nan", dropout, paddedShape, [](Launch &l) { l["p"] = static_cast<double>(NAN); },
                    probability + "nan"});
+  // An argument keeps to all of its uses, whichever comes first.
+  Spec several = padded({"p: f32", "seed: i64"}, "scale(%p) dropout(%p, %seed)");
+  cases.push_back(
+      {"probability_that_scales", several, paddedShape, [](Launch &l) { l["p"] = 1.5; }, probability + "1.5"});
   cases.push_back({"seed_dtype", dropout, paddedShape, [](Launch &l) { l["seed"] = 0.5; },
                    "argument 'seed': expected an integer (i64), got 0.5"});
   const std::string finite =

@@ -55,6 +55,15 @@ static std::string scalarsSpec() {
     })");
 }
 
+/// Arguments with several uses, the first of which is the most lenient.
+static std::string severalUsesSpec() {
+  return paddedSpec("%n: tensor<?xi32>, %p: f32, %seed: i64", R"(scale(%p) dropout(%p, %seed)
+    lengths(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>) score (%s, %b, %h, %i, %j) {
+      %x = attn.softcap %s, %p
+      attn.yield %x : f32
+    })");
+}
+
 static std::string segmentsSpec() {
   return paddedSpec("%qs: tensor<?x?xi32>, %ks: tensor<?x?xi32>", R"(mask (%b, %h, %i, %j) {
       %keep = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>
@@ -177,7 +186,7 @@ TEST(RandomInputs, GiveScalarsUsualValues) {
 
 TEST(RandomInputs, PassTheChecksOfALaunch) {
   for (const std::string &text :
-       {paddedSpec(), lengthsSpec(), scalarsSpec(), segmentsSpec(), maskSpec(), packedSpec()}) {
+       {paddedSpec(), lengthsSpec(), scalarsSpec(), severalUsesSpec(), segmentsSpec(), maskSpec(), packedSpec()}) {
     OpenSpec spec(text);
     auto image = jit::describeKernel(spec.session, spec.kernel);
     ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;

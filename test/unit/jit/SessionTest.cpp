@@ -38,7 +38,7 @@ TEST_F(Session, ReadsAKernel) {
   ASSERT_TRUE(static_cast<bool>(kernel));
   ASSERT_EQ(kernel->inputs.size(), 4U);
   EXPECT_EQ(kernel->inputs[3].name, "scale");
-  EXPECT_EQ(kernel->inputs[3].use, attn::ArgumentUse::Scale);
+  EXPECT_TRUE(kernel->inputs[3].isUsedAs(attn::ArgumentUse::Scale));
   EXPECT_EQ(kernel->outputs[1].name, "lse");
   EXPECT_EQ(llvm::ArrayRef<std::string>(kernel->symbols), llvm::ArrayRef<std::string>({"B", "Sq", "Sk"}));
   EXPECT_EQ(diagnostics, "");

@@ -43,6 +43,9 @@ TEST(Reference, S18_scalarsMustBeInRange) {
   dropout(-0.1);
   dropout(1.5);
   dropout(std::nan(""));
+  // Of its uses, the first takes any number.
+  Call several(forwardSpec({"scale(%p) dropout(%p, %s0)", ", %p: f32, %s0: i64"}));
+  expectRefusal(several.randomQkv(1, 1, 1).number(1.5).integer(0).results(1, 1), "a number from 0 to 1, got 1.5");
   Call scale(forwardSpec({"scale(%c)", ", %c: f32"}));
   expectRefusal(scale.randomQkv(1, 1, 1).number(std::nan("")).results(1, 1), "that is a number");
   Call window(forwardSpec(

@@ -1,97 +1,16 @@
 //===- CudaLaunchTest.cpp - Tests of launches on GPUs ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "FakeDriver.h"
-#include "runtime/cuda/GpuLaunch.h"
+#include "CudaLaunchFixture.h"
 
 #include <algorithm>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <numeric>
 #include <set>
 
 using namespace attnc::cuda;
 using namespace attnc::runtime;
-using attnc::test::FakeDriver;
+using attnc::test::CudaLaunch;
 
 namespace {
-
-/// q[B, Sq, 64] and k[1|B, Sk, 64] in bf16, lengths[B] in i32, scale, out[B, Sq, 64]; tiles of 128 rows.
-class CudaLaunch : public ::testing::Test {
-protected:
-  enum { Q, K, Lengths, Scale, Out };
-
-  void SetUp() override {
-    image.name = "forward";
-    image.symbols = {"B", "Sq", "Sk"};
-    image.args.resize(5);
-    const char *names[] = {"q", "k", "lengths", "scale", "out"};
-    for (int i = 0; i < 5; ++i)
-      image.args[i].name = names[i];
-    for (int i : {int(Q), int(K), int(Out)}) {
-      image.args[i].dtype = DType::BF16;
-      image.args[i].dims = {{-1, 0, i == K}, {-1, i == K ? 2 : 1, false}, {64, -1, false}};
-    }
-    image.args[Lengths].dtype = DType::I32;
-    image.args[Lengths].dims = {{-1, 0, false}};
-    image.args[Lengths].content = ContentRule::Lengths;
-    image.args[Lengths].contentSymbols = {2};
-    image.args[Scale].kind = ArgKind::Scalar;
-    image.args[Out].role = ArgRole::Output;
-    KernelEntry entry;
-    entry.symbol = "forward_entry";
-    using Op = GridRule::Op;
-    entry.grid = GridRule::combine(
-        Op::Mul, GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::constant(128)), GridRule::symbol(0));
-    entry.threads = 384;
-    entry.sharedBytes = 200000;
-    entry.persistent = true;
-    entry.takesCounter = true;
-    entry.tensorMaps = {{Q, {1, 128, 64}, 128}, {K, {1, 80, 64}, 128}};
-    image.entries = {entry};
-    image.bytes = {0x7F, 'E', 'L', 'F', 0};
-    fake.onLaunch = [this](void **parameters) { read(parameters); };
-  }
-
-  /// Reads the parameters of a launch by the contract of `KernelEntry`.
-  void read(void **parameters) {
-    const int64_t numSlots = slotOffsets(image).back();
-    const auto *block = static_cast<const int64_t *>(*parameters++);
-    slots.assign(block, block + numSlots);
-    maps.clear();
-    for (size_t i = 0; i < image.entries[0].tensorMaps.size(); ++i) {
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(*parameters) % 64, 0u);
-      maps.push_back(static_cast<const TensorMap *>(*parameters++)->words[0]);
-    }
-    tiles = *static_cast<const int64_t *>(*parameters++);
-    counter = image.entries[0].takesCounter ? *static_cast<const DeviceAddress *>(*parameters) : 0;
-  }
-
-  std::unique_ptr<GpuLaunch> load() {
-    auto launch = GpuLaunch::load(fake.device(), image);
-    EXPECT_TRUE(launch) << launch.message();
-    fake.clear();
-    return std::move(*launch);
-  }
-
-  static Tensor device(uint64_t address, DType dtype, Span<const int64_t> shape) {
-    return Tensor::deviceView(address, dtype, shape, rowMajorStrides(shape));
-  }
-
-  /// Arguments of these sizes.
-  std::vector<ArgValue> values(int64_t b, int64_t sq, int64_t sk) {
-    return {device(0x10000, DType::BF16, {b, sq, 64}), device(0x20000, DType::BF16, {b, sk, 64}),
-            device(0x30000, DType::I32, {b}), 0.125, device(0x40000, DType::BF16, {b, sq, 64})};
-  }
-
-  FakeDriver fake;
-  KernelImage image;
-  std::vector<int64_t> slots;
-  std::vector<uint64_t> maps;
-  int64_t tiles = -1;
-  DeviceAddress counter = 0;
-  const StreamHandle stream = reinterpret_cast<StreamHandle>(0x77);
-};
 
 TEST_F(CudaLaunch, PassesWhatTheKernelExpects) {
   auto launch = load();
@@ -325,123 +244,6 @@ TEST_F(CudaLaunch, HandsTheWorkspaceOn) {
             "cannot allocate a workspace of 800 bytes for kernel 'forward' in the order of the stream: "
             "cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
   EXPECT_EQ(given.size(), 1u);
-}
-
-/// Does on the host what the kernel that copies rows does.
-void copyRows(const RowCopy::Parameters &p) {
-  for (int64_t row = 0; row < p.rows; ++row) {
-    const char *from = reinterpret_cast<const char *>(p.from);
-    char *to = reinterpret_cast<char *>(p.to);
-    int64_t rest = row;
-    for (int d = RowCopyParameters::maxDims - 1; d >= 0; --d) {
-      from += rest % p.sizes[d] * p.fromStrides[d];
-      to += rest % p.sizes[d] * p.toStrides[d];
-      rest /= p.sizes[d];
-    }
-    std::memcpy(to, from, static_cast<size_t>(p.units * RowCopyParameters::unitBytes));
-  }
-}
-
-TEST_F(CudaLaunch, CopiesWhatTheCopyUnitCannotTake) {
-  image.entries[0].tensorMaps.push_back({Out, {1, 64, 64}, 128});
-  auto launch = load();
-  // Rows of 65 elements, from an odd address on; batch entries backwards; and one row of keys for all.
-  constexpr int64_t b = 2, sq = 3, sk = 5;
-  std::vector<uint16_t> q(1000), k(64), out(1000, 0xEEEE);
-  for (size_t i = 0; i < q.size(); ++i)
-    q[i] = static_cast<uint16_t>(i);
-  std::iota(k.begin(), k.end(), uint16_t{7000});
-  const auto view = [](const uint16_t *data, Span<const int64_t> shape, Span<const int64_t> strides) {
-    return Tensor::deviceView(reinterpret_cast<uint64_t>(data), DType::BF16, shape, strides);
-  };
-  std::vector<ArgValue> given = values(b, sq, sk);
-  given[Q] = view(q.data() + 401, {b, sq, 64}, {-200, 65, 1});
-  given[K] = view(k.data(), {b, sk, 64}, {0, 0, 1});
-  given[Out] = view(out.data() + 1, {b, sq, 64}, {65 * sq, 65, 1});
-
-  std::vector<std::string> functions;
-  fake.onLaunch = [&](void **parameters) {
-    functions.push_back(fake.launches.back().function);
-    if (functions.back() == "attnc_copy_rows")
-      return copyRows(*static_cast<const RowCopy::Parameters *>(*parameters));
-    read(parameters);
-    // The block and the maps speak of the copies.
-    const std::vector<int64_t> offsets = slotOffsets(image);
-    const auto *copyOfQ = reinterpret_cast<const uint16_t *>(slots[offsets[Q]]);
-    auto *copyOfOut = reinterpret_cast<uint16_t *>(slots[offsets[Out]]);
-    const auto *copyOfK = reinterpret_cast<const uint16_t *>(slots[offsets[K]]);
-    EXPECT_EQ(slots[offsets[Q] + 4], sq * 64);
-    EXPECT_EQ(slots[offsets[Q] + 5], 64);
-    ASSERT_EQ(fake.encoded.size(), 3u);
-    EXPECT_EQ(fake.encoded[0].address, copyOfQ);
-    EXPECT_EQ(fake.encoded[1].address, copyOfK);
-    EXPECT_EQ(fake.encoded[2].address, copyOfOut);
-    EXPECT_EQ(fake.encoded[1].strides, (std::vector<uint64_t>{128, sk * 128}));
-    for (int64_t i = 0; i < b * sk * 64; ++i)
-      EXPECT_EQ(copyOfK[i], 7000 + i % 64);
-    for (int64_t i = 0; i < b * sq * 64; ++i)
-      copyOfOut[i] = static_cast<uint16_t>(copyOfQ[i] + 1);
-  };
-  const auto isRight = [&] {
-    EXPECT_EQ(functions,
-              (std::vector<std::string>{"attnc_copy_rows", "attnc_copy_rows", "forward_entry", "attnc_copy_rows"}));
-    for (int64_t batch = 0; batch < b; ++batch)
-      for (int64_t row = 0; row < sq; ++row)
-        for (int64_t d = 0; d < 64; ++d)
-          ASSERT_EQ(out[1 + (batch * sq + row) * 65 + d], 401 - 200 * batch + row * 65 + d + 1);
-    EXPECT_EQ(out[0], 0xEEEE) << "nothing is written beside the rows";
-    EXPECT_EQ(out[1 + 64], 0xEEEE);
-    functions.clear();
-    fake.clear();
-    std::fill(out.begin(), out.end(), 0xEEEE);
-  };
-  Status status = launch->launch(given, stream);
-  ASSERT_TRUE(status) << status.message();
-  isRight();
-  EXPECT_EQ(fake.memory.size(), 1u) << "the copies are gone";
-
-  // In the caller's workspace.
-  auto arguments = bindArguments(image, given, MemorySpace::Device);
-  auto prepared = launch->prepare(*arguments);
-  ASSERT_TRUE(prepared) << prepared.message();
-  EXPECT_EQ(prepared->workspaceBytes, 768 + 1280 + 768);
-  alignas(256) static char workspace[4096];
-  ASSERT_TRUE(launch->launch(*prepared, stream, reinterpret_cast<DeviceAddress>(workspace)));
-  EXPECT_EQ(std::count(fake.calls.begin(), fake.calls.end(), "cuMemAllocAsync"), 0);
-  isRight();
-
-  // Tensors that it can take are not copied.
-  fake.clear();
-  functions.clear();
-  given[Q] = values(b, sq, sk)[Q];
-  given[Out] = values(b, sq, sk)[Out];
-  fake.onLaunch = [&](void **) { functions.push_back(fake.launches.back().function); };
-  ASSERT_TRUE(launch->launch(given, stream));
-  EXPECT_EQ(functions, (std::vector<std::string>{"attnc_copy_rows", "forward_entry"}));
-  // Nor those without elements.
-  given = values(b, sq, 0);
-  ASSERT_TRUE(launch->launch(given, stream));
-  EXPECT_EQ(functions.size(), 3u);
-}
-
-TEST_F(CudaLaunch, NamesWhatCannotBeCopied) {
-  auto launch = load();
-  std::vector<ArgValue> given = values(1, 128, 16);
-  const auto messageOf = [&](Span<const int64_t> shape, Span<const int64_t> strides) {
-    given[K] = Tensor::deviceView(0x20000, DType::BF16, shape, strides);
-    return launch->launch(given, stream).message();
-  };
-  EXPECT_EQ(messageOf({1, 16, 64}, {2048, 128, 2}), "argument 'k': expected stride 1 in the last dimension, got 2");
-  EXPECT_EQ(messageOf({1, int64_t{1} << 40, 64}, {0, 0, 1}),
-            "argument 'k': expected dimension 1 to be at most 4294967296, got 1099511627776");
-  fake.failures["cuModuleLoadDataEx"] = 2;
-  EXPECT_EQ(messageOf({1, 16, 64}, {2048, 0, 1}),
-            "cannot load kernel 'copy_rows' on the GPU: cuModuleLoadDataEx: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
-  fake.failures.clear();
-  fake.failures["cuLaunchKernelEx"] = 2;
-  EXPECT_EQ(messageOf({1, 16, 64}, {2048, 0, 1}),
-            "cannot copy argument 'k' of kernel 'forward': cuLaunchKernelEx: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
-  EXPECT_EQ(fake.memory.size(), 1u) << "the workspace was given back";
 }
 
 TEST_F(CudaLaunch, FindsItsContext) {
