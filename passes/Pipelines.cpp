@@ -5,6 +5,7 @@
 #include "passes/Pipelines.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/attn-to-tile/Passes.h"
 #include "passes/attn/Passes.h"
 #include "passes/tile/Passes.h"
 
@@ -52,6 +53,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
 
 void attnc::registerPipelines() {
   attn::registerAttncAttnPasses();
+  attn::registerAttncAttnToTilePasses();
   tile::registerAttncTilePasses();
   PassPipelineRegistration<>("attnc-attn", "A spec to scheduled attn operations", buildAttnPipeline);
   PassPipelineRegistration<>("attnc-tile", "Scheduled attn operations to tile programs", buildTilePipeline);

@@ -51,9 +51,7 @@ public:
                                    "'; there are " + target::getNvidiaGpuNames()});
   }
 
-  std::string describeNames() const override {
-    return "nvptx (" + target::defaultNvidiaGpu.str() + ") or nvptx:ARCH";
-  }
+  std::string describeNames() const override { return "nvptx (" + target::defaultNvidiaGpu.str() + ") or nvptx:ARCH"; }
 
   bool serves(Attribute target) const override { return isa<attn::GpuTargetAttr>(target); }
 
@@ -71,7 +69,8 @@ public:
     if (stage == "nvvm")
       return target::printModule(kernel.module);
     auto target = cast<attn::GpuTargetAttr>(kernel.target);
-    FailureOr<std::string> text = stage == "llvm" ? emitLlvmText(kernel.module, target) : emitPtx(kernel.module, target);
+    FailureOr<std::string> text =
+        stage == "llvm" ? emitLlvmText(kernel.module, target) : emitPtx(kernel.module, target);
     if (failed(text))
       return Error();
     if (stage == "llvm" || stage == "ptx")

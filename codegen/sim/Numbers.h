@@ -1,15 +1,16 @@
 //===- Numbers.h - Numbers, arrays and what operations do -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator computes with the rules of the reference (dialect/attn/ReferenceRules.h), rounded to each operation's
-// own type: floats are held as doubles that their type can represent, integers sign-extended, so a set i1 is -1.
+// The simulator computes with the rules of the reference (dialect/reference/ReferenceRules.h), rounded to each
+// operation's own type: floats are held as doubles that their type can represent, integers sign-extended, so a set i1
+// is -1.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_SIM_NUMBERS_H
 #define ATTNC_CODEGEN_SIM_NUMBERS_H
 
-#include "dialect/attn/Reference.h"
-#include "dialect/attn/ReferenceRules.h"
+#include "dialect/reference/Reference.h"
+#include "dialect/reference/ReferenceRules.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include <memory>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one interface between the compiler and those who make code of tile programs. `runtime/jit` looks backends up here
-// and names none: a new target is a folder under codegen, or outside of the tree, with an attribute for its machines and
-// an object of this class.
+// and names none: a new target is a folder under codegen, or outside of the tree, with an attribute for its machines
+// and an object of this class.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_TARGET_BACKEND_H

@@ -41,8 +41,8 @@ static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuT
                               << " rows for " << target.getVectorBits() << "-bit registers, got "
                               << schedule.getPanel();
   if (schedule.getKeyTile() % 8 != 0 || schedule.getKeyTile() > mostKeys)
-    return kernel.emitError() << "expected the schedule's key_tile to be a multiple of 8 up to " << mostKeys
-                              << ", got " << schedule.getKeyTile();
+    return kernel.emitError() << "expected the schedule's key_tile to be a multiple of 8 up to " << mostKeys << ", got "
+                              << schedule.getKeyTile();
   if (schedule.getQueryTile() > mostQueries)
     return kernel.emitError() << "expected the schedule's query_tile to be at most " << mostQueries << ", got "
                               << schedule.getQueryTile();
@@ -61,7 +61,6 @@ struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTarget
 } // namespace
 
 void attnc::attn::registerCpuSchedules(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, AttnDialect *) {
-    CpuTargetAttr::attachInterface<CpuTargetModel>(*context);
-  });
+  registry.addExtension(
+      +[](MLIRContext *context, AttnDialect *) { CpuTargetAttr::attachInterface<CpuTargetModel>(*context); });
 }

@@ -129,16 +129,4 @@ def AttnSelectSchedule : Pass<"attn-select-schedule"> {
   }];
 }
 
-def AttnToTile : Pass<"attn-to-tile", "::mlir::ModuleOp"> {
-  let summary = "Writes the tile programs of kernel functions";
-  let description = [{
-    Every kernel of a function becomes one `tile.program`, which takes the function's arguments and results as views. The
-    softmax is online: a running maximum and sum for each row, the output rescaled when the maximum grows (Milakov and
-    Gimelshein 2018; Dao et al. 2022, section 3.1). The keys that `bounds` and `blocks` rule out are not visited.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
-                           "::attnc::tile::TileDialect"];
-}
-
 #endif // ATTNC_PASSES_ATTN_PASSES

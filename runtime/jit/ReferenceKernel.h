@@ -5,7 +5,7 @@
 #ifndef ATTNC_RUNTIME_JIT_REFERENCEKERNEL_H
 #define ATTNC_RUNTIME_JIT_REFERENCEKERNEL_H
 
-#include "dialect/attn/Reference.h"
+#include "dialect/reference/Reference.h"
 #include "runtime/jit/Executable.h"
 #include "runtime/jit/Session.h"
 #include <memory>

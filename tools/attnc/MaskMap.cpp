@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/MaskMap.h"
-#include "dialect/attn/ReferenceProblem.h"
+#include "dialect/reference/ReferenceProblem.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "tools/attnc/RegionEvaluator.h"
 #include "llvm/Support/MathExtras.h"

@@ -5,7 +5,7 @@
 #ifndef ATTNC_TOOLS_ATTNC_REGIONEVALUATOR_H
 #define ATTNC_TOOLS_ATTNC_REGIONEVALUATOR_H
 
-#include "dialect/attn/ReferenceProgram.h"
+#include "dialect/reference/ReferenceProgram.h"
 
 namespace attnc::cli {
 

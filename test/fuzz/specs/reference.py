@@ -1,6 +1,6 @@
 """What a spec means, in numpy: the formulas of docs/spec.md on whole tensors at once.
 
-Independent of dialect/attn/Reference*.cpp, which is held against it. With `Precision.BASELINE` the same is done in the
+Independent of dialect/reference/Reference*.cpp, which is held against it. With `Precision.BASELINE` the same is done in the
 types of the inputs and f32, which tells how well conditioned a spec is.
 """
 

@@ -1,6 +1,6 @@
 """What scalar operations of arith and math mean, element by element, in numpy.
 
-Written from docs/spec.md and the operations' own definitions, independently of dialect/attn/Reference*.cpp, which it is
+Written from docs/spec.md and the operations' own definitions, independently of dialect/reference/Reference*.cpp, which it is
 there to check. Integers are int64 arrays that hold the signed value (a set i1 is -1). Floats are float64 arrays where
 `Precision.EXACT`, and else rounded to their type after each operation, as the plain baseline is.
 """

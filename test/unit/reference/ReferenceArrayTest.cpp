@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/Reference.h"
+#include "dialect/reference/Reference.h"
 #include "llvm/ADT/APFloat.h"
 #include <cmath>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReferenceTestSupport.h"
-#include "dialect/attn/ReferenceRow.h"
+#include "dialect/reference/ReferenceRow.h"
 #include <cmath>
 
 using namespace attnc::attn;

@@ -5,7 +5,7 @@
 #ifndef ATTNC_TEST_UNIT_REFERENCE_REFERENCETESTSUPPORT_H
 #define ATTNC_TEST_UNIT_REFERENCE_REFERENCETESTSUPPORT_H
 
-#include "dialect/attn/Reference.h"
+#include "dialect/reference/Reference.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

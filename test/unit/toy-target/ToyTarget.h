@@ -1,8 +1,8 @@
 //===- ToyTarget.h - A target that lists operations -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least that a target is: an attribute for its machines, which chooses schedules, and a backend, which makes code of
-// tile programs. A toy's code is a list of the operations that it would carry out.
+// The least that a target is: an attribute for its machines, which chooses schedules, and a backend, which makes code
+// of tile programs. A toy's code is a list of the operations that it would carry out.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_TEST_UNIT_TOY_TARGET_TOYTARGET_H

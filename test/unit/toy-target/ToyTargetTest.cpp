@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "runtime/jit/Compile.h"
 #include "test/unit/toy-target/ToyTarget.h"
+#include "runtime/jit/Compile.h"
 #include <gtest/gtest.h>
 
 using namespace attnc;
@@ -72,8 +72,7 @@ TEST_F(ToyTarget, HasStagesOfItsOwn) {
 
 TEST_F(ToyTarget, IsNamedWhereTargetsAre) {
   auto unknown = jit::parseTargetAttr(&session.context(), "gpu");
-  EXPECT_EQ(unknown.message(),
-            "unknown target 'gpu'; kernels are compiled for cpu, nvptx (sm_90a) or nvptx:ARCH, toy");
+  EXPECT_EQ(unknown.message(), "unknown target 'gpu'; kernels are compiled for cpu, nvptx (sm_90a) or nvptx:ARCH, toy");
 }
 
 TEST_F(ToyTarget, WritesAnImage) {

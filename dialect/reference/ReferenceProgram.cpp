@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/ReferenceProgram.h"
+#include "dialect/reference/ReferenceProgram.h"
 #include "mlir/IR/Matchers.h"
 #include <algorithm>
 

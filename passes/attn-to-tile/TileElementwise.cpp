@@ -8,7 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/attn/TileBuilder.h"
+#include "passes/attn-to-tile/TileBuilder.h"
 #include <limits>
 
 using namespace mlir;

@@ -6,7 +6,7 @@
 
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Coordinates.h"
-#include "dialect/attn/ReferenceProgram.h"
+#include "dialect/reference/ReferenceProgram.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

@@ -10,8 +10,8 @@
 // then reverse mode through the score region, and the product with the other operand of the logit.
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/Reference.h"
-#include "dialect/attn/ReferenceRow.h"
+#include "dialect/reference/Reference.h"
+#include "dialect/reference/ReferenceRow.h"
 #include <mutex>
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/ReferenceProblem.h"
+#include "dialect/reference/ReferenceProblem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 

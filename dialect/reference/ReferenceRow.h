@@ -4,10 +4,10 @@
 // Rules S1 to S9 for one query row: what forward and backward share.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_DIALECT_ATTN_REFERENCEROW_H
-#define ATTNC_DIALECT_ATTN_REFERENCEROW_H
+#ifndef ATTNC_DIALECT_REFERENCE_REFERENCEROW_H
+#define ATTNC_DIALECT_REFERENCE_REFERENCEROW_H
 
-#include "dialect/attn/ReferenceProblem.h"
+#include "dialect/reference/ReferenceProblem.h"
 
 namespace attnc::attn::reference {
 
@@ -69,4 +69,4 @@ private:
 
 } // namespace attnc::attn::reference
 
-#endif // ATTNC_DIALECT_ATTN_REFERENCEROW_H
+#endif // ATTNC_DIALECT_REFERENCE_REFERENCEROW_H

@@ -5,8 +5,8 @@
 // mask regions as elementwise operations.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_PASSES_ATTN_TILEBUILDER_H
-#define ATTNC_PASSES_ATTN_TILEBUILDER_H
+#ifndef ATTNC_PASSES_ATTN_TO_TILE_TILEBUILDER_H
+#define ATTNC_PASSES_ATTN_TO_TILE_TILEBUILDER_H
 
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Coordinates.h"
@@ -213,4 +213,4 @@ mlir::Value buildDropoutUniform(mlir::OpBuilder &builder, mlir::Location loc, ml
 
 } // namespace attnc::attn
 
-#endif // ATTNC_PASSES_ATTN_TILEBUILDER_H
+#endif // ATTNC_PASSES_ATTN_TO_TILE_TILEBUILDER_H

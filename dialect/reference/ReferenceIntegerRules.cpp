@@ -5,7 +5,7 @@
 // wraps.
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/ReferenceRules.h"
+#include "dialect/reference/ReferenceRules.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>

@@ -10,15 +10,15 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "passes/attn/Passes.h"
+#include "passes/attn-to-tile/Passes.h"
+#include "passes/attn-to-tile/TileBuilder.h"
 #include "passes/attn/ScoreRange.h"
-#include "passes/attn/TileBuilder.h"
 #include <cmath>
 #include <limits>
 
 namespace attnc::attn {
 #define GEN_PASS_DEF_ATTNTOTILE
-#include "passes/attn/Passes.h.inc"
+#include "passes/attn-to-tile/Passes.h.inc"
 } // namespace attnc::attn
 
 using namespace mlir;

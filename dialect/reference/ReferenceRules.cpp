@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/ReferenceRules.h"
+#include "dialect/reference/ReferenceRules.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 

@@ -12,7 +12,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
-#include "passes/attn/TileBuilder.h"
+#include "passes/attn-to-tile/TileBuilder.h"
 
 using namespace mlir;
 using namespace attnc;

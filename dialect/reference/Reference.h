@@ -6,8 +6,8 @@
 // which change nothing, are not looked at.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_DIALECT_ATTN_REFERENCE_H
-#define ATTNC_DIALECT_ATTN_REFERENCE_H
+#ifndef ATTNC_DIALECT_REFERENCE_REFERENCE_H
+#define ATTNC_DIALECT_REFERENCE_REFERENCE_H
 
 #include "dialect/attn/KernelFunction.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -99,4 +99,4 @@ mlir::LogicalResult runReferenceBackward(const KernelFunction &kernel, llvm::Arr
 
 } // namespace attnc::attn
 
-#endif // ATTNC_DIALECT_ATTN_REFERENCE_H
+#endif // ATTNC_DIALECT_REFERENCE_REFERENCE_H

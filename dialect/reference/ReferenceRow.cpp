@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/ReferenceRow.h"
+#include "dialect/reference/ReferenceRow.h"
 #include <cmath>
 #include <limits>
 

@@ -5,8 +5,8 @@
 // width w is held sign-extended in an int64_t, so a set i1 is -1; rules that read it as unsigned cut it to its width.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_DIALECT_ATTN_REFERENCERULES_H
-#define ATTNC_DIALECT_ATTN_REFERENCERULES_H
+#ifndef ATTNC_DIALECT_REFERENCE_REFERENCERULES_H
+#define ATTNC_DIALECT_REFERENCE_REFERENCERULES_H
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -61,4 +61,4 @@ int64_t floatToBits(double value, unsigned width);
 
 } // namespace attnc::attn::reference
 
-#endif // ATTNC_DIALECT_ATTN_REFERENCERULES_H
+#endif // ATTNC_DIALECT_REFERENCE_REFERENCERULES_H

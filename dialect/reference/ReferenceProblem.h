@@ -4,11 +4,11 @@
 // One attention operation and the arrays that it runs on, so that padded and packed tensors look alike.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_DIALECT_ATTN_REFERENCEPROBLEM_H
-#define ATTNC_DIALECT_ATTN_REFERENCEPROBLEM_H
+#ifndef ATTNC_DIALECT_REFERENCE_REFERENCEPROBLEM_H
+#define ATTNC_DIALECT_REFERENCE_REFERENCEPROBLEM_H
 
-#include "dialect/attn/Reference.h"
-#include "dialect/attn/ReferenceProgram.h"
+#include "dialect/reference/Reference.h"
+#include "dialect/reference/ReferenceProgram.h"
 
 namespace attnc::attn::reference {
 
@@ -100,4 +100,4 @@ mlir::LogicalResult checkFloatArrays(const KernelFunction &kernel, llvm::ArrayRe
 
 } // namespace attnc::attn::reference
 
-#endif // ATTNC_DIALECT_ATTN_REFERENCEPROBLEM_H
+#endif // ATTNC_DIALECT_REFERENCE_REFERENCEPROBLEM_H

@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/attn/TileBuilder.h"
+#include "passes/attn-to-tile/TileBuilder.h"
 
 using namespace mlir;
 using namespace attnc;

@@ -6,11 +6,11 @@
 // what reverse-mode differentiation needs.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_DIALECT_ATTN_REFERENCEPROGRAM_H
-#define ATTNC_DIALECT_ATTN_REFERENCEPROGRAM_H
+#ifndef ATTNC_DIALECT_REFERENCE_REFERENCEPROGRAM_H
+#define ATTNC_DIALECT_REFERENCE_REFERENCEPROGRAM_H
 
-#include "dialect/attn/Reference.h"
-#include "dialect/attn/ReferenceRules.h"
+#include "dialect/reference/Reference.h"
+#include "dialect/reference/ReferenceRules.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <vector>
 
@@ -119,4 +119,4 @@ private:
 
 } // namespace attnc::attn::reference
 
-#endif // ATTNC_DIALECT_ATTN_REFERENCEPROGRAM_H
+#endif // ATTNC_DIALECT_REFERENCE_REFERENCEPROGRAM_H

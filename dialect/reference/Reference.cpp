@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/Reference.h"
-#include "dialect/attn/ReferenceRow.h"
+#include "dialect/reference/Reference.h"
+#include "dialect/reference/ReferenceRow.h"
 #include <limits>
 
 using namespace mlir;
