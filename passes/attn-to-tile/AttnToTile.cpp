@@ -96,7 +96,8 @@ private:
   bool rawLogits = false;
   /// What all weights are taken relative to, in place of row maxima, where scores have limits that allow it.
   std::optional<float> reference;
-  bool listed; ///< whether a census lists the steps
+  Value greatestSink; ///< of each row, where it may be beyond f32 in the unit of logits
+  bool listed;        ///< whether a census lists the steps
 };
 
 } // namespace
@@ -168,6 +169,7 @@ std::pair<Value, Value> ProgramWriter::sinkState() {
     inUnits = arith::MinimumFOp::create(builder, loc, inUnits, number(greatest));
     inUnits = arith::MaximumFOp::create(builder, loc, inUnits, number(-greatest));
     inUnits = arith::SelectOp::create(builder, loc, none, max, inUnits);
+    greatestSink = inRows ? max : b.broadcast(max);
   }
   return inRows ? std::pair(inUnits, sum) : std::pair(b.broadcast(inUnits), b.broadcast(sum));
 }
@@ -288,6 +290,13 @@ std::pair<Value, Value> ProgramWriter::finish(State state) {
   Value factors = arith::SelectOp::create(builder, loc, empty, constant(0), reciprocal);
   float natural = unit.factor / unit.perNatural();
   Value max = arith::MulFOp::create(builder, loc, safeMax(state.max), constant(natural));
+  if (greatestSink) {
+    // A maximum that was cut to f32 stands for the sink: it is above all logits, or the row has none.
+    Value lowest = constant(std::numeric_limits<float>::lowest());
+    Value isAbove = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, state.max, lowest);
+    Value greater = arith::MaximumFOp::create(builder, loc, max, greatestSink);
+    max = arith::SelectOp::create(builder, loc, isAbove, greater, greatestSink);
+  }
   Value log = math::LogOp::create(builder, loc, state.sum);
   if (unit.headroom) {
     constexpr float ln2 = 0.693147180559945309417f;
