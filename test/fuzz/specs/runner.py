@@ -126,11 +126,15 @@ class Runner:
         self.log = self.folder / "stderr"
         self.cores = cores
 
-    def close(self) -> None:
+    def stop(self) -> None:
+        """Ends the process; the next request starts another."""
         if self.process:
             self.process.kill()
             self.process.wait()
         self.process = None
+
+    def close(self) -> None:
+        self.stop()
         for path in self.folder.glob("*"):
             path.unlink()
         self.folder.rmdir()
@@ -183,10 +187,9 @@ class Runner:
         if result["stage"] != "done":
             error = result["error"]
             line = first_error(error)
-            if "CUDA_ERROR_" in error and self.process:
+            if "CUDA_ERROR_" in error:
                 # What goes wrong on a GPU leaves nothing there that works.
-                self.process.kill()
-                self.process.wait()
+                self.stop()
             if _INTERNAL.search(error):
                 return Verdict("message", line, error)
             if result["stage"] == "compile" and not re.search(r":\d+:\d+: error: ", error):
