@@ -25,6 +25,7 @@ import dataclasses
 import multiprocessing
 import pathlib
 import queue
+import resource
 import shlex
 import sys
 import time
@@ -85,16 +86,19 @@ def judge_next(options: argparse.Namespace, number: int, target: str, runner: Ru
     """Draws spec `number`, if that was not done for another target, and judges it. A fault of this program is one of this
     number alone."""
     small = options.small or target.startswith("sim")
+    start = time.monotonic()
     if small not in cases:
         try:
             cases[small] = draw(options, number, target)
         except Exception as error:  # pylint: disable=broad-except
             cases[small] = error
-    case = cases[small]
+    case, drawn = cases[small], time.monotonic() - start
     if isinstance(case, Exception):
         return Verdict("generator", place_of(case))
     try:
-        return runner.run(case)
+        verdict = runner.run(case)
+        verdict.seconds["draw"] = drawn
+        return verdict
     except Exception as error:  # pylint: disable=broad-except
         runner.stop()
         return Verdict("tester", place_of(error))
@@ -157,6 +161,12 @@ def shrink(options: argparse.Namespace, outcome: Outcome, results) -> None:
     results.put("\n".join(text))
 
 
+def cpu_seconds() -> float:
+    """Of this program and of all that it ran and waited for."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
 class Report:
     """Counts outcomes, and says what went wrong."""
 
@@ -167,12 +177,14 @@ class Report:
         self.examples: dict[str, int] = {}
         self.failures: list[Outcome] = []
         self.slowest: list[tuple[float, int, str]] = []
+        self.seconds: collections.Counter[str] = collections.Counter()
         self.others = 0  # right by other baselines than the reference's
         self.start = time.monotonic()
         self.said = self.start
 
     def add(self, outcome: Outcome) -> None:
         self.kinds.setdefault(outcome.target, collections.Counter())[outcome.verdict.kind] += 1
+        self.seconds.update(outcome.verdict.seconds)
         self.slowest = sorted([*self.slowest, (outcome.seconds, outcome.number, outcome.target)])[-4:]
         self.others += outcome.verdict.kind == "right" and bool(outcome.verdict.reason)
         if outcome.verdict.kind == "refused":
@@ -215,6 +227,9 @@ class Report:
         passed = sum(kinds["right"] + kinds["refused"] for kinds in self.kinds.values())
         if self.others:
             print(f"{self.others} of those right are so by other baselines than the one of the reference")
+        done = max(1, sum(sum(kinds.values()) for kinds in self.kinds.values()))
+        took = ", ".join(f"{stage} {seconds / done:.3f}" for stage, seconds in self.seconds.most_common())
+        print(f"{done / (time.monotonic() - self.start):.1f} specs a second, {cpu_seconds() / done:.2f} s of a core each; waited for, in s a spec: {took}")
         print(f"seed {self.options.seed}, {time.monotonic() - self.start:.0f} s, {self.options.jobs} processes")
         print(f"{passed} passed, {failed} failed")
         return 1 if failed or not passed else 0
