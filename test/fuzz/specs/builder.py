@@ -156,7 +156,7 @@ class Builder:
     def constant(self, value: int | float, type_name: str) -> str:
         if is_float(type_name):
             value = float(round_to(np.float64(value), type_name))
-        elif type_name != "i1":
+        else:
             value = int(wrap(np.array([_as_int64(int(value))]), width_of(type_name))[0])
         if self.rng.random() < 0.02:
             return self.outside(value, type_name)

@@ -30,6 +30,8 @@ class DrawingTest(unittest.TestCase):
         builder = Builder(mock.Mock(random=lambda: 0.9, getrandbits=lambda _: 1), case.spec, case.spec.kernels[0], grid, case.inputs, None, [])
         for type_name in ("f16", "bf16", "f32", "f64", "i1", "i8", "i64", "index"):
             self.assertEqual(builder.types[builder.constant(-1, type_name)], type_name)
+        # The lowest bits count, as in the text.
+        self.assertFalse(builder.value(builder.constant(2, "i1")).any())
 
     def test_arrays_are_the_same_everywhere(self) -> None:
         arrays = ArrayGenerator(7)
