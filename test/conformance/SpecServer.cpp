@@ -12,7 +12,9 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"
+#include <chrono>
 #include <iostream>
+#include <sys/resource.h>
 
 using namespace attnc;
 using namespace attnc::conformance;
@@ -24,6 +26,38 @@ using runtime::Status;
 using runtime::Tensor;
 
 namespace {
+
+/// Processor seconds of the programs that this one ran: an assembler's.
+double secondsOfChildren() {
+  rusage usage;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  auto seconds = [](const timeval &time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Where the time of a request goes: seconds from one mark to the next, by the name of what lies between them.
+class Stopwatch {
+public:
+  /// Enters the time since the mark before as that of `stage`.
+  void mark(llvm::StringRef stage) {
+    auto now = std::chrono::steady_clock::now();
+    seconds[stage] = std::chrono::duration<double>(now - last).count();
+    last = now;
+  }
+
+  /// What it entered, and the assembler's share.
+  llvm::json::Object take() {
+    seconds["assembler"] = secondsOfChildren() - childrenBefore;
+    return std::move(seconds);
+  }
+
+private:
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  double childrenBefore = secondsOfChildren();
+  llvm::json::Object seconds;
+};
 
 /// One spec on its way.
 class Request {
@@ -49,6 +83,7 @@ private:
   std::optional<jit::Shapes> shapes;
   std::vector<Tensor> outputs;
   llvm::json::Array judgements;
+  Stopwatch watch;
 };
 
 } // namespace
@@ -137,8 +172,10 @@ Status Request::judge() {
     return Error{"out of memory"};
   if (Status status = jit::runReference(kernel, inputs, *exact, attn::Precision::Exact); !status)
     return spec->explain(status.takeError());
+  watch.mark("reference");
   if (Status status = jit::runReference(kernel, inputs, *baseline, attn::Precision::Baseline); !status)
     return spec->explain(status.takeError());
+  watch.mark("baseline");
   std::vector<runtime::NamedTensor> named;
   for (size_t n = 0; n < outputs.size(); ++n) {
     const std::string &name = kernel.outputs[n].name;
@@ -166,25 +203,32 @@ llvm::json::Object Request::carryOut(llvm::StringRef target, unsigned repeats) {
   auto answer = [&](llvm::StringRef stage, Status status) {
     return llvm::json::Object{{"stage", stage},
                               {"error", llvm::json::fixUTF8(status ? "" : status.message())},
-                              {"results", std::move(judgements)}};
+                              {"results", std::move(judgements)},
+                              {"seconds", watch.take()}};
   };
   if (Status status = readText(); !status)
     return answer("inputs", std::move(status));
   if (repeats == 0) {
     Status status = compileOnly(text, target);
+    watch.mark("compile");
     return status ? answer("done", {}) : answer("compile", std::move(status));
   }
-  if (Status status = compile(target); !status)
-    return answer("compile", std::move(status));
+  Status compiled = compile(target);
+  watch.mark("compile");
+  if (!compiled)
+    return answer("compile", std::move(compiled));
   if (Status status = readInputs(); !status)
     return answer("inputs", std::move(status));
   if (Status status = resolveShapes(); !status)
     return answer("inputs", std::move(status));
-  if (Status status = run(repeats); !status)
-    return answer("run", std::move(status));
-  if (Status status = judge(); !status)
-    return answer("reference", std::move(status));
-  return answer("done", {});
+  watch.mark("inputs");
+  Status ran = run(repeats);
+  watch.mark("run");
+  if (!ran)
+    return answer("run", std::move(ran));
+  Status judged = judge();
+  watch.mark("judge");
+  return judged ? answer("done", {}) : answer("reference", std::move(judged));
 }
 
 int conformance::serveSpecs(llvm::StringRef target, unsigned repeats) {

@@ -15,7 +15,7 @@ namespace attnc::conformance {
 ///
 /// A request is a line of three paths with tabs between them: a spec, the tensors of its arguments, and where results
 /// go: the reference's as f64, and the kernel's as "got/NAME". The answer is a line of JSON: how far it came ("stage"),
-/// why no further ("error"), and a judgement of each result. Gives the exit status.
+/// why no further ("error"), a judgement of each result, and the seconds that each part took. Gives the exit status.
 int serveSpecs(llvm::StringRef target, unsigned repeats);
 
 } // namespace attnc::conformance

@@ -12,6 +12,7 @@ import random
 
 import numpy as np
 
+from arrays import ArrayGenerator
 from reference import Arrays, Evaluator, Grid
 from scalars import Precision, is_float, round_to, width_of, wrap
 from spec import Kernel, Load, Op, Region, Spec, shape_of, tensor_type
@@ -51,7 +52,7 @@ class Builder:
         self.is_exact: set[str] = set()
         if logits:
             self.types["s"] = "f32"
-        self.numpy = np.random.default_rng(rng.getrandbits(64))
+        self.arrays = ArrayGenerator(rng.getrandbits(64))
 
     # --- Values ---
 
@@ -155,7 +156,7 @@ class Builder:
     def constant(self, value: int | float, type_name: str) -> str:
         if is_float(type_name):
             value = float(round_to(np.float64(value), type_name))
-        elif type_name != "i1":
+        else:
             value = int(wrap(np.array([_as_int64(int(value))]), width_of(type_name))[0])
         if self.rng.random() < 0.02:
             return self.outside(value, type_name)
@@ -301,36 +302,36 @@ class Builder:
         return all(kind not in COORDINATES or self.axis(kind) == size for kind, size in zip(one.kinds, sizes))
 
     def content(self, element: str, like: str, sizes: list[int]) -> np.ndarray:
-        draw, rng = self.numpy, self.rng
+        draw, rng = self.arrays, self.rng
         if element == "i1":
-            return -(draw.random(sizes) < rng.choice([0.3, 0.6, 0.8, 0.95])).astype(np.int64)
+            return -(draw.uniform(sizes) < rng.choice([0.3, 0.6, 0.8, 0.95])).astype(np.int64)
         if is_float(element):
             if like == "positive":
-                return draw.integers(1, 17, sizes) / 8 * (rng.choice([1024.0, 2.0**19]) if rng.random() < 0.05 and element != "f16" else 1)
+                return draw.integers(1, 16, sizes) / 8 * (rng.choice([1024.0, 2.0**19]) if rng.random() < 0.05 and element != "f16" else 1)
             if like == "huge":
-                return np.where(draw.random(sizes) < 0.2, round_to(np.float64(rng.choice([1e30, -1e30])), element).astype(np.float64), 0.0)
+                return np.where(draw.uniform(sizes) < 0.2, round_to(np.float64(rng.choice([1e30, -1e30])), element).astype(np.float64), 0.0)
             if like == "lowest":
                 lowest = {"f32": -3.4028234663852886e38, "f16": -65504.0, "bf16": -3.3895313892515355e38}[element]
-                return np.where(draw.random(sizes) < 0.3, lowest, 0.0)
+                return np.where(draw.uniform(sizes) < 0.3, lowest, 0.0)
             if like == "smooth" or rng.random() < 0.5:
-                return round_to(draw.normal(size=sizes) * rng.choice([0.3, 1.0]), element).astype(np.float64)
-            return draw.integers(-16, 17, sizes) / 8
+                return round_to(draw.normal(sizes) * rng.choice([0.3, 1.0]), element).astype(np.float64)
+            return draw.integers(-16, 16, sizes) / 8
         width = width_of(element)
         kind = rng.random()
         span = max(self.grid.queries, self.grid.keys, 1)
         if like == "ids":
-            return np.sort(draw.integers(-1, 4, sizes), axis=-1) if sizes else draw.integers(0, 3, sizes)
+            return np.sort(draw.integers(-1, 3, sizes), axis=-1) if sizes else draw.integers(0, 2, sizes)
         if like == "length" or kind < 0.25:
-            value = draw.integers(0, span + 2, sizes)
+            value = draw.integers(0, span + 1, sizes)
         elif kind < 0.5:
-            value = draw.integers(-3, 6, sizes)
+            value = draw.integers(-3, 5, sizes)
         elif kind < 0.7:
-            value = draw.integers(-(1 << (width - 1)), (1 << (width - 1)) - 1, sizes, endpoint=True)
+            value = draw.integers(-(1 << (width - 1)), (1 << (width - 1)) - 1, sizes)
         elif kind < 0.85:
             ends = np.array([-(1 << (width - 1)), (1 << (width - 1)) - 1, 0, -1, 1, -(1 << (width - 1)) + 1], dtype=np.int64)
-            value = draw.choice(ends, sizes)
+            value = ends[draw.integers(0, len(ends) - 1, sizes)]
         else:
-            value = draw.integers(0, 2, sizes)
+            value = draw.integers(0, 1, sizes)
         return wrap(np.asarray(value, dtype=np.int64), width)
 
     # --- Conditions ---
@@ -347,7 +348,8 @@ class Builder:
             other = rng.choice(others)
         elif kind < 0.35 and type_name != "i16":
             # A run-time number that occurs.
-            other = self.add_scalar(type_name, int(self.numpy.choice(self.value(name).reshape(-1))) if self.value(name).size else 0)
+            values = self.value(name).reshape(-1)
+            other = self.add_scalar(type_name, int(values[rng.randrange(values.size)]) if values.size else 0)
         elif kind < 0.42 and type_name != "i16":
             other = self.scalar(type_name)
         elif kind < 0.5:

@@ -25,9 +25,11 @@ import dataclasses
 import multiprocessing
 import pathlib
 import queue
+import resource
 import shlex
 import sys
 import time
+import traceback
 
 import spec as specs
 import tensors
@@ -74,6 +76,34 @@ def make_runner(options: argparse.Namespace, target: str, worker: int) -> Runner
     return Runner(options.binary, target, repeats, options.timeout, pair)
 
 
+def place_of(error: Exception) -> str:
+    """What went wrong in this program, and where."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if pathlib.Path(frame.filename).parent == HERE]
+    return f"{error!r} in {frames[-1].name}, line {frames[-1].lineno} of {pathlib.Path(frames[-1].filename).name}"
+
+
+def judge_next(options: argparse.Namespace, number: int, target: str, runner: Runner, cases: dict[bool, Case | Exception]) -> Verdict:
+    """Draws spec `number`, if that was not done for another target, and judges it. A fault of this program is one of this
+    number alone."""
+    small = options.small or target.startswith("sim")
+    start = time.monotonic()
+    if small not in cases:
+        try:
+            cases[small] = draw(options, number, target)
+        except Exception as error:  # pylint: disable=broad-except
+            cases[small] = error
+    case, drawn = cases[small], time.monotonic() - start
+    if isinstance(case, Exception):
+        return Verdict("generator", place_of(case))
+    try:
+        verdict = runner.run(case)
+        verdict.seconds["draw"] = drawn
+        return verdict
+    except Exception as error:  # pylint: disable=broad-except
+        runner.stop()
+        return Verdict("tester", place_of(error))
+
+
 def judge_many(options: argparse.Namespace, worker: int, next_number, results, stop) -> None:
     """A worker: takes numbers until there are no more."""
     runners = {target: make_runner(options, target, worker) for target in options.target}
@@ -84,16 +114,11 @@ def judge_many(options: argparse.Namespace, worker: int, next_number, results, s
                 next_number.value += 1
             if number >= options.first + options.count:
                 return
-            cases: dict[bool, Case] = {}
+            cases: dict[bool, Case | Exception] = {}
             for target in options.target:
                 start = time.monotonic()
-                small = options.small or target.startswith("sim")
-                if small not in cases:
-                    cases[small] = draw(options, number, target)
-                results.put(Outcome(number, target, runners[target].run(cases[small]), time.monotonic() - start))
-    except Exception as error:  # pylint: disable=broad-except
-        results.put(Outcome(-1, "", Verdict("generator", f"worker {worker}: {error!r}"), 0))
-        raise
+                verdict = judge_next(options, number, target, runners[target], cases)
+                results.put(Outcome(number, target, verdict, time.monotonic() - start))
     finally:
         for runner in runners.values():
             runner.close()
@@ -136,6 +161,12 @@ def shrink(options: argparse.Namespace, outcome: Outcome, results) -> None:
     results.put("\n".join(text))
 
 
+def cpu_seconds() -> float:
+    """Of this program and of all that it ran and waited for."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
 class Report:
     """Counts outcomes, and says what went wrong."""
 
@@ -146,12 +177,14 @@ class Report:
         self.examples: dict[str, int] = {}
         self.failures: list[Outcome] = []
         self.slowest: list[tuple[float, int, str]] = []
+        self.seconds: collections.Counter[str] = collections.Counter()
         self.others = 0  # right by other baselines than the reference's
         self.start = time.monotonic()
         self.said = self.start
 
     def add(self, outcome: Outcome) -> None:
         self.kinds.setdefault(outcome.target, collections.Counter())[outcome.verdict.kind] += 1
+        self.seconds.update(outcome.verdict.seconds)
         self.slowest = sorted([*self.slowest, (outcome.seconds, outcome.number, outcome.target)])[-4:]
         self.others += outcome.verdict.kind == "right" and bool(outcome.verdict.reason)
         if outcome.verdict.kind == "refused":
@@ -173,7 +206,7 @@ class Report:
         seen: collections.Counter[tuple[str, str, str]] = collections.Counter()
         ranked = []
         for failure in self.failures:
-            if failure.number >= 0:
+            if failure.verdict.kind not in ("generator", "tester", "worker"):
                 ranked.append((seen[failure.fault_class()], failure))
                 seen[failure.fault_class()] += 1
         ranked.sort(key=lambda one: one[0])
@@ -194,6 +227,9 @@ class Report:
         passed = sum(kinds["right"] + kinds["refused"] for kinds in self.kinds.values())
         if self.others:
             print(f"{self.others} of those right are so by other baselines than the one of the reference")
+        done = max(1, sum(sum(kinds.values()) for kinds in self.kinds.values()))
+        took = ", ".join(f"{stage} {seconds / done:.3f}" for stage, seconds in self.seconds.most_common())
+        print(f"{done / (time.monotonic() - self.start):.1f} specs a second, {cpu_seconds() / done:.2f} s of a core each; waited for, in s a spec: {took}")
         print(f"seed {self.options.seed}, {time.monotonic() - self.start:.0f} s, {self.options.jobs} processes")
         print(f"{passed} passed, {failed} failed")
         return 1 if failed or not passed else 0
@@ -223,8 +259,10 @@ def fuzz(options: argparse.Namespace) -> int:
         if options.max_failures and len(report.failures) >= options.max_failures:
             stop.set()
         report.progress()
-    for worker in workers:
+    for number, worker in enumerate(workers):
         worker.join()
+        if worker.exitcode:
+            report.add(Outcome(-1, f"worker {number}", Verdict("worker", f"exit status {worker.exitcode}"), 0))
     chosen = [] if options.no_reduce else report.chosen()
     reducers = []
     while chosen or reducers:

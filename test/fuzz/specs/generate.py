@@ -1,4 +1,4 @@
-"""Draws whole specs with their inputs. A seed and a number give the same ones on every machine."""
+"""Draws whole specs with their inputs. A seed and a number give the same ones on every machine, under every numpy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 
+from arrays import ArrayGenerator
 from builder import Builder, Captured, Rejected
 from masks import random_mask
 from reference import Arrays, compute_logits, make_grid, run_kernel
@@ -50,7 +51,7 @@ class Case:
 class Generator:
     def __init__(self, seed: int, number: int, sizes: Sizes) -> None:
         self.rng = random.Random(f"{seed}/{number}")
-        self.numpy = np.random.default_rng([seed & 0xFFFFFFFF, number])
+        self.arrays = ArrayGenerator(self.rng.getrandbits(64))
         self.sizes = sizes
         self.spec = Spec("f", {}, [], [], [])
         self.inputs: Arrays = {}
@@ -95,7 +96,7 @@ class Generator:
         # Large logits in f32 tell orders of summation apart, in few elements by chance; in 16 bits weights round more.
         large = self.rng.random() < 0.03 and self.element != "f32"
         factor = self.rng.choice([0.5, 1.0, 1.0, 3.0]) * (30.0 if large else 1.0)
-        value = round_to(self.numpy.normal(size=sizes) * factor, self.element)
+        value = round_to(self.arrays.normal(sizes) * factor, self.element)
         return self.add(name, sizes, static, self.element, value.astype(np.float64))
 
     def draw_tensors(self, number: int, kind: str) -> list[str]:
@@ -130,7 +131,7 @@ class Generator:
         clause = {}
         together = self.queries == self.keys and self.rng.random() < 0.5
         for side, total in (("query", self.queries), ("key", self.keys)):
-            cuts = np.sort(self.numpy.integers(0, total + 1, self.batch - 1))
+            cuts = np.sort(self.arrays.integers(0, total, [self.batch - 1]))
             if self.batch > 2 and self.rng.random() < 0.4:
                 cuts[0] = cuts[1]
             if together and side == "key":
@@ -145,7 +146,7 @@ class Generator:
         for side, total in (("query", self.queries), ("key", self.keys)):
             if self.rng.random() < 0.35:
                 continue
-            value = self.numpy.integers(0, total + 1, self.batch)
+            value = self.arrays.integers(0, total, [self.batch])
             for n in range(self.batch):
                 value[n] = self.rng.choice([value[n], value[n], 0, 1, total])
             name = f"{side}_lengths{len(self.spec.arguments)}"
@@ -168,7 +169,7 @@ class Generator:
             count = rng.choice([1, 1, 2, 5])
             sizes = [heads, count] if rng.random() < 0.7 else [count]
             element = rng.choice(["f32", "bf16", "f16"])
-            value = round_to(self.numpy.normal(size=sizes) * 2, element).astype(np.float64)
+            value = round_to(self.arrays.normal(sizes) * 2, element).astype(np.float64)
             if rng.random() < 0.1 and element != "f16":
                 value.flat[0] = round_to(np.float64(rng.choice([1e30, -1e30, 1e36, -1e36])), element)
             clauses["sinks"] = self.add(f"sinks{len(self.spec.arguments)}", sizes, [True] * 2, element, value)

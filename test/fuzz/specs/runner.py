@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import tempfile
+import time
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class Verdict:
     kind: str
     reason: str = ""  # one line
     output: str = ""
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)  # by what they were spent on
 
     @property
     def fault(self) -> bool:
@@ -126,11 +128,15 @@ class Runner:
         self.log = self.folder / "stderr"
         self.cores = cores
 
-    def close(self) -> None:
+    def stop(self) -> None:
+        """Ends the process; the next request starts another."""
         if self.process:
             self.process.kill()
             self.process.wait()
         self.process = None
+
+    def close(self) -> None:
+        self.stop()
         for path in self.folder.glob("*"):
             path.unlink()
         self.folder.rmdir()
@@ -171,6 +177,14 @@ class Runner:
             return ""
 
     def run(self, case: Case) -> Verdict:
+        start = time.monotonic()
+        seconds: dict[str, float] = {}
+        verdict = self.judge(case, seconds)
+        # What is left is writing and reading files, and numpy's word on the results.
+        verdict.seconds = seconds | {"compare": time.monotonic() - start - sum(seconds.values()) + seconds.get("assembler", 0)}
+        return verdict
+
+    def judge(self, case: Case, seconds: dict[str, float]) -> Verdict:
         spec, inputs = write_case(self.folder, case)
         reference = self.folder / "reference.safetensors"
         answer, ended = self.ask(f"{spec}\t{inputs}\t{reference}")
@@ -180,13 +194,13 @@ class Runner:
             line = line or place_of_crash(said)
             return Verdict("hang" if "hangs" in ended else "crash", f"the process {ended}" + (f": {line}" if line else ""), said)
         result = json.loads(answer)
+        seconds.update(result["seconds"])
         if result["stage"] != "done":
             error = result["error"]
             line = first_error(error)
-            if "CUDA_ERROR_" in error and self.process:
+            if "CUDA_ERROR_" in error:
                 # What goes wrong on a GPU leaves nothing there that works.
-                self.process.kill()
-                self.process.wait()
+                self.stop()
             if _INTERNAL.search(error):
                 return Verdict("message", line, error)
             if result["stage"] == "compile" and not re.search(r":\d+:\d+: error: ", error):

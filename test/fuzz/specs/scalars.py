@@ -48,14 +48,14 @@ def unsigned(value: np.ndarray, width: int) -> np.ndarray:
 
 
 def round_to(value: np.ndarray, type_name: str) -> np.ndarray:
-    """`value` rounded to a float type; f32 arrays stay float32, narrower types are held in float32."""
+    """`value` rounded to a float type, in its shape; f32 arrays stay float32, narrower types are held in float32."""
     if type_name == "f64":
         return np.asarray(value, dtype=np.float64)
     if type_name == "f32":
         return np.asarray(value, dtype=np.float32)
     if type_name == "f16":
         return np.asarray(value, dtype=np.float16).astype(np.float32)
-    single = np.ascontiguousarray(value, dtype=np.float32)
+    single = np.asarray(value, dtype=np.float32)
     bits = single.view(np.uint32).astype(np.uint64)
     bits = (bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))) & np.uint64(0xFFFF0000)
     rounded = bits.astype(np.uint32).view(np.float32)

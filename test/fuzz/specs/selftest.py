@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Tests of what draws specs and judges them."""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import unittest
+from unittest import mock
+
+import numpy as np
+
+import fuzz_specs
+from arrays import ArrayGenerator
+from builder import Builder
+from generate import SMALL, generate
+from reference import make_grid
+from scalars import round_to
+
+
+class DrawingTest(unittest.TestCase):
+    def test_scalars_stay_scalars(self) -> None:
+        for type_name in ("f16", "bf16", "f32", "f64"):
+            self.assertEqual(np.shape(round_to(np.float64(1e-3), type_name)), ())
+            self.assertAlmostEqual(float(round_to(np.float64(1e-3), type_name)), 1e-3, 5)
+
+    def test_constants_of_all_types(self) -> None:
+        case = generate(1, 0, SMALL)
+        grid = make_grid(case.spec, case.spec.kernels[0], case.inputs)
+        builder = Builder(mock.Mock(random=lambda: 0.9, getrandbits=lambda _: 1), case.spec, case.spec.kernels[0], grid, case.inputs, None, [])
+        for type_name in ("f16", "bf16", "f32", "f64", "i1", "i8", "i64", "index"):
+            self.assertEqual(builder.types[builder.constant(-1, type_name)], type_name)
+        # The lowest bits count, as in the text.
+        self.assertFalse(builder.value(builder.constant(2, "i1")).any())
+
+    def test_arrays_are_the_same_everywhere(self) -> None:
+        arrays = ArrayGenerator(7)
+        self.assertEqual(arrays.integers(-3, 5, [4]).tolist(), [3, 5, -1, 3])
+        self.assertEqual(arrays.integers(-(1 << 63), (1 << 63) - 1, [2]).tolist(), [-3686281399541214907, 6890844805077280564])
+        self.assertEqual([value.hex() for value in arrays.normal([3])], ["-0x1.b70dcdd3f901cp-1", "0x1.86a6b1cf1e615p-1", "-0x1.905c26bcf2c41p-1"])
+        self.assertEqual(arrays.uniform([]).shape, ())
+
+
+class FaultTest(unittest.TestCase):
+    def test_a_fault_of_the_generator_is_one_of_its_number(self) -> None:
+        options = argparse.Namespace(seed=1, small=True)
+        runner = mock.Mock()
+        with mock.patch.object(fuzz_specs, "generate", side_effect=TypeError("no such thing")):
+            verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})
+        self.assertTrue(verdict.fault)
+        self.assertEqual(verdict.kind, "generator")
+        self.assertIn("no such thing", verdict.reason)
+        self.assertIn("of fuzz_specs.py", verdict.reason)
+        runner.run.assert_not_called()
+
+    def test_a_fault_of_the_judge_is_one_of_its_number(self) -> None:
+        options = argparse.Namespace(seed=1, small=True)
+        runner = mock.Mock()
+        runner.run.side_effect = ValueError("odd shapes")
+        verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})
+        self.assertEqual(verdict.kind, "tester")
+        runner.stop.assert_called()
+
+
+if __name__ == "__main__":
+    unittest.main()
