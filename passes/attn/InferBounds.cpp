@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
-#include "passes/attn/KeyRange.h"
 #include "passes/attn/Passes.h"
+#include "passes/attn/PositionRange.h"
 
 namespace attnc::attn {
 #define GEN_PASS_DEF_ATTNINFERBOUNDS
@@ -41,35 +41,20 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
   static bool buildBounds(KernelOpInterface kernel) {
     Block *block = addEntry(kernel.getBounds(), 4);
     OpBuilder builder = OpBuilder::atBlockEnd(block);
-    Value b = block->getArgument(0), h = block->getArgument(1);
-    BoxEvaluator evaluator(
-        builder, kernel.getMask(),
-        {Interval{b, b}, Interval{h, h}, Interval{block->getArgument(2), block->getArgument(3)}, Interval{}});
-    KeySolver solver(builder, kernel.getMask(), evaluator);
-    KeyRange range = solver.solve(kernel.getMask().front().getTerminator()->getOperand(0));
-
+    Bounds bounds = attnc::attn::buildBounds(builder, kernel, keyAxis, block->getArgument(0), block->getArgument(1),
+                                             {block->getArgument(2), block->getArgument(3)});
     Location loc = kernel.getLoc();
     auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-    Value zero = constant(0);
-    auto low = [&](Value v) -> Value { return v ? arith::MaxSIOp::create(builder, loc, v, zero).getResult() : zero; };
-    auto high = [&](Value v) -> Value { return v ? v : constant(beyondKeys); };
-    SmallVector<Value> ends{low(range.possible.low), low(range.full.low), high(range.full.high),
-                            high(range.possible.high)};
-    if (Value check = evaluator.buildScalarCheck()) {
-      int64_t unknown[] = {0, 0, 0, beyondKeys};
-      for (auto [end, otherwise] : llvm::zip_equal(ends, unknown))
-        end = arith::SelectOp::create(builder, loc, check, end, constant(otherwise));
-    }
     // What is as far away as no key is may be nearer.
-    auto yield = YieldOp::create(builder, loc, ends);
+    auto yield = YieldOp::create(builder, loc, bounds.ends);
     builder.setInsertionPoint(yield);
     RegionRanges ranges(kernel.getBounds());
     for (OpOperand &end : yield->getOpOperands())
       if (Value v = end.get(); !ranges.fits(v, 32)) {
-        Value within = arith::MaxSIOp::create(builder, loc, v, constant(-beyondKeys));
-        end.set(arith::MinSIOp::create(builder, loc, within, constant(beyondKeys)));
+        Value within = arith::MaxSIOp::create(builder, loc, v, constant(-keyAxis.beyond));
+        end.set(arith::MinSIOp::create(builder, loc, within, constant(keyAxis.beyond)));
       }
-    return range.exact;
+    return bounds.exact;
   }
 
   /// Fills `blocks`; removes it again, and returns false, where it decides nothing.

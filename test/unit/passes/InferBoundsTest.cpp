@@ -7,8 +7,11 @@
 
 #include "MaskModule.h"
 #include "RegionInterpreter.h"
+#include "dialect/attn/AttnOps.h"
+#include "passes/attn/PositionRange.h"
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace attnc;
 using namespace attnc::test;
@@ -159,6 +162,79 @@ static void compare(const MaskCase &mask, llvm::ArrayRef<int64_t> scalars) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Queries that see a tile of keys
+//===----------------------------------------------------------------------===//
+
+/// Puts the bounds along the axis of queries in the place of those along the axis of keys: a region of b, h, and the
+/// first and the last key of a tile.
+static bool buildQueryBounds(attn::KernelOpInterface kernel) {
+  mlir::Region &region = kernel.getBounds();
+  region.getBlocks().clear();
+  mlir::OpBuilder builder(kernel.getContext());
+  llvm::SmallVector<mlir::Type> types(4, builder.getIndexType());
+  mlir::Block *block = builder.createBlock(&region, {}, types, llvm::SmallVector<mlir::Location>(4, kernel.getLoc()));
+  attn::Bounds bounds = attn::buildBounds(builder, kernel, attn::queryAxis, block->getArgument(0),
+                                          block->getArgument(1), {block->getArgument(2), block->getArgument(3)});
+  attn::YieldOp::create(builder, kernel.getLoc(), bounds.ends);
+  return bounds.exact;
+}
+
+/// No query that keeps one of the keys may be left out, and none that does not keep all may be in the full stretch.
+/// With `tight`, each query that is in sees a key, and each that sees all is in the full stretch.
+static void compareQueries(const MaskCase &mask, attn::KernelOpInterface kernel, const Problem &problem, bool tight) {
+  for (auto [b, h] : places)
+    for (int64_t keys : {8, 1, 64})
+      for (int64_t j = 0; j < problem.keys && !testing::Test::HasFailure(); j += keys) {
+        int64_t last = std::min(j + keys, problem.keys) - 1;
+        SCOPED_TRACE("keys " + std::to_string(j) + " to " + std::to_string(last) + " of " +
+                     std::to_string(problem.keys) + ", queries " + std::to_string(problem.queries));
+        auto ends = RegionInterpreter(kernel.getBounds(), problem).run({b, h, j, last});
+        ASSERT_TRUE(ends);
+        for (int64_t row = 0; row < problem.queries; ++row) {
+          int64_t i = row + problem.shift;
+          bool some = false, all = true;
+          for (int64_t key = j; key <= last; ++key)
+            (mask.keeps(Point{b, h, i, key, row}, problem) ? some : all) =
+                mask.keeps(Point{b, h, i, key, row}, problem);
+          bool possible = i >= (*ends)[0] && i < (*ends)[3], full = i >= (*ends)[1] && i < (*ends)[2];
+          EXPECT_TRUE(!some || possible) << "query at " << i << " is left out";
+          EXPECT_TRUE(all || !full) << "query at " << i << " does not keep all";
+          if (tight)
+            EXPECT_TRUE(possible == some && full == all) << "query at " << i;
+        }
+      }
+}
+
+/// Whether the queries that see a key are one stretch, and the solver is expected to find it.
+static bool isStretchOfQueries(const MaskCase &mask) {
+  static const std::set<std::string> names = {"causal",           "causal_mirrored", "causal_by_difference",
+                                              "causal_negated",   "anticausal",      "diagonal",
+                                              "window_left",      "window_right",    "window",
+                                              "window_of_itself", "some_queries"};
+  return names.count(mask.name) > 0;
+}
+
+static void compareQueries(const MaskCase &mask, llvm::ArrayRef<int64_t> scalars, bool tight) {
+  for (Passes passes : {Passes::Simplified, Passes::Bare}) {
+    SCOPED_TRACE(mask.text);
+    MaskModule module(mask.text, passes);
+    attn::KernelOpInterface kernel = module.getKernel();
+    ASSERT_TRUE(kernel);
+    if (kernel.getMask().empty())
+      continue;
+    EXPECT_TRUE(buildQueryBounds(kernel) || !tight);
+    for (auto [queries, keys] : {std::pair<int64_t, int64_t>(20, 45), {40, 40}, {45, 20}})
+      compareQueries(mask, kernel, Problem(queries, keys), tight);
+    for (int64_t width : scalars) {
+      SCOPED_TRACE("%w is " + std::to_string(width));
+      compareQueries(mask, kernel, Problem(17, 9, width), /*tight=*/false);
+    }
+    if (testing::Test::HasFailure())
+      return;
+  }
+}
+
 namespace {
 class WrittenMask : public testing::TestWithParam<MaskCase> {};
 /// Random masks come in groups of 20, so that a test is not over before it has started.
@@ -166,6 +242,19 @@ class RandomMasks : public testing::TestWithParam<uint64_t> {};
 } // namespace
 
 TEST_P(WrittenMask, BoundsAgreeWithBruteForce) { compare(GetParam(), extremeNumbers()); }
+
+/// Masks that are one stretch of keys for each query are one of queries for each key.
+TEST_P(WrittenMask, QueryBoundsAgreeWithBruteForce) {
+  compareQueries(GetParam(), extremeNumbers(), isStretchOfQueries(GetParam()));
+}
+
+TEST_P(RandomMasks, QueryBoundsAgreeWithBruteForce) {
+  for (uint64_t seed = GetParam(); seed < GetParam() + 20 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::vector<int64_t> scalars = extremeNumbers();
+    compareQueries(generateMask(seed), scalars[seed % scalars.size()], /*tight=*/false);
+  }
+}
 
 TEST_P(RandomMasks, BoundsAgreeWithBruteForce) {
   for (uint64_t seed = GetParam(); seed < GetParam() + 20 && !HasFailure(); ++seed) {

@@ -1,8 +1,8 @@
-//===- KeyRange.cpp - Solving a mask for the key position -------*- C++ -*-===//
+//===- PositionRange.cpp - Solving a mask for a position --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/KeyRange.h"
+#include "passes/attn/PositionRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -10,35 +10,36 @@ using namespace mlir;
 using namespace attnc::attn;
 using Predicate = arith::CmpIPredicate;
 
-/// Numbers of this many bits, and what is made of them and of multiples of j below, stay within 64.
+/// Numbers of this many bits, and what is made of them and of multiples of positions below, stay within 64.
 static constexpr unsigned smallBits = 61;
-/// The greatest multiple of j that is solved for.
+/// The greatest multiple of a position that is solved for.
 static constexpr int64_t maxFactor = int64_t(1) << 30;
 
-KeySolver::KeySolver(OpBuilder &builder, Region &mask, BoxEvaluator &evaluator)
-    : builder(builder), mask(mask), evaluator(evaluator), loc(mask.getLoc()) {
-  keyDependent.insert(mask.getArguments().back());
+PositionSolver::PositionSolver(OpBuilder &builder, Region &mask, BoxEvaluator &evaluator, const Axis &axis)
+    : builder(builder), evaluator(evaluator), axis(axis), position(mask.getArgument(axis.argument)),
+      loc(mask.getLoc()) {
+  dependent.insert(position);
   for (Operation &op : mask.front())
-    if (llvm::any_of(op.getOperands(), [this](Value operand) { return keyDependent.contains(operand); }))
-      keyDependent.insert(op.result_begin(), op.result_end());
+    if (llvm::any_of(op.getOperands(), [this](Value operand) { return dependent.contains(operand); }))
+      dependent.insert(op.result_begin(), op.result_end());
 }
 
-Value KeySolver::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-Value KeySolver::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
-Value KeySolver::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
-Value KeySolver::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
-Value KeySolver::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+Value PositionSolver::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value PositionSolver::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
+Value PositionSolver::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
+Value PositionSolver::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value PositionSolver::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 
-KeyInterval KeySolver::nothing() { return {constant(beyondKeys), constant(0)}; }
+PositionInterval PositionSolver::nothing() { return {constant(axis.beyond), constant(axis.first)}; }
 
-/// Nothing is known: every key may be kept, none is known to be.
-KeyRange KeySolver::unknown() { return {{}, nothing(), false}; }
+/// Nothing is known: every position may be kept, none is known to be.
+PositionRange PositionSolver::unknown() { return {{}, nothing(), false}; }
 
-/// A condition that does not depend on j keeps every key or none.
-KeyRange KeySolver::uniform(Interval condition, bool negated) {
+/// A condition that does not depend on the position keeps all or none.
+PositionRange PositionSolver::uniform(Interval condition, bool negated) {
   APInt value;
   if (condition.least == condition.greatest && matchPattern(condition.least, m_ConstantInt(&value)))
-    return value.isZero() == negated ? KeyRange{{}, {}, true} : KeyRange{nothing(), nothing(), true};
+    return value.isZero() == negated ? PositionRange{{}, {}, true} : PositionRange{nothing(), nothing(), true};
   Value all = condition.least, some = condition.greatest;
   if (negated) {
     Value one = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
@@ -46,15 +47,15 @@ KeyRange KeySolver::uniform(Interval condition, bool negated) {
     some = arith::XOrIOp::create(builder, loc, all, one);
     all = notSome;
   }
-  auto choose = [&](Value keep) -> KeyInterval {
-    return {arith::SelectOp::create(builder, loc, keep, constant(0), constant(beyondKeys)),
-            arith::SelectOp::create(builder, loc, keep, constant(beyondKeys), constant(0))};
+  auto choose = [&](Value keep) -> PositionInterval {
+    return {arith::SelectOp::create(builder, loc, keep, constant(axis.first), constant(axis.beyond)),
+            arith::SelectOp::create(builder, loc, keep, constant(axis.beyond), constant(axis.first))};
   };
   return {choose(some), choose(all), true};
 }
 
-KeyRange KeySolver::conjunction(const KeyRange &a, const KeyRange &b) {
-  auto intersect = [&](const KeyInterval &x, const KeyInterval &y) -> KeyInterval {
+PositionRange PositionSolver::conjunction(const PositionRange &a, const PositionRange &b) {
+  auto intersect = [&](const PositionInterval &x, const PositionInterval &y) -> PositionInterval {
     return {x.low && y.low ? greatest(x.low, y.low)
             : x.low        ? x.low
                            : y.low,
@@ -65,52 +66,52 @@ KeyRange KeySolver::conjunction(const KeyRange &a, const KeyRange &b) {
   return {intersect(a.possible, b.possible), intersect(a.full, b.full), a.exact && b.exact};
 }
 
-KeyRange KeySolver::disjunction(const KeyRange &a, const KeyRange &b) {
-  KeyInterval hull{a.possible.low && b.possible.low ? least(a.possible.low, b.possible.low) : Value(),
-                   a.possible.high && b.possible.high ? greatest(a.possible.high, b.possible.high) : Value()};
+PositionRange PositionSolver::disjunction(const PositionRange &a, const PositionRange &b) {
+  PositionInterval hull{a.possible.low && b.possible.low ? least(a.possible.low, b.possible.low) : Value(),
+                        a.possible.high && b.possible.high ? greatest(a.possible.high, b.possible.high) : Value()};
   // Two stretches that start or end together join; of two others, the longer one serves.
-  KeyInterval full;
+  PositionInterval full;
   if (!a.full.low && !b.full.low) {
     full = {{}, a.full.high && b.full.high ? greatest(a.full.high, b.full.high) : Value()};
   } else if (!a.full.high && !b.full.high) {
     full = {a.full.low && b.full.low ? least(a.full.low, b.full.low) : Value(), {}};
   } else {
     auto end = [&](Value v, int64_t otherwise) { return v ? v : constant(otherwise); };
-    Value aLow = end(a.full.low, 0), aHigh = end(a.full.high, beyondKeys);
-    Value bLow = end(b.full.low, 0), bHigh = end(b.full.high, beyondKeys);
+    Value aLow = end(a.full.low, axis.first), aHigh = end(a.full.high, axis.beyond);
+    Value bLow = end(b.full.low, axis.first), bHigh = end(b.full.high, axis.beyond);
     Value takeA = arith::CmpIOp::create(builder, loc, Predicate::sge, sub(aHigh, aLow), sub(bHigh, bLow));
     full = {arith::SelectOp::create(builder, loc, takeA, aLow, bLow),
             arith::SelectOp::create(builder, loc, takeA, aHigh, bHigh)};
   }
-  // Both keep everything from the first key on: the union is one stretch. Otherwise there may be a gap.
+  // Both keep everything from the first position on: the union is one stretch. Otherwise there may be a gap.
   bool exact = a.exact && b.exact && ((!a.possible.low && !b.possible.low) || (!a.possible.high && !b.possible.high));
   return {hull, full, exact};
 }
 
-KeyRange KeySolver::solve(Value condition, bool negated) {
+PositionRange PositionSolver::solve(Value condition, bool negated) {
   auto it = solved[negated].find(condition);
   if (it != solved[negated].end())
     return it->second;
-  KeyRange range = solveOp(condition, negated);
+  PositionRange range = solveOp(condition, negated);
   solved[negated].try_emplace(condition, range);
   return range;
 }
 
-KeyRange KeySolver::solveOp(Value condition, bool negated) {
-  if (!keyDependent.contains(condition))
+PositionRange PositionSolver::solveOp(Value condition, bool negated) {
+  if (!dependent.contains(condition))
     return uniform(evaluator.evaluateCondition(condition), negated);
   Operation *op = condition.getDefiningOp();
   if (!op)
     return unknown();
   if (isa<arith::AndIOp, arith::OrIOp>(op)) {
-    KeyRange a = solve(op->getOperand(0), negated), b = solve(op->getOperand(1), negated);
+    PositionRange a = solve(op->getOperand(0), negated), b = solve(op->getOperand(1), negated);
     // De Morgan: a negated conjunction is a disjunction of negations.
     return isa<arith::AndIOp>(op) != negated ? conjunction(a, b) : disjunction(a, b);
   }
   if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
     return solve(op->getOperand(0), !negated);
   if (isa<arith::SelectOp>(op)) {
-    KeyRange chosen = conjunction(solve(op->getOperand(0)), solve(op->getOperand(1), negated));
+    PositionRange chosen = conjunction(solve(op->getOperand(0)), solve(op->getOperand(1), negated));
     return disjunction(chosen, conjunction(solve(op->getOperand(0), true), solve(op->getOperand(2), negated)));
   }
   if (isa<arith::CmpIOp>(op))
@@ -118,7 +119,7 @@ KeyRange KeySolver::solveOp(Value condition, bool negated) {
   return unknown();
 }
 
-std::optional<KeySolver::Linear> KeySolver::decompose(Value value) {
+std::optional<PositionSolver::Linear> PositionSolver::decompose(Value value) {
   auto it = decomposed.find(value);
   if (it != decomposed.end())
     return it->second;
@@ -127,10 +128,10 @@ std::optional<KeySolver::Linear> KeySolver::decompose(Value value) {
   return linear;
 }
 
-std::optional<KeySolver::Linear> KeySolver::decomposeOp(Value value) {
+std::optional<PositionSolver::Linear> PositionSolver::decomposeOp(Value value) {
   if (!value.getType().isIndex())
     return std::nullopt;
-  if (value == mask.getArguments().back())
+  if (value == position)
     return Linear{1, {constant(0), constant(0)}};
   if (std::optional<Interval> range = evaluator.evaluate(value))
     return Linear{0, *range};
@@ -175,18 +176,18 @@ static Predicate mirror(Predicate predicate) {
   }
 }
 
-KeyRange KeySolver::solveCompare(Operation *op, bool negated) {
+PositionRange PositionSolver::solveCompare(Operation *op, bool negated) {
   auto compare = cast<arith::CmpIOp>(op);
   Predicate predicate = negated ? arith::invertPredicate(compare.getPredicate()) : compare.getPredicate();
   Value lhs = compare.getLhs(), rhs = compare.getRhs();
-  if (std::optional<KeyRange> quotient = solveQuotient(predicate, lhs, rhs))
+  if (std::optional<PositionRange> quotient = solveQuotient(predicate, lhs, rhs))
     return *quotient;
-  if (std::optional<KeyRange> quotient = solveQuotient(mirror(predicate), rhs, lhs))
+  if (std::optional<PositionRange> quotient = solveQuotient(mirror(predicate), rhs, lhs))
     return *quotient;
   std::optional<Linear> a = decompose(lhs), b = decompose(rhs);
   if (!a || !b)
     return unknown();
-  // a ? b  is  (fa - fb) * j + (ra - rb) ? 0.
+  // a ? b  is  (fa - fb) * p + (ra - rb) ? 0.
   Interval rest{sub(a->rest.least, b->rest.greatest), sub(a->rest.greatest, b->rest.least)};
   int64_t factor = a->factor - b->factor;
   if (factor >= 0)
@@ -196,11 +197,11 @@ KeyRange KeySolver::solveCompare(Operation *op, bool negated) {
 }
 
 /// floor(e / c) ? r with a positive constant c is a comparison of e itself: e <= c*r + c-1, or e >= c*r.
-std::optional<KeyRange> KeySolver::solveQuotient(Predicate predicate, Value lhs, Value rhs) {
+std::optional<PositionRange> PositionSolver::solveQuotient(Predicate predicate, Value lhs, Value rhs) {
   Operation *op = lhs.getDefiningOp();
-  // Truncating division floors what is not negative; of the values here, the key position is known to be.
+  // Truncating division floors what is not negative; of the values here, a key's position is known to be.
   bool floors = op && (isa<arith::FloorDivSIOp>(op) ||
-                       (isa<arith::DivSIOp, arith::DivUIOp>(op) && op->getOperand(0) == mask.getArguments().back()));
+                       (isa<arith::DivSIOp, arith::DivUIOp>(op) && axis.first == 0 && op->getOperand(0) == position));
   APInt divisor;
   if (!floors || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive() ||
       divisor.uge(int64_t(1) << 31))
@@ -239,8 +240,8 @@ std::optional<KeyRange> KeySolver::solveQuotient(Predicate predicate, Value lhs,
   }
 }
 
-/// factor * j + rest ? 0 with factor >= 0.
-KeyRange KeySolver::solveLinear(Predicate predicate, int64_t factor, Interval rest) {
+/// factor * p + rest ? 0 with factor >= 0.
+PositionRange PositionSolver::solveLinear(Predicate predicate, int64_t factor, Interval rest) {
   if (factor == 0) {
     Value zero = constant(0);
     auto cmp = [&](Predicate p, Value v) -> Value { return arith::CmpIOp::create(builder, loc, p, v, zero); };
@@ -255,18 +256,18 @@ KeyRange KeySolver::solveLinear(Predicate predicate, int64_t factor, Interval re
       return unknown();
     }
   }
-  // The greatest j with factor * j <= -r is floor(-r / factor).
+  // The greatest p with factor * p <= -r is floor(-r / factor).
   auto last = [&](Value r, int64_t slack) -> Value {
     Value bound = sub(constant(slack), r);
     return factor == 1 ? bound : arith::FloorDivSIOp::create(builder, loc, bound, constant(factor)).getResult();
   };
-  auto after = [&](Value j) { return add(j, constant(1)); };
+  auto after = [&](Value p) { return add(p, constant(1)); };
   switch (predicate) {
-  case Predicate::slt: // factor * j <= -rest - 1
+  case Predicate::slt: // factor * p <= -rest - 1
     return {{{}, after(last(rest.least, -1))}, {{}, after(last(rest.greatest, -1))}, true};
   case Predicate::sle:
     return {{{}, after(last(rest.least, 0))}, {{}, after(last(rest.greatest, 0))}, true};
-  case Predicate::sgt: // not factor * j <= -rest
+  case Predicate::sgt: // not factor * p <= -rest
     return {{after(last(rest.greatest, 0)), {}}, {after(last(rest.least, 0)), {}}, true};
   case Predicate::sge:
     return {{after(last(rest.greatest, -1)), {}}, {after(last(rest.least, -1)), {}}, true};
@@ -277,4 +278,27 @@ KeyRange KeySolver::solveLinear(Predicate predicate, int64_t factor, Interval re
   default:
     return unknown();
   }
+}
+
+Bounds attnc::attn::buildBounds(OpBuilder &builder, KernelOpInterface kernel, const Axis &axis, Value b, Value h,
+                                Interval other) {
+  Region &mask = kernel.getMask();
+  bool ofKeys = axis.argument == keyAxis.argument;
+  BoxEvaluator evaluator(builder, mask, {{b, b}, {h, h}, ofKeys ? other : Interval{}, ofKeys ? Interval{} : other});
+  PositionSolver solver(builder, mask, evaluator, axis);
+  PositionRange range = solver.solve(mask.front().getTerminator()->getOperand(0));
+
+  Location loc = kernel.getLoc();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  Value first = constant(axis.first);
+  auto low = [&](Value v) -> Value { return v ? arith::MaxSIOp::create(builder, loc, v, first).getResult() : first; };
+  auto high = [&](Value v) -> Value { return v ? v : constant(axis.beyond); };
+  Bounds bounds{{low(range.possible.low), low(range.full.low), high(range.full.high), high(range.possible.high)},
+                range.exact};
+  if (Value check = evaluator.buildScalarCheck()) {
+    int64_t unknown[] = {axis.first, axis.first, axis.first, axis.beyond};
+    for (auto [end, otherwise] : llvm::zip_equal(bounds.ends, unknown))
+      end = arith::SelectOp::create(builder, loc, check, end, constant(otherwise));
+  }
+  return bounds;
 }
