@@ -60,15 +60,19 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
       for (auto [end, otherwise] : llvm::zip_equal(ends, unknown))
         end = arith::SelectOp::create(builder, loc, check, end, constant(otherwise));
     }
-    // What is as far away as no key is may be nearer.
+    // What is as far away as no key is may be nearer. Distances between ends, in whole steps, are taken in 32 bits, and
+    // data and far positions take ends anywhere; an upper end meets the number of keys before.
     auto yield = YieldOp::create(builder, loc, ends);
     builder.setInsertionPoint(yield);
     RegionRanges ranges(kernel.getBounds());
-    for (OpOperand &end : yield->getOpOperands())
-      if (Value v = end.get(); !ranges.fits(v, 32)) {
-        Value within = arith::MaxSIOp::create(builder, loc, v, constant(-beyondKeys));
-        end.set(arith::MinSIOp::create(builder, loc, within, constant(beyondKeys)));
-      }
+    for (OpOperand &end : yield->getOpOperands()) {
+      bool isLow = end.getOperandNumber() < 2;
+      ConstantIntRanges reached = ranges.get(end.get());
+      if (reached.smin().slt(-beyondKeys))
+        end.set(arith::MaxSIOp::create(builder, loc, end.get(), constant(-beyondKeys)));
+      if (isLow ? reached.smax().sgt(beyondKeys) : !reached.smax().isSignedIntN(32))
+        end.set(arith::MinSIOp::create(builder, loc, end.get(), constant(beyondKeys)));
+    }
     return range.exact;
   }
 
