@@ -45,15 +45,19 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
                                              {block->getArgument(2), block->getArgument(3)});
     Location loc = kernel.getLoc();
     auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-    // What is as far away as no key is may be nearer.
+    // What is as far away as no key is may be nearer. Distances between ends, in whole steps, are taken in 32 bits, and
+    // data and far positions take ends anywhere; an upper end meets the number of keys before.
     auto yield = YieldOp::create(builder, loc, bounds.ends);
     builder.setInsertionPoint(yield);
     RegionRanges ranges(kernel.getBounds());
-    for (OpOperand &end : yield->getOpOperands())
-      if (Value v = end.get(); !ranges.fits(v, 32)) {
-        Value within = arith::MaxSIOp::create(builder, loc, v, constant(-keyAxis.beyond));
-        end.set(arith::MinSIOp::create(builder, loc, within, constant(keyAxis.beyond)));
-      }
+    for (OpOperand &end : yield->getOpOperands()) {
+      bool isLow = end.getOperandNumber() < 2;
+      ConstantIntRanges reached = ranges.get(end.get());
+      if (reached.smin().slt(-keyAxis.beyond))
+        end.set(arith::MaxSIOp::create(builder, loc, end.get(), constant(-keyAxis.beyond)));
+      if (isLow ? reached.smax().sgt(keyAxis.beyond) : !reached.smax().isSignedIntN(32))
+        end.set(arith::MinSIOp::create(builder, loc, end.get(), constant(keyAxis.beyond)));
+    }
     return bounds.exact;
   }
 

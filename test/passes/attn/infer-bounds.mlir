@@ -147,7 +147,6 @@ func.func @window(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index
 // CHECK-DAG: %[[MOST:.*]] = arith.constant 2147483647 : index
 // CHECK-DAG: %[[BEYOND:.*]] = arith.constant 1073741824 : index
-// CHECK-DAG: %[[BEFORE:.*]] = arith.constant -1073741824 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK: } bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I0:[a-z0-9_]+]], %[[I1:[a-z0-9_]+]]) {
@@ -165,10 +164,8 @@ func.func @window(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // CHECK-NEXT: %[[V6:.*]] = arith.subi %[[C1]], %[[R0]] : index
 // CHECK-NEXT: %[[V7:.*]] = arith.maxsi %[[V1]], %[[C0]] : index
 // CHECK-NEXT: %[[V8:.*]] = arith.maxsi %[[V2]], %[[C0]] : index
-// CHECK-NEXT: %[[A6:.*]] = arith.maxsi %[[V6]], %[[BEFORE]] : index
-// CHECK-NEXT: %[[B6:.*]] = arith.minsi %[[A6]], %[[BEYOND]] : index
-// CHECK-NEXT: %[[A5:.*]] = arith.maxsi %[[V5]], %[[BEFORE]] : index
-// CHECK-NEXT: %[[B5:.*]] = arith.minsi %[[A5]], %[[BEYOND]] : index
+// CHECK-NEXT: %[[B6:.*]] = arith.minsi %[[V6]], %[[BEYOND]] : index
+// CHECK-NEXT: %[[B5:.*]] = arith.minsi %[[V5]], %[[BEYOND]] : index
 // CHECK-NEXT: attn.yield %[[V7]], %[[V8]], %[[B6]], %[[B5]] : index, index, index, index
 // CHECK-NEXT: } : (
 func.func @window_of_values(%q: tensor<?x?x4x64xf32>, %w: index, %n: index) -> tensor<?x?x4x64xf32> {
@@ -821,6 +818,31 @@ func.func @scalars_that_wrap(%q: tensor<?x?x4x64xf32>, %w: index) -> tensor<?x?x
     mask (%b, %h, %i, %j) {
       %last = arith.addi %i, %w : index
       %keep = arith.cmpi sle, %j, %last : index
+      attn.yield %keep : i1
+    } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}
+
+// -----
+
+// Lengths from data, and windows of queries that stand anywhere: ends are near enough to be subtracted in 32 bits.
+
+// CHECK-LABEL: func.func @far_ends(
+// CHECK-DAG: %[[BEYOND:.*]] = arith.constant 1073741824 : index
+// CHECK-DAG: %[[BEFORE:.*]] = arith.constant -1073741824 : index
+// CHECK: } bounds (
+// CHECK: %[[LENGTH:.*]] = attn.load
+// CHECK-NEXT: %[[END:.*]] = arith.index_cast %[[LENGTH]] : i32 to index
+// CHECK-DAG: %[[HIGH:.*]] = arith.maxsi %[[END]], %[[BEFORE]] : index
+// CHECK-DAG: %[[LOW:.*]] = arith.minsi %{{.*}}, %[[BEYOND]] : index
+// CHECK-DAG: %[[FULL:.*]] = arith.minsi %{{.*}}, %[[BEYOND]] : index
+// CHECK: attn.yield %[[LOW]], %[[FULL]], %[[HIGH]], %[[HIGH]] : index, index, index, index
+func.func @far_ends(%q: tensor<?x?x4x64xf32>, %len: tensor<?xi32>, %n: index) -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %q, %q q_offset(%n)
+    mask (%b, %h, %i, %j) {
+      %w = attn.window %i, %j left(7)
+      %p = attn.prefix %j, %len[%b] : tensor<?xi32>
+      %keep = arith.andi %w, %p : i1
       attn.yield %keep : i1
     } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
   return %o : tensor<?x?x4x64xf32>
