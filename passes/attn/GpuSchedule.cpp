@@ -298,9 +298,9 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
 
 /// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
 /// and loses digits from 14 below it on. bf16 has range to spare, which values need as well; under dropout its weights
-/// must not grow far.
+/// must not grow far. Sinks may be far above all logits, whose weights then have none to spare.
 static int64_t selectHeadroom(KernelOpInterface kernel) {
-  if (!isa<ForwardOp>(kernel.getOperation()))
+  if (!isa<ForwardOp>(kernel.getOperation()) || kernel.getSinks())
     return 0;
   bool isHalf = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF16();
   return isHalf ? 6 : kernel.getSeed() ? 0 : 40;

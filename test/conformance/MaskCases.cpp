@@ -148,6 +148,25 @@ static void addLargeValues(std::vector<Case> &cases, Extent extent) {
   add("_packed", spec, packedTrials(extent));
 }
 
+/// Sinks that are 11 above the logits: weights of 2^-16 in f16.
+static void addHighSinks(std::vector<Case> &cases) {
+  Spec spec = masked("", {"n: tensor<$Hx2xf32>"}, "sinks(%n : tensor<$Hx2xf32>)");
+  spec.score = "%c = arith.constant -11.0 : f32\n%x = arith.addf %s, %c : f32";
+  cases.push_back({"S6_sinks_above_all_logits", spec, standardTrials(Extent::Quick), {"bf16", "f16"}});
+}
+
+/// Values far below 1: weights that start octaves lower must not take digits from them
+/// (docs/rationale/online-softmax.md).
+static void addSmallValues(std::vector<Case> &cases) {
+  for (bool causal : {false, true}) {
+    std::vector<Trial> trials = standardTrials(Extent::Quick);
+    for (Trial &trial : trials)
+      trial.valueScale = 1e-24;
+    cases.push_back({std::string("S13_values_of_10_to_minus_24") + (causal ? "_causal" : ""),
+                     causal ? masked("%keep = attn.causal %i, %j") : Spec(), std::move(trials)});
+  }
+}
+
 static void addEmptyRows(std::vector<Case> &cases, Extent extent) {
   cases.push_back({"S7_nothing_kept", masked(R"(%c = arith.constant 0 : index
       %keep = arith.cmpi slt, %j, %c : index)"),
@@ -168,6 +187,8 @@ static void addEmptyRows(std::vector<Case> &cases, Extent extent) {
                           {}, "align(top_left)"),
                    standardTrials(extent)});
   addLargeValues(cases, extent);
+  addSmallValues(cases);
+  addHighSinks(cases);
 }
 
 void attnc::conformance::addMaskCases(std::vector<Case> &cases, Extent extent) {
