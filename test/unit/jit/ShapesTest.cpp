@@ -46,7 +46,6 @@ TEST(Shapes, FillInEveryArgument) {
   EXPECT_EQ(shapes.queryRowsOfSequence(), 5);
   EXPECT_EQ(shapes.keyRows(), 7);
   EXPECT_FALSE(shapes.packed());
-  EXPECT_EQ(shapes.size("Tq", 42), 42);
   EXPECT_EQ(shapes.toString(), "B=3, Sq=5, Sk=7");
 }
 
@@ -90,6 +89,17 @@ TEST(Shapes, JoinTheAxesOfOneTensor) {
   Shapes shapes = shapesOf(spec.kernel, "B=2,Sq=6");
   EXPECT_EQ(shapes.keyRows(), 6);
   EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[1]), (Dims{2, 6, 1, 8}));
+
+  OpenSpec other(paddedSpec("%t: tensor<?xi1>", R"(mask (%b, %h, %i, %j) {
+      %x = attn.load %t[%b] : tensor<?xi1>
+      %y = attn.load %t[%j] : tensor<?xi1>
+      %keep = arith.andi %x, %y : i1
+      attn.yield %keep : i1
+    })"));
+  shapes = shapesOf(other.kernel, "B=3,Sq=6");
+  EXPECT_EQ(shapes.batch(), 3);
+  EXPECT_EQ(shapes.queryRows(), 6);
+  EXPECT_EQ(shapes.keyRows(), 3);
 }
 
 TEST(Shapes, NameDimensionsOfComputedIndices) {
