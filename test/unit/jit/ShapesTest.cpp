@@ -102,6 +102,26 @@ TEST(Shapes, JoinTheAxesOfOneTensor) {
   EXPECT_EQ(shapes.keyRows(), 3);
 }
 
+/// Kernels of 4 and 2 query heads that index one dimension by their head can share a single element only.
+TEST(Shapes, ServeTheHeadsOfAllKernels) {
+  OpenSpec spec(R"(!four = tensor<?x?x4x8xf32>
+!two = tensor<?x?x2x8xf32>
+func.func @f(%q: !four, %p: !two, %k: !two, %t: tensor<?xf32> {attn.name = "t"}) -> (!four, !two) {
+  %x = attn.forward %q, %k, %k score (%s, %b, %h, %i, %j) {
+    %y = attn.alibi %s, %t[%h], %i, %j : tensor<?xf32>
+    attn.yield %y : f32
+  } : (!four, !two, !two) -> !four
+  %z = attn.forward %p, %k, %k score (%s, %b, %h, %i, %j) {
+    %y = attn.alibi %s, %t[%h], %i, %j : tensor<?xf32>
+    attn.yield %y : f32
+  } : (!two, !two, !two) -> !two
+  return %x, %z : !four, !two
+}
+)");
+  EXPECT_EQ(shapesOf(spec.kernel, "B=1,Sq=2,Sk=3").shapeOf(spec.kernel.inputs[3]), (Dims{1}));
+  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3", {"t.0=4"}), "dimension 't.0' is 1 in the spec, got 4");
+}
+
 TEST(Shapes, NameDimensionsOfComputedIndices) {
   OpenSpec spec(paddedSpec("%t: tensor<?xf32>", R"(score (%s, %b, %h, %i, %j) {
       %d = arith.subi %i, %j : index
