@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <numeric>
 
 namespace attnc::runtime {
 namespace {
@@ -46,6 +48,10 @@ private:
 
   /// Strides, address and alignment.
   Status checkMemory(size_t i) const;
+
+  /// Refuses an output in which tiles would write to one element twice, in no
+  /// order: steps along one dimension that lead where steps along another do.
+  Status checkDistinct(size_t i) const;
 
   /// Appends the slots of argument `i`.
   Status appendSlots(size_t i);
@@ -91,8 +97,10 @@ Status Binder::checkForm(size_t i) const {
     if (size < 0)
       return argumentError(arg, dimString(arg, d) + " to be non-negative", got());
     if (dim.size >= 0 && size != dim.size && !(dim.broadcast && size == 1))
-      return argumentError(
-          arg, dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") + std::to_string(dim.size), got());
+      return argumentError(arg,
+                           dimString(arg, d) + " to be " + (dim.broadcast && dim.size != 1 ? "1 or " : "") +
+                               std::to_string(dim.size),
+                           got());
     const int64_t least = std::max(dim.minSize, dim.extra);
     if (size < least || size > dim.maxSize)
       return argumentError(
@@ -152,9 +160,29 @@ Status Binder::checkMemory(size_t i) const {
     if (extent > limit)
       return argumentError(arg, "elements within 2^63 bytes",
                            "stride " + std::to_string(value.stride(d)) + " in " + dimString(arg, d));
-    // Tiles would write the same element, in no order.
-    if (arg.role == ArgRole::Output && stride == 0 && value.dim(d) > 1)
+  }
+  return arg.role == ArgRole::Output ? checkDistinct(i) : Status();
+}
+
+Status Binder::checkDistinct(size_t i) const {
+  const ArgSpec &arg = image.args[i];
+  const Tensor &value = tensor(i);
+  for (size_t d = 0; d < arg.dims.size(); ++d) {
+    const int64_t stride = std::abs(value.stride(d));
+    if (value.dim(d) <= 1)
+      continue;
+    if (stride == 0)
       return argumentError(arg, "an output with distinct elements", "stride 0 in " + dimString(arg, d));
+    for (size_t outer = 0; outer < d; ++outer) {
+      if (value.dim(outer) <= 1)
+        continue;
+      // So many steps of one dimension are so many of the other.
+      const int64_t other = std::abs(value.stride(outer)), common = std::gcd(stride, other);
+      if (other / common < value.dim(d) && stride / common < value.dim(outer))
+        return argumentError(arg, "an output with distinct elements",
+                             "strides " + std::to_string(value.stride(outer)) + " in " + dimString(arg, outer) +
+                                 " and " + std::to_string(value.stride(d)) + " in " + dimString(arg, d));
+    }
   }
   return {};
 }
@@ -173,10 +201,8 @@ Status Binder::appendSlots(size_t i) {
   const Tensor &value = tensor(i);
   bound.slots.push_back(static_cast<int64_t>(reinterpret_cast<uintptr_t>(value.data())));
   bound.slots.insert(bound.slots.end(), value.shape().begin(), value.shape().end());
-  for (size_t d = 0; d < arg.dims.size(); ++d) {
-    const bool repeats = arg.dims[d].broadcast && value.dim(d) == 1;
-    bound.slots.push_back(repeats ? 0 : value.stride(d));
-  }
+  for (size_t d = 0; d < arg.dims.size(); ++d)
+    bound.slots.push_back(value.dim(d) == 1 ? 0 : value.stride(d));
   // Memory of a device is the caller's to keep.
   if (space == MemorySpace::Host)
     bound.tensors.push_back(value);

@@ -41,7 +41,7 @@ private:
   llvm::DenseMap<Dim, int> dims;
   llvm::DenseSet<Dim> own;                ///< dimensions of the problem's own tensors, which never broadcast
   llvm::DenseMap<Dim, IndexKind> indexed; ///< dimensions of captured tensors
-  llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number
+  llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number, or 1
   llvm::DenseMap<Value, SmallVector<ArgumentUse, 1>> uses;
   llvm::DenseSet<Value> unitStride;
   llvm::DenseSet<Value> cumulative; ///< lengths of packed sequences: one element more than there are sequences
@@ -146,10 +146,13 @@ void ShapeSolver::readIndices(KernelOpInterface op, IndexedOpInterface inner, Va
     case Coordinate::Batch:
       place(tensor, dim, "B");
       break;
-    case Coordinate::Head:
-      // Query heads are static, whatever the tensor's type says.
-      headDims[{tensor, dim}] = op.getQueryHeads();
+    case Coordinate::Head: {
+      // Query heads are static, whatever the tensor's type says. Kernels with different numbers of them can share 1.
+      auto [it, inserted] = headDims.try_emplace({tensor, dim}, op.getQueryHeads());
+      if (it->second != op.getQueryHeads())
+        it->second = 1;
       break;
+    }
     case Coordinate::Query:
       place(tensor, dim, op.isPacked() ? "Tq" : "Sq");
       break;

@@ -39,13 +39,12 @@ LogicalResult ShapeChecker::check(const KernelArgument &argument, ArrayRef<int64
     int64_t size = shape[number], expected = dim.size;
     auto mismatch = [&]() -> LogicalResult {
       return error() << "expected dimension " << number << " of '" << argument.name << "' to be " << expected
-                     << (dim.broadcast ? " or 1" : "") << ", got " << size << " [S18]";
+                     << (dim.broadcast && expected != 1 ? " or 1" : "") << ", got " << size << " [S18]";
     };
     bool repeats = dim.broadcast && size == 1;
     if (size < 0 || (!ShapedType::isDynamic(expected) && size != expected && !repeats))
       return mismatch();
-    bool isAxis = dim.symbol >= 0 && !StringRef(kernel.symbols[dim.symbol]).contains('.');
-    if (size < dim.extra || (size == 0 && !isAxis))
+    if (size < dim.extra || (size == 0 && dim.indexed == IndexKind::Computed))
       return error() << "expected dimension " << number << " of '" << argument.name << "' not to be empty [S18]";
     if (dim.symbol < 0 || repeats)
       continue;

@@ -105,9 +105,9 @@ Value TileBuilder::viewDim(Value view, int64_t dim) {
 //===----------------------------------------------------------------------===//
 
 /// Number of tiles: padded B * H * ceil(Sq / queries) for tiles of that many queries; heads that share tiles count as
-/// one. Packed: sequences start anywhere, so there are at most ceil(T / queries) + B tiles a head; those left over find
-/// no sequence and do nothing. A census has a tile, and the workspace a row, for all heads together where the mask is
-/// the same for them.
+/// one. Packed: sequences start anywhere, so there are at most ceil(T / queries) + B tiles a head, if there are rows at
+/// all; those left over find no sequence and do nothing. A census has a tile, and the workspace a row, for all heads
+/// together where the mask is the same for them.
 void TileBuilder::setGrid() {
   MLIRContext *context = builder.getContext();
   SmallVector<int64_t> sizes;
@@ -115,17 +115,20 @@ void TileBuilder::setGrid() {
     sizes.append({cast<BlockArgument>(lookup(value)).getArgNumber(), dim});
     return getAffineSymbolExpr(sizes.size() / 2 - 1, context);
   };
-  AffineExpr tilesOfHead =
-      kernel.isPacked() ? sizeOf(kernel.getQuery(), 0).ceilDiv(getQueries()) + sizeOf(kernel.getQueryOffsets(), 0)
-                        : sizeOf(kernel.getQuery(), 1).ceilDiv(getQueries()) * sizeOf(kernel.getQuery(), 0);
+  AffineExpr rows = sizeOf(kernel.getQuery(), kernel.isPacked() ? 0 : 1), tilesOfHead = rows.ceilDiv(getQueries());
+  if (kernel.isPacked())
+    // Without rows there is nothing to store; there may be no sequence then, whose captured elements a tile would read.
+    tilesOfHead = (tilesOfHead + sizeOf(kernel.getQueryOffsets(), 0)) * rows.ceilDiv(rows + 1);
+  else
+    tilesOfHead = tilesOfHead * sizeOf(kernel.getQuery(), 0);
   AffineExpr tiles = tilesOfHead * countHeadTiles();
   if (!isCensusTaken(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {
-    AffineExpr rows = censusKnowsHeads() ? tiles : tilesOfHead;
+    AffineExpr lists = censusKnowsHeads() ? tiles : tilesOfHead;
     AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getKeys());
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::Census ? rows : tiles));
-    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {rows, tile::CensusOp::columns(steps)}, context));
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::Census ? lists : tiles));
+    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {lists, tile::CensusOp::columns(steps)}, context));
   }
   program.setGridSizes(sizes);
 }

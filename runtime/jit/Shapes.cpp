@@ -163,14 +163,13 @@ Result<Shapes> Shapes::resolve(const attn::KernelFunction &kernel, const ShapeRe
   shapes.broadcast = std::move(resolver.broadcast);
   auto op = kernel.kernels.front();
   shapes.isPacked = op.isPacked();
+  auto sizeOf = [&](mlir::Value tensor, size_t dim) {
+    return shapes.shapeOf(kernel.inputs[mlir::cast<mlir::BlockArgument>(tensor).getArgNumber()])[dim];
+  };
+  shapes.queries = sizeOf(op.getQuery(), shapes.isPacked ? 0 : 1);
+  shapes.keys = sizeOf(op.getKey(), shapes.isPacked ? 0 : 1);
+  shapes.sequences = shapes.isPacked ? sizeOf(op.getQueryOffsets(), 0) - 1 : sizeOf(op.getQuery(), 0);
   return shapes;
-}
-
-int64_t Shapes::size(StringRef name, int64_t fallback) const {
-  for (auto [symbol, size] : llvm::zip_equal(names, sizes))
-    if (symbol == name)
-      return size;
-  return fallback;
 }
 
 int64_t Shapes::queryRowsOfSequence() const {

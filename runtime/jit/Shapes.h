@@ -32,22 +32,18 @@ public:
   /// lengths, is as good as "B". Errors name every size that is missing, or the one that does not fit.
   static runtime::Result<Shapes> resolve(const attn::KernelFunction &kernel, const ShapeRequest &request);
 
-  /// The size of symbol `name`; `fallback` where the kernel has none of that name.
-  int64_t size(llvm::StringRef name, int64_t fallback = 1) const;
-
   /// The number of sequences.
-  int64_t batch() const { return size("B"); }
+  int64_t batch() const { return sequences; }
 
   /// Rows of all queries in the tensors: Sq, or Tq where they are packed.
-  int64_t queryRows() const { return packed() ? size("Tq") : size("Sq"); }
+  int64_t queryRows() const { return queries; }
 
   /// Rows of the queries of a sequence, by which schedules are chosen: Sq, or the mean where they are packed, rounded
   /// up.
   int64_t queryRowsOfSequence() const;
 
-  /// Rows of all keys in the tensors: Sk, or Tk where they are packed. One size with the queries' where a tensor joins
-  /// the two axes.
-  int64_t keyRows() const { return packed() ? size("Tk", size("Tq")) : size("Sk", size("Sq")); }
+  /// Rows of all keys in the tensors: Sk, or Tk where they are packed.
+  int64_t keyRows() const { return keys; }
 
   /// Whether sequences are packed (S11).
   bool packed() const { return isPacked; }
@@ -62,6 +58,7 @@ private:
   std::vector<std::string> names;
   std::vector<int64_t> sizes;
   std::map<std::pair<std::string, unsigned>, int64_t> broadcast;
+  int64_t sequences = 0, queries = 0, keys = 0; ///< by the tensors: symbols have other names where axes are joined
   bool isPacked = false;
 };
 

@@ -46,7 +46,6 @@ TEST(Shapes, FillInEveryArgument) {
   EXPECT_EQ(shapes.queryRowsOfSequence(), 5);
   EXPECT_EQ(shapes.keyRows(), 7);
   EXPECT_FALSE(shapes.packed());
-  EXPECT_EQ(shapes.size("Tq", 42), 42);
   EXPECT_EQ(shapes.toString(), "B=3, Sq=5, Sk=7");
 }
 
@@ -90,6 +89,37 @@ TEST(Shapes, JoinTheAxesOfOneTensor) {
   Shapes shapes = shapesOf(spec.kernel, "B=2,Sq=6");
   EXPECT_EQ(shapes.keyRows(), 6);
   EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[1]), (Dims{2, 6, 1, 8}));
+
+  OpenSpec other(paddedSpec("%t: tensor<?xi1>", R"(mask (%b, %h, %i, %j) {
+      %x = attn.load %t[%b] : tensor<?xi1>
+      %y = attn.load %t[%j] : tensor<?xi1>
+      %keep = arith.andi %x, %y : i1
+      attn.yield %keep : i1
+    })"));
+  shapes = shapesOf(other.kernel, "B=3,Sq=6");
+  EXPECT_EQ(shapes.batch(), 3);
+  EXPECT_EQ(shapes.queryRows(), 6);
+  EXPECT_EQ(shapes.keyRows(), 3);
+}
+
+/// Kernels of 4 and 2 query heads that index one dimension by their head can share a single element only.
+TEST(Shapes, ServeTheHeadsOfAllKernels) {
+  OpenSpec spec(R"(!four = tensor<?x?x4x8xf32>
+!two = tensor<?x?x2x8xf32>
+func.func @f(%q: !four, %p: !two, %k: !two, %t: tensor<?xf32> {attn.name = "t"}) -> (!four, !two) {
+  %x = attn.forward %q, %k, %k score (%s, %b, %h, %i, %j) {
+    %y = attn.alibi %s, %t[%h], %i, %j : tensor<?xf32>
+    attn.yield %y : f32
+  } : (!four, !two, !two) -> !four
+  %z = attn.forward %p, %k, %k score (%s, %b, %h, %i, %j) {
+    %y = attn.alibi %s, %t[%h], %i, %j : tensor<?xf32>
+    attn.yield %y : f32
+  } : (!two, !two, !two) -> !two
+  return %x, %z : !four, !two
+}
+)");
+  EXPECT_EQ(shapesOf(spec.kernel, "B=1,Sq=2,Sk=3").shapeOf(spec.kernel.inputs[3]), (Dims{1}));
+  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3", {"t.0=4"}), "dimension 't.0' is 1 in the spec, got 4");
 }
 
 TEST(Shapes, NameDimensionsOfComputedIndices) {

@@ -107,6 +107,18 @@ TEST_F(Arguments, BuildsTheArgumentBlock) {
   EXPECT_EQ(bound->tensors.size(), 6u);
 }
 
+/// One element stands for every index, also where the spec says that the size is 1.
+TEST_F(Arguments, TakeNoStepWithinOneElement) {
+  image.args[Bias].dims[0] = {1, -1, false};
+  values[Bias] = Tensor::stridedView(std::get<Tensor>(values[Bias]).data(), DType::F32, {1, 3}, {7, 1});
+  Result<BoundArguments> bound = bindArguments(image, values);
+  ASSERT_TRUE(bound) << bound.message();
+  const int64_t stride = slotOffsets(image)[Bias] + 3;
+  EXPECT_EQ(bound->slots[stride], 0);
+  EXPECT_EQ(bound->slots[stride + 1], 1);
+  EXPECT_EQ(errorWith(Bias, make(DType::F32, {2, 3})), "argument 'bias': expected dimension 0 to be 1, got 2");
+}
+
 TEST_F(Arguments, ScalarBitsAreAsDocumented) {
   const auto slotOf = [&](DType dtype, ArgValue value) {
     ArgSpec arg;
@@ -184,6 +196,16 @@ TEST_F(Arguments, NamesMemory) {
   EXPECT_EQ(errorWith(Out, Tensor::stridedView(data, DType::F16, shape, {0, 4, 1})),
             "argument 'out': expected an output with distinct elements, got stride 0 in dimension "
             "0 (B)");
+  // Steps of two dimensions meet, backwards too; where they pass each other by, elements are distinct.
+  for (int64_t backwards : {1, -1})
+    EXPECT_EQ(errorWith(Out, Tensor::stridedView(data + 16, DType::F16, shape, {backwards * 16, 4, 1})),
+              "argument 'out': expected an output with distinct elements, got strides " +
+                  std::to_string(backwards * 16) + " in dimension 0 (B) and 4 in dimension 1 (Sq)");
+  EXPECT_EQ(errorWith(Out, Tensor::stridedView(data, DType::F16, shape, {20, 3, 1})),
+            "argument 'out': expected an output with distinct elements, got strides 3 in dimension 1 (Sq) and 1 in "
+            "dimension 2");
+  EXPECT_EQ(errorWith(Out, Tensor::stridedView(data, DType::F16, shape, {4, 8, 1})), "") << "batches between rows";
+  EXPECT_EQ(errorWith(Q, Tensor::stridedView(data, DType::F16, shape, {16, 3, 1})), "") << "inputs may overlap";
   EXPECT_EQ(errorWith(Q, Tensor::view(nullptr, DType::F16, shape)), "argument 'q': expected data, got a null pointer");
   EXPECT_EQ(errorWith(Q, Tensor::view(reinterpret_cast<char *>(data) + 1, DType::F16, shape)),
             "argument 'q': expected data aligned to 2 bytes, got an unaligned address");
