@@ -97,10 +97,8 @@ Status Binder::checkForm(size_t i) const {
     if (size < 0)
       return argumentError(arg, dimString(arg, d) + " to be non-negative", got());
     if (dim.size >= 0 && size != dim.size && !(dim.broadcast && size == 1))
-      return argumentError(arg,
-                           dimString(arg, d) + " to be " + (dim.broadcast && dim.size != 1 ? "1 or " : "") +
-                               std::to_string(dim.size),
-                           got());
+      return argumentError(
+          arg, dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") + std::to_string(dim.size), got());
     const int64_t least = std::max(dim.minSize, dim.extra);
     if (size < least || size > dim.maxSize)
       return argumentError(
@@ -201,8 +199,10 @@ Status Binder::appendSlots(size_t i) {
   const Tensor &value = tensor(i);
   bound.slots.push_back(static_cast<int64_t>(reinterpret_cast<uintptr_t>(value.data())));
   bound.slots.insert(bound.slots.end(), value.shape().begin(), value.shape().end());
-  for (size_t d = 0; d < arg.dims.size(); ++d)
-    bound.slots.push_back(value.dim(d) == 1 ? 0 : value.stride(d));
+  for (size_t d = 0; d < arg.dims.size(); ++d) {
+    const bool repeats = arg.dims[d].broadcast && value.dim(d) == 1;
+    bound.slots.push_back(repeats ? 0 : value.stride(d));
+  }
   // Memory of a device is the caller's to keep.
   if (space == MemorySpace::Host)
     bound.tensors.push_back(value);

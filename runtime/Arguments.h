@@ -13,7 +13,7 @@
 //     slot 1 .. r       the sizes, outermost first: the tensor's real sizes, so
 //                       1 for a dimension that broadcasts
 //     slot r+1 .. 2r    the strides in elements, outermost first; 0 for a
-//                       dimension of size 1, so that every index finds it
+//                       dimension that may broadcast and has size 1
 //   scalar (1 slot)
 //     f64               its bits
 //     f32, f16, bf16    its bits in the low 32 or 16 bits, zeros above

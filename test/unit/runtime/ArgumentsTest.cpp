@@ -107,18 +107,6 @@ TEST_F(Arguments, BuildsTheArgumentBlock) {
   EXPECT_EQ(bound->tensors.size(), 6u);
 }
 
-/// One element stands for every index, also where the spec says that the size is 1.
-TEST_F(Arguments, TakeNoStepWithinOneElement) {
-  image.args[Bias].dims[0] = {1, -1, false};
-  values[Bias] = Tensor::stridedView(std::get<Tensor>(values[Bias]).data(), DType::F32, {1, 3}, {7, 1});
-  Result<BoundArguments> bound = bindArguments(image, values);
-  ASSERT_TRUE(bound) << bound.message();
-  const int64_t stride = slotOffsets(image)[Bias] + 3;
-  EXPECT_EQ(bound->slots[stride], 0);
-  EXPECT_EQ(bound->slots[stride + 1], 1);
-  EXPECT_EQ(errorWith(Bias, make(DType::F32, {2, 3})), "argument 'bias': expected dimension 0 to be 1, got 2");
-}
-
 TEST_F(Arguments, ScalarBitsAreAsDocumented) {
   const auto slotOf = [&](DType dtype, ArgValue value) {
     ArgSpec arg;
