@@ -19,13 +19,6 @@ void target::registerBackend(const Backend &backend) { registry().push_back(&bac
 
 ArrayRef<const Backend *> target::getBackends() { return registry(); }
 
-const Backend &target::getBackend(Attribute target) {
-  for (const Backend *backend : registry())
-    if (backend->serves(target))
-      return *backend;
-  llvm_unreachable("targets come from the backends that serve them");
-}
-
 std::string target::printModule(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -68,11 +68,8 @@ public:
 /// Adds a backend, which must live as long as the program. Not while kernels are compiled.
 void registerBackend(const Backend &backend);
 
-/// All backends, in the order in which they were added.
+/// The backends that were added, in order. The compiler asks `jit::getBackends`, which adds attnc's own first.
 llvm::ArrayRef<const Backend *> getBackends();
-
-/// The backend that serves `target`; there must be one.
-const Backend &getBackend(mlir::Attribute target);
 
 /// The text of `module`, as `attnc-opt` prints it.
 std::string printModule(mlir::ModuleOp module);

@@ -105,7 +105,7 @@ static Result<Lowered> lower(Session &session, const attn::KernelFunction &kerne
   if (!module)
     return module.takeError();
   Attribute target = (**module)->getAttr(attn::targetAttrName);
-  const Backend &backend = target::getBackend(target);
+  const Backend &backend = getBackend(target);
   if (failed(runPipeline(**module, buildTilePipeline)))
     return reported();
   FailureOr<KernelImage> image = image::describeImage(kernel, **module);
@@ -133,7 +133,7 @@ Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunc
   if (!lowered)
     return lowered.takeError();
   LoweredKernel code = lowered->kernel();
-  if (runtime::Status status = target::getBackend(lowered->target).setCode(code, portable); !status)
+  if (runtime::Status status = getBackend(lowered->target).setCode(code, portable); !status)
     return status.takeError();
   return std::move(lowered->image);
 }
@@ -141,7 +141,7 @@ Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunc
 Result<std::string> jit::compileToStage(Session &session, const attn::KernelFunction &kernel, StringRef stage,
                                         Attribute target) {
   target = targetOrHost(&session.context(), target);
-  const Backend &backend = target::getBackend(target);
+  const Backend &backend = getBackend(target);
   if (runtime::Status status = checkStage(backend, stage, target); !status)
     return status.takeError();
   if (stage == "attn" || stage == "tile") {

@@ -36,4 +36,11 @@ Attribute jit::targetOrHost(MLIRContext *context, Attribute target) {
   return target ? target : *parseTargetAttr(context, "auto");
 }
 
-std::string jit::getTargetName(Attribute target) { return target::getBackend(target).getName(target); }
+const target::Backend &jit::getBackend(Attribute target) {
+  for (const target::Backend *backend : getBackends())
+    if (backend->serves(target))
+      return *backend;
+  llvm_unreachable("targets come from the backends that serve them");
+}
+
+std::string jit::getTargetName(Attribute target) { return getBackend(target).getName(target); }

@@ -12,6 +12,9 @@ namespace attnc::jit {
 /// attnc's own backends, and those that `target::registerBackend` has added.
 llvm::ArrayRef<const target::Backend *> getBackends();
 
+/// The backend that serves `target`, the attribute of a machine; there must be one.
+const target::Backend &getBackend(mlir::Attribute target);
+
 /// The machine that `name` means, as the attribute that passes read: "cpu" and "auto" are this CPU (`#attn.cpu`);
 /// "nvptx:sm_90a" is a GPU of that architecture (`#attn.gpu`), which need not be here, and "nvptx" the one that is
 /// compiled for by default. An error names what there is.

@@ -1,0 +1,83 @@
+//===- FakeLibrary.cpp - A libcuda without a GPU ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fake driver as a library, which programs open as they open NVIDIA's: with
+// it on the library path, all that a launch does on the host runs on a machine
+// without a GPU. Kernels write nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeDriver.h"
+
+using namespace attnc::cuda;
+
+/// The functions of the only machine, which lives until the process ends.
+static const DriverApi &api() {
+  static attnc::test::FakeDriver &fake = *new attnc::test::FakeDriver;
+  fake.calls.clear();
+  return *fake.driver().operator->();
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): parameters are whole lists.
+#define EXPORT(name, member, parameters, arguments)                                                                    \
+  extern "C" __attribute__((visibility("default"))) DriverResult name parameters { return api().member arguments; }
+
+EXPORT(cuInit, init, (unsigned flags), (flags))
+EXPORT(cuDriverGetVersion, driverGetVersion, (int *version), (version))
+EXPORT(cuGetErrorName, getErrorName, (DriverResult result, const char **text), (result, text))
+EXPORT(cuGetErrorString, getErrorString, (DriverResult result, const char **text), (result, text))
+EXPORT(cuDeviceGetCount, deviceGetCount, (int *count), (count))
+EXPORT(cuDeviceGet, deviceGet, (DeviceHandle * device, int ordinal), (device, ordinal))
+EXPORT(cuDeviceGetName, deviceGetName, (char *name, int length, DeviceHandle device), (name, length, device))
+EXPORT(cuDeviceGetAttribute, deviceGetAttribute, (int *value, DeviceAttribute attribute, DeviceHandle device),
+       (value, attribute, device))
+EXPORT(cuDeviceTotalMem_v2, deviceTotalMem, (size_t *bytes, DeviceHandle device), (bytes, device))
+EXPORT(cuDevicePrimaryCtxRetain, primaryContextRetain, (ContextHandle * context, DeviceHandle device),
+       (context, device))
+EXPORT(cuDevicePrimaryCtxRelease_v2, primaryContextRelease, (DeviceHandle device), (device))
+EXPORT(cuCtxPushCurrent_v2, contextPush, (ContextHandle context), (context))
+EXPORT(cuCtxPopCurrent_v2, contextPop, (ContextHandle * context), (context))
+EXPORT(cuModuleLoadDataEx, moduleLoadDataEx,
+       (ModuleHandle * module, const void *image, unsigned numOptions, JitOption *options, void **values),
+       (module, image, numOptions, options, values))
+EXPORT(cuModuleUnload, moduleUnload, (ModuleHandle module), (module))
+EXPORT(cuModuleGetFunction, moduleGetFunction, (FunctionHandle * function, ModuleHandle module, const char *name),
+       (function, module, name))
+EXPORT(cuFuncGetAttribute, functionGetAttribute, (int *value, FunctionAttribute attribute, FunctionHandle function),
+       (value, attribute, function))
+EXPORT(cuFuncSetAttribute, functionSetAttribute, (FunctionHandle function, FunctionAttribute attribute, int value),
+       (function, attribute, value))
+EXPORT(cuFuncLoad, functionLoad, (FunctionHandle function), (function))
+EXPORT(cuMemAlloc_v2, memAlloc, (DeviceAddress * address, size_t bytes), (address, bytes))
+EXPORT(cuMemFree_v2, memFree, (DeviceAddress address), (address))
+EXPORT(cuMemAllocAsync, memAllocAsync, (DeviceAddress * address, size_t bytes, StreamHandle stream),
+       (address, bytes, stream))
+EXPORT(cuMemFreeAsync, memFreeAsync, (DeviceAddress address, StreamHandle stream), (address, stream))
+EXPORT(cuMemcpyHtoD_v2, memcpyHostToDevice, (DeviceAddress to, const void *from, size_t bytes), (to, from, bytes))
+EXPORT(cuMemcpyDtoH_v2, memcpyDeviceToHost, (void *to, DeviceAddress from, size_t bytes), (to, from, bytes))
+EXPORT(cuMemsetD8_v2, memset8, (DeviceAddress address, unsigned char value, size_t bytes), (address, value, bytes))
+EXPORT(cuTensorMapEncodeTiled, tensorMapEncodeTiled,
+       (TensorMap * map, TensorMapType type, uint32_t rank, void *address, const uint64_t *sizes,
+        const uint64_t *strides, const uint32_t *box, const uint32_t *elementStrides, TensorMapInterleave interleave,
+        TensorMapSwizzle swizzle, TensorMapPromotion promotion, TensorMapFill fill),
+       (map, type, rank, address, sizes, strides, box, elementStrides, interleave, swizzle, promotion, fill))
+EXPORT(cuLaunchKernel, launchKernel,
+       (FunctionHandle function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
+        unsigned blockZ, unsigned sharedBytes, StreamHandle stream, void **parameters, void **extra),
+       (function, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, parameters, extra))
+EXPORT(cuLaunchKernelEx, launchKernelEx,
+       (const LaunchConfig *config, FunctionHandle function, void **parameters, void **extra),
+       (config, function, parameters, extra))
+EXPORT(cuStreamSynchronize, streamSynchronize, (StreamHandle stream), (stream))
+EXPORT(cuEventCreate, eventCreate, (EventHandle * event, unsigned flags), (event, flags))
+EXPORT(cuEventDestroy_v2, eventDestroy, (EventHandle event), (event))
+EXPORT(cuEventRecord, eventRecord, (EventHandle event, StreamHandle stream), (event, stream))
+EXPORT(cuEventSynchronize, eventSynchronize, (EventHandle event), (event))
+EXPORT(cuEventElapsedTime, eventElapsedTime, (float *milliseconds, EventHandle begin, EventHandle end),
+       (milliseconds, begin, end))
+// NOLINTEND(bugprone-macro-parentheses)
+
+/// A thread of the host that has no context: all go by the primary one.
+extern "C" __attribute__((visibility("default"))) DriverResult cuCtxGetDevice(DeviceHandle * /*device*/) {
+  return driverInvalidContext;
+}
