@@ -1,4 +1,4 @@
-//===- ExpandMath.cpp - Functions of vectors as polynomials -----*- C++ -*-===//
+//===- ExpandMath.cpp - Functions of numbers as polynomials -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +23,20 @@ using namespace mlir;
 
 namespace {
 
-/// Constants of one type, and the steps that exponentials share.
+/// Constants of f32 or a vector of it, and the steps that exponentials share.
 struct ExponentialBuilder {
-  ExponentialBuilder(PatternRewriter &b, Location loc, VectorType type)
-      : b(b), loc(loc), type(type), words(VectorType::get(type.getShape(), b.getI32Type())) {}
-
-  Value number(double value) {
-    return arith::ConstantOp::create(b, loc,
-                                     DenseElementsAttr::get(type, b.getF32FloatAttr(static_cast<float>(value))));
+  ExponentialBuilder(PatternRewriter &b, Location loc, Type type) : b(b), loc(loc), type(type), words(b.getI32Type()) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      words = VectorType::get(vector.getShape(), words);
   }
+
+  /// A constant of type `like`.
+  Value constant(Type like, TypedAttr value) {
+    if (auto vector = dyn_cast<VectorType>(like))
+      value = DenseElementsAttr::get(vector, value);
+    return arith::ConstantOp::create(b, loc, value);
+  }
+  Value number(double value) { return constant(type, b.getF32FloatAttr(static_cast<float>(value))); }
   Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
   /// x, but at least (at most) a bound, in one instruction; NaN stays.
@@ -63,29 +68,31 @@ struct ExponentialBuilder {
     // The greatest term last, so that only its rounding counts.
     sum = fma(sum, fraction, number(2));
     Value bits = arith::BitcastOp::create(b, loc, words, shifted);
-    Value places = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(words, b.getI32IntegerAttr(23)));
+    Value places = constant(words, b.getI32IntegerAttr(23));
     Value exponent = arith::ShLIOp::create(b, loc, bits, places);
     return arith::MulFOp::create(b, loc, sum, arith::BitcastOp::create(b, loc, type, exponent));
   }
 
   PatternRewriter &b;
   Location loc;
-  VectorType type, words;
+  Type type, words;
 };
+
+/// Whether `type` is f32 or a vector of it.
+bool isOfF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
 
 /// Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits, here with the exponent's bias less 1.
 constexpr float shifter = 12582912.0f + 126;
 
-/// 2^x of f32 vectors: x = n + f with n whole and |f| <= 1/2; 2^f by a polynomial of degree 6, interpolated at
-/// Chebyshev nodes with the constant term held at 1 (relative error 1e-8 before rounding). Below -125.5 the result is
-/// 0, from 128 on infinity.
+/// 2^x of f32, or a vector of it: x = n + f with n whole and |f| <= 1/2; 2^f by a polynomial of degree 6, interpolated
+/// at Chebyshev nodes with the constant term held at 1 (relative error 1e-8 before rounding). Below -125.5 the result
+/// is 0, from 128 on infinity.
 struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::Exp2Op op, PatternRewriter &b) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || !type.getElementType().isF32())
+    if (!isOfF32(op.getType()))
       return failure();
-    ExponentialBuilder e(b, op.getLoc(), type);
+    ExponentialBuilder e(b, op.getLoc(), op.getType());
     Value x = e.atMost(e.atLeast(op.getOperand(), -126), 128);
     Value shifted = arith::AddFOp::create(b, e.loc, x, e.number(shifter));
     Value fraction = e.sub(x, e.sub(shifted, e.number(shifter)));
@@ -101,26 +108,25 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
 /// the other factor; `x` and 1 where it is no such product.
 static std::pair<Value, double> splitScale(Value x) {
   auto product = x.getDefiningOp<arith::MulFOp>();
-  DenseElementsAttr scale;
-  if (!product || !matchPattern(product.getRhs(), m_Constant(&scale)) || !scale.isSplat())
+  APFloat scale(0.0f);
+  if (!product || !matchPattern(product.getRhs(), m_ConstantFloat(&scale)))
     return {x, 1};
-  double factor = scale.getSplatValue<APFloat>().convertToDouble();
+  double factor = scale.convertToDouble();
   constexpr double least = 1e-4, most = 1e4;
   return factor >= least && factor <= most ? std::pair(product.getLhs(), factor) : std::pair(x, 1.0);
 }
 
-/// e^(s x) of f32 vectors, s = 1 where the argument is no product with a constant: s x = n ln 2 + s f with n whole and
-/// |s f| <= ln(2)/2. f comes from one fused operation, whose (ln 2) / s in f32 is off by at most 2^-24 of it, so that
-/// the result is off by at most 6e-8 relative for each unit of s x (2.7e-9 where s is a power of two; 8 units cost what
-/// one rounding to f32 does then); e^(s f) by a polynomial of degree 6, interpolated as above (relative error 1e-8
-/// before rounding). Below -86.99 the result is 0, past 88.72283 infinity.
+/// e^(s x) of f32, or a vector of it, s = 1 where the argument is no product with a constant: s x = n ln 2 + s f with n
+/// whole and |s f| <= ln(2)/2. f comes from one fused operation, whose (ln 2) / s in f32 is off by at most 2^-24 of it,
+/// so that the result is off by at most 6e-8 relative for each unit of s x (2.7e-9 where s is a power of two), as much
+/// as by a rounded s x; e^(s f) by a polynomial of degree 6, interpolated as above (relative error 1e-8 before
+/// rounding). Below -86.99 the result is 0, past 88.72283 infinity.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &b) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || !type.getElementType().isF32())
+    if (!isOfF32(op.getType()))
       return failure();
-    ExponentialBuilder e(b, op.getLoc(), type);
+    ExponentialBuilder e(b, op.getLoc(), op.getType());
     auto [argument, scale] = splitScale(op.getOperand());
     Value x = e.atLeast(argument, -87.3 / scale);
     if (!op->hasAttr(attnc::cpu::nonpositiveAttrName))
@@ -135,16 +141,15 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
-/// tanh of f32 vectors. Near 0, x + x^3 P(x^2) with P interpolated as above (relative error 4e-9 before rounding); from
-/// 0.55 on 1 - 2 / (e^2|x| + 1) with the sign of x, where the quotient is below the result and its rounding counts
-/// half.
+/// tanh of f32, or a vector of it. Near 0, x + x^3 P(x^2) with P interpolated as above (relative error 4e-9 before
+/// rounding); from 0.55 on 1 - 2 / (e^2|x| + 1) with the sign of x, where the quotient is below the result and its
+/// rounding counts half.
 struct ExpandTanh : OpRewritePattern<math::TanhOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &b) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || !type.getElementType().isF32())
+    if (!isOfF32(op.getType()))
       return failure();
-    ExponentialBuilder e(b, op.getLoc(), type);
+    ExponentialBuilder e(b, op.getLoc(), op.getType());
     Value x = op.getOperand(), size = math::AbsFOp::create(b, e.loc, x);
     Value square = arith::MulFOp::create(b, e.loc, x, x);
     static constexpr std::array<float, 5> coefficients = {-0.3333333134651184f, 0.13333113491535187f,

@@ -26,10 +26,10 @@ def NvptxExpandMath : Pass<"nvptx-expand-math"> {
     Quotients and remainders of words by an unknown divisor are written out too, so that what the divisor alone decides
     can leave loops that it does not change in.
 
-    In a function with the attribute `attnc.approximate_math`, `math.tanh`, `math.exp`, `math.log` and `math.log2`, and
-    reciprocals, are the device's own approximations: enough for results of 16 bits.
+    Functions with the flag `afn` are the device's own approximations, as are reciprocals in a function with the attribute
+    `attnc.approximate_math`, whose results are of 16 bits.
 
-    | | otherwise | `attnc.approximate_math` |
+    | | otherwise | approximated |
     |---|---|---|
     | `exp2` | `ex2.approx.ftz`: 2 ulp | the same |
     | `exp` | 2 ulp | relative error `(2 + abs(x)) * 2^-23` |

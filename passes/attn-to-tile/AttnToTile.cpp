@@ -118,12 +118,15 @@ void ProgramWriter::chooseUnit() {
   unit.factor = scale * unit.perNatural();
 }
 
-/// Row maxima keep weights in range. Scores with limits need none.
+/// Row maxima keep weights in range. Scores with limits need none, and their weights leave no room for more headroom,
+/// whatever the schedule says.
 void ProgramWriter::chooseReference() {
   constexpr double place = 0.75;
   std::optional<ScoreRange> range = findNarrowRange(kernel);
-  if (b.getPipeline() && range)
-    reference = static_cast<float>((range->low + place * (range->high - range->low)) / b.getScoreUnit());
+  if (!b.getPipeline() || !range)
+    return;
+  reference = static_cast<float>((range->low + place * (range->high - range->low)) / b.getScoreUnit());
+  unit.headroom = 0;
 }
 
 /// Maximum and sum of a row that has seen its sinks only (S6): they are logits in natural units.
@@ -220,7 +223,13 @@ Value ProgramWriter::keepUnlessGrown(Value before, Value now) {
 /// Adds weights to the sums, and their product with the values of the keys from j on to the output, which `shrink`
 /// rescales unless it is null.
 ProgramWriter::State ProgramWriter::accumulate(State state, Value weights, Value narrow, Value shrink, Value j) {
-  state.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, state.sum);
+  if (b.getPipeline()) {
+    state.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, state.sum);
+  } else {
+    // Among themselves first: next to a great sum, that of sinks say, small weights would be rounded one by one.
+    Value added = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, constant(0));
+    state.sum = arith::AddFOp::create(builder, loc, state.sum, added);
+  }
   if (state.out) {
     Value values = b.loadKeys(valueOrNull(), j, /*masked=*/false);
     if (shrink)
@@ -297,7 +306,8 @@ std::pair<Value, Value> ProgramWriter::finish(State state) {
     Value greater = arith::MaximumFOp::create(builder, loc, max, greatestSink);
     max = arith::SelectOp::create(builder, loc, isAbove, greater, greatestSink);
   }
-  Value log = math::LogOp::create(builder, loc, state.sum);
+  auto flags = elementType().isF32() ? arith::FastMathFlags::none : arith::FastMathFlags::afn;
+  Value log = math::LogOp::create(builder, loc, state.sum, flags);
   if (unit.headroom) {
     constexpr float ln2 = 0.693147180559945309417f;
     log = arith::AddFOp::create(builder, loc, log, constant(static_cast<float>(unit.headroom) * ln2));

@@ -147,6 +147,20 @@ static void expand(Operation *op) {
   op->erase();
 }
 
+/// Lets targets approximate functions in the score region of `kernel` where results of 16 bits do not show it. The
+/// instruction for tanh alone loses enough (2^-11, times a soft cap's limit) for an LSE to show it. What a mask
+/// compares is exact.
+static void allowApproximations(KernelOpInterface kernel) {
+  if (cast<RankedTensorType>(kernel.getQuery().getType()).getElementTypeBitWidth() > 16)
+    return;
+  auto forward = dyn_cast<ForwardOp>(kernel.getOperation());
+  bool showsTanh = forward && forward.getLse() && !forward.getLse().use_empty();
+  kernel.getScore().walk([&](Operation *op) {
+    if (isa<math::ExpOp, math::LogOp, math::Log2Op>(op) || (isa<math::TanhOp>(op) && !showsTanh))
+      op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::afn));
+  });
+}
+
 namespace {
 struct ExpandFunctions : attnc::attn::impl::AttnExpandFunctionsBase<ExpandFunctions> {
   void runOnOperation() override {
@@ -159,6 +173,7 @@ struct ExpandFunctions : attnc::attn::impl::AttnExpandFunctionsBase<ExpandFuncti
         });
         llvm::for_each(ops, expand);
       }
+      allowApproximations(kernel);
     });
   }
 };

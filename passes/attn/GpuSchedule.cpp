@@ -9,6 +9,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/ElementRegisters.h"
+#include "passes/attn/ScoreRange.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -298,9 +299,10 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
 
 /// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
 /// and loses digits from 14 below it on. bf16 has range to spare, which values need as well; under dropout its weights
-/// must not grow far. Sinks may be far above all logits, whose weights then have none to spare.
+/// must not grow far. Sinks may be far above all logits, whose weights then have none to spare, and scores within
+/// limits take all of the range themselves.
 static int64_t selectHeadroom(KernelOpInterface kernel) {
-  if (!isa<ForwardOp>(kernel.getOperation()) || kernel.getSinks())
+  if (!isa<ForwardOp>(kernel.getOperation()) || kernel.getSinks() || findNarrowRange(kernel))
     return 0;
   bool isHalf = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF16();
   return isHalf ? 6 : kernel.getSeed() ? 0 : 40;

@@ -51,6 +51,9 @@ def AttnExpandFunctions : Pass<"attn-expand-functions"> {
     `arith` and the few functions that every target has (`exp`, `exp2`, `tanh`, `log`, `log2`, `sqrt`, `rsqrt` and
     roundings). So all targets give the same, as exactly as docs/spec.md says.
 
+    What targets may approximate gets the flag `afn`: in the score region where inputs have 16 bits, `exp`, `log`, `log2`,
+    and where the kernel has no LSE, `tanh`.
+
     Before: `%y = math.clampf %x to [%low, %high] : f32`. After:
 
     ```mlir

@@ -96,6 +96,17 @@ static void addRegions(Adder &add) {
 static void addBiases(Adder &add) {
   add("S4_softcap", scored({}, "%x = attn.softcap %s, 0.5"));
   add("S4_softcap_causal", scored({}, "%x = attn.softcap %s, 50.0", causal));
+  // Where all logits are at the lower end, weights are the least that they can be; between the ends, an approximated
+  // tanh shows.
+  add("S4_softcap_lower_end", scored({}, R"(%c = arith.constant -300.0 : f32
+      %y = arith.addf %s, %c : f32
+      %x = attn.softcap %y, 50.0)"));
+  add("S4_softcap_between_ends", scored({}, R"(%c = arith.constant 20.0 : f32
+      %y = arith.mulf %s, %c : f32
+      %x = attn.softcap %y, 50.0)",
+                                        causal));
+  // In f32 the factor would show in which order products are summed.
+  add.last().dtypes = {"bf16", "f16"};
   add("S4_softcap_runtime", scored({"cap: f32"}, "%x = attn.softcap %s, %cap"), {{"cap", {1.5}}});
   add("S4_alibi", scored({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>"));
   add("S4_alibi_causal", scored({"m: tensor<$Hx$T>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hx$T>", causal));

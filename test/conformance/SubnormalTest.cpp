@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What docs/spec.md says of them, "Dtypes": below the least normal number of f32 they may count as 0, subnormal numbers
-// of f16 count as they are, and on a GPU f32 inputs below 5e-32 may lose digits.
+// of f16 count as they are, and on a GPU f32 inputs below 5e-32 may lose digits, as may values of bf16 below 1e-24.
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/ReferenceKernel.h"
@@ -19,7 +19,9 @@ using runtime::Tensor;
 namespace {
 
 constexpr double leastNormal = std::numeric_limits<float>::min();
-constexpr double leastWhole = 5e-32; ///< inputs from here on keep all digits on a GPU
+constexpr double leastWhole = 5e-32;      ///< inputs from here on keep all digits on a GPU,
+constexpr double leastWholeValue = 1e-24; ///< values of bf16 from here on,
+constexpr double leastValue = 1e-34;      ///< and some digits from here on
 
 class Subnormal : public testing::TestWithParam<const char *> {
 protected:
@@ -179,17 +181,21 @@ TEST_P(Subnormal, OfHalvesCount) {
   }
 }
 
-/// f32 inputs keep all their digits down to the least normal number; on a GPU down to 5e-32, and some below it.
+/// Inputs keep all their digits down to the least normal number; on a GPU down to 5e-32, values of bf16 down to 1e-24,
+/// and some below that.
 TEST_P(Subnormal, DigitsOfSmallInputs) {
   if (isHalf())
     GTEST_SKIP() << "f16 has no such numbers";
   // What is drawn is 0.01 and more but for few elements, which count little beside the others.
-  double whole = 100 * (isGpu() ? leastWhole : leastNormal);
-  for (const char *name : {"q", "k", "v"})
-    for (double factor : {whole, 1e-36}) {
+  bool isWide = std::string(GetParam()) == "bf16";
+  for (const char *name : {"q", "k", "v"}) {
+    bool isValue = std::string(name) == "v";
+    double whole = 100 * (!isGpu() ? leastNormal : isWide && isValue ? leastWholeValue : leastWhole);
+    double least = isGpu() && isWide && isValue ? 100 * leastValue : 1e-36;
+    for (double factor : {whole, least}) {
       Spec spec;
       std::string scale = std::to_string(static_cast<int>(std::lround(-std::log10(factor))));
-      spec.clauses = std::string(name) == "v" ? "" : "scale(1.0e+" + scale + ")";
+      spec.clauses = isValue ? "" : "scale(1.0e+" + scale + ")";
       ASSERT_NO_FATAL_FAILURE(open(spec));
       shrink(name, factor);
       std::vector<Tensor> got = run();
@@ -199,7 +205,8 @@ TEST_P(Subnormal, DigitsOfSmallInputs) {
       }
       constexpr double some = 0.05;
       std::vector<Tensor> exact = runExactly();
-      ASSERT_NO_FATAL_FAILURE(expectNear(got[0], exact[0], some * (std::string(name) == "v" ? factor : 1))) << name;
+      ASSERT_NO_FATAL_FAILURE(expectNear(got[0], exact[0], some * (isValue ? factor : 1))) << name;
       ASSERT_NO_FATAL_FAILURE(expectNear(got[1], exact[1], some)) << name;
     }
+  }
 }

@@ -322,7 +322,10 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
             if isinstance(probability, str):
                 probability = scalar(spec, inputs, probability)[0, 0, 0, 0]
             weights = weights * dropout_factors(grid, np.float32(probability), int(inputs[seed].reshape(-1)[0]))
-        if precision is Precision.BASELINE:
+        if precision is Precision.BASELINE and variant % 2:
+            # Before they are divided: where a row's weights are all alike, they are all rounded alike, well or badly.
+            weights = np.where(empty, 0, round_to(weights * total, element) / total)
+        elif precision is Precision.BASELINE:
             weights = round_to(weights, element)
         if kernel.kind == "weights":
             return {kernel.results[0]: weights}

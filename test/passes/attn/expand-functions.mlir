@@ -59,3 +59,45 @@ func.func @logarithms(%q: !t, %k: !t, %v: !t) -> !t {
     } : (!t, !t, !t) -> !t
   return %o : !t
 }
+
+// The flag for approximations, in the score region, where inputs have 16 bits; tanh's shows in an LSE.
+!h = tensor<1x4x1x8xbf16>
+
+// CHECK-LABEL: func @approximated
+// CHECK: math.exp %{{.*}} fastmath<afn> : f32
+// CHECK: math.tanh %{{.*}} fastmath<afn> : f32
+// CHECK: math.exp %{{[^ ]*}} : f32
+// CHECK-LABEL: func @with_lse
+// CHECK: math.exp %{{.*}} fastmath<afn> : f32
+// CHECK: math.tanh %{{[^ ]*}} : f32
+// CHECK-LABEL: func @of_f32
+// CHECK: math.exp %{{[^ ]*}} : f32
+func.func @approximated(%q: !h, %k: !h, %v: !h, %x: f32) -> !h {
+  %o = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %e = math.exp %s : f32
+      %t = math.tanh %e : f32
+      attn.yield %t : f32
+    } mask (%b, %h, %i, %j) {
+      %e = math.exp %x : f32
+      %keep = arith.cmpf olt, %e, %x : f32
+      attn.yield %keep : i1
+    } : (!h, !h, !h) -> !h
+  return %o : !h
+}
+
+func.func @with_lse(%q: !h, %k: !h, %v: !h) -> (!h, tensor<1x1x4xf32>) {
+  %o, %lse = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %e = math.exp %s : f32
+      %t = math.tanh %e : f32
+      attn.yield %t : f32
+    } : (!h, !h, !h) -> (!h, tensor<1x1x4xf32>)
+  return %o, %lse : !h, tensor<1x1x4xf32>
+}
+
+func.func @of_f32(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %e = math.exp %s : f32
+      attn.yield %e : f32
+    } : (!t, !t, !t) -> !t
+  return %o : !t
+}
