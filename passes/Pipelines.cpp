@@ -31,6 +31,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
     pm.addPass(createCSEPass());
   };
   pm.addPass(attn::createAttnToTile());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());
   simplify();
   // The passes that overlap steps leave programs without a pipeline as they are.
   pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());

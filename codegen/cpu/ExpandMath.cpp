@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/NonpositiveExponents.h"
 #include "codegen/cpu/Passes.h"
+#include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -129,7 +129,7 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     ExponentialBuilder e(b, op.getLoc(), op.getType());
     auto [argument, scale] = splitScale(op.getOperand());
     Value x = e.atLeast(argument, -87.3 / scale);
-    if (!op->hasAttr(attnc::cpu::nonpositiveAttrName))
+    if (!op->hasAttr(attnc::tile::nonpositiveAttrName))
       x = e.atMost(x, 89 / scale);
     Value shifted = e.fma(x, e.number(scale * 1.44269504088896340736), e.number(shifter));
     Value whole = e.sub(shifted, e.number(shifter));

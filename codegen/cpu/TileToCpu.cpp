@@ -4,7 +4,6 @@
 
 #include "codegen/cpu/CpuCodegen.h"
 #include "codegen/cpu/EntryAbi.h"
-#include "codegen/cpu/NonpositiveExponents.h"
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Staging.h"
@@ -258,7 +257,6 @@ struct TileToCpuPass : attnc::cpu::impl::TileToCpuBase<TileToCpuPass> {
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
       if (failed(checkGroups(program)))
         return signalPassFailure();
-      markNonpositiveExponents(program);
       OpBuilder builder(program);
       LLVM::LLVMFuncOp function = createEntry(builder, program);
       SmallVector<Value> arguments = buildArguments(builder, program, function);

@@ -6,6 +6,7 @@
 #define ATTNC_DIALECT_TILE_TILEOPS_H
 
 #include "dialect/attn/AttnAttrs.h"
+#include "dialect/tile/ExponentUnit.h"
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
@@ -28,6 +29,9 @@ namespace attnc::tile {
 
 /// Marks the power that makes weights of logits: no exponent of it is far above 0, as others' may be.
 inline constexpr llvm::StringLiteral weightAttrName = "tile.weight";
+
+/// Marks a power whose exponent is known not to be positive: it needs no upper limit.
+inline constexpr llvm::StringLiteral nonpositiveAttrName = "tile.nonpositive";
 
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.

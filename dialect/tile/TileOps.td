@@ -100,7 +100,7 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
   let assemblyFormat = "`of` $count attr-dict";
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "CensusOp"]>]> {
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "SoftmaxOp", "CensusOp"]>]> {
   let summary = "Ends an elementwise region, or that of a census";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

@@ -64,15 +64,12 @@ private:
   State initialState();
   std::pair<Value, Value> sinkState();
   Value logits(Value query, Value j, const KeyBounds &bounds, bool masked);
-  State accumulate(State state, Value weights, Value narrow, Value shrink, Value j);
   bool isLazy() { return b.getPipeline() && b.getPipeline().getLazy(); }
   State step(Value query, Value j, State state, const KeyBounds &bounds, bool masked);
   State stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds);
-  Value safeMax(Value max);
-  Value keepUnlessGrown(Value before, Value now);
   void writeForward(ForwardOp op, State state);
   void writeWeights(WeightsOp op, Value query, State state);
-  std::pair<Value, Value> finish(State state);
+  tile::SoftmaxEndOp finish(State state);
   Value divideRows(Value tile, Value factors, Type element);
 
   /// The values, where what comes of them is wanted.
@@ -201,61 +198,22 @@ Value ProgramWriter::logits(Value query, Value j, const KeyBounds &bounds, bool 
   return masked ? b.buildMask(scores, j, bounds) : scores;
 }
 
-/// Row maxima; 0 for a row that has kept nothing, so that no difference of infinities arises (S7). What stands in for
-/// them where there are none.
-Value ProgramWriter::safeMax(Value max) {
-  if (reference)
-    return constant(*reference);
-  return arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
-}
-
-/// The maximum so far, unless the new one is greater by more than 8 in log2 units: weights stay below 2^8 then, and
-/// most steps need not rescale. The same maximum divides in the end, so that the result stays exact.
-Value ProgramWriter::keepUnlessGrown(Value before, Value now) {
-  constexpr float octaves = 8;
-  float limit = unit.octaves ? octaves : octaves * 0.69314718055994530942f;
-  Value growth = arith::SubFOp::create(builder, loc, now, before);
-  Value scaled = arith::MulFOp::create(builder, loc, growth, constant(unit.factor));
-  Value grown = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, scaled, constant(limit));
-  return arith::SelectOp::create(builder, loc, grown, now, before);
-}
-
-/// Adds weights to the sums, and their product with the values of the keys from j on to the output, which `shrink`
-/// rescales unless it is null.
-ProgramWriter::State ProgramWriter::accumulate(State state, Value weights, Value narrow, Value shrink, Value j) {
-  if (b.getPipeline()) {
-    state.sum = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, state.sum);
-  } else {
-    // Among themselves first: next to a great sum, that of sinks say, small weights would be rounded one by one.
-    Value added = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, weights, constant(0));
-    state.sum = arith::AddFOp::create(builder, loc, state.sum, added);
-  }
-  if (state.out) {
-    Value values = b.loadKeys(valueOrNull(), j, /*masked=*/false);
-    if (shrink)
-      state.out = b.scaleRows(state.out, shrink, builder.getF32Type(), isLazy());
-    state.out = tile::MmaOp::create(builder, loc, narrow, values, state.out, /*transposed=*/false);
-  }
-  return state;
-}
-
 ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
   Value scores = logits(query, j, bounds, masked);
-  Type element = elementType();
-  if (reference) {
-    auto [weights, narrow] = b.buildProbabilities(scores, constant(*reference), unit, j, element);
-    return accumulate(state, weights, narrow, /*shrink=*/{}, j);
+  Value max = reference ? constant(*reference) : state.max;
+  tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, state.sum, unit, j, elementType());
+  softmax.setFixed(reference.has_value());
+  softmax.setLazy(!reference && isLazy());
+  if (!reference)
+    state.max = softmax.getNewMax();
+  state.sum = softmax.getNewSum();
+  if (state.out) {
+    Value values = b.loadKeys(valueOrNull(), j, /*masked=*/false);
+    if (!reference)
+      state.out = b.scaleRows(state.out, softmax.getShrink(), builder.getF32Type(), isLazy());
+    state.out = tile::MmaOp::create(builder, loc, softmax.getWeights(), values, state.out, /*transposed=*/false);
   }
-  Value max = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Max, scores, state.max);
-  if (isLazy())
-    max = keepUnlessGrown(state.max, max);
-  Value largest = safeMax(max);
-  Value growth = arith::SubFOp::create(builder, loc, state.max, largest);
-  Value shrink = unit.power(builder, loc, arith::MulFOp::create(builder, loc, growth, constant(unit.factor)));
-  state.max = max;
-  state.sum = arith::MulFOp::create(builder, loc, state.sum, shrink);
-  auto [weights, narrow] = b.buildProbabilities(scores, largest, unit, j, element);
-  return accumulate(state, weights, narrow, shrink, j);
+  return state;
 }
 
 /// A step that `blocks` may skip, or spare its mask.
@@ -286,34 +244,18 @@ ProgramWriter::State ProgramWriter::stepOrSkip(Value query, Value j, State state
       [&] { return before; }));
 }
 
-/// Reciprocal row sums, and LSE in natural units (S8); rows that kept nothing, and rows past the queries of a padded
-/// sequence, give 0 and -inf (S7, S11).
-std::pair<Value, Value> ProgramWriter::finish(State state) {
-  Value empty = equals(state.sum, 0);
+/// Reciprocal row sums and LSE. Rows past the queries of a padded sequence are empty (S11).
+tile::SoftmaxEndOp ProgramWriter::finish(State state) {
+  Value padding;
   if (kernel.getQueryLengths()) {
     Value one = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(b.rowType(builder.getI1Type()), true));
-    Value padding = arith::XOrIOp::create(builder, loc, b.buildRowIsQuery(), one);
-    empty = arith::OrIOp::create(builder, loc, empty, padding);
+    padding = arith::XOrIOp::create(builder, loc, b.buildRowIsQuery(), one);
   }
-  Value reciprocal = arith::DivFOp::create(builder, loc, constant(1), state.sum);
-  Value factors = arith::SelectOp::create(builder, loc, empty, constant(0), reciprocal);
-  float natural = unit.factor / unit.perNatural();
-  Value max = arith::MulFOp::create(builder, loc, safeMax(state.max), constant(natural));
-  if (greatestSink) {
-    // A maximum that was cut to f32 stands for the sink: it is above all logits, or the row has none.
-    Value lowest = constant(std::numeric_limits<float>::lowest());
-    Value isAbove = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, state.max, lowest);
-    Value greater = arith::MaximumFOp::create(builder, loc, max, greatestSink);
-    max = arith::SelectOp::create(builder, loc, isAbove, greater, greatestSink);
-  }
-  auto flags = elementType().isF32() ? arith::FastMathFlags::none : arith::FastMathFlags::afn;
-  Value log = math::LogOp::create(builder, loc, state.sum, flags);
-  if (unit.headroom) {
-    constexpr float ln2 = 0.693147180559945309417f;
-    log = arith::AddFOp::create(builder, loc, log, constant(static_cast<float>(unit.headroom) * ln2));
-  }
-  Value logSum = arith::AddFOp::create(builder, loc, max, log);
-  return {factors, arith::SelectOp::create(builder, loc, empty, constant(-infinity), logSum)};
+  Value max = reference ? constant(*reference) : state.max;
+  auto end = tile::SoftmaxEndOp::create(builder, loc, max.getType(), max.getType(), max, state.sum, padding,
+                                        greatestSink, llvm::APFloat(unit.factor), unit.octaves, unit.headroom);
+  end.setApproximate(!elementType().isF32());
+  return end;
 }
 
 /// Multiplies by reciprocal row sums. Rows past the queries of a padded sequence may hold anything.
@@ -329,17 +271,23 @@ void ProgramWriter::writeForward(ForwardOp op, State state) {
     auto branch = scf::IfOp::create(builder, loc, holds);
     builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   }
-  auto [factors, lse] = finish(state);
+  tile::SoftmaxEndOp end = finish(state);
   Type element = cast<RankedTensorType>(op.getOut().getType()).getElementType();
   if (state.out)
-    b.storeRows(divideRows(state.out, factors, element), op.getOut());
+    b.storeRows(divideRows(state.out, end.getFactors(), element), op.getOut());
   if (b.isReturned(op.getLse()))
-    b.storeRowVector(lse, op.getLse());
+    b.storeRowVector(end.getLse(), op.getLse());
 }
 
 /// A second walk over the keys, now that maxima and sums are known; it visits all, since every weight is stored.
 void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
-  Value factors = finish(state).first, largest = safeMax(state.max);
+  Value factors = finish(state).getFactors(), max;
+  if (reference) {
+    max = constant(*reference);
+  } else {
+    // Rows that have kept nothing keep nothing here.
+    max = arith::SelectOp::create(builder, loc, equals(state.max, -infinity), constant(0), state.max);
+  }
   Type element = cast<RankedTensorType>(op.getWeights().getType()).getElementType();
   Value end = memref::DimOp::create(builder, loc, b.lookup(op.getKey()), 1);
   auto loop = scf::ForOp::create(builder, loc, b.index(0), end, b.index(b.getKeys()));
@@ -347,8 +295,9 @@ void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
   builder.setInsertionPointToStart(loop.getBody());
   Value j = loop.getInductionVar(), zero = b.index(0);
   Value scores = logits(query, j, {zero, zero, zero, end}, /*masked=*/true);
-  Value weights = b.buildProbabilities(scores, largest, unit, j, builder.getF32Type()).second;
-  b.storeWeights(divideRows(weights, factors, element), op.getWeights(), j);
+  tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, constant(0), unit, j, builder.getF32Type());
+  softmax.setFixed(true);
+  b.storeWeights(divideRows(softmax.getWeights(), factors, element), op.getWeights(), j);
 }
 
 void ProgramWriter::write() {

@@ -40,20 +40,7 @@ struct KeyBounds {
 /// What a program of a kernel does: the kernel's own work, or a census of the tiles of keys that its mask keeps.
 enum class ProgramKind { Kernel, Census };
 
-/// How logits become weights: `base^((logit - max) * factor)`.
-struct ExponentUnit {
-  bool octaves =
-      true; ///< the base is 2, which hardware computes; else e, which keeps f32 exact: log2(e) is no f32 number
-  float factor = 1;
-  int64_t headroom = 0; ///< octaves that all weights are below that
-
-  /// base^x of a scalar or vector.
-  mlir::Value power(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x) const;
-  /// Exponents of one natural unit: log2(e) or 1.
-  float perNatural() const { return octaves ? 1.44269504088896340736f : 1.0f; }
-  /// Exponents of one octave: 1 or ln(2).
-  float perOctave() const { return octaves ? 1.0f : 0.693147180559945309417f; }
-};
+using tile::ExponentUnit;
 
 /// Whether a census lists the steps of the kernel's loop over keys: its schedule wants one, and there is something to
 /// list.
@@ -107,10 +94,10 @@ public:
   /// The mask region and the end of the keys.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const KeyBounds &bounds);
 
-  /// The exponential of `(scores - rowMax) * factor` (S7), in f32, and dropped out, scaled and cast for the product
-  /// with the values (S9, S13).
-  std::pair<mlir::Value, mlir::Value> buildProbabilities(mlir::Value scores, mlir::Value rowMax, ExponentUnit unit,
-                                                         mlir::Value j, mlir::Type element);
+  /// A step of the online softmax of `scores`, whose first column is key `j` (S7); weights are dropped out, scaled and
+  /// cast to `element` for the product with the values (S9, S13).
+  tile::SoftmaxOp buildSoftmax(mlir::Value scores, mlir::Value max, mlir::Value sum, ExponentUnit unit, mlir::Value j,
+                               mlir::Type element);
 
   /// True where rows hold queries: vector<rows x i1>.
   mlir::Value buildRowIsQuery();

@@ -15,10 +15,6 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
-Value ExponentUnit::power(OpBuilder &builder, Location loc, Value x) const {
-  return octaves ? math::Exp2Op::create(builder, loc, x).getResult() : math::ExpOp::create(builder, loc, x).getResult();
-}
-
 TileBuilder::ElementwiseOperands TileBuilder::gatherOperands(Region &region, Value j) {
   ElementwiseOperands operands;
   region.walk([&](LoadOp load) {
@@ -320,43 +316,29 @@ Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
   return mask.getResult();
 }
 
-std::pair<Value, Value> TileBuilder::buildProbabilities(Value scores, Value rowMax, ExponentUnit unit, Value j,
-                                                        Type element) {
-  OpBuilder::InsertionGuard guard(builder);
-  auto type = cast<VectorType>(scores.getType());
-  auto castType = VectorType::get(type.getShape(), element);
-  Value seed = kernel.getSeed() ? lookup(kernel.getSeed()) : Value();
+tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, ExponentUnit unit, Value j,
+                                          Type element) {
   Value probability, keptFactor;
-  if (seed) {
+  if (kernel.getSeed()) {
     probability = kernel.getDropout() ? lookup(kernel.getDropout()) : f32(kernel.getStaticDropout()->convertToFloat());
     keptFactor = arith::DivFOp::create(builder, loc, f32(1), arith::SubFOp::create(builder, loc, f32(1), probability));
   }
+  OpBuilder::InsertionGuard guard(builder);
+  auto weights = VectorType::get(cast<VectorType>(scores.getType()).getShape(), element);
+  Type rows = max.getType();
+  auto softmax = tile::SoftmaxOp::create(builder, loc, rows, rows, weights, rows, scores, max, sum, geometry.row0, j,
+                                         APFloat(unit.factor), unit.octaves, unit.headroom);
+  if (!kernel.getSeed())
+    return softmax;
   // Dropout counts rows, not positions.
-  auto map = tile::MapOp::create(builder, loc, TypeRange{type, castType}, ValueRange{scores}, ValueRange{rowMax},
-                                 ValueRange{}, geometry.row0, j);
-  ElementwiseOperands operands;
-  operands.rows.push_back(rowMax);
-  Block *body = addElementwiseBody(map.getBody(), scores, operands);
-  // The difference first: it is exact near the maximum, where a product of its own would be off by as much as its last
-  // bit, which is large for large logits. A target with cheaper fused operations may trade that.
-  Value exponent = arith::SubFOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
-  if (unit.factor != 1)
-    exponent = arith::MulFOp::create(builder, loc, exponent, f32(unit.factor));
-  if (unit.headroom)
-    exponent = arith::SubFOp::create(builder, loc, exponent, f32(unit.headroom * unit.perOctave()));
-  Value weight = unit.power(builder, loc, exponent);
-  weight.getDefiningOp()->setAttr(tile::weightAttrName, builder.getUnitAttr());
-  Value kept = weight;
-  if (seed) {
-    Value uniform = buildDropoutUniform(builder, loc, seed, geometry.batch, geometry.head, body->getArgument(2),
-                                        body->getArgument(3));
-    Value keep = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, uniform, probability);
-    Value scaled = arith::MulFOp::create(builder, loc, weight, keptFactor);
-    kept = arith::SelectOp::create(builder, loc, keep, scaled, f32(0));
-  }
-  Value narrow = element.isF32() ? kept : arith::TruncFOp::create(builder, loc, element, kept).getResult();
-  tile::YieldOp::create(builder, loc, ValueRange{weight, narrow});
-  return {map.getResult(0), map.getResult(1)};
+  Type f32Type = builder.getF32Type(), index = builder.getIndexType();
+  Block *body = builder.createBlock(&softmax.getKept(), {}, {f32Type, index, index}, {loc, loc, loc});
+  Value uniform = buildDropoutUniform(builder, loc, lookup(kernel.getSeed()), geometry.batch, geometry.head,
+                                      body->getArgument(1), body->getArgument(2));
+  Value keep = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, uniform, probability);
+  Value scaled = arith::MulFOp::create(builder, loc, body->getArgument(0), keptFactor);
+  tile::YieldOp::create(builder, loc, arith::SelectOp::create(builder, loc, keep, scaled, f32(0)).getResult());
+  return softmax;
 }
 
 Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne, bool zeroDrops) {

@@ -22,6 +22,17 @@ def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
   let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];
 }
 
+def TileLowerSoftmax : Pass<"tile-lower-softmax", "::attnc::tile::ProgramOp"> {
+  let summary = "Writes the online softmax as arithmetic";
+  let description = [{
+    `tile.softmax` becomes row maxima, weights and row sums, `tile.softmax_end` reciprocals and logarithms.
+
+    In programs without a `pipeline`, a tile's weights are added among themselves before they are added to the row's sum;
+    with one, each lane adds its own to the sum.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
   let summary = "Adds up the parts of row sums after the loop";
   let description = [{

@@ -71,7 +71,7 @@ func.func @exp_of_negative(%x: vector<8xf32>) -> vector<8xf32> {
 // CHECK-NOT: arith.cmpf
 // CHECK: return
 func.func @exp_of_nonpositive(%x: vector<8xf32>) -> vector<8xf32> {
-  %y = math.exp %x {attn.nonpositive} : vector<8xf32>
+  %y = math.exp %x {tile.nonpositive} : vector<8xf32>
   return %y : vector<8xf32>
 }
 

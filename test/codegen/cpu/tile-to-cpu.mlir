@@ -178,85 +178,23 @@ tile.program @staged(%q: memref<?x?xbf16>, %k: memref<?x?xbf16>, %o: memref<?x?x
 
 // -----
 
-// Logits less their row's maximum, or less 0 where that is -inf, are not positive; less another number they may be.
+// That exponents are not positive is known of vectors as it is of elements.
 
 // CHECK-LABEL: llvm.func @softmax_entry(
-// CHECK: math.exp %{{.*}} {attn.nonpositive} : vector<8xf32>
-// CHECK: math.exp %{{.*}} : vector<8xf32>
+// CHECK: math.exp %{{.*}} {tile.nonpositive} : vector<8xf32>
 // CHECK: llvm.return
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
   %c0 = arith.constant 0 : index
-  %scale = arith.constant 0.125 : f32
-  %none = arith.constant dense<0xFF800000> : vector<8xf32>
-  %zero = arith.constant dense<0.0> : vector<8xf32>
   tile.live_rows %n
   %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x8xf32>
-  %max = tile.reduce <max> %t, %none : vector<8x8xf32>, vector<8xf32>
-  %empty = arith.cmpf oeq, %max, %none : vector<8xf32>
-  %safe = arith.select %empty, %zero, %max : vector<8xi1>, vector<8xf32>
-  %p = tile.map tiles(%t : vector<8x8xf32>) rows(%safe : vector<8xf32>) cols() at(%c0, %c0) {
-  ^bb0(%x: f32, %m: f32, %i: index, %j: index):
-    %d = arith.subf %x, %m : f32
-    %e = arith.mulf %d, %scale : f32
-    %f = math.exp %e : f32
-    tile.yield %f : f32
-  } -> vector<8x8xf32>
-  %q = tile.map tiles(%p : vector<8x8xf32>) rows(%safe : vector<8xf32>) cols() at(%c0, %c0) {
-  ^bb0(%x: f32, %m: f32, %i: index, %j: index):
-    %d = arith.subf %x, %m : f32
-    %f = math.exp %d : f32
-    tile.yield %f : f32
-  } -> vector<8x8xf32>
-  tile.store %q, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<8x8xf32>, memref<?x?xf32>
-  tile.return
-}
-}
-
-// -----
-
-// A long region is a function, which is called for each of the three vectors of four columns. It reads views from the
-// argument block and takes the scalars that the program computes; constants are its own.
-
-// CHECK-LABEL: llvm.func internal @long_entry_region(
-// CHECK-SAME: %[[BLOCK:[a-z0-9]+]]: !llvm.ptr, %[[X:[a-z0-9]+]]: vector<8xf32>, %[[I:[a-z0-9]+]]: vector<8xi32>, %[[J:[a-z0-9]+]]: i64, %[[SUM:[a-z0-9]+]]: i64) -> !llvm.struct<(vector<8xf32>)> attributes {no_inline}
-// CHECK: llvm.getelementptr %[[BLOCK]]
-// CHECK-COUNT-11: arith.divsi %{{.*}} : vector<8xi32>
-// CHECK-COUNT-8: memref.load
-// CHECK-NOT: memref.load
-// CHECK: llvm.return
-// CHECK-LABEL: llvm.func @long_entry(
-// CHECK-COUNT-12: llvm.call @long_entry_region(
-// CHECK-NOT: llvm.call
-// CHECK: llvm.return
-module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @long(%v: memref<?x?xf32>, %t: memref<?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 24, panel = 24} {
-  %c0 = arith.constant 0 : index
-  %c3 = arith.constant 3 : index
-  %sum = arith.addi %n, %tile : index
-  tile.live_rows %n
-  %a = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<24x8xf32>
-  %b = tile.map tiles(%a : vector<24x8xf32>) rows() cols() at(%c0, %c0) {
+  %p = tile.map tiles(%t : vector<8x8xf32>) rows() cols() at(%c0, %c0) {
   ^bb0(%x: f32, %i: index, %j: index):
-    %d0 = arith.divsi %i, %j : index
-    %d1 = arith.divsi %d0, %j : index
-    %d2 = arith.divsi %d1, %j : index
-    %d3 = arith.divsi %d2, %j : index
-    %d4 = arith.divsi %d3, %j : index
-    %d5 = arith.divsi %d4, %j : index
-    %d6 = arith.divsi %d5, %j : index
-    %d7 = arith.divsi %d6, %j : index
-    %d8 = arith.divsi %d7, %j : index
-    %d9 = arith.divsi %d8, %sum : index
-    %d10 = arith.divsi %d9, %n : index
-    %low = arith.maxsi %d10, %c3 : index
-    %e = memref.load %t[%low] : memref<?xf32>
-    %y = arith.addf %x, %e : f32
-    tile.yield %y : f32
-  } -> vector<24x8xf32>
-  tile.store %b, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<24x8xf32>, memref<?x?xf32>
+    %f = math.exp %x {tile.nonpositive} : f32
+    tile.yield %f : f32
+  } -> vector<8x8xf32>
+  tile.store %p, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<8x8xf32>, memref<?x?xf32>
   tile.return
 }
 }

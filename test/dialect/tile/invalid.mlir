@@ -540,7 +540,7 @@ func.func @mask_without_full(%s: vector<8x4xf32>, %n: index) {
 // -----
 
 func.func @yield_outside(%x: f32) {
-  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask, tile.census'}}
+  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask, tile.softmax, tile.census'}}
   tile.yield %x : f32
 }
 
@@ -591,5 +591,75 @@ func.func @census_yield(%list: memref<?x?xi32>, %n: index, %b: i1) {
   ^bb0(%j: index):
     tile.yield %b : i1
   } : memref<?x?xi32>
+  return
+}
+
+// -----
+
+func.func @softmax_weights(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
+  // expected-error@+1 {{op expected weights of the shape of the scores, got 'vector<16x16xbf16>'}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_rows(%s: vector<16x8xf32>, %m: vector<8xf32>, %i: index) {
+  // expected-error@+1 {{op expected one number for each of the 16 rows of the scores, got 'vector<8xf32>'}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) {scale = 1.0 : f32} : vector<16x8xf32>, vector<8xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_scale(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
+  // expected-error@+1 {{op expected a finite scale above 0}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) {scale = 0.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_lazy(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
+  // expected-error@+1 {{op a fixed maximum never grows: 'lazy' and 'fixed' exclude each other}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) {fixed, lazy, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_region(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
+  // expected-error@+1 {{op expected a region that takes a weight, a row and a column: f32, index, index}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) kept {
+  ^bb0(%w: f32):
+    tile.yield %w : f32
+  } {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_yield(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
+  // expected-error@+1 {{op expected a region that yields one f32}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) kept {
+  ^bb0(%w: f32, %row: index, %col: index):
+    tile.yield %row : index
+  } {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_end_padding(%m: vector<16xf32>, %padding: vector<8xi1>) {
+  // expected-error@+1 {{op expected padding for each of the 16 rows}}
+  %f, %lse = tile.softmax_end %m, %m padding %padding : vector<8xi1> {scale = 1.0 : f32} : vector<16xf32>
+  return
+}
+
+// -----
+
+func.func @softmax_end_sink(%m: vector<16xf32>, %sink: vector<8xf32>) {
+  // expected-error@+1 {{op expected a sink for each of the 16 rows}}
+  %f, %lse = tile.softmax_end %m, %m sink %sink : vector<8xf32> {scale = 1.0 : f32} : vector<16xf32>
   return
 }

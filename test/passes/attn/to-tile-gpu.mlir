@@ -1,4 +1,4 @@
-// RUN: attnc-opt %s --attn-infer-bounds --attn-to-tile --canonicalize --cse -split-input-file | FileCheck %s
+// RUN: attnc-opt %s --attn-infer-bounds --attn-to-tile --tile-lower-softmax --canonicalize --cse -split-input-file | FileCheck %s
 
 // What a GPU's schedule adds to tile programs: the order of tiles, and rescaling where it is rarely needed.
 

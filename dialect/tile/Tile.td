@@ -1,0 +1,11 @@
+//===- Tile.td - The tile dialect, whole -------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE
+#define ATTNC_DIALECT_TILE
+
+include "dialect/tile/TileAsyncOps.td"
+include "dialect/tile/TileSoftmaxOps.td"
+
+#endif // ATTNC_DIALECT_TILE

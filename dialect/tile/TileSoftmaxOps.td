@@ -1,0 +1,83 @@
+//===- TileSoftmaxOps.td - The online softmax --------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018). One operation for a step and one for the
+// end: what is decided about a softmax are attributes of these, and arithmetic comes of them once all is decided.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_SOFTMAXOPS
+#define ATTNC_DIALECT_TILE_SOFTMAXOPS
+
+include "dialect/tile/TileOps.td"
+
+def Tile_RowVector : VectorOfRankAndType<[1], [F32]>;
+
+class Tile_SoftmaxBaseOp<string mnemonic, list<Trait> traits> : Tile_Op<mnemonic, !listconcat(traits, [Pure])> {
+  let hasVerifier = 1;
+  code unitDeclaration = [{
+    /// How scores become weights.
+    ::attnc::tile::ExponentUnit getUnit() {
+      return {getOctaves(), getScale().convertToFloat(), static_cast<int64_t>(getHeadroom())};
+    }
+  }];
+}
+
+def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum", "new_max", "new_sum", "shrink"]>]> {
+  let summary = "A step of the online softmax";
+  let description = [{
+    Takes the scores of a tile, and for each row the maximum of the scores so far and the sum of their weights. Gives the
+    maximum and the sum with those of the tile; the tile's weights, as a product takes them; and `shrink`, by which sums
+    and outputs of the steps before are multiplied to be relative to the new maximum, as the new sum is.
+
+    The weight of a score is `2^((score - maximum) * scale - headroom)` with `octaves`, else
+    `e^((score - maximum) * scale - headroom * ln(2))`. A score of -inf has the weight 0, also where a row has no others
+    (S7).
+
+    With `lazy` the maximum stays as it was until it has grown by 8 octaves. With `fixed` it stays in any case, and is
+    any number near all scores.
+
+    The region computes from a weight, its row and its column, counted from `i` and `j`, what the product takes: dropout
+    (S9). The sum has weights as they are.
+
+    Example:
+
+    ```mlir
+    %m1, %l1, %p, %shrink = tile.softmax %s, %m0, %l0 at(%i0, %j0) {octaves, scale = 0.180336878 : f32}
+        : vector<128x64xf32>, vector<128xf32> -> vector<128x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_F32Tile:$scores, Tile_RowVector:$max, Tile_RowVector:$sum, Index:$i, Index:$j,
+                       F32Attr:$scale, UnitAttr:$octaves, DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom,
+                       UnitAttr:$lazy, UnitAttr:$fixed);
+  let regions = (region MaxSizedRegion<1>:$kept);
+  let results = (outs Tile_RowVector:$new_max, Tile_RowVector:$new_sum, Tile_Tile:$weights, Tile_RowVector:$shrink);
+  let assemblyFormat = [{
+    $scores `,` $max `,` $sum `at` `(` $i `,` $j `)` (`kept` $kept^)? attr-dict `:` type($scores) `,` type($max) `->`
+    type($weights)
+  }];
+  let extraClassDeclaration = unitDeclaration;
+}
+
+def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegments,
+                                                           AllTypesMatch<["max", "sum", "factors", "lse"]>]> {
+  let summary = "What a row's maximum and sum come to";
+  let description = [{
+    Gives the factors that outputs are multiplied by in the end, 1 / sum, and the LSE, `maximum * scale + log(sum)` in
+    natural units (S8). A row without weights, and one that `padding` has, gives 0 and -inf (S7, S11).
+
+    With `sink`, a maximum that was cut to f32 stands for that sink in natural units: it is above all scores, or the row
+    has none. `approximate`: the target's own logarithm will do.
+
+    Example: `%f, %lse = tile.softmax_end %m, %l {octaves, scale = 0.180336878 : f32} : vector<128xf32>`
+  }];
+  let arguments = (ins Tile_RowVector:$max, Tile_RowVector:$sum, Optional<VectorOfRankAndType<[1], [I1]>>:$padding,
+                       Optional<Tile_RowVector>:$sink, F32Attr:$scale, UnitAttr:$octaves,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$approximate);
+  let results = (outs Tile_RowVector:$factors, Tile_RowVector:$lse);
+  let assemblyFormat = [{
+    $max `,` $sum (`padding` $padding^ `:` type($padding))? (`sink` $sink^ `:` type($sink))? attr-dict `:` type($max)
+  }];
+  let extraClassDeclaration = unitDeclaration;
+}
+
+#endif // ATTNC_DIALECT_TILE_SOFTMAXOPS
