@@ -34,7 +34,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum",
     (S7).
 
     With `lazy` the maximum stays as it was until it has grown by 8 octaves. With `fixed` it stays in any case, and is
-    any number near all scores.
+    any number near all scores. With `partial`, `sum` and `new_sum` are parts (see `tile.spread`).
 
     The region computes from a weight, its row and its column, counted from `i` and `j`, what the product takes: dropout
     (S9). The sum has weights as they are.
@@ -48,7 +48,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum",
   }];
   let arguments = (ins Tile_F32Tile:$scores, Tile_RowVector:$max, Tile_RowVector:$sum, Index:$i, Index:$j,
                        F32Attr:$scale, UnitAttr:$octaves, DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom,
-                       UnitAttr:$lazy, UnitAttr:$fixed);
+                       UnitAttr:$lazy, UnitAttr:$fixed, UnitAttr:$partial);
   let regions = (region MaxSizedRegion<1>:$kept);
   let results = (outs Tile_RowVector:$new_max, Tile_RowVector:$new_sum, Tile_Tile:$weights, Tile_RowVector:$shrink);
   let assemblyFormat = [{

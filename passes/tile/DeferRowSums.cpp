@@ -14,14 +14,16 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// Whether `value` is `state`, multiplied by row factors or added to by a reduction, on every way through branches;
-/// collects the operations in between.
+/// Whether `value` is `state`, multiplied by row factors or added to by a reduction or a step of the online softmax, on
+/// every way through branches; collects the operations in between.
 static bool isSumOver(Value value, Value state, SmallPtrSetImpl<Operation *> &path) {
   if (value == state)
     return true;
   path.insert(value.getDefiningOp());
   if (auto reduce = value.getDefiningOp<ReduceOp>())
     return reduce.getKind() == ReduceKind::Add && reduce->hasOneUse() && isSumOver(reduce.getAcc(), state, path);
+  if (auto softmax = value.getDefiningOp<SoftmaxOp>())
+    return value == softmax.getNewSum() && value.hasOneUse() && isSumOver(softmax.getSum(), state, path);
   if (auto product = value.getDefiningOp<arith::MulFOp>())
     return product->hasOneUse() && isSumOver(product.getLhs(), state, path);
   if (auto branch = value.getDefiningOp<scf::IfOp>()) {
@@ -45,11 +47,14 @@ static void defer(scf::ForOp loop) {
     Value state = loop.getRegionIterArg(number);
     SmallPtrSet<Operation *, 8> path;
     if (!isSumOver(yielded, state, path) || !isReadBy(path, state, loop) ||
-        llvm::none_of(path, llvm::IsaPred<ReduceOp>))
+        llvm::none_of(path, llvm::IsaPred<ReduceOp, SoftmaxOp>))
       continue;
-    for (Operation *op : path)
+    for (Operation *op : path) {
       if (auto sum = dyn_cast<ReduceOp>(op))
         sum.setPartial(true);
+      if (auto softmax = dyn_cast<SoftmaxOp>(op))
+        softmax.setPartial(true);
+    }
     OpBuilder builder(loop);
     OpOperand &init = loop.getInitArgsMutable()[number];
     init.set(SpreadOp::create(builder, loop.getLoc(), init.get()));

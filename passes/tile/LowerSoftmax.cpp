@@ -102,7 +102,7 @@ std::pair<Value, Value> StepLowering::buildWeights(Value maximum) {
 
 Value StepLowering::addTo(Value sum, Value weights) {
   if (hasPipeline)
-    return ReduceOp::create(builder, loc, ReduceKind::Add, weights, sum);
+    return ReduceOp::create(builder, loc, ReduceKind::Add, weights, sum, op.getPartial());
   // Among themselves first: next to a great sum, that of sinks say, small weights would be rounded one by one.
   Value added = ReduceOp::create(builder, loc, ReduceKind::Add, weights, constant(0));
   return arith::AddFOp::create(builder, loc, sum, added);

@@ -86,6 +86,35 @@ tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
 
 // -----
 
+// The sums of the online softmax.
+
+// CHECK-LABEL: tile.program @softmax(
+// CHECK: %[[PARTS:.*]] = tile.spread
+// CHECK: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %[[PARTS]])
+// CHECK: tile.softmax %{{.*}}, %[[MAX]], %[[SUM]] at(%{{.*}}, %{{.*}}) {partial, scale =
+// CHECK: %[[TOTAL:.*]] = tile.total %[[R]]#1
+// CHECK: tile.softmax_end %[[R]]#0, %[[TOTAL]]
+tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %none = arith.constant dense<0xFF800000> : vector<8xf32>
+  %r:2 = scf.for %j = %c0 to %high step %c4 iter_args(%max = %none, %sum = %zero) -> (vector<8xf32>, vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %m, %l, %p, %s = tile.softmax %t, %max, %sum at(%c0, %j) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xbf16>
+    scf.yield %m, %l : vector<8xf32>, vector<8xf32>
+  }
+  %f, %lse = tile.softmax_end %r#0, %r#1 {scale = 1.0 : f32} : vector<8xf32>
+  tile.store %f, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.store %lse, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
 // A sum that the step itself reads is needed whole in every step,
 
 // CHECK-LABEL: tile.program @read_inside(
