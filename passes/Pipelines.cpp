@@ -34,9 +34,9 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   simplify();
   // The passes that overlap steps leave programs without a pipeline as they are.
   pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());
   simplify();
-  pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileTrustMaxima());

@@ -18,6 +18,18 @@ def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "kind"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Tile_ExponentExact : I32EnumAttrCase<"Exact", 0, "exact">;
+def Tile_ExponentFused : I32EnumAttrCase<"Fused", 1, "fused">;
+def Tile_ExponentSplit : I32EnumAttrCase<"Split", 2, "split">;
+def Tile_Exponent : I32EnumAttr<"Exponent", "how exponents are computed",
+                                [Tile_ExponentExact, Tile_ExponentFused, Tile_ExponentSplit]> {
+  let cppNamespace = "::attnc::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_ExponentAttr : EnumAttr<Tile_Dialect, Tile_Exponent, "exponent"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Tile_RoleProducer : I32EnumAttrCase<"Producer", 0, "producer">;
 def Tile_RoleConsumer : I32EnumAttrCase<"Consumer", 1, "consumer">;
 def Tile_RoleKind : I32EnumAttr<"RoleKind", "what warpgroups do", [Tile_RoleProducer, Tile_RoleConsumer]> {

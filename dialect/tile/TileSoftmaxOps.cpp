@@ -7,6 +7,35 @@
 using namespace mlir;
 using namespace attnc::tile;
 
+/// Sets what `unit` says.
+template <typename Properties>
+static void setUnit(OpBuilder &builder, Properties &properties, const ExponentUnit &unit) {
+  properties.scale = builder.getF32FloatAttr(unit.factor);
+  if (unit.octaves)
+    properties.octaves = builder.getUnitAttr();
+  properties.headroom = builder.getI64IntegerAttr(unit.headroom);
+}
+
+void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value scores, Value max, Value sum, Value i, Value j,
+                      const ExponentUnit &unit, Type weight) {
+  state.addOperands({scores, max, sum, i, j});
+  state.addRegion();
+  setUnit(builder, state.getOrAddProperties<Properties>(), unit);
+  auto weights = VectorType::get(cast<VectorType>(scores.getType()).getShape(), weight);
+  state.addTypes({max.getType(), max.getType(), weights, max.getType()});
+}
+
+void SoftmaxEndOp::build(OpBuilder &builder, OperationState &state, Value max, Value sum, Value padding, Value sink,
+                         const ExponentUnit &unit) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  setUnit(builder, properties, unit);
+  properties.operandSegmentSizes = {1, 1, padding ? 1 : 0, sink ? 1 : 0};
+  for (Value operand : {max, sum, padding, sink})
+    if (operand)
+      state.addOperands(operand);
+  state.addTypes({max.getType(), max.getType()});
+}
+
 /// A scale that weights rise with.
 static LogicalResult verifyScale(Operation *op, const APFloat &scale) {
   if (scale.isFinite() && !scale.isNegative() && !scale.isZero())

@@ -36,6 +36,14 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum",
     With `lazy` the maximum stays as it was until it has grown by 8 octaves. With `fixed` it stays in any case, and is
     any number near all scores. With `partial`, `sum` and `new_sum` are parts (see `tile.spread`).
 
+    `exponent` says how exponents (x - m) c - h are computed, with h the headroom:
+
+    | | | |
+    |---|---|---|
+    | `exact` | (x - m) c - h | |
+    | `fused` | x c + b | b is -m c - h, rounded; where m c is 2^31 or more, c is a power of two |
+    | `split` | (x - m) c + t | t is m c + b; where m c is 2^24 or more, it is -h |
+
     The region computes from a weight, its row and its column, counted from `i` and `j`, what the product takes: dropout
     (S9). The sum has weights as they are.
 
@@ -48,8 +56,11 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum",
   }];
   let arguments = (ins Tile_F32Tile:$scores, Tile_RowVector:$max, Tile_RowVector:$sum, Index:$i, Index:$j,
                        F32Attr:$scale, UnitAttr:$octaves, DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom,
-                       UnitAttr:$lazy, UnitAttr:$fixed, UnitAttr:$partial);
+                       UnitAttr:$lazy, UnitAttr:$fixed, UnitAttr:$partial,
+                       DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent);
   let regions = (region MaxSizedRegion<1>:$kept);
+  let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$i,
+                                 "::mlir::Value":$j, "const ::attnc::tile::ExponentUnit &":$unit, "::mlir::Type":$weight)>];
   let results = (outs Tile_RowVector:$new_max, Tile_RowVector:$new_sum, Tile_Tile:$weights, Tile_RowVector:$shrink);
   let assemblyFormat = [{
     $scores `,` $max `,` $sum `at` `(` $i `,` $j `)` (`kept` $kept^)? attr-dict `:` type($scores) `,` type($max) `->`
@@ -68,11 +79,19 @@ def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegme
     With `sink`, a maximum that was cut to f32 stands for that sink in natural units: it is above all scores, or the row
     has none. `approximate`: the target's own logarithm will do.
 
+    The weight of a row's maximum is a power of two where exponents are exact, and conversion to a narrow type leaves it as
+    it is. With `rounded`, exponents were computed as `exponent` says, and 1 / sum takes in by what that weight changed
+    when it was converted to that type, in rows of whose weight it is half or more.
+
     Example: `%f, %lse = tile.softmax_end %m, %l {octaves, scale = 0.180336878 : f32} : vector<128xf32>`
   }];
   let arguments = (ins Tile_RowVector:$max, Tile_RowVector:$sum, Optional<VectorOfRankAndType<[1], [I1]>>:$padding,
                        Optional<Tile_RowVector>:$sink, F32Attr:$scale, UnitAttr:$octaves,
-                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$approximate);
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$approximate,
+                       DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent,
+                       OptionalAttr<TypeAttr>:$rounded);
+  let builders = [OpBuilder<(ins "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$padding,
+                                 "::mlir::Value":$sink, "const ::attnc::tile::ExponentUnit &":$unit)>];
   let results = (outs Tile_RowVector:$factors, Tile_RowVector:$lse);
   let assemblyFormat = [{
     $max `,` $sum (`padding` $padding^ `:` type($padding))? (`sink` $sink^ `:` type($sink))? attr-dict `:` type($max)

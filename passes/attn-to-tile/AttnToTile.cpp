@@ -252,8 +252,7 @@ tile::SoftmaxEndOp ProgramWriter::finish(State state) {
     padding = arith::XOrIOp::create(builder, loc, b.buildRowIsQuery(), one);
   }
   Value max = reference ? constant(*reference) : state.max;
-  auto end = tile::SoftmaxEndOp::create(builder, loc, max.getType(), max.getType(), max, state.sum, padding,
-                                        greatestSink, llvm::APFloat(unit.factor), unit.octaves, unit.headroom);
+  auto end = tile::SoftmaxEndOp::create(builder, loc, max, state.sum, padding, greatestSink, unit);
   end.setApproximate(!elementType().isF32());
   return end;
 }

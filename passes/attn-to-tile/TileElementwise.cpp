@@ -324,10 +324,7 @@ tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, Ex
     keptFactor = arith::DivFOp::create(builder, loc, f32(1), arith::SubFOp::create(builder, loc, f32(1), probability));
   }
   OpBuilder::InsertionGuard guard(builder);
-  auto weights = VectorType::get(cast<VectorType>(scores.getType()).getShape(), element);
-  Type rows = max.getType();
-  auto softmax = tile::SoftmaxOp::create(builder, loc, rows, rows, weights, rows, scores, max, sum, geometry.row0, j,
-                                         APFloat(unit.factor), unit.octaves, unit.headroom);
+  auto softmax = tile::SoftmaxOp::create(builder, loc, scores, max, sum, geometry.row0, j, unit, element);
   if (!kernel.getSeed())
     return softmax;
   // Dropout counts rows, not positions.

@@ -7,7 +7,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/tile/ExponentTerms.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RoundedWeights.h"
 #include "passes/tile/RowVectors.h"
 #include <limits>
 
@@ -36,7 +38,10 @@ private:
   Value constant(float value) { return splat(builder, op.getMax(), value); }
   Value multiply(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
   Value findMaximum();
-  std::pair<Value, Value> buildWeights(Value maximum);
+  void buildRows();
+  SmallVector<Value> rowsOfWeights();
+  Value buildExponent(Block &body);
+  std::pair<Value, Value> buildWeights();
   Value addTo(Value sum, Value weights);
 
   SoftmaxOp op;
@@ -44,6 +49,10 @@ private:
   bool hasPipeline;
   OpBuilder builder;
   Location loc;
+  Reference reference;
+  RowTerms terms;  ///< of fused exponents
+  Value rest;      ///< t of split ones
+  Value shrinkage; ///< the exponent of row factors; null where the maximum is fixed
 };
 
 } // namespace
@@ -63,24 +72,77 @@ Value StepLowering::findMaximum() {
   return arith::SelectOp::create(builder, loc, isGrown, now, before);
 }
 
-/// The weights relative to `maximum`, in f32 for the sums and as the product takes them.
-std::pair<Value, Value> StepLowering::buildWeights(Value maximum) {
-  OpBuilder::InsertionGuard guard(builder);
-  auto wide = cast<VectorType>(op.getScores().getType()), narrow = cast<VectorType>(op.getWeights().getType());
-  auto map = MapOp::create(builder, loc, TypeRange{wide, narrow}, ValueRange{op.getScores()}, ValueRange{maximum},
-                           ValueRange{}, op.getI(), op.getJ());
-  Type f32 = builder.getF32Type(), index = builder.getIndexType();
-  Block *body = builder.createBlock(&map.getBody(), {}, {f32, f32, index, index}, {loc, loc, loc, loc});
+/// What rows have of their own: what exponents are made of, and by how much references have grown since the last step,
+/// of the same numbers, so that all weights of a row keep one scale.
+void StepLowering::buildRows() {
+  Value before = op.getMax(), factors = constant(unit.factor), growth, change;
+  if (op.getExponent() == Exponent::Fused)
+    terms = buildTerms(builder, unit, reference);
+  else if (op.getExponent() == Exponent::Split)
+    rest = buildRest(builder, unit, reference);
+  if (op.getFixed())
+    return;
+  switch (op.getExponent()) {
+  case Exponent::Exact:
+    growth = arith::SubFOp::create(builder, loc, before, reference.number);
+    shrinkage = multiply(growth, factors);
+    return;
+  case Exponent::Fused:
+    shrinkage = arith::SubFOp::create(builder, loc, terms.offsets, buildOffsets(builder, unit, before, terms.factors));
+    return;
+  case Exponent::Split:
+    growth = arith::SubFOp::create(builder, loc, before, reference.number);
+    change = arith::SubFOp::create(builder, loc, buildRest(builder, unit, {before, before}), rest);
+    shrinkage = math::FmaOp::create(builder, loc, growth, factors, change);
+    return;
+  }
+}
+
+/// The row vectors that `buildExponent` reads.
+SmallVector<Value> StepLowering::rowsOfWeights() {
+  switch (op.getExponent()) {
+  case Exponent::Exact:
+    return {reference.number};
+  case Exponent::Fused:
+    return {terms.offsets, terms.factors};
+  case Exponent::Split:
+    return {reference.number, rest};
+  }
+  llvm_unreachable("all kinds of exponents are above");
+}
+
+/// The exponent of an element's weight, in the `body` of a map.
+Value StepLowering::buildExponent(Block &body) {
+  Value element = body.getArgument(0), row = body.getArgument(1);
+  if (op.getExponent() == Exponent::Fused)
+    return math::FmaOp::create(builder, loc, element, /*factor*/ body.getArgument(2), row);
   auto number = [&](float value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
   };
   // The difference first: it is exact near the maximum, where a product of its own would be off by as much as its last
-  // bit, which is large for large logits. A target with cheaper fused operations may trade that.
-  Value exponent = arith::SubFOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
+  // bit, which is large for large logits.
+  Value exponent = arith::SubFOp::create(builder, loc, element, row);
+  if (op.getExponent() == Exponent::Split)
+    return math::FmaOp::create(builder, loc, exponent, number(unit.factor), /*rest*/ body.getArgument(2));
   if (unit.factor != 1)
     exponent = multiply(exponent, number(unit.factor));
   if (unit.headroom)
     exponent = arith::SubFOp::create(builder, loc, exponent, number(unit.headroom * unit.perOctave()));
+  return exponent;
+}
+
+/// The weights, in f32 for the sums and as the product takes them.
+std::pair<Value, Value> StepLowering::buildWeights() {
+  OpBuilder::InsertionGuard guard(builder);
+  auto wide = cast<VectorType>(op.getScores().getType()), narrow = cast<VectorType>(op.getWeights().getType());
+  SmallVector<Value> rows = rowsOfWeights();
+  auto map = MapOp::create(builder, loc, TypeRange{wide, narrow}, ValueRange{op.getScores()}, rows, ValueRange{},
+                           op.getI(), op.getJ());
+  Type f32 = builder.getF32Type(), index = builder.getIndexType();
+  SmallVector<Type> types(1 + rows.size(), f32);
+  types.append({index, index});
+  Block *body = builder.createBlock(&map.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+  Value exponent = buildExponent(*body);
   Value weight = unit.power(builder, loc, exponent), kept = weight;
   weight.getDefiningOp()->setAttr(weightAttrName, builder.getUnitAttr());
   // Without a pipeline, no pass takes another number for the maximum.
@@ -89,7 +151,8 @@ std::pair<Value, Value> StepLowering::buildWeights(Value maximum) {
   if (!op.getKept().empty()) {
     Block &region = op.getKept().front();
     IRMapping mapping;
-    mapping.map(region.getArguments(), ValueRange{weight, body->getArgument(2), body->getArgument(3)});
+    mapping.map(region.getArgument(0), weight);
+    mapping.map(region.getArguments().drop_front(), body->getArguments().take_back(2));
     for (Operation &inner : region.without_terminator())
       builder.clone(inner, mapping);
     kept = mapping.lookupOrDefault(region.getTerminator()->getOperand(0));
@@ -109,25 +172,48 @@ Value StepLowering::addTo(Value sum, Value weights) {
 }
 
 void StepLowering::run() {
-  Value maximum = op.getMax(), sum = op.getSum(), shrink, reference = maximum;
+  Value maximum = op.getMax(), sum = op.getSum(), shrink;
+  reference = {maximum, maximum};
   if (!op.getFixed()) {
     maximum = findMaximum();
     // 0 for a row that has kept nothing, so that no difference of infinities arises (S7).
     Value isEmpty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, maximum, constant(-infinity));
-    reference = arith::SelectOp::create(builder, loc, isEmpty, constant(0), maximum);
-    Value growth = arith::SubFOp::create(builder, loc, op.getMax(), reference);
-    shrink = unit.power(builder, loc, multiply(growth, constant(unit.factor)));
+    reference = {arith::SelectOp::create(builder, loc, isEmpty, constant(0), maximum), maximum};
+  }
+  buildRows();
+  if (shrinkage) {
+    shrink = unit.power(builder, loc, shrinkage);
     sum = multiply(sum, shrink);
   } else if (!op.getShrink().use_empty()) {
     shrink = constant(1);
   }
-  auto [wide, narrow] = buildWeights(reference);
+  auto [wide, narrow] = buildWeights();
   op.getNewMax().replaceAllUsesWith(maximum);
   op.getNewSum().replaceAllUsesWith(addTo(sum, wide));
   op.getWeights().replaceAllUsesWith(narrow);
   if (shrink)
     op.getShrink().replaceAllUsesWith(shrink);
   op.erase();
+}
+
+/// A rounded offset b of -m c - h gives the maximum's weight an exponent fma(m, c, b) that is not -h, so that it is no
+/// power of two, and conversion rounds it. Where m c is so large that r is not small (up to 8 at 2^27), one key mostly
+/// has all the weight: with its rounding in the divisor, its part is exact again. A power of more than 2^127 would be
+/// none any more: |m c| may not reach 2^31.
+///
+/// With lazy rescaling, m is the greatest logit by which the row was rescaled last. That has the weight 2^r; one that
+/// passed it by less than the threshold was rounded from another power, and is as exact as any weight.
+static void countMaximum(arith::DivFOp reciprocal, SoftmaxEndOp op, Reference reference) {
+  OpBuilder builder(reciprocal);
+  ExponentUnit unit = op.getUnit();
+  Value exponent;
+  if (op.getExponent() == Exponent::Split) {
+    exponent = buildRest(builder, unit, reference);
+  } else {
+    RowTerms terms = buildTerms(builder, unit, reference);
+    exponent = math::FmaOp::create(builder, op.getLoc(), reference.number, terms.factors, terms.offsets);
+  }
+  countRounded(reciprocal, unit.power(builder, op.getLoc(), exponent), *op.getRounded());
 }
 
 static void lower(SoftmaxEndOp op) {
@@ -141,12 +227,21 @@ static void lower(SoftmaxEndOp op) {
   Value isEmpty = isOf(arith::CmpFPredicate::OEQ, op.getSum(), 0);
   if (op.getPadding())
     isEmpty = arith::OrIOp::create(builder, loc, isEmpty, op.getPadding());
-  Value reciprocal = arith::DivFOp::create(builder, loc, constant(1), op.getSum());
+  auto buildFinite = [&]() -> Value {
+    Value max = op.getMax();
+    if (matchPattern(max, m_Constant())) // One that is fixed is there in all rows.
+      return max;
+    Value isNone = isOf(arith::CmpFPredicate::OEQ, max, -infinity);
+    return arith::SelectOp::create(builder, loc, isNone, constant(0), max);
+  };
+  Value finite = op.getRounded() ? buildFinite() : Value();
+  auto reciprocal = arith::DivFOp::create(builder, loc, constant(1), op.getSum());
+  if (finite)
+    countMaximum(reciprocal, op, {finite, op.getMax()});
   Value factors = arith::SelectOp::create(builder, loc, isEmpty, constant(0), reciprocal);
 
-  Value finite = op.getMax();
-  if (!matchPattern(finite, m_Constant())) // One that is fixed is there in all rows.
-    finite = arith::SelectOp::create(builder, loc, isOf(arith::CmpFPredicate::OEQ, finite, -infinity), constant(0), finite);
+  if (!finite)
+    finite = buildFinite();
   Value max = arith::MulFOp::create(builder, loc, finite, constant(unit.factor / unit.perNatural()));
   if (Value sink = op.getSink()) {
     Value isAbove = isOf(arith::CmpFPredicate::OGT, op.getMax(), std::numeric_limits<float>::lowest());

@@ -43,17 +43,15 @@ def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
 }
 
 def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
-  let summary = "(x - m) * c - h as one fused operation";
+  let summary = "Chooses how exponents of the softmax are computed";
   let description = [{
-    In programs with a `pipeline` on narrow types: where a map multiplies the difference of its element and its row's
-    maximum by a constant, the product of the maximum moves out of it, with the headroom h. Row factors are computed from
-    the same rounded products, so that all weights of a row keep one scale. After the loop, the divisor takes in what the
-    weight of the maximum is rounded by: it was a power of two without the rounded product, and so was exact.
+    In programs with a `pipeline`: exponents of `tile.softmax` with weights in bf16 become `fused`, one operation an
+    element. All weights of a row keep one scale; but the weight of the maximum was a power of two, and so was exact: the
+    divisor of `tile.softmax_end` takes in what it is `rounded` by.
 
-    f16 has no room for what the rounding of large products costs. With `optimistic`, its exponents become
-    (x - m) * c + t, with the same scale, of which `tile-contract-exponent` makes one operation where it may.
+    f16 has no room for what the rounding of large products costs. With `optimistic`, its exponents become `split`, with
+    the same scale, of which `tile-contract-exponent` makes one operation where it may.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {

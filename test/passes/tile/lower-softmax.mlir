@@ -74,3 +74,88 @@ tile.program @fixed(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>
   tile.store %x, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
   tile.return
 }
+
+// Fused exponents: x c + b, and row factors come from the same rounded b = -m c - h. Where m is so large that b would be
+// off by more than a power holds, c is a power of two.
+
+// CHECK-LABEL: tile.program @fused(
+// CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>
+// CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<16xf32>
+// CHECK-DAG: %[[P:.*]] = arith.constant dense<6.250000e-02> : vector<16xf32>
+// CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<1.71798692E+10> : vector<16xf32>
+// CHECK-DAG: %[[LOW:.*]] = arith.constant dense<-4.000000e+01> : vector<16xf32>
+// CHECK: %[[MAX:.*]] = tile.reduce <max> %[[S]], %[[M]]
+// CHECK: %[[SAFE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MAX]]
+// CHECK: %[[MAGNITUDE:.*]] = math.absf %[[MAX]]
+// CHECK: %[[LARGE:.*]] = arith.cmpf uge, %[[MAGNITUDE]], %[[LIMIT]]
+// CHECK: %[[FACTORS:.*]] = arith.select %[[LARGE]], %[[P]], %[[C]]
+// CHECK: %[[NEGATIVE:.*]] = arith.negf %[[FACTORS]]
+// CHECK: %[[OFFSETS:.*]] = math.fma %[[SAFE]], %[[NEGATIVE]], %[[LOW]]
+// CHECK: %[[NEGATIVE2:.*]] = arith.negf %[[FACTORS]]
+// CHECK: %[[OLD:.*]] = math.fma %[[M]], %[[NEGATIVE2]], %[[LOW]]
+// CHECK: %[[GROWTH:.*]] = arith.subf %[[OFFSETS]], %[[OLD]]
+// CHECK: math.exp2 %[[GROWTH]]
+// CHECK: tile.map tiles(%[[S]] : vector<16x8xf32>) rows(%[[OFFSETS]], %[[FACTORS]] : vector<16xf32>, vector<16xf32>) cols()
+// CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[O:.*]]: f32, %[[F:.*]]: f32,
+// CHECK-NEXT: %[[X:.*]] = math.fma %[[E]], %[[F]], %[[O]] : f32
+// CHECK-NEXT: math.exp2 %[[X]] {tile.weight}
+// The divisor takes in what the weight of the maximum is rounded by: 1 / (sum + (w~ - w)) with w = 2^r,
+// r = fma(m, c, b) and w~ the rounded w, in rows of which w is half or more. The logarithm of the sums stays as it is.
+// CHECK: %[[SUM:.*]] = tile.reduce <add>
+// CHECK: %[[OFFSETS2:.*]] = math.fma %[[SAFE2:.*]], %{{.*}}, %[[LOW]]
+// CHECK: %[[REST:.*]] = math.fma %[[SAFE2]], %{{.*}}, %[[OFFSETS2]]
+// CHECK: %[[WEIGHT:.*]] = math.exp2 %[[REST]]
+// CHECK: %[[ROUNDED:.*]] = arith.truncf %[[WEIGHT]] : vector<16xf32> to vector<16xbf16>
+// CHECK: %[[WIDE:.*]] = arith.extf %[[ROUNDED]]
+// CHECK: %[[BY:.*]] = arith.subf %[[WIDE]], %[[WEIGHT]]
+// CHECK: %[[TWICE:.*]] = arith.addf %[[WEIGHT]], %[[WEIGHT]]
+// CHECK: %[[MOST:.*]] = arith.cmpf oge, %[[TWICE]], %[[SUM]]
+// CHECK: %[[CHANGE:.*]] = arith.select %[[MOST]], %[[BY]], %{{.*}}
+// CHECK: %[[DIVISOR:.*]] = arith.addf %[[SUM]], %[[CHANGE]]
+// CHECK: arith.divf %{{.*}}, %[[DIVISOR]]
+// CHECK: math.log %[[SUM]] :
+tile.program @fused(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %o: memref<?xf32, strided<[?]>>, %w: memref<?x?xbf16>, %t: index) attributes {grid = #map, grid_sizes = array<i64>, panel = 16 : i64, rows = 16 : i64, pipeline = #pipeline} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) {exponent = #tile.exponent<fused>, octaves, scale = 0.125 : f32, headroom = 40 : i64} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  %f, %lse = tile.softmax_end %n, %sum {exponent = #tile.exponent<fused>, octaves, rounded = bf16, scale = 0.125 : f32, headroom = 40 : i64} : vector<16xf32>
+  tile.store %r, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
+  tile.store %p, %w[%c0, %c0] axes [0, 1] below(%c16, %c16) : vector<16x8xbf16>, memref<?x?xbf16>
+  tile.store %f, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
+  tile.store %lse, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
+  tile.return
+}
+
+// Split exponents have the same scale, and the difference as well: (x - m) c + t with t = m c + b, or -h for a row whose
+// m c is so large that its rounded offset b would be off by more than an octave.
+
+// CHECK-LABEL: tile.program @split(
+// CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>
+// CHECK-DAG: %[[C:.*]] = arith.constant dense<1.250000e-01> : vector<16xf32>
+// CHECK-DAG: %[[MINUS:.*]] = arith.constant dense<-1.250000e-01> : vector<16xf32>
+// CHECK-DAG: %[[LOW:.*]] = arith.constant dense<-6.000000e+00> : vector<16xf32>
+// CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<0x4D000000> : vector<16xf32>
+// CHECK: %[[MAX:.*]] = tile.reduce <max> %[[S]], %[[M]]
+// CHECK: %[[SAFE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MAX]]
+// CHECK: %[[OFFSETS:.*]] = math.fma %[[SAFE]], %[[MINUS]], %[[LOW]]
+// CHECK: %[[SMALL:.*]] = math.fma %[[SAFE]], %[[C]], %[[OFFSETS]]
+// CHECK: %[[MAGNITUDE:.*]] = math.absf %[[MAX]]
+// CHECK: %[[LARGE:.*]] = arith.cmpf uge, %[[MAGNITUDE]], %[[LIMIT]]
+// CHECK: %[[REST:.*]] = arith.select %[[LARGE]], %[[LOW]], %[[SMALL]]
+// CHECK: %[[GROWTH:.*]] = arith.subf %[[M]], %[[SAFE]]
+// CHECK: %[[REST0:.*]] = arith.select %{{.*}}, %[[LOW]], %{{.*}}
+// CHECK: %[[CHANGE:.*]] = arith.subf %[[REST0]], %[[REST]]
+// CHECK: math.fma %[[GROWTH]], %[[C]], %[[CHANGE]]
+// CHECK: tile.map tiles(%{{.*}} : vector<16x8xf32>) rows(%[[SAFE]], %[[REST]] : vector<16xf32>, vector<16xf32>)
+// CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[M:.*]]: f32, %[[T:.*]]: f32,
+// CHECK-NEXT: %[[D:.*]] = arith.subf %[[E]], %[[M]] : f32
+// CHECK-NEXT: %[[F:.*]] = math.fma %[[D]], %{{.*}}, %[[T]] : f32
+// CHECK-NEXT: math.exp2 %[[F]]
+tile.program @split(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %o: memref<?xf32, strided<[?]>>, %w: memref<?x?xf16>, %t: index) attributes {grid = #map, grid_sizes = array<i64>, panel = 16 : i64, rows = 16 : i64, pipeline = #pipeline} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) {exponent = #tile.exponent<split>, octaves, scale = 0.125 : f32, headroom = 6 : i64} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf16>
+  tile.store %r, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
+  tile.store %p, %w[%c0, %c0] axes [0, 1] below(%c16, %c16) : vector<16x8xf16>, memref<?x?xf16>
+  tile.return
+}
