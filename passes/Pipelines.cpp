@@ -35,14 +35,12 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   // The passes that overlap steps leave programs without a pipeline as they are.
   pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
-  pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());
-  simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileTrustMaxima());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileStageOperands());
   simplify();
-  pm.addNestedPass<tile::ProgramOp>(tile::createTileContractExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSpecializeRoles());

@@ -18,9 +18,11 @@ static void setUnit(OpBuilder &builder, Properties &properties, const ExponentUn
 
 void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value scores, Value max, Value sum, Value i, Value j,
                       const ExponentUnit &unit, Type weight) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  setUnit(builder, properties, unit);
+  properties.operandSegmentSizes = {1, 1, 1, 1, 1, 0, 0, 0};
   state.addOperands({scores, max, sum, i, j});
   state.addRegion();
-  setUnit(builder, state.getOrAddProperties<Properties>(), unit);
   auto weights = VectorType::get(cast<VectorType>(scores.getType()).getShape(), weight);
   state.addTypes({max.getType(), max.getType(), weights, max.getType()});
 }
@@ -29,7 +31,7 @@ void SoftmaxEndOp::build(OpBuilder &builder, OperationState &state, Value max, V
                          const ExponentUnit &unit) {
   auto &properties = state.getOrAddProperties<Properties>();
   setUnit(builder, properties, unit);
-  properties.operandSegmentSizes = {1, 1, padding ? 1 : 0, sink ? 1 : 0};
+  properties.operandSegmentSizes = {1, 1, padding ? 1 : 0, sink ? 1 : 0, 0};
   for (Value operand : {max, sum, padding, sink})
     if (operand)
       state.addOperands(operand);
@@ -48,18 +50,26 @@ LogicalResult SoftmaxOp::verify() {
   if (weights.getShape() != scores.getShape())
     return emitOpError("expected weights of the shape of the scores, got ") << weights;
   if (cast<VectorType>(getMax().getType()).getDimSize(0) != scores.getDimSize(0))
-    return emitOpError("expected one number for each of the ") << scores.getDimSize(0) << " rows of the scores, got "
-                                                               << getMax().getType();
+    return emitOpError("expected one number for each of the ")
+           << scores.getDimSize(0) << " rows of the scores, got " << getMax().getType();
   if (getLazy() && getFixed())
     return emitOpError("a fixed maximum never grows: 'lazy' and 'fixed' exclude each other");
+  if (getFixed() && (getOwnMax() || getRenewed()))
+    return emitOpError("a fixed maximum never grows: it has no maxima of the tile's own and no rows to renew");
+  if (getOwnMax() && getOwnMax().getType() != getMax().getType())
+    return emitOpError("expected maxima of the tile's own of type ") << getMax().getType();
+  if (getRenewed() && cast<VectorType>(getRenewed().getType()).getDimSize(0) != scores.getDimSize(0))
+    return emitOpError("expected to be told of each of the ") << scores.getDimSize(0) << " rows whether it is renewed";
+  if (getKept().empty() != !getKeptFactor())
+    return emitOpError("expected a factor for what its region keeps, and none without a region");
   if (!getKept().empty()) {
     Block &body = getKept().front();
-    Type f32 = Float32Type::get(getContext()), index = IndexType::get(getContext());
-    if (body.getArgumentTypes() != ArrayRef<Type>{f32, index, index})
-      return emitOpError("expected a region that takes a weight, a row and a column: f32, index, index");
+    Type i1 = IntegerType::get(getContext(), 1), index = IndexType::get(getContext());
+    if (body.getArgumentTypes() != ArrayRef<Type>{index, index})
+      return emitOpError("expected a region that takes a row and a column: index, index");
     auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
-    if (!yield || yield.getOperandTypes() != ArrayRef<Type>{f32})
-      return emitOpError("expected a region that yields one f32");
+    if (!yield || yield.getOperandTypes() != ArrayRef<Type>{i1})
+      return emitOpError("expected a region that yields one i1");
   }
   return verifyScale(*this, getScale());
 }
@@ -70,5 +80,9 @@ LogicalResult SoftmaxEndOp::verify() {
     return emitOpError("expected padding for each of the ") << rows.getDimSize(0) << " rows";
   if (getSink() && getSink().getType() != rows)
     return emitOpError("expected a sink for each of the ") << rows.getDimSize(0) << " rows";
+  if (getGreatest() && getGreatest().getType() != rows)
+    return emitOpError("expected a greatest weight for each of the ") << rows.getDimSize(0) << " rows";
+  if (getGreatest() && !getRounded())
+    return emitOpError("expected 'rounded': the type that the greatest weight was converted to");
   return verifyScale(*this, getScale());
 }

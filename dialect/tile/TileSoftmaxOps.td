@@ -22,7 +22,7 @@ class Tile_SoftmaxBaseOp<string mnemonic, list<Trait> traits> : Tile_Op<mnemonic
   }];
 }
 
-def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum", "new_max", "new_sum", "shrink"]>]> {
+def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, AllTypesMatch<["max", "sum", "new_max", "new_sum", "shrink"]>]> {
   let summary = "A step of the online softmax";
   let description = [{
     Takes the scores of a tile, and for each row the maximum of the scores so far and the sum of their weights. Gives the
@@ -44,8 +44,11 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum",
     | `fused` | x c + b | b is -m c - h, rounded; where m c is 2^31 or more, c is a power of two |
     | `split` | (x - m) c + t | t is m c + b; where m c is 2^24 or more, it is -h |
 
-    The region computes from a weight, its row and its column, counted from `i` and `j`, what the product takes: dropout
-    (S9). The sum has weights as they are.
+    With `own_max`, that are the maxima of the tile's rows, and none are looked for. With `renewed`, rows that it does not
+    have keep their maximum.
+
+    The region tells by row and column, counted from `i` and `j`, whether the product takes the weight, times
+    `kept_factor`, or 0: dropout (S9). The sum has weights as they are.
 
     Example:
 
@@ -55,16 +58,18 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AllTypesMatch<["max", "sum",
     ```
   }];
   let arguments = (ins Tile_F32Tile:$scores, Tile_RowVector:$max, Tile_RowVector:$sum, Index:$i, Index:$j,
-                       F32Attr:$scale, UnitAttr:$octaves, DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom,
-                       UnitAttr:$lazy, UnitAttr:$fixed, UnitAttr:$partial,
+                       Optional<Tile_RowVector>:$own_max, Optional<VectorOfRankAndType<[1], [I1]>>:$renewed,
+                       Optional<F32>:$kept_factor, F32Attr:$scale, UnitAttr:$octaves,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$lazy, UnitAttr:$fixed, UnitAttr:$partial,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent);
   let regions = (region MaxSizedRegion<1>:$kept);
   let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$i,
                                  "::mlir::Value":$j, "const ::attnc::tile::ExponentUnit &":$unit, "::mlir::Type":$weight)>];
   let results = (outs Tile_RowVector:$new_max, Tile_RowVector:$new_sum, Tile_Tile:$weights, Tile_RowVector:$shrink);
   let assemblyFormat = [{
-    $scores `,` $max `,` $sum `at` `(` $i `,` $j `)` (`kept` $kept^)? attr-dict `:` type($scores) `,` type($max) `->`
-    type($weights)
+    $scores `,` $max `,` $sum `at` `(` $i `,` $j `)` (`own` $own_max^ `:` type($own_max))?
+    (`renewed` $renewed^ `:` type($renewed))? (`times` $kept_factor^ `where` $kept)? attr-dict `:` type($scores) `,`
+    type($max) `->` type($weights)
   }];
   let extraClassDeclaration = unitDeclaration;
 }
@@ -81,12 +86,13 @@ def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegme
 
     The weight of a row's maximum is a power of two where exponents are exact, and conversion to a narrow type leaves it as
     it is. With `rounded`, exponents were computed as `exponent` says, and 1 / sum takes in by what that weight changed
-    when it was converted to that type, in rows of whose weight it is half or more.
+    when it was converted to that type, in rows of whose weight it is half or more. With `greatest`, that is a weight, or
+    a sum of weights, that may be greater; the greater one counts.
 
     Example: `%f, %lse = tile.softmax_end %m, %l {octaves, scale = 0.180336878 : f32} : vector<128xf32>`
   }];
   let arguments = (ins Tile_RowVector:$max, Tile_RowVector:$sum, Optional<VectorOfRankAndType<[1], [I1]>>:$padding,
-                       Optional<Tile_RowVector>:$sink, F32Attr:$scale, UnitAttr:$octaves,
+                       Optional<Tile_RowVector>:$sink, Optional<Tile_RowVector>:$greatest, F32Attr:$scale, UnitAttr:$octaves,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$approximate,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent,
                        OptionalAttr<TypeAttr>:$rounded);
@@ -94,7 +100,8 @@ def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegme
                                  "::mlir::Value":$sink, "const ::attnc::tile::ExponentUnit &":$unit)>];
   let results = (outs Tile_RowVector:$factors, Tile_RowVector:$lse);
   let assemblyFormat = [{
-    $max `,` $sum (`padding` $padding^ `:` type($padding))? (`sink` $sink^ `:` type($sink))? attr-dict `:` type($max)
+    $max `,` $sum (`padding` $padding^ `:` type($padding))? (`sink` $sink^ `:` type($sink))?
+    (`greatest` $greatest^ `:` type($greatest))? attr-dict `:` type($max)
   }];
   let extraClassDeclaration = unitDeclaration;
 }

@@ -328,13 +328,13 @@ tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, Ex
   if (!kernel.getSeed())
     return softmax;
   // Dropout counts rows, not positions.
-  Type f32Type = builder.getF32Type(), index = builder.getIndexType();
-  Block *body = builder.createBlock(&softmax.getKept(), {}, {f32Type, index, index}, {loc, loc, loc});
+  softmax.getKeptFactorMutable().assign(keptFactor);
+  Type index = builder.getIndexType();
+  Block *body = builder.createBlock(&softmax.getKept(), {}, {index, index}, {loc, loc});
   Value uniform = buildDropoutUniform(builder, loc, lookup(kernel.getSeed()), geometry.batch, geometry.head,
-                                      body->getArgument(1), body->getArgument(2));
+                                      body->getArgument(0), body->getArgument(1));
   Value keep = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, uniform, probability);
-  Value scaled = arith::MulFOp::create(builder, loc, body->getArgument(0), keptFactor);
-  tile::YieldOp::create(builder, loc, arith::SelectOp::create(builder, loc, keep, scaled, f32(0)).getResult());
+  tile::YieldOp::create(builder, loc, keep);
   return softmax;
 }
 

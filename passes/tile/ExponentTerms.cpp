@@ -13,9 +13,10 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::tile;
 
-/// Whether |m c| is `largest` or more.
-static Value buildIsLarge(OpBuilder &builder, const ExponentUnit &unit, Reference reference, float largest) {
+Value tile::buildIsLarge(OpBuilder &builder, const ExponentUnit &unit, Exponent exponent, Reference reference) {
+  constexpr float largestFused = 0x1p31f, largestSplit = 0x1p24f;
   Location loc = reference.number.getLoc();
+  float largest = exponent == Exponent::Fused ? largestFused : largestSplit;
   Value magnitude = math::AbsFOp::create(builder, loc, reference.maximum);
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGE, magnitude,
                                splat(builder, reference.number, largest / unit.factor));
@@ -34,9 +35,8 @@ RowTerms tile::buildTerms(OpBuilder &builder, const ExponentUnit &unit, Referenc
   Location loc = reference.number.getLoc();
   Value factors = splat(builder, reference.number, unit.factor);
   if (!matchPattern(reference.number, m_Constant())) {
-    constexpr float largest = 0x1p31f;
     float power = std::exp2(std::floor(std::log2(unit.factor / unit.perNatural())));
-    Value isLarge = buildIsLarge(builder, unit, reference, largest);
+    Value isLarge = buildIsLarge(builder, unit, Exponent::Fused, reference);
     factors = arith::SelectOp::create(builder, loc, isLarge, splat(builder, reference.number, power), factors);
   }
   return {factors, buildOffsets(builder, unit, reference.number, factors)};
@@ -44,11 +44,10 @@ RowTerms tile::buildTerms(OpBuilder &builder, const ExponentUnit &unit, Referenc
 
 Value tile::buildRest(OpBuilder &builder, const ExponentUnit &unit, Reference reference) {
   Location loc = reference.number.getLoc();
-  constexpr float largest = 0x1p24f;
   Value factors = splat(builder, reference.number, unit.factor);
   Value offsets = buildOffsets(builder, unit, reference.number, factors);
   Value rest = math::FmaOp::create(builder, loc, reference.number, factors, offsets);
-  Value isLarge = buildIsLarge(builder, unit, reference, largest);
+  Value isLarge = buildIsLarge(builder, unit, Exponent::Split, reference);
   float headroom = unit.headroom * unit.perOctave();
   return arith::SelectOp::create(builder, loc, isLarge, splat(builder, reference.number, -headroom), rest);
 }

@@ -8,7 +8,7 @@
 #ifndef ATTNC_PASSES_TILE_EXPONENTTERMS_H
 #define ATTNC_PASSES_TILE_EXPONENTTERMS_H
 
-#include "dialect/tile/ExponentUnit.h"
+#include "dialect/tile/TileOps.h"
 
 namespace attnc::tile {
 
@@ -26,10 +26,14 @@ struct RowTerms {
 /// The offsets -m c - h of rows whose reference is `number`, for factors c.
 mlir::Value buildOffsets(mlir::OpBuilder &builder, const ExponentUnit &unit, mlir::Value number, mlir::Value factors);
 
-/// The terms of rows. Where m c is 2^31 or more, a rounded offset could be off by more than a power holds. But different
-/// logits then are so far apart that of two of a row one has no weight, whatever the base of the powers: a power of two
-/// serves as factor, with which products are exact. It is no greater than what takes logits to natural units, in which
-/// they are finite. Apart by 2^-24 |m| and more, weights differ by 44 octaves and more.
+/// Whether m c of a row is so large that a rounded offset does not serve `exponent`, which is not exact: 2^31 or 2^24
+/// and more. Rows without a maximum are among them.
+mlir::Value buildIsLarge(mlir::OpBuilder &builder, const ExponentUnit &unit, Exponent exponent, Reference reference);
+
+/// The terms of rows. Where m c is 2^31 or more, a rounded offset could be off by more than a power holds. But
+/// different logits then are so far apart that of two of a row one has no weight, whatever the base of the powers: a
+/// power of two serves as factor, with which products are exact. It is no greater than what takes logits to natural
+/// units, in which they are finite. Apart by 2^-24 |m| and more, weights differ by 44 octaves and more.
 RowTerms buildTerms(mlir::OpBuilder &builder, const ExponentUnit &unit, Reference reference);
 
 /// What the weights of a row's maximum have as exponent where rounded offsets are used: r - h. f16 has no room for a

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/tile/TileOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/SoftmaxEnd.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEFUSEEXPONENT
@@ -13,23 +12,6 @@ namespace attnc::tile {
 
 using namespace mlir;
 using namespace attnc::tile;
-
-/// The end of the softmax whose sums go through `sums`: out of branches and loops, and through totals over lanes.
-static SoftmaxEndOp findEnd(Value sums) {
-  for (OpOperand &use : sums.getUses()) {
-    Operation *user = use.getOwner();
-    if (auto end = dyn_cast<SoftmaxEndOp>(user))
-      return end;
-    Value next;
-    if (isa<scf::YieldOp>(user) && isa<scf::IfOp, scf::ForOp>(user->getParentOp()))
-      next = user->getParentOp()->getResult(use.getOperandNumber());
-    else if (isa<TotalOp>(user))
-      next = user->getResult(0);
-    if (SoftmaxEndOp end = next ? findEnd(next) : SoftmaxEndOp())
-      return end;
-  }
-  return {};
-}
 
 /// How the exponents of `softmax` are computed in a program that is `optimistic` or not. Weights that nothing reads are
 /// rounded for nobody: sums of a walk that only takes sums go with exact exponents.
@@ -40,10 +22,11 @@ static Exponent chooseExponent(SoftmaxOp softmax, bool optimistic) {
   return element.isBF16() ? Exponent::Fused : element.isF16() && optimistic ? Exponent::Split : Exponent::Exact;
 }
 
-/// Whether a product takes the weights of `softmax` as they are rounded, and those of maxima would not be if exponents were
-/// exact. Under dropout they are multiplied before, and relative to a fixed number any weight is rounded.
+/// Whether a product takes the weights of `softmax` as they are rounded, and those of maxima would not be if exponents
+/// were exact. Under dropout they are multiplied before, and relative to a fixed number any weight is rounded.
 static bool isRoundedForProduct(SoftmaxOp softmax) {
-  return softmax.getKept().empty() && !softmax.getFixed() && llvm::any_of(softmax.getWeights().getUsers(), [&](Operation *user) {
+  return softmax.getKept().empty() && !softmax.getFixed() &&
+         llvm::any_of(softmax.getWeights().getUsers(), [&](Operation *user) {
            auto product = dyn_cast<MmaOp>(user);
            return product && product.getA() == softmax.getWeights();
          });

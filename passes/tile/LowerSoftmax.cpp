@@ -9,7 +9,6 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/ExponentTerms.h"
 #include "passes/tile/Passes.h"
-#include "passes/tile/RoundedWeights.h"
 #include "passes/tile/RowVectors.h"
 #include <limits>
 
@@ -60,28 +59,33 @@ private:
 /// The maximum with this tile's scores; one that is lazy stays unless it has grown by 8 octaves: weights stay below 2^8
 /// then, and most steps need not rescale. The same maximum divides in the end, so that the result stays exact.
 Value StepLowering::findMaximum() {
-  Value before = op.getMax();
-  Value now = ReduceOp::create(builder, loc, ReduceKind::Max, op.getScores(), before);
-  if (!op.getLazy())
-    return now;
-  constexpr float octaves = 8;
-  Value growth = arith::SubFOp::create(builder, loc, now, before);
-  Value scaled = multiply(growth, constant(unit.factor));
-  Value isGrown = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, scaled,
-                                        constant(unit.octaves ? octaves : octaves * ln2));
-  return arith::SelectOp::create(builder, loc, isGrown, now, before);
+  Value before = op.getMax(), own = op.getOwnMax();
+  Value now = own ? arith::MaxNumFOp::create(builder, loc, before, own).getResult()
+                  : ReduceOp::create(builder, loc, ReduceKind::Max, op.getScores(), before).getResult();
+  if (op.getLazy()) {
+    constexpr float octaves = 8;
+    Value growth = arith::SubFOp::create(builder, loc, now, before);
+    Value scaled = multiply(growth, constant(unit.factor));
+    Value isGrown = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, scaled,
+                                          constant(unit.octaves ? octaves : octaves * ln2));
+    now = arith::SelectOp::create(builder, loc, isGrown, now, before);
+  }
+  return op.getRenewed() ? arith::SelectOp::create(builder, loc, op.getRenewed(), now, before).getResult() : now;
 }
 
 /// What rows have of their own: what exponents are made of, and by how much references have grown since the last step,
 /// of the same numbers, so that all weights of a row keep one scale.
 void StepLowering::buildRows() {
   Value before = op.getMax(), factors = constant(unit.factor), growth, change;
+  if (op.getFixed()) {
+    if (op.getExponent() != Exponent::Exact)
+      terms = {factors, buildOffsets(builder, unit, before, factors)};
+    return;
+  }
   if (op.getExponent() == Exponent::Fused)
     terms = buildTerms(builder, unit, reference);
   else if (op.getExponent() == Exponent::Split)
     rest = buildRest(builder, unit, reference);
-  if (op.getFixed())
-    return;
   switch (op.getExponent()) {
   case Exponent::Exact:
     growth = arith::SubFOp::create(builder, loc, before, reference.number);
@@ -106,6 +110,8 @@ SmallVector<Value> StepLowering::rowsOfWeights() {
   case Exponent::Fused:
     return {terms.offsets, terms.factors};
   case Exponent::Split:
+    if (op.getFixed())
+      return {terms.offsets};
     return {reference.number, rest};
   }
   llvm_unreachable("all kinds of exponents are above");
@@ -119,6 +125,9 @@ Value StepLowering::buildExponent(Block &body) {
   auto number = [&](float value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
   };
+  // A fixed number is near all scores: rounded offsets are exact enough.
+  if (op.getExponent() == Exponent::Split && op.getFixed())
+    return math::FmaOp::create(builder, loc, element, number(unit.factor), row);
   // The difference first: it is exact near the maximum, where a product of its own would be off by as much as its last
   // bit, which is large for large logits.
   Value exponent = arith::SubFOp::create(builder, loc, element, row);
@@ -136,6 +145,9 @@ std::pair<Value, Value> StepLowering::buildWeights() {
   OpBuilder::InsertionGuard guard(builder);
   auto wide = cast<VectorType>(op.getScores().getType()), narrow = cast<VectorType>(op.getWeights().getType());
   SmallVector<Value> rows = rowsOfWeights();
+  auto number = [&](float value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
+  };
   auto map = MapOp::create(builder, loc, TypeRange{wide, narrow}, ValueRange{op.getScores()}, rows, ValueRange{},
                            op.getI(), op.getJ());
   Type f32 = builder.getF32Type(), index = builder.getIndexType();
@@ -151,11 +163,12 @@ std::pair<Value, Value> StepLowering::buildWeights() {
   if (!op.getKept().empty()) {
     Block &region = op.getKept().front();
     IRMapping mapping;
-    mapping.map(region.getArgument(0), weight);
-    mapping.map(region.getArguments().drop_front(), body->getArguments().take_back(2));
+    mapping.map(region.getArguments(), body->getArguments().take_back(2));
     for (Operation &inner : region.without_terminator())
       builder.clone(inner, mapping);
-    kept = mapping.lookupOrDefault(region.getTerminator()->getOperand(0));
+    Value isKept = mapping.lookupOrDefault(region.getTerminator()->getOperand(0));
+    Value scaled = multiply(weight, op.getKeptFactor());
+    kept = arith::SelectOp::create(builder, loc, isKept, scaled, number(0));
   }
   if (narrow.getElementType() != f32)
     kept = arith::TruncFOp::create(builder, loc, narrow.getElementType(), kept);
@@ -199,21 +212,43 @@ void StepLowering::run() {
 /// A rounded offset b of -m c - h gives the maximum's weight an exponent fma(m, c, b) that is not -h, so that it is no
 /// power of two, and conversion rounds it. Where m c is so large that r is not small (up to 8 at 2^27), one key mostly
 /// has all the weight: with its rounding in the divisor, its part is exact again. A power of more than 2^127 would be
-/// none any more: |m c| may not reach 2^31.
+/// none any more: |m c| may not reach 2^31. Null where exponents are exact.
 ///
 /// With lazy rescaling, m is the greatest logit by which the row was rescaled last. That has the weight 2^r; one that
 /// passed it by less than the threshold was rounded from another power, and is as exact as any weight.
-static void countMaximum(arith::DivFOp reciprocal, SoftmaxEndOp op, Reference reference) {
-  OpBuilder builder(reciprocal);
+static Value buildWeightOfMaximum(OpBuilder &builder, SoftmaxEndOp op, Reference reference) {
   ExponentUnit unit = op.getUnit();
   Value exponent;
+  if (op.getExponent() == Exponent::Exact)
+    return {};
   if (op.getExponent() == Exponent::Split) {
     exponent = buildRest(builder, unit, reference);
   } else {
     RowTerms terms = buildTerms(builder, unit, reference);
     exponent = math::FmaOp::create(builder, op.getLoc(), reference.number, terms.factors, terms.offsets);
   }
-  countRounded(reciprocal, unit.power(builder, op.getLoc(), exponent), *op.getRounded());
+  return unit.power(builder, op.getLoc(), exponent);
+}
+
+/// The divisor of the rows of `op`: their sums, with what their greatest weights changed by when they were rounded, in
+/// rows of whose weight that is half or more.
+static Value buildDivisor(OpBuilder &builder, SoftmaxEndOp op, Reference reference) {
+  Location loc = op.getLoc();
+  Value sums = op.getSum(), weight = buildWeightOfMaximum(builder, op, reference), greatest = op.getGreatest();
+  if (weight && greatest)
+    greatest = arith::MaxNumFOp::create(builder, loc, greatest, weight);
+  else if (weight)
+    greatest = weight;
+  if (!greatest)
+    return sums;
+  auto rows = cast<VectorType>(greatest.getType());
+  Value rounded = arith::TruncFOp::create(builder, loc, rows.clone(*op.getRounded()), greatest);
+  Value back = arith::ExtFOp::create(builder, loc, rows, rounded);
+  Value rounding = arith::SubFOp::create(builder, loc, back, greatest);
+  Value twice = arith::AddFOp::create(builder, loc, greatest, greatest);
+  Value isMost = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, twice, sums);
+  rounding = arith::SelectOp::create(builder, loc, isMost, rounding, splat(builder, greatest, 0.0f));
+  return arith::AddFOp::create(builder, loc, sums, rounding);
 }
 
 static void lower(SoftmaxEndOp op) {
@@ -235,9 +270,8 @@ static void lower(SoftmaxEndOp op) {
     return arith::SelectOp::create(builder, loc, isNone, constant(0), max);
   };
   Value finite = op.getRounded() ? buildFinite() : Value();
-  auto reciprocal = arith::DivFOp::create(builder, loc, constant(1), op.getSum());
-  if (finite)
-    countMaximum(reciprocal, op, {finite, op.getMax()});
+  Value divisor = finite ? buildDivisor(builder, op, {finite, op.getMax()}) : op.getSum();
+  Value reciprocal = arith::DivFOp::create(builder, loc, constant(1), divisor);
   Value factors = arith::SelectOp::create(builder, loc, isEmpty, constant(0), reciprocal);
 
   if (!finite)

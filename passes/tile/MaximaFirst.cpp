@@ -59,17 +59,17 @@ static Value applyToRows(OpBuilder &builder, MapOp map, Value rows) {
   return rows;
 }
 
-/// Takes the maxima of `reduce` before the map that its source is made by, if that only rises.
-static bool hoist(ReduceOp reduce) {
-  auto mask = reduce.getSource().getDefiningOp<MaskOp>();
-  Value scores = mask ? mask.getTiles().front() : reduce.getSource();
+/// Takes the maxima of `softmax` before the map that its scores are made by, if that only rises.
+static bool hoist(SoftmaxOp softmax) {
+  auto mask = softmax.getScores().getDefiningOp<MaskOp>();
+  Value scores = mask ? mask.getTiles().front() : softmax.getScores();
   auto map = scores.getDefiningOp<MapOp>();
-  if (!map || map->getBlock() != reduce->getBlock() || !isRisingFunction(map))
+  if (softmax.getFixed() || !map || map->getBlock() != softmax->getBlock() || !isRisingFunction(map))
     return false;
   // What the mask reads beside the scores stands before it.
   OpBuilder builder(mask ? mask.getOperation() : map.getOperation());
-  Location loc = reduce.getLoc();
-  auto type = cast<VectorType>(reduce.getResult().getType());
+  Location loc = softmax.getLoc();
+  auto type = cast<VectorType>(softmax.getMax().getType());
   constexpr float infinity = std::numeric_limits<float>::infinity();
   auto least = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, -infinity));
   Value source = map.getTiles().front();
@@ -84,9 +84,7 @@ static bool hoist(ReduceOp reduce) {
   Value risen = arith::SelectOp::create(builder, loc, none, least, applyToRows(builder, map, maxima));
   // The map itself comes behind.
   map->moveAfter(maxima.getDefiningOp());
-  builder.setInsertionPoint(reduce);
-  reduce.replaceAllUsesWith(arith::MaxNumFOp::create(builder, loc, reduce.getAcc(), risen).getResult());
-  reduce.erase();
+  softmax.getOwnMaxMutable().assign(risen);
   return true;
 }
 
@@ -97,14 +95,7 @@ struct MaximaFirst : attnc::tile::impl::TileMaximaFirstBase<MaximaFirst> {
     auto pipeline = getOperation().getPipelineAttr();
     if (!pipeline || pipeline.getOptimistic())
       return;
-    SmallVector<ReduceOp> maxima;
-    getOperation()->walk([&](ReduceOp reduce) {
-      if (reduce.getKind() == ReduceKind::Max)
-        maxima.push_back(reduce);
-    });
-    for (ReduceOp reduce : maxima)
-      if (hoist(reduce))
-        ++numHoisted;
+    getOperation()->walk([&](SoftmaxOp softmax) { numHoisted += hoist(softmax); });
   }
 };
 } // namespace

@@ -50,7 +50,7 @@ def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
     divisor of `tile.softmax_end` takes in what it is `rounded` by.
 
     f16 has no room for what the rounding of large products costs. With `optimistic`, its exponents become `split`, with
-    the same scale, of which `tile-contract-exponent` makes one operation where it may.
+    the same scale, which are one operation too where steps trust the maxima before.
   }];
 }
 
@@ -75,16 +75,6 @@ def TileTrustMaxima : Pass<"tile-trust-maxima", "::attnc::tile::ProgramOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"numTrusting", "trusting", "Loops whose steps trust the maxima before">];
-}
-
-def TileContractExponent : Pass<"tile-contract-exponent", "::attnc::tile::ProgramOp"> {
-  let summary = "(x - m) * c + (m * c + b) as x * c + b";
-  let description = [{
-    What `tile-fuse-exponent` writes for f16 is exact for rows of any size, and takes two operations an element. Where
-    `tile-trust-maxima` has sent large rows another way, one is enough.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
-  let statistics = [Statistic<"numContracted", "contracted", "Exponents that are one operation">];
 }
 
 def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {

@@ -112,10 +112,11 @@ bool LoopSkewer::match() {
     Value state = loop.getRegionIterArg(number);
     auto map = mma.getAcc().getDefiningOp<MapOp>();
     auto load = mma.getB().getDefiningOp<LoadOp>();
-    auto weights = mma.getA().getDefiningOp<MapOp>();
+    Operation *weights = mma.getA().getDefiningOp();
     bool isRescaled = map && map.getTiles().size() == 1 && map.getRows().size() == 1 && map.getTiles()[0] == state &&
                       map->hasOneUse();
-    if ((!isRescaled && mma.getAcc() != state) || !load || !weights || !load->hasOneUse())
+    if ((!isRescaled && mma.getAcc() != state) || !load || !load->hasOneUse() || !weights ||
+        weights->getBlock() != &body || isa<LoadOp>(weights))
       continue;
     // Rescaled after a product, what the loop starts with never meets the factors of the first step.
     if (when != Rescale::Before && !matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))

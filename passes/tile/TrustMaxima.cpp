@@ -6,16 +6,15 @@
 // instructions, and nothing can run before they are there.
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/tile/ExponentTerms.h"
 #include "passes/tile/Passes.h"
-#include "passes/tile/RoundedWeights.h"
 #include "passes/tile/RowVectors.h"
+#include "passes/tile/SoftmaxEnd.h"
 #include <limits>
 
 namespace attnc::tile {
@@ -28,175 +27,73 @@ using namespace attnc::tile;
 
 /// What the weights of a lane's part of a row may add up to in a step, and so each of them be: f16 holds no more than
 /// 65504. bf16 holds more, but products with values and their sums over a row need octaves of their own. Without the
-/// greatest weight's rounding in the divisor (`countRounded`), a row with one key must not lose the exact weight of its
+/// greatest weight's rounding in the divisor, a row with one key must not lose the exact weight of its
 /// maximum too often. docs/rationale/online-softmax.md derives all three.
 static constexpr float largestOfHalf = 0x1p15f, largestOfWide = 0x1p60f, largestUncounted = 0x1p20f;
 
 namespace {
 
-/// The softmax in a skewed loop: the numbers of its state, and the operations of a step that make the next.
-struct Softmax {
-  unsigned max = 0, sum = 0, out = 0;
-  Value maximum;                    ///< what the step yields as the first of these
-  ReduceOp maxima;                  ///< of the logits
-  MapOp weights;                    ///< in f32 for the sums, and narrow for the product
-  unsigned narrowResult = 0;        ///< the number of the latter
-  ReduceOp sums;                    ///< of the weights, onto the rescaled sums before
-  MapOp scaling;                    ///< of the output
-  SetVector<Operation *> followers; ///< what depends on the step's row maxima, these included
+/// The softmax of a skewed loop: its step, and the numbers of what the loop carries of it.
+struct LoopSoftmax {
+  SoftmaxOp step;
+  MapOp scaling; ///< of the output by the step's row factors
+  unsigned max, sum, out;
 };
 
 } // namespace
 
-/// The step's row maxima, where it has one reduction to them.
-static ReduceOp findMaxima(Block &body) {
-  ReduceOp maxima;
-  for (auto reduce : body.getOps<ReduceOp>()) {
-    if (reduce.getKind() != ReduceKind::Max)
-      continue;
-    if (maxima)
-      return {};
-    maxima = reduce;
-  }
-  return maxima;
+/// The number under which `loop` carries `argument` to the next step and yields `value`.
+static std::optional<unsigned> findCarried(scf::ForOp loop, Value argument, Value value) {
+  for (auto [number, state] : llvm::enumerate(loop.getRegionIterArgs()))
+    if (state == argument && loop.getYieldedValues()[number] == value && value.hasOneUse())
+      return number;
+  return std::nullopt;
 }
 
-/// Finds the weights that `softmax` sums: one result of their map is narrow, for the product.
-static LogicalResult matchWeights(Softmax &softmax) {
-  softmax.weights = softmax.sums.getSource().getDefiningOp<MapOp>();
-  if (!softmax.weights || !softmax.followers.contains(softmax.weights))
-    return failure();
-  auto isNarrow = [](Type type) { return cast<VectorType>(type).getElementTypeBitWidth() == 16; };
-  auto types = softmax.weights->getResultTypes();
-  softmax.narrowResult = std::distance(types.begin(), llvm::find_if(types, isNarrow));
-  return success(llvm::count_if(types, isNarrow) == 1);
-}
-
-/// Finds the softmax of `loop`: sums and an output that are multiplied by the same row factors, and the maxima that
-/// these come from.
-static std::optional<Softmax> match(scf::ForOp loop) {
-  Block &body = *loop.getBody();
-  Softmax softmax;
-  softmax.maxima = findMaxima(body);
-  if (!softmax.maxima)
+/// Finds the one step of a softmax in `loop`, whose row factors scale an output that comes of a product.
+static std::optional<LoopSoftmax> match(scf::ForOp loop) {
+  auto steps = loop.getBody()->getOps<SoftmaxOp>();
+  if (!llvm::hasSingleElement(steps))
     return std::nullopt;
-  ForwardSliceOptions inBody;
-  inBody.inclusive = true;
-  inBody.filter = [&](Operation *op) { return op->getBlock() == &body && !op->hasTrait<OpTrait::IsTerminator>(); };
-  getForwardSlice(softmax.maxima.getOperation(), &softmax.followers, inBody);
-  softmax.followers = topologicalSort(softmax.followers);
-
-  std::optional<unsigned> max;
+  SoftmaxOp step = *steps.begin();
+  auto max = findCarried(loop, step.getMax(), step.getNewMax()),
+       sum = findCarried(loop, step.getSum(), step.getNewSum());
+  if (!max || !sum || !step.getPartial() || step.getLazy() || step.getFixed())
+    return std::nullopt;
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
-    Operation *maker = yielded.getDefiningOp();
-    // Row factors of a step that no other reads.
-    if (!maker || !softmax.followers.contains(maker) || loop.getRegionIterArg(number).use_empty())
-      continue;
-    auto reduce = dyn_cast<ReduceOp>(maker);
-    auto map = dyn_cast<MapOp>(maker);
-    bool isRow = cast<VectorType>(yielded.getType()).getRank() == 1;
-    if (reduce && reduce.getKind() == ReduceKind::Add && reduce.getPartial()) {
-      softmax.sums = reduce;
-      softmax.sum = number;
-    } else if (isRow) {
-      if (max)
-        return std::nullopt;
-      max = number;
-    } else if (map && map.getNumResults() == 1 && map.getTiles().size() == 1 && map.getRows().size() == 1 &&
-               !map.getMostlyOne() && map.getTiles()[0].getDefiningOp<MmaOp>() && map.getResult(0).hasOneUse()) {
-      softmax.scaling = map;
-      softmax.out = number;
-    }
+    auto scaling = yielded.getDefiningOp<MapOp>();
+    if (scaling && scaling->getBlock() == loop.getBody() && scaling.getRows().size() == 1 &&
+        scaling.getRows()[0] == step.getShrink() && scaling.getTiles().size() == 1 && yielded.hasOneUse())
+      return LoopSoftmax{step, scaling, *max, *sum, static_cast<unsigned>(number)};
   }
-  if (!max || !softmax.sums || !softmax.scaling || failed(matchWeights(softmax)))
-    return std::nullopt;
-  softmax.max = *max;
-  softmax.maximum = loop.getYieldedValues()[*max];
-  auto rescaled = softmax.sums.getAcc().getDefiningOp<arith::MulFOp>();
-  if (!rescaled || rescaled.getLhs() != loop.getRegionIterArg(softmax.sum) ||
-      rescaled.getRhs() != softmax.scaling.getRows()[0])
-    return std::nullopt;
-  return softmax;
+  return std::nullopt;
 }
 
-/// What weights are multiplied by before they are rounded, or null: kept ones, under dropout.
-static Value findFactor(const Softmax &softmax) {
-  MapOp weights = softmax.weights;
-  Block &body = weights.getBody().front();
-  SetVector<Operation *> makers;
-  BackwardSliceOptions inBody;
-  inBody.filter = [&](Operation *op) { return op->getBlock() == &body; };
-  if (failed(getBackwardSlice(body.getTerminator()->getOperand(softmax.narrowResult), &makers, inBody)))
-    return {};
-  for (Operation *op : makers)
-    if (auto product = dyn_cast<arith::MulFOp>(op);
-        product && product.getLhs().getDefiningOp<math::Exp2Op>() && product.getRhs().getParentBlock() != &body)
-      return product.getRhs();
-  return {};
-}
-
-/// The largest sum for weights as `softmax` has them, in each row. `factor` multiplies them before they are rounded;
-/// `counted` is whether the divisor takes their rounding in.
-static Value createLargestSum(OpBuilder &builder, const Softmax &softmax, Value rows, Value factor, bool counted) {
-  MapOp weights = softmax.weights;
-  bool isHalf = cast<VectorType>(weights.getResult(softmax.narrowResult).getType()).getElementType().isF16();
-  if (!isHalf)
+/// The largest sum for the weights of `step` in a row. `counted` is whether the divisor takes their rounding in.
+static Value createLargestSum(OpBuilder &builder, SoftmaxOp step, bool counted) {
+  Value rows = step.getSum(), factor = step.getKeptFactor();
+  if (!cast<VectorType>(step.getWeights().getType()).getElementType().isF16())
     return splat(builder, rows, counted ? largestOfWide : largestUncounted);
   if (!factor)
     return splat(builder, rows, largestOfHalf);
-  Location loc = weights.getLoc();
-  // A step may compute what dropout multiplies by.
+  // What weights are multiplied by before they are rounded. A step may compute it.
+  Location loc = step.getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  if (weights->getParentRegion()->isAncestor(factor.getParentRegion()))
+  if (step->getParentRegion()->isAncestor(factor.getParentRegion()))
     builder.setInsertionPointAfterValue(factor);
   Value half = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(largestOfHalf));
   return vector::BroadcastOp::create(builder, loc, rows.getType(),
                                      arith::DivFOp::create(builder, loc, half, factor).getResult());
 }
 
-/// What tells rows by their maxima among `followers`: ones that have none, and ones so large that they go another way.
-static SmallVector<arith::CmpFOp> findTests(const Softmax &softmax, Value maximum) {
-  SmallVector<arith::CmpFOp> tests;
-  for (Operation *op : softmax.followers)
-    if (auto test = dyn_cast<arith::CmpFOp>(op); test && matchPattern(test.getRhs(), m_Constant())) {
-      auto magnitude = test.getLhs().getDefiningOp<math::AbsFOp>();
-      if (test.getLhs() == maximum || (magnitude && magnitude.getOperand() == maximum))
-        tests.push_back(test);
-    }
-  return tests;
-}
-
-/// Whether a row without a maximum passes `test`.
-static bool holdsForNone(arith::CmpFOp test) {
-  using Predicate = arith::CmpFPredicate;
-  Predicate predicate = test.getPredicate();
-  if (test.getLhs().getDefiningOp<math::AbsFOp>())
-    return predicate == Predicate::UGE || predicate == Predicate::OGE;
-  return predicate == Predicate::OEQ && matchPattern(test.getRhs(), m_NegInfFloat());
-}
-
-/// The rows whose maxima `before` some of `tests` tell from others, those that have none among them.
-static Value buildTests(OpBuilder &builder, ArrayRef<arith::CmpFOp> tests, Value maximum, Value before) {
-  // One of magnitudes finds infinite ones as well.
-  auto magnitudes = llvm::find_if(
-      tests, [](arith::CmpFOp test) { return test.getLhs().getDefiningOp<math::AbsFOp>() && holdsForNone(test); });
-  IRMapping mapping;
-  mapping.map(maximum, before);
-  Value some;
-  for (arith::CmpFOp test : tests) {
-    bool isOther = magnitudes != tests.end() && test != *magnitudes && holdsForNone(test);
-    if (isOther)
-      continue;
-    if (Operation *magnitude = test.getLhs().getDefiningOp<math::AbsFOp>())
-      builder.clone(*magnitude, mapping);
-    Value found = builder.clone(*test, mapping)->getResult(0);
-    some = some ? arith::OrIOp::create(builder, test.getLoc(), some, found).getResult() : found;
-  }
-  if (some && llvm::any_of(tests, holdsForNone))
-    return some;
-  Value none = arith::CmpFOp::create(builder, before.getLoc(), arith::CmpFPredicate::OEQ, before,
-                                     splat(builder, before, -std::numeric_limits<float>::infinity()));
-  return some ? arith::OrIOp::create(builder, before.getLoc(), some, none).getResult() : none;
+/// The rows whose maxima `before` are none to be fixed: they have none yet, or one that is too large for rounded
+/// offsets. A test of magnitudes finds both.
+static Value buildIsOther(OpBuilder &builder, SoftmaxOp step, Value before) {
+  Location loc = step.getLoc();
+  if (step.getExponent() == Exponent::Exact)
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, before,
+                                 splat(builder, before, -std::numeric_limits<float>::infinity()));
+  return buildIsLarge(builder, step.getUnit(), step.getExponent(), {before, before});
 }
 
 namespace {
@@ -204,8 +101,8 @@ namespace {
 /// Rewrites one loop.
 class Truster {
 public:
-  Truster(scf::ForOp loop, Softmax softmax)
-      : loop(loop), softmax(std::move(softmax)), builder(loop), loc(loop.getLoc()) {}
+  Truster(scf::ForOp loop, LoopSoftmax softmax)
+      : loop(loop), softmax(softmax), step(softmax.step), builder(loop), loc(loop.getLoc()) {}
 
   void run();
 
@@ -215,17 +112,20 @@ private:
 
   void carryGreatest();
   void findChanging();
+  SoftmaxOp trust();
+  void yield(const IRMapping &mapping);
   void yieldRenewed(Value parts, Value isOther);
-  void yieldTrusted(Value parts);
-  void trustMaxima(ArrayRef<arith::CmpFOp> tests);
+  void yieldTrusted(SoftmaxOp trusting);
   void countGreatest();
 
   scf::ForOp loop;
-  Softmax softmax;
+  LoopSoftmax softmax;
+  SoftmaxOp step;
   OpBuilder builder;
   Location loc;
-  Value largest;                    ///< what the sums of a step may come to
-  std::optional<unsigned> greatest; ///< the number of the greatest sums so far, where the loop carries them
+  Value largest;    ///< what the sums of a step may come to
+  SoftmaxEndOp end; ///< of the softmax, where its divisor takes in what the greatest weight is rounded by
+  std::optional<unsigned> greatest; ///< the number of the greatest sums so far, which the loop then carries
   SmallVector<unsigned> changing;   ///< the numbers of what a step makes by its maxima
 };
 
@@ -246,11 +146,30 @@ void Truster::carryGreatest() {
 }
 
 void Truster::findChanging() {
-  for (auto [number, value] : llvm::enumerate(loop.getYieldedValues()))
-    if (Operation *maker = value.getDefiningOp(); maker && softmax.followers.contains(maker))
+  for (auto [number, value] : llvm::enumerate(loop.getYieldedValues())) {
+    Operation *maker = value.getDefiningOp();
+    if ((maker && (maker == step || maker == softmax.scaling)) || number == greatest)
       changing.push_back(number);
-  if (greatest)
-    changing.push_back(*greatest);
+  }
+}
+
+/// The step by the references that the loop carries: its weights, and what they add up to in each lane. Adding to -0
+/// changes nothing, whatever is added.
+SoftmaxOp Truster::trust() {
+  builder.setInsertionPoint(step);
+  Value none = splat(builder, carried(softmax.sum), -0.0f);
+  auto trusting = cast<SoftmaxOp>(builder.clone(*step));
+  trusting.setFixed(true);
+  trusting.getOwnMaxMutable().clear();
+  trusting.getSumMutable().assign(none);
+  return trusting;
+}
+
+/// Ends a branch with what `mapping` has for the step's results.
+void Truster::yield(const IRMapping &mapping) {
+  scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) {
+                         return mapping.lookupOrDefault(made(number));
+                       }));
 }
 
 /// Ends a step some of whose rows have outgrown their references, or have none: it is done as it was, with maxima.
@@ -260,51 +179,28 @@ void Truster::yieldRenewed(Value parts, Value isOther) {
   Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, total, largest);
   Value isOutgrown = arith::OrIOp::create(builder, loc, isLarge, isOther);
   IRMapping mapping;
-  Value maximum = softmax.maximum;
-  for (Operation *op : softmax.followers) {
-    builder.clone(*op, mapping);
-    // Rows next to one that has outgrown its maximum keep theirs: a row's result is its own.
-    if (op == maximum.getDefiningOp())
-      mapping.map(maximum,
-                  arith::SelectOp::create(builder, loc, isOutgrown, mapping.lookup(maximum), carried(softmax.max)));
-  }
+  // Rows next to one that has outgrown its maximum keep theirs: a row's result is its own.
+  cast<SoftmaxOp>(builder.clone(*step, mapping)).getRenewedMutable().assign(isOutgrown);
+  builder.clone(*softmax.scaling, mapping);
   if (greatest) {
     Value grown = arith::MaxNumFOp::create(builder, loc, carried(*greatest), parts);
     mapping.map(made(*greatest), arith::SelectOp::create(builder, loc, isOutgrown, splat(builder, total, 0.0f), grown));
   }
-  scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) {
-                         return mapping.lookupOrDefault(made(number));
-                       }));
+  yield(mapping);
 }
 
 /// Ends a step whose rows keep their references.
-void Truster::yieldTrusted(Value parts) {
+void Truster::yieldTrusted(SoftmaxOp trusting) {
   IRMapping mapping;
-  mapping.map(made(softmax.max), carried(softmax.max));
+  Value parts = trusting.getNewSum();
+  mapping.map(step.getNewMax(), carried(softmax.max));
   if (greatest)
     mapping.map(made(*greatest), arith::MaxNumFOp::create(builder, loc, carried(*greatest), parts));
-  mapping.map(made(softmax.sum), arith::AddFOp::create(builder, loc, carried(softmax.sum), parts));
+  mapping.map(step.getNewSum(), arith::AddFOp::create(builder, loc, carried(softmax.sum), parts));
+  mapping.map(step.getWeights(), trusting.getWeights());
+  mapping.map(step.getShrink(), trusting.getShrink());
   mapping.map(made(softmax.out), softmax.scaling.getTiles()[0]);
-  scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) {
-                         return mapping.lookupOrDefault(made(number));
-                       }));
-}
-
-/// Takes the references that the loop carries for the maxima of the step, which is for rows that `tests` do not find.
-void Truster::trustMaxima(ArrayRef<arith::CmpFOp> tests) {
-  Operation *yield = loop.getBody()->getTerminator();
-  Value maximum = softmax.maximum;
-  for (arith::CmpFOp test : tests) {
-    builder.setInsertionPoint(test);
-    test.replaceAllUsesWith(
-        arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(cast<ShapedType>(test.getType()), false))
-            .getResult());
-  }
-  maximum.replaceUsesWithIf(carried(softmax.max), [&](OpOperand &use) {
-    return use.getOwner()->getBlock() == loop.getBody() && use.getOwner() != yield;
-  });
-  softmax.scaling.erase();
-  softmax.sums.erase();
+  yield(mapping);
 }
 
 /// `branch` with one more result: `value`, of its first block, or `otherwise` in each row.
@@ -327,31 +223,29 @@ static Value yieldAlso(scf::IfOp branch, Value value, float otherwise) {
 /// Lets the divisor count the greatest of the sums that lanes had in steps as it is rounded: where one key has nearly
 /// all of a row's weight, that is its weight.
 void Truster::countGreatest() {
-  arith::DivFOp reciprocal = findReciprocal(loop.getResult(softmax.sum));
   builder.setInsertionPointAfter(loop);
   Value sums = TotalOp::create(builder, loc, loop.getResult(*greatest), /*greatest=*/true);
-  // Out of branches that the division is not in: rows without keys have no weights.
-  while (!sums.getParentBlock()->findAncestorOpInBlock(*reciprocal))
+  // Out of branches that the end is not in: rows without keys have no weights.
+  while (!sums.getParentBlock()->findAncestorOpInBlock(*end))
     sums = yieldAlso(cast<scf::IfOp>(sums.getDefiningOp()->getParentOp()), sums, 0.0f);
-  Type narrow = cast<VectorType>(softmax.weights.getResult(softmax.narrowResult).getType()).getElementType();
-  countRounded(reciprocal, sums, narrow);
+  end.getGreatestMutable().assign(sums);
+  end.setRounded(cast<VectorType>(step.getWeights().getType()).getElementType());
 }
 
 void Truster::run() {
-  Value factor = findFactor(softmax);
-  bool counted = !factor && findReciprocal(loop.getResult(softmax.sum));
-  largest = createLargestSum(builder, softmax, carried(softmax.sum), factor, counted);
-  if (counted)
+  // Under dropout, weights are multiplied before they are rounded.
+  if (!step.getKeptFactor())
+    end = findEnd(loop.getResult(softmax.sum));
+  largest = createLargestSum(builder, step, /*counted=*/static_cast<bool>(end));
+  if (end)
     carryGreatest();
   findChanging();
 
-  // The sums of this step alone tell. Adding to -0 changes nothing, whatever is added.
-  Operation *yield = loop.getBody()->getTerminator();
-  builder.setInsertionPoint(yield);
-  Value parts = ReduceOp::create(builder, loc, ReduceKind::Add, softmax.sums.getSource(),
-                                 splat(builder, carried(softmax.sum), -0.0f), /*partial=*/true);
-  SmallVector<arith::CmpFOp> tests = findTests(softmax, softmax.maximum);
-  Value isOther = buildTests(builder, tests, softmax.maximum, carried(softmax.max));
+  SoftmaxOp trusting = trust();
+  Operation *last = loop.getBody()->getTerminator();
+  builder.setInsertionPoint(last);
+  // The sums of this step alone tell.
+  Value parts = trusting.getNewSum(), isOther = buildIsOther(builder, step, carried(softmax.max));
   Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, parts, largest);
   Value some = AnyOp::create(builder, loc, builder.getI1Type(),
                              arith::OrIOp::create(builder, loc, isLarge, isOther).getResult());
@@ -360,12 +254,13 @@ void Truster::run() {
   builder.setInsertionPointToEnd(branch.thenBlock());
   yieldRenewed(parts, isOther);
   builder.setInsertionPointToEnd(branch.elseBlock());
-  yieldTrusted(parts);
-  for (auto [number, result] : llvm::zip_equal(changing, branch.getResults()))
-    yield->setOperand(number, result);
-  trustMaxima(tests);
-  if (greatest)
+  yieldTrusted(trusting);
+  if (end)
     countGreatest();
+  for (auto [number, result] : llvm::zip_equal(changing, branch.getResults()))
+    last->setOperand(number, result);
+  softmax.scaling.erase();
+  step.erase();
 }
 
 namespace {
@@ -377,8 +272,8 @@ struct TrustMaxima : attnc::tile::impl::TileTrustMaximaBase<TrustMaxima> {
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
-      if (std::optional<Softmax> softmax = match(loop)) {
-        Truster(loop, std::move(*softmax)).run();
+      if (std::optional<LoopSoftmax> softmax = match(loop)) {
+        Truster(loop, *softmax).run();
         ++numTrusting;
       }
   }

@@ -628,23 +628,56 @@ func.func @softmax_lazy(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
 
 // -----
 
-func.func @softmax_region(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
-  // expected-error@+1 {{op expected a region that takes a weight, a row and a column: f32, index, index}}
-  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) kept {
+func.func @softmax_region(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index, %f: f32) {
+  // expected-error@+1 {{op expected a region that takes a row and a column: index, index}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) times %f where {
   ^bb0(%w: f32):
-    tile.yield %w : f32
+    %keep = arith.constant true
+    tile.yield %keep : i1
   } {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
   return
 }
 
 // -----
 
-func.func @softmax_yield(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
-  // expected-error@+1 {{op expected a region that yields one f32}}
-  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) kept {
-  ^bb0(%w: f32, %row: index, %col: index):
+func.func @softmax_yield(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index, %f: f32) {
+  // expected-error@+1 {{op expected a region that yields one i1}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) times %f where {
+  ^bb0(%row: index, %col: index):
     tile.yield %row : index
   } {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_own(%s: vector<16x8xf32>, %m: vector<16xf32>, %own: vector<8xf32>, %i: index) {
+  // expected-error@+1 {{op expected maxima of the tile's own of type 'vector<16xf32>'}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) own %own : vector<8xf32> {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_renewed(%s: vector<16x8xf32>, %m: vector<16xf32>, %some: vector<8xi1>, %i: index) {
+  // expected-error@+1 {{op expected to be told of each of the 16 rows whether it is renewed}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) renewed %some : vector<8xi1> {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_fixed(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
+  // expected-error@+1 {{op a fixed maximum never grows: it has no maxima of the tile's own and no rows to renew}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) own %m : vector<16xf32> {fixed, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  return
+}
+
+// -----
+
+func.func @softmax_end_greatest(%m: vector<16xf32>) {
+  // expected-error@+1 {{op expected 'rounded': the type that the greatest weight was converted to}}
+  %f, %lse = tile.softmax_end %m, %m greatest %m : vector<16xf32> {scale = 1.0 : f32} : vector<16xf32>
   return
 }
 

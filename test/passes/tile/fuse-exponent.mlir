@@ -65,8 +65,8 @@ tile.program @branch(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %h
   tile.return
 }
 
-// Weights in f16 could overflow where the rounding of a large maximum is off by much: their exponents are split, of which
-// `tile-contract-exponent` makes one operation where steps trust the maxima before,
+// Weights in f16 could overflow where the rounding of a large maximum is off by much: their exponents are split, which are one
+// operation too where steps trust the maxima before,
 
 // CHECK-LABEL: tile.program @optimistic_f16(
 // CHECK: tile.softmax %{{.*}} {exponent = #tile.exponent<split>,
@@ -157,6 +157,7 @@ tile.program @f32(%view: memref<?x?xf32>, %o: memref<?x?xf32>, %some: i1, %high:
 // CHECK: tile.softmax_end %{{.*}} {octaves, scale =
 tile.program @dropout(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #pipeline} {
+  %half = arith.constant 0.5 : f32
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -167,11 +168,10 @@ tile.program @dropout(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
     %s = tile.mma %q, %v, %zeros : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
-    %m, %l, %p, %r = tile.softmax %s, %max, %sum at(%c0, %j) kept {
-    ^bb0(%w: f32, %i: index, %k: index):
-      %half = arith.constant 0.5 : f32
-      %y = arith.mulf %w, %half : f32
-      tile.yield %y : f32
+    %m, %l, %p, %r = tile.softmax %s, %max, %sum at(%c0, %j) times %half where {
+    ^bb0(%i: index, %k: index):
+      %keep = arith.cmpi ne, %i, %k : index
+      tile.yield %keep : i1
     } {scale = 0.125 : f32, octaves} : vector<8x16xf32>, vector<8xf32> -> vector<8x16xbf16>
     %acc = tile.mma %p, %v, %out : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>

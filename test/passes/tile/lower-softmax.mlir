@@ -47,25 +47,27 @@ tile.program @plain(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>
   tile.return
 }
 
-// One that is fixed has no new maximum and nothing to shrink by; its region stands between the weight and its conversion,
-// and the sum has the weight as it is.
+// One that is fixed has no new maximum and nothing to shrink by. What its region keeps is multiplied before it is
+// converted, and the sum has the weight as it is.
 // CHECK-LABEL: tile.program @fixed(
 // CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>, %[[L:[a-z0-9]+]]: vector<16xf32>
 // CHECK-NOT: tile.reduce <max>
 // CHECK: %[[P:.*]]:2 = tile.map tiles(%[[S]] : vector<16x8xf32>) rows(%[[M]] : vector<16xf32>) cols()
 // CHECK: %[[W:.*]] = math.exp %{{.*}} {tile.weight}
+// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi ne,
 // CHECK-NEXT: %[[K:.*]] = arith.mulf %[[W]], %{{.*}} : f32
-// CHECK-NEXT: %[[N:.*]] = arith.truncf %[[K]] : f32 to bf16
+// CHECK-NEXT: %[[OR_0:.*]] = arith.select %[[KEEP]], %[[K]], %{{.*}} : f32
+// CHECK-NEXT: %[[N:.*]] = arith.truncf %[[OR_0]] : f32 to bf16
 // CHECK-NEXT: tile.yield %[[W]], %[[N]]
 // CHECK: tile.reduce <add> %[[P]]#0, %[[L]]
 tile.program @fixed(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %o: memref<?xf32, strided<[?]>>, %t: index) attributes {grid = #map, grid_sizes = array<i64>, panel = 16 : i64, rows = 16 : i64, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %twice = arith.constant 2.0 : f32
-  %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) kept {
-  ^bb0(%weight: f32, %row: index, %col: index):
-    %k = arith.mulf %weight, %twice : f32
-    tile.yield %k : f32
+  %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) times %twice where {
+  ^bb0(%row: index, %col: index):
+    %keep = arith.cmpi ne, %row, %col : index
+    tile.yield %keep : i1
   } {fixed, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
   tile.store %sum, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
   %v = vector.extract %p[0, 0] : bf16 from vector<16x8xbf16>
@@ -157,5 +159,51 @@ tile.program @split(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>
   %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) {exponent = #tile.exponent<split>, octaves, scale = 0.125 : f32, headroom = 6 : i64} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf16>
   tile.store %r, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
   tile.store %p, %w[%c0, %c0] axes [0, 1] below(%c16, %c16) : vector<16x8xf16>, memref<?x?xf16>
+  tile.return
+}
+
+// With a fixed number, which is near all scores, both are one operation with rounded offsets, and look at no magnitudes.
+
+// CHECK-LABEL: tile.program @fixed_offsets(
+// CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>
+// CHECK-NOT: math.absf
+// CHECK: %[[OFFSETS:.*]] = math.fma %[[M]], %{{.*}}, %{{.*}}
+// CHECK: tile.map tiles(%[[S]] : vector<16x8xf32>) rows(%[[OFFSETS]], %{{.*}} : vector<16xf32>, vector<16xf32>)
+// CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[O:.*]]: f32, %[[F:.*]]: f32,
+// CHECK-NEXT: math.fma %[[E]], %[[F]], %[[O]] : f32
+// CHECK: %[[OFFSETS2:.*]] = math.fma %[[M]], %{{.*}}, %{{.*}}
+// CHECK: tile.map tiles(%[[S]] : vector<16x8xf32>) rows(%[[OFFSETS2]] : vector<16xf32>)
+// CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %[[O:.*]]: f32,
+// CHECK-NEXT: math.fma %[[E]], %{{.*}}, %[[O]] : f32
+// CHECK-NOT: math.absf
+tile.program @fixed_offsets(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %w: memref<?x?xbf16>, %h: memref<?x?xf16>, %t: index) attributes {grid = #map, grid_sizes = array<i64>, panel = 16 : i64, rows = 16 : i64, pipeline = #pipeline} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n0, %sum0, %p0, %r0 = tile.softmax %s, %m, %l at(%c0, %c0) {exponent = #tile.exponent<fused>, fixed, octaves, scale = 0.125 : f32, headroom = 40 : i64} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  %n1, %sum1, %p1, %r1 = tile.softmax %s, %m, %l at(%c0, %c0) {exponent = #tile.exponent<split>, fixed, octaves, scale = 0.125 : f32, headroom = 6 : i64} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf16>
+  tile.store %p0, %w[%c0, %c0] axes [0, 1] below(%c16, %c16) : vector<16x8xbf16>, memref<?x?xbf16>
+  tile.store %p1, %h[%c0, %c0] axes [0, 1] below(%c16, %c16) : vector<16x8xf16>, memref<?x?xf16>
+  tile.return
+}
+
+// Rows that are not renewed keep their maximum; maxima of the tile's own are looked for nowhere else; and the divisor
+// takes the greater of two weights.
+
+// CHECK-LABEL: tile.program @renewed(
+// CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>, %[[L:[a-z0-9]+]]: vector<16xf32>, %[[OWN:[a-z0-9]+]]: vector<16xf32>, %[[SOME:[a-z0-9]+]]: vector<16xi1>
+// CHECK-NOT: tile.reduce <max>
+// CHECK: %[[NOW:.*]] = arith.maxnumf %[[M]], %[[OWN]]
+// CHECK: %[[MAX:.*]] = arith.select %[[SOME]], %[[NOW]], %[[M]]
+// CHECK: arith.cmpf oeq, %[[MAX]],
+// CHECK: tile.reduce <add>
+// CHECK: %[[WEIGHT:.*]] = math.exp2 %{{.*}} : vector<16xf32>
+// CHECK: %[[GREATEST:.*]] = arith.maxnumf %[[L]], %[[WEIGHT]]
+// CHECK: arith.truncf %[[GREATEST]] : vector<16xf32> to vector<16xbf16>
+tile.program @renewed(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %own: vector<16xf32>, %some: vector<16xi1>, %o: memref<?xf32, strided<[?]>>, %t: index) attributes {grid = #map, grid_sizes = array<i64>, panel = 16 : i64, rows = 16 : i64, pipeline = #pipeline} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) own %own : vector<16xf32> renewed %some : vector<16xi1> {octaves, scale = 0.125 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  %f, %lse = tile.softmax_end %n, %sum greatest %l : vector<16xf32> {exponent = #tile.exponent<fused>, octaves, rounded = bf16, scale = 0.125 : f32} : vector<16xf32>
+  tile.store %f, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
   tile.return
 }

@@ -18,8 +18,7 @@
 // A row that has kept nothing stays at -inf, whatever the function makes of that.
 // CHECK-NEXT: %[[OR_LEAST:.*]] = arith.select %[[NONE]], %[[LEAST]], %[[RISEN]]
 // CHECK-NEXT: %[[KEPT:.*]] = tile.mask tiles(%[[SCORES]] :
-// CHECK: %[[NEW:.*]] = arith.maxnumf %[[BEFORE]], %[[OR_LEAST]] : vector<8xf32>
-// CHECK-NOT: tile.reduce
+// CHECK: %[[NEW:.*]], %{{.*}}, %{{.*}}, %{{.*}} = tile.softmax %[[KEPT]], %[[BEFORE]], %[[BEFORE]] at(%{{.*}}, %{{.*}}) own %[[OR_LEAST]] : vector<8xf32> {scale
 // CHECK: tile.store %[[KEPT]],
 // CHECK: tile.store %[[NEW]],
 tile.program @softcap(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
@@ -41,7 +40,7 @@ tile.program @softcap(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
     %keep = arith.cmpi sle, %j, %i : index
     tile.yield %keep : i1
   } -> vector<8x4xf32>
-  %max = tile.reduce <max> %kept, %before : vector<8x4xf32>, vector<8xf32>
+  %max, %l_max, %p_max, %r_max = tile.softmax %kept, %before, %before at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
   tile.store %kept, %v[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x4xf32>, memref<?x?xf32>
   tile.store %max, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
   tile.return
@@ -52,14 +51,15 @@ tile.program @softcap(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 // A factor that may be negative, a row's own term, and a map that is no slower than the maximum stay as they are.
 
 // CHECK-LABEL: tile.program @others(
-// CHECK-NOT: arith.maxnumf
 // CHECK: math.tanh
-// CHECK: tile.reduce <max>
+// CHECK: tile.softmax %{{.*}} at(%{{.*}}, %{{.*}}) {
 // CHECK: math.tanh
-// CHECK: tile.reduce <max>
+// CHECK: tile.softmax %{{.*}} at(%{{.*}}, %{{.*}}) {
 // CHECK: arith.mulf
-// CHECK: tile.reduce <max>
-// CHECK-NOT: arith.maxnumf
+// CHECK: tile.softmax %{{.*}} at(%{{.*}}, %{{.*}}) {
+// One that is fixed has no maxima of its own.
+// CHECK: math.tanh
+// CHECK: tile.softmax %{{.*}} at(%{{.*}}, %{{.*}}) {fixed,
 // CHECK: tile.return
 tile.program @others(%v: memref<?x?xf32>, %o: memref<?xf32>, %scale: f32, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -75,20 +75,27 @@ tile.program @others(%v: memref<?x?xf32>, %o: memref<?xf32>, %scale: f32, %high:
     %t = math.tanh %s : f32
     tile.yield %t : f32
   } -> vector<8x4xf32>
-  %m1 = tile.reduce <max> %a, %m0 : vector<8x4xf32>, vector<8xf32>
+  %m1, %l_m1, %p_m1, %r_m1 = tile.softmax %a, %m0, %m0 at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
   %b = tile.map tiles(%x : vector<8x4xf32>) rows(%m0 : vector<8xf32>) cols() at(%c0, %c0) {
   ^bb0(%e: f32, %r: f32, %i: index, %j: index):
     %t = math.tanh %e : f32
     %s = arith.addf %t, %r : f32
     tile.yield %s : f32
   } -> vector<8x4xf32>
-  %m2 = tile.reduce <max> %b, %m1 : vector<8x4xf32>, vector<8xf32>
+  %m2, %l_m2, %p_m2, %r_m2 = tile.softmax %b, %m1, %m1 at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
   %d = tile.map tiles(%x : vector<8x4xf32>) rows() cols() at(%c0, %c0) {
   ^bb0(%e: f32, %i: index, %j: index):
     %s = arith.mulf %e, %c : f32
     tile.yield %s : f32
   } -> vector<8x4xf32>
-  %m3 = tile.reduce <max> %d, %m2 : vector<8x4xf32>, vector<8xf32>
+  %m3, %l_m3, %p_m3, %r_m3 = tile.softmax %d, %m2, %m2 at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
+  %f = tile.map tiles(%x : vector<8x4xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %t = math.tanh %e : f32
+    tile.yield %t : f32
+  } -> vector<8x4xf32>
+  %m4, %l4, %p4, %r4 = tile.softmax %f, %m0, %m0 at(%c0, %c0) {fixed, scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
+  tile.store %p4, %v[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x4xf32>, memref<?x?xf32>
   tile.store %m3, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
   tile.return
 }

@@ -9,13 +9,11 @@
 // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
 // CHECK-DAG: %[[MINUS0:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf32>
 // CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<0x49800000> : vector<8xf32>
-// CHECK: tile.reduce <max>
+// CHECK: tile.softmax %{{.*}}, %[[NONE]], %{{.*}} at(%c0, %{{.*}}) {octaves, partial, scale = 1.250000e-01 : f32}
 // CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[W:.*]] = %{{[^,]*}}, %{{.*}} = %{{.*}})
 // CHECK: %[[S:.*]] = tile.mma {{.*}} transposed
 // CHECK: %[[O:.*]] = tile.mma %[[W]], %{{.*}}, %[[OUT]] :
-// CHECK-NOT: tile.reduce <max>
-// CHECK: %[[P:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[MAX]] :
-// CHECK: %[[PART:.*]] = tile.reduce <add> %[[P]]#0, %[[MINUS0]] partial
+// CHECK: %{{.*}}, %[[PART:.*]], %[[P:.*]], %{{.*}} = tile.softmax %[[S]], %[[MAX]], %[[MINUS0]] at(%c0, %{{.*}}) {fixed, octaves, partial, scale =
 // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[MAX]], %[[NONE]]
 // CHECK: %[[HIGH:.*]] = arith.cmpf ogt, %[[PART]], %[[LARGE]]
 // CHECK: %[[GROWN:.*]] = arith.ori %[[HIGH]], %[[EMPTY]]
@@ -26,18 +24,12 @@
 // CHECK: %[[WORST:.*]] = tile.total %[[PART]] greatest
 // CHECK: %[[HIGH2:.*]] = arith.cmpf ogt, %[[WORST]], %[[LARGE]]
 // CHECK: %[[ROWS:.*]] = arith.ori %[[HIGH2]], %[[EMPTY]]
-// CHECK: %[[M:.*]] = tile.reduce <max> %[[S]], %[[MAX]]
-// CHECK: %[[KEPT:.*]] = arith.select %[[ROWS]], %[[M]], %[[MAX]]
-// CHECK: %[[D:.*]] = arith.subf %[[MAX]], %[[KEPT]]
-// CHECK: %[[SHRINK:.*]] = math.exp2 %[[D]]
-// CHECK: %[[LESS:.*]] = arith.mulf %[[SUM]], %[[SHRINK]]
-// CHECK: %[[P2:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[KEPT]] :
-// CHECK: %[[T2:.*]] = tile.reduce <add> %[[P2]]#0, %[[LESS]] partial
+// CHECK: %[[M2:.*]], %[[T2:.*]], %[[P2:.*]], %[[SHRINK:.*]] = tile.softmax %[[S]], %[[MAX]], %[[SUM]] at(%c0, %{{.*}}) renewed %[[ROWS]] : vector<8xi1> {octaves, partial, scale =
 // CHECK: %[[U2:.*]] = tile.map tiles(%[[O]] : vector<8x16xf32>) rows(%[[SHRINK]] :
-// CHECK: scf.yield %[[U2]], %[[KEPT]], %[[T2]], %[[P2]]#1
+// CHECK: scf.yield %[[U2]], %[[M2]], %[[T2]], %[[P2]]
 // CHECK: } else {
 // CHECK: %[[T:.*]] = arith.addf %[[SUM]], %[[PART]]
-// CHECK: scf.yield %[[O]], %[[MAX]], %[[T]], %[[P]]#1
+// CHECK: scf.yield %[[O]], %[[MAX]], %[[T]], %[[P]]
 // CHECK: scf.yield %[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3,
 tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
@@ -56,25 +48,14 @@ tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
       -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to bf16
-      tile.yield %w, %b : f32, bf16
-    } -> (vector<8x4xf32>, vector<8x4xbf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) {octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xbf16>
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -107,25 +88,14 @@ tile.program @half(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
       -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xf16>, vector<4x16xf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to f16
-      tile.yield %w, %b : f32, f16
-    } -> (vector<8x4xf32>, vector<8x4xf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) {octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf16>
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
     %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
+    %a = tile.mma %p, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -161,26 +131,18 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
       -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xf16>, vector<4x16xf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %kept = arith.mulf %w, %factor : f32
-      %b = arith.truncf %kept : f32 to f16
-      tile.yield %w, %b : f32, f16
-    } -> (vector<8x4xf32>, vector<8x4xf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) times %factor where {
+    ^bb0(%i: index, %n: index):
+      %keep = arith.cmpi ne, %i, %n : index
+      tile.yield %keep : i1
+    } {octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf16>
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
     %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
+    %a = tile.mma %p, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -194,19 +156,16 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
 // One test finds them, and those that have no maximum.
 
 // CHECK-LABEL: tile.program @choosing(
-// CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<1.000000e+10> : vector<8xf32>
+// CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<1.71798692E+10> : vector<8xf32>
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{[^,]*}} = %{{[^,]*}}, %{{.*}} = %{{.*}})
-// CHECK-NOT: arith.select
-// CHECK: tile.map tiles(%{{.*}} : vector<8x4xf32>) rows(%[[MAX]] :
+// CHECK: tile.softmax %{{.*}}, %[[MAX]], %{{.*}} {exponent = #tile.exponent<fused>, fixed,
 // CHECK-NOT: oeq
 // CHECK: %[[MAGNITUDE:.*]] = math.absf %[[MAX]]
 // CHECK: %[[LARGE:.*]] = arith.cmpf uge, %[[MAGNITUDE]], %[[LIMIT]]
 // CHECK: %[[GROWN:.*]] = arith.ori %{{.*}}, %[[LARGE]]
 // CHECK: tile.any %[[GROWN]]
 // CHECK: scf.if
-// CHECK: tile.reduce <max>
-// CHECK: arith.cmpf uge
-// CHECK: arith.select
+// CHECK: tile.softmax %{{.*}} renewed %{{.*}} {exponent = #tile.exponent<fused>, octaves,
 tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -218,37 +177,20 @@ tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
   %zero = arith.constant dense<0.0> : vector<8x4xf32>
   %out0 = arith.constant dense<0.0> : vector<8x16xf32>
   %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
-  %limit = arith.constant dense<1.0e10> : vector<8xf32>
   %sum0 = arith.constant dense<0.0> : vector<8xf32>
   %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
   %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
       -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %nothing = arith.cmpf oeq, %m, %max0 : vector<8xf32>
-    %safe = arith.select %nothing, %sum0, %m : vector<8xi1>, vector<8xf32>
-    %magnitude = math.absf %m : vector<8xf32>
-    %isLarge = arith.cmpf uge, %magnitude, %limit : vector<8xf32>
-    %other = arith.select %isLarge, %sum0, %safe : vector<8xi1>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%other : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to bf16
-      tile.yield %w, %b : f32, bf16
-    } -> (vector<8x4xf32>, vector<8x4xbf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) {exponent = #tile.exponent<fused>, octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xbf16>
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -262,7 +204,7 @@ tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
 
 // CHECK-LABEL: tile.program @plain(
 // CHECK: scf.for
-// CHECK: tile.reduce <max>
+// CHECK: tile.softmax %{{.*}} {octaves, partial, scale =
 // CHECK-NOT: tile.any
 tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
@@ -281,25 +223,14 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
       -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to bf16
-      tile.yield %w, %b : f32, bf16
-    } -> (vector<8x4xf32>, vector<8x4xbf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) {octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xbf16>
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -316,12 +247,12 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 // CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<1.1529215E+18> : vector<8xf32>
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
 // CHECK: %[[LOOP:.*]]:6 = scf.for {{.*}} %[[G:.*]] = %[[ZERO]]) ->
-// CHECK: %[[PART:.*]] = tile.reduce <add>
+// CHECK: %{{.*}}, %[[PART:.*]], %{{.*}}, %{{.*}} = tile.softmax %{{.*}} {fixed,
 // CHECK: arith.cmpf ogt, %[[PART]], %[[LARGE]]
 // CHECK: scf.if
 // CHECK: %[[ROWS:.*]] = arith.ori
 // CHECK: %[[MORE:.*]] = arith.maxnumf %[[G]], %[[PART]]
-// CHECK: %[[NEW:.*]] = arith.select %{{.*}}, %[[ZERO]], %[[MORE]]
+// CHECK: %[[NEW:.*]] = arith.select %[[ROWS]], %[[ZERO]], %[[MORE]]
 // CHECK: scf.yield {{.*}}, %[[NEW]] :
 // CHECK: %[[MORE2:.*]] = arith.maxnumf %[[G]], %[[PART]]
 // CHECK: scf.yield {{.*}}, %[[MORE2]] :
@@ -329,15 +260,7 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 // CHECK: scf.yield {{.*}}, %[[ALL]] :
 // CHECK: } else {
 // CHECK: scf.yield {{.*}}, %[[ZERO]] :
-// CHECK: %[[SUM:.*]] = tile.total
-// CHECK: %[[NARROW:.*]] = arith.truncf %[[W:.*]] : vector<8xf32> to vector<8xbf16>
-// CHECK: %[[WIDE:.*]] = arith.extf %[[NARROW]]
-// CHECK: %[[BY:.*]] = arith.subf %[[WIDE]], %[[W]]
-// CHECK: %[[TWICE:.*]] = arith.addf %[[W]], %[[W]]
-// CHECK: %[[MOST:.*]] = arith.cmpf oge, %[[TWICE]], %[[SUM]]
-// CHECK: %[[CHANGE:.*]] = arith.select %[[MOST]], %[[BY]], %[[ZERO]]
-// CHECK: %[[DIVISOR:.*]] = arith.addf %[[SUM]], %[[CHANGE]]
-// CHECK: arith.divf %{{.*}}, %[[DIVISOR]]
+// CHECK: tile.softmax_end %{{.*}}, %{{.*}} greatest %{{.*}} : vector<8xf32> {octaves, rounded = bf16, scale =
 tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -355,30 +278,18 @@ tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?
       -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to bf16
-      tile.yield %w, %b : f32, bf16
-    } -> (vector<8x4xf32>, vector<8x4xbf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) {octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xbf16>
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
-  %one = arith.constant dense<1.0> : vector<8xf32>
-  %reciprocal = arith.divf %one, %r#2 : vector<8xf32>
+  %reciprocal, %lse = tile.softmax_end %r#1, %r#2 {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %reciprocal, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
 }
