@@ -97,8 +97,10 @@ Status Binder::checkForm(size_t i) const {
     if (size < 0)
       return argumentError(arg, dimString(arg, d) + " to be non-negative", got());
     if (dim.size >= 0 && size != dim.size && !(dim.broadcast && size == 1))
-      return argumentError(
-          arg, dimString(arg, d) + " to be " + (dim.broadcast ? "1 or " : "") + std::to_string(dim.size), got());
+      return argumentError(arg,
+                           dimString(arg, d) + " to be " + (dim.broadcast && dim.size != 1 ? "1 or " : "") +
+                               std::to_string(dim.size),
+                           got());
     const int64_t least = std::max(dim.minSize, dim.extra);
     if (size < least || size > dim.maxSize)
       return argumentError(

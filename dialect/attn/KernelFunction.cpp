@@ -200,8 +200,10 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
   for (auto [dim, typeSize] : llvm::enumerate(tensor.getShape())) {
     int64_t size = typeSize;
     IndexKind kind = indexed.lookup({value, dim});
-    bool broadcast =
-        kind == IndexKind::Coordinate && (size == 1 || ShapedType::isDynamic(size)) && !own.contains({value, dim});
+    // A static 1 has one element for computed indices too, which are clamped to it.
+    bool mayBroadcast =
+        size == 1 ? kind != IndexKind::None : kind == IndexKind::Coordinate && ShapedType::isDynamic(size);
+    bool broadcast = mayBroadcast && !own.contains({value, dim});
     if (int64_t heads = headDims.lookup({value, dim}); heads && ShapedType::isDynamic(size))
       size = heads;
     KernelDim out{size, -1, broadcast, kind};

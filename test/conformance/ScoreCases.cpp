@@ -131,6 +131,14 @@ static void addBiases(Adder &add) {
       %x = attn.bias %s, %t[%d, %h] : tensor<32x$Hxf32>)"));
 }
 
+/// One tensor, indexed in several ways.
+static void addIndices(Adder &add) {
+  // Its first two dimensions hold one element for all heads and rows, and for what is computed.
+  add("S4_index_of_one", scored({"t: tensor<1x1x?xf32>"}, R"(%x0 = attn.bias %s, %t[%h, %i, %j] : tensor<1x1x?xf32>
+      %d = arith.subi %i, %j : index
+      %x = attn.bias %x0, %t[%d, %d, %j] : tensor<1x1x?xf32>)"));
+}
+
 static void addSinks(Adder &add) {
   add("S6_sinks_heads", claused("sinks(%n : tensor<$Hx1xf32>)", {"n: tensor<$Hx1xf32>"}));
   add("S6_sinks_heads_3", claused("sinks(%n : tensor<$Hx3x$T>)", {"n: tensor<$Hx3x$T>"}, causal));
@@ -205,6 +213,7 @@ void attnc::conformance::addScoreCases(std::vector<Case> &cases, Extent extent) 
   addScales(add);
   addRegions(add);
   addBiases(add);
+  addIndices(add);
   addSinks(add);
   addDropout(add);
   addLargeNumbers(add);
