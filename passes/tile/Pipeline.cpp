@@ -302,6 +302,10 @@ void LoopSkewer::dropBehind(Value any) {
 bool LoopSkewer::run() {
   if (!match())
     return false;
+  // What runs in another step reads constants too.
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      op.moveBefore(loop);
   Value allLow = createBoundOfTile(builder, loop.getLowerBound()), size = loop.getStep();
   Value allHigh = createBoundOfTile(builder, loop.getUpperBound());
   auto any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, allLow, allHigh);
