@@ -121,6 +121,12 @@ bool LoopSkewer::match() {
     // Rescaled after a product, what the loop starts with never meets the factors of the first step.
     if (when != Rescale::Before && !matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))
       continue;
+    if (product) {
+      mma.emitRemark("the loop's steps are not overlapped: a second product accumulates over it")
+          .attachNote(product.getLoc())
+          .append("the first is here");
+      return false;
+    }
     outNumber = number;
     product = mma;
     scaling = isRescaled ? map : MapOp();

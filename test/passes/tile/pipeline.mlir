@@ -1,5 +1,5 @@
 // RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-pipeline),canonicalize,cse)" -split-input-file \
-// RUN:   | FileCheck %s
+// RUN:   -verify-diagnostics | FileCheck %s
 
 // A step holds the logits of its own keys and the product of the step before, and the loop goes from the last keys to
 // the first.
@@ -515,5 +515,45 @@ tile.program @captured(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Of two products that accumulate, none is picked: a remark says so.
+
+// CHECK-LABEL: tile.program @two_products(
+// CHECK-NOT: scf.if
+// CHECK: scf.for
+// CHECK: tile.return
+tile.program @two_products(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %W: memref<?x?xbf16>,
+                           %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:2 = scf.for %j = %low to %high step %c4 iter_args(%dk = %out0, %dv = %out0) -> (vector<8x16xf32>, vector<8x16xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %p = tile.map tiles(%s : vector<8x4xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%x: f32, %i: index, %n: index):
+      %b = arith.truncf %x : f32 to bf16
+      tile.yield %b : bf16
+    } -> vector<8x4xbf16>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    // expected-note@+1 {{the first is here}}
+    %a = tile.mma %p, %v, %dk : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %w = tile.load %W[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    // expected-remark@+1 {{the loop's steps are not overlapped: a second product accumulates over it}}
+    %b = tile.mma %p, %w, %dv : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a, %b : vector<8x16xf32>, vector<8x16xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
