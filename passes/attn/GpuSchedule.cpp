@@ -115,6 +115,12 @@ constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136
 /// maxima grow by much.
 constexpr int64_t lazyRegisters = 96;
 
+/// Octaves of headroom that the schedules of a kernel have, and those that a spec's own may have.
+struct Headroom {
+  int64_t usual, most;
+  StringRef where; ///< what the limit comes from
+};
+
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
 struct SharedUse {
   int64_t elementBytes;
@@ -300,12 +306,16 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
 /// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
 /// and loses digits from 14 below it on. bf16 has range to spare, which values need as well; under dropout its weights
 /// must not grow far. Sinks may be far above all logits, whose weights then have none to spare, and scores within
-/// limits take all of the range themselves.
-static int64_t selectHeadroom(KernelOpInterface kernel) {
-  if (!isa<ForwardOp>(kernel.getOperation()) || kernel.getSinks() || findNarrowRange(kernel))
-    return 0;
-  bool isHalf = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF16();
-  return isHalf ? 6 : kernel.getSeed() ? 0 : 40;
+/// limits take all of the range themselves, whatever the schedule says.
+static Headroom findHeadroom(KernelOpInterface kernel) {
+  constexpr int64_t most = 60, mostOfHalf = 8;
+  if (!isa<ForwardOp>(kernel.getOperation()) || findNarrowRange(kernel))
+    return {0, most, ""};
+  if (kernel.getSinks())
+    return {0, 0, " with sinks"};
+  if (elementOf(kernel).isF16())
+    return {6, mostOfHalf, " for f16"};
+  return kernel.getSeed() ? Headroom{0, 0, " for bf16 under dropout"} : Headroom{40, most, ""};
 }
 
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
@@ -328,7 +338,7 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
                           shape.consumerRegisters, Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
                           /*by_row=*/true, /*pinned=*/false, room.epilogue,
                           /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes,
-                          selectHeadroom(kernel));
+                          findHeadroom(kernel).usual);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -402,9 +412,12 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";
   constexpr int64_t mostThreads = 1024;
-  if (pieces && pipeline.getConsumers() * warpgroupThreads > mostThreads)
-    return kernel.emitError() << "expected at most " << mostThreads / warpgroupThreads << " consumers, got "
-                              << pipeline.getConsumers();
+  if (int64_t most = mostThreads / warpgroupThreads - (pieces ? 0 : 1); pipeline.getConsumers() > most)
+    return kernel.emitError() << "expected at most " << most << " consumers, since a block has up to " << mostThreads
+                              << " threads, got " << pipeline.getConsumers();
+  if (Headroom headroom = findHeadroom(kernel); pipeline.getHeadroom() > headroom.most)
+    return kernel.emitError() << "expected headroom up to " << headroom.most << headroom.where << ", got "
+                              << pipeline.getHeadroom();
   int64_t registers =
       warpgroupThreads * (pipeline.getProducerRegisters() + pipeline.getConsumers() * pipeline.getConsumerRegisters());
   if (registers > target.getRegisters())
