@@ -75,5 +75,8 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (int64_t registers : {producerRegisters, consumerRegisters})
     if (registers < 24 || registers > 240 || registers % 8 != 0)
       return emitError() << "expected multiples of 8 from 24 to 240 registers, got " << registers;
+  if (producerRegisters > consumerRegisters)
+    return emitError() << "expected producer_registers up to consumer_registers, got " << producerRegisters << " and "
+                       << consumerRegisters;
   return success();
 }

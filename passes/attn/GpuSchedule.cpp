@@ -390,6 +390,39 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   }
 }
 
+/// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole
+/// eights. Roles exchange what is theirs then (PTX ISA 9.7.19.5, setmaxnreg), and wait for ever for what nobody had.
+static int64_t registersAtStart(GpuTargetAttr target, int64_t warpgroups) {
+  constexpr int64_t unit = 8;
+  return target.getRegisters() / (warpgroups * warpgroupThreads) / unit * unit;
+}
+
+/// Checks the registers of roles, and those of the products of warpgroups: an instruction has its part of all columns at
+/// once, and what it is started with as well.
+static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
+  int64_t atStart = registersAtStart(target, consumers + 1), has = threads * atStart;
+  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());
+  if (needs > has)
+    return kernel.emitError() << "the schedule needs " << needs << " registers (" << warpgroupThreads << " * ("
+                              << pipeline.getProducerRegisters() << " + " << consumers << " * "
+                              << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has " << has
+                              << " for " << threads << " threads";
+  // What ptxas asks for: addresses and the like, and a left operand where that is not in shared memory.
+  constexpr int64_t besideColumns = 26, leftOperand = 4;
+  auto check = [&](StringRef what, int64_t columns, int64_t beside) -> LogicalResult {
+    if (columns / 2 + beside <= atStart)
+      return success();
+    return kernel.emitError() << "the schedule's " << what << " need " << columns / 2 + beside
+                              << " registers of a thread (" << columns << " / 2 + " << beside << "), but "
+                              << target.getArch() << " has " << atStart << " for each of " << threads << " threads";
+  };
+  Value value = kernel.getValueOrNull();
+  return failure(failed(check("logits", schedule.getKeyTile(), besideColumns)) ||
+                 (value && failed(check("outputs", headDim(value), besideColumns + leftOperand))));
+}
+
 /// Checks that a schedule of the spec's own suits `target`; an error names what does not and the sum that shows it.
 static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
@@ -418,13 +451,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   if (Headroom headroom = findHeadroom(kernel); pipeline.getHeadroom() > headroom.most)
     return kernel.emitError() << "expected headroom up to " << headroom.most << headroom.where << ", got "
                               << pipeline.getHeadroom();
-  int64_t registers =
-      warpgroupThreads * (pipeline.getProducerRegisters() + pipeline.getConsumers() * pipeline.getConsumerRegisters());
-  if (registers > target.getRegisters())
-    return kernel.emitError() << "the schedule needs " << registers << " registers (" << warpgroupThreads << " * ("
-                              << pipeline.getProducerRegisters() << " + " << pipeline.getConsumers() << " * "
-                              << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has "
-                              << target.getRegisters();
+  if (!pieces && failed(checkRegisters(kernel, schedule, target)))
+    return failure();
   SharedUse use = sharedUse(kernel, schedule);
   if (use.bytes + barrierBytes > target.getSharedBytes())
     return kernel.emitError() << "the schedule needs " << use.bytes + barrierBytes << " bytes of shared memory ("

@@ -635,6 +635,13 @@ func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stag
 
 // -----
 
+// The producer gives registers away.
+// expected-error@+1 {{expected producer_registers up to consumer_registers, got 80 and 40}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 80,
+                                                        consumer_registers = 40, rescale = after, epilogue = direct>}
+
+// -----
+
 // No machine has room for so many.
 // expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 65, query_stages = 1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 65, query_stages = 1, producer_registers = 24,
