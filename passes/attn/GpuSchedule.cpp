@@ -397,8 +397,8 @@ static int64_t registersAtStart(GpuTargetAttr target, int64_t warpgroups) {
   return target.getRegisters() / (warpgroups * warpgroupThreads) / unit * unit;
 }
 
-/// Checks the registers of roles, and those of the products of warpgroups: an instruction has its part of all columns at
-/// once, and what it is started with as well.
+/// Checks the registers of roles, and those of the products of warpgroups: an instruction has its part of all columns
+/// at once, and what it is started with as well.
 static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
   int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
