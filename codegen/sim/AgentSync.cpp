@@ -146,6 +146,12 @@ Agent::Progress Agent::put(tile::PutOp op) {
     clock.join(stage.empty);
   }
   int64_t place = role ? 0 : part;
+  if (place >= static_cast<int64_t>(stage.parts.size())) {
+    // Other warps bring all rows of a small tile; waits count this copy as well.
+    ++puts[&ring];
+    ownCopies.push_back(publish());
+    return Progress::Moved;
+  }
   StagePart &rows = stage.parts[place];
   uint32_t time = block.nextTime(rows.copyParty);
   if (!block.access(rows.region, /*writes=*/true, {rows.copyParty, time, Access::Copy, op}, clock, name()))

@@ -5,6 +5,7 @@
 #include "codegen/sim/Block.h"
 #include "codegen/sim/Agent.h"
 #include "dialect/tile/SharedLayout.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace attnc;
@@ -72,7 +73,9 @@ ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int6
     tile::RingType type = op.getRing().getType();
     auto tile = dyn_cast<VectorType>(type.getElement());
     constexpr int64_t wordBytes = 8;
-    int64_t bytes = tile ? tile::SharedLayout(tile).bytes() : wordBytes, count = tile ? copyParts : 1;
+    int64_t bytes = tile ? tile::SharedLayout(tile).bytes() : wordBytes;
+    // All parts have as many rows.
+    int64_t count = tile ? std::gcd(copyParts, tile.getDimSize(0)) : 1;
     Ring ring{op, ringNumber++, std::vector<RingStage>(type.getStages())};
     for (auto [number, stage] : llvm::enumerate(ring.stages))
       for (int64_t part = 0; part < count; ++part) {

@@ -99,7 +99,7 @@ struct StoreBuffer {
 /// One thread block.
 class ThreadBlock {
 public:
-  /// A block whose buffers are copied, and whose rows are dealt, in `parts`.
+  /// A block whose buffers are copied in up to `copyParts`, as their rows allow, and whose rows are dealt in `parts`.
   ThreadBlock(Device &device, int64_t number, int64_t copyParts, int64_t parts);
   ~ThreadBlock();
 

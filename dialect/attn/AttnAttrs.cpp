@@ -22,6 +22,9 @@ void AttnDialect::registerAttributes() {
       >();
 }
 
+/// More warpgroups, or buffers of a ring, than any machine has room for.
+static constexpr int64_t mostOfPipeline = 64;
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
                                    int64_t panel, int64_t leastQueries, int64_t mostQueries, int64_t heads,
                                    PipelineAttr) {
@@ -43,13 +46,16 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    bool lazy, bool optimistic, bool ownKeys, bool turns, bool, bool pinned,
                                    Epilogue epilogue, bool dynamic, int64_t sectionBytes, bool, bool, Staging staging,
                                    int64_t headroom) {
-  if (consumers <= 0 || stages <= 0 || queryStages <= 0)
-    return emitError() << "expected positive counts, got consumers = " << consumers << ", stages = " << stages
-                       << ", query_stages = " << queryStages;
+  auto isCount = [](int64_t count) { return count > 0 && count <= mostOfPipeline; };
+  if (!isCount(consumers) || !isCount(stages) || !isCount(queryStages))
+    return emitError() << "expected counts from 1 to " << mostOfPipeline << ", got consumers = " << consumers
+                       << ", stages = " << stages << ", query_stages = " << queryStages;
   if (lazy && optimistic)
     return emitError() << "expected lazy or optimistic, not both";
   if (headroom < 0 || headroom > 60)
     return emitError() << "expected headroom from 0 to 60, got " << headroom;
+  if (headroom > 0 && !optimistic)
+    return emitError() << "expected headroom with optimistic = true alone, got " << headroom;
   if (sectionBytes < 0)
     return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
   if (staging == Staging::Pieces) {
@@ -60,10 +66,17 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError()
              << "expected epilogue = direct and neither optimistic, own_keys, turns, pinned nor dynamic with "
                 "staging = pieces";
+    if (!llvm::isPowerOf2_64(consumers))
+      return emitError() << "expected consumers to be a power of two with staging = pieces, whose warps share rows by "
+                            "powers of two, got "
+                         << consumers;
     return success();
   }
   for (int64_t registers : {producerRegisters, consumerRegisters})
     if (registers < 24 || registers > 240 || registers % 8 != 0)
       return emitError() << "expected multiples of 8 from 24 to 240 registers, got " << registers;
+  if (producerRegisters > consumerRegisters)
+    return emitError() << "expected producer_registers up to consumer_registers, got " << producerRegisters << " and "
+                       << consumerRegisters;
   return success();
 }

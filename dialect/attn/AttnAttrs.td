@@ -72,8 +72,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       log2 units (the same maximum divides in the end, so the result stays exact).
     - `optimistic`: a step takes the row maxima of the steps before for its own. Where its row sums say that a row has
       outgrown them by far, which is rare, its weights are computed again with new maxima (exact in the end, as above).
-    - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `optimistic`, as many more
-      for weights to grow by. f16 has few.
+    - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `optimistic` alone, as many
+      more for weights to grow by. f16 has 8 at most; with sinks there are none, nor for bf16 under dropout.
     - `own_keys`: each consumer goes over the keys that the mask keeps for its own rows; else over those of the whole tile.
     - `turns`: consumers take turns at issuing products.
     - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
@@ -86,8 +86,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `early`: the kernel starts while its census still runs, and waits for it before it reads the list.
     - `staging`: how operands come to shared memory. With `boxes`, a producer warpgroup brings them and consumers compute
       products of warpgroups. With `pieces` there are no roles: all warps copy, a step ahead of the products, which are
-      those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, and
-      `turns`, `pinned` and `dynamic` do not apply.
+      those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers
+      are a power of two, and `turns`, `pinned` and `dynamic` do not apply.
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,

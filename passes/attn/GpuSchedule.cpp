@@ -115,6 +115,12 @@ constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136
 /// maxima grow by much.
 constexpr int64_t lazyRegisters = 96;
 
+/// Octaves of headroom that the schedules of a kernel have, and those that a spec's own may have.
+struct Headroom {
+  int64_t usual, most;
+  StringRef where; ///< what the limit comes from
+};
+
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
 struct SharedUse {
   int64_t elementBytes;
@@ -300,12 +306,16 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
 /// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
 /// and loses digits from 14 below it on. bf16 has range to spare, which values need as well; under dropout its weights
 /// must not grow far. Sinks may be far above all logits, whose weights then have none to spare, and scores within
-/// limits take all of the range themselves.
-static int64_t selectHeadroom(KernelOpInterface kernel) {
-  if (!isa<ForwardOp>(kernel.getOperation()) || kernel.getSinks() || findNarrowRange(kernel))
-    return 0;
-  bool isHalf = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isF16();
-  return isHalf ? 6 : kernel.getSeed() ? 0 : 40;
+/// limits take all of the range themselves, whatever the schedule says.
+static Headroom findHeadroom(KernelOpInterface kernel) {
+  constexpr int64_t most = 60, mostOfHalf = 8;
+  if (!isa<ForwardOp>(kernel.getOperation()) || findNarrowRange(kernel))
+    return {0, most, ""};
+  if (kernel.getSinks())
+    return {0, 0, " with sinks"};
+  if (elementOf(kernel).isF16())
+    return {6, mostOfHalf, " for f16"};
+  return kernel.getSeed() ? Headroom{0, 0, " for bf16 under dropout"} : Headroom{40, most, ""};
 }
 
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
@@ -328,7 +338,7 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
                           shape.consumerRegisters, Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
                           /*by_row=*/true, /*pinned=*/false, room.epilogue,
                           /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes,
-                          selectHeadroom(kernel));
+                          findHeadroom(kernel).usual);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -380,6 +390,39 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   }
 }
 
+/// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole
+/// eights. Roles exchange what is theirs then (PTX ISA 9.7.19.5, setmaxnreg), and wait for ever for what nobody had.
+static int64_t registersAtStart(GpuTargetAttr target, int64_t warpgroups) {
+  constexpr int64_t unit = 8;
+  return target.getRegisters() / (warpgroups * warpgroupThreads) / unit * unit;
+}
+
+/// Checks the registers of roles, and those of the products of warpgroups: an instruction has its part of all columns
+/// at once, and what it is started with as well.
+static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
+  int64_t atStart = registersAtStart(target, consumers + 1), has = threads * atStart;
+  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());
+  if (needs > has)
+    return kernel.emitError() << "the schedule needs " << needs << " registers (" << warpgroupThreads << " * ("
+                              << pipeline.getProducerRegisters() << " + " << consumers << " * "
+                              << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has " << has
+                              << " for " << threads << " threads";
+  // What ptxas asks for: addresses and the like, and a left operand where that is not in shared memory.
+  constexpr int64_t besideColumns = 26, leftOperand = 4;
+  auto check = [&](StringRef what, int64_t columns, int64_t beside) -> LogicalResult {
+    if (columns / 2 + beside <= atStart)
+      return success();
+    return kernel.emitError() << "the schedule's " << what << " need " << columns / 2 + beside
+                              << " registers of a thread (" << columns << " / 2 + " << beside << "), but "
+                              << target.getArch() << " has " << atStart << " for each of " << threads << " threads";
+  };
+  Value value = kernel.getValueOrNull();
+  return failure(failed(check("logits", schedule.getKeyTile(), besideColumns)) ||
+                 (value && failed(check("outputs", headDim(value), besideColumns + leftOperand))));
+}
+
 /// Checks that a schedule of the spec's own suits `target`; an error names what does not and the sum that shows it.
 static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
@@ -402,16 +445,14 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";
   constexpr int64_t mostThreads = 1024;
-  if (pieces && pipeline.getConsumers() * warpgroupThreads > mostThreads)
-    return kernel.emitError() << "expected at most " << mostThreads / warpgroupThreads << " consumers, got "
-                              << pipeline.getConsumers();
-  int64_t registers =
-      warpgroupThreads * (pipeline.getProducerRegisters() + pipeline.getConsumers() * pipeline.getConsumerRegisters());
-  if (registers > target.getRegisters())
-    return kernel.emitError() << "the schedule needs " << registers << " registers (" << warpgroupThreads << " * ("
-                              << pipeline.getProducerRegisters() << " + " << pipeline.getConsumers() << " * "
-                              << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has "
-                              << target.getRegisters();
+  if (int64_t most = mostThreads / warpgroupThreads - (pieces ? 0 : 1); pipeline.getConsumers() > most)
+    return kernel.emitError() << "expected at most " << most << " consumers, since a block has up to " << mostThreads
+                              << " threads, got " << pipeline.getConsumers();
+  if (Headroom headroom = findHeadroom(kernel); pipeline.getHeadroom() > headroom.most)
+    return kernel.emitError() << "expected headroom up to " << headroom.most << headroom.where << ", got "
+                              << pipeline.getHeadroom();
+  if (!pieces && failed(checkRegisters(kernel, schedule, target)))
+    return failure();
   SharedUse use = sharedUse(kernel, schedule);
   if (use.bytes + barrierBytes > target.getSharedBytes())
     return kernel.emitError() << "the schedule needs " << use.bytes + barrierBytes << " bytes of shared memory ("

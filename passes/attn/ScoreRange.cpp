@@ -8,6 +8,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -68,10 +69,13 @@ ScoreRange attnc::attn::findScoreRange(Region &score) {
 }
 
 std::optional<ScoreRange> attnc::attn::findNarrowRange(KernelOpInterface kernel) {
-  constexpr double mostOctaves = 146;
+  constexpr double mostOctaves = 146, farthest = 1024;
   bool isWide = cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isBF16();
   ScoreRange range = findScoreRange(kernel.getScore());
   if (!isWide || kernel.getSinks() || !((range.high - range.low) * llvm::numbers::log2e <= mostOctaves))
+    return std::nullopt;
+  // Differences from one number would be those of roundings.
+  if (std::max(std::abs(range.low), std::abs(range.high)) > farthest)
     return std::nullopt;
   return range;
 }

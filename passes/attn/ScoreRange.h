@@ -22,7 +22,8 @@ ScoreRange findScoreRange(mlir::Region &score);
 /// The limits of the scores of `kernel` where they are so near to each other that the weights of all rows can be
 /// relative to one number: with a reference at three quarters of the way from the least to the greatest, weights of 146
 /// octaves in all lie between 2^-110 and 2^36, and neither they nor sums of them times values leave the range of bf16.
-/// A cap of 50 is 144 octaves. Sinks have no limits.
+/// A cap of 50 is 144 octaves. Sinks have no limits. Nor are there any for scores beyond 1024, whose rounding in f32 is
+/// a part of their differences.
 std::optional<ScoreRange> findNarrowRange(KernelOpInterface kernel);
 
 } // namespace attnc::attn

@@ -74,9 +74,9 @@ private:
   State step(Value key, State state, bool isFirst);
   Value lengthOf(Value from, Value to);
   void findKeys(Value allLow, Value allHigh);
-  void drop(ArrayRef<MmaOp> products, Value from, Value to);
-  /// The same for the steps before the first one, in the order of the loop.
-  void dropBefore(ArrayRef<MmaOp> products) { drop(products, end, wholeEnd); }
+  void drop(MmaOp product, Value key);
+  void dropFirst(ArrayRef<MmaOp> products, Value from, Value to);
+  void dropOthers(Value from, Value to);
   void dropBehind(Value any);
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
   Value subtract(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
@@ -253,19 +253,37 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   return next;
 }
 
-/// Right operands of `products` come and are left out, from key `from` to `to`.
-void LoopSkewer::drop(ArrayRef<MmaOp> products, Value from, Value to) {
+/// The right operand of `product` comes and is left out, for the step at `key`.
+void LoopSkewer::drop(MmaOp product, Value key) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), key);
+  cloneLoad(product.getB().getDefiningOp<LoadOp>(), mapping);
+  DropOp::create(builder, loc, mapping.lookup(product.getB()), product.getTransposed());
+}
+
+/// Right operands of `products` are left out once, if there are steps from key `from` to `to`.
+void LoopSkewer::dropFirst(ArrayRef<MmaOp> products, Value from, Value to) {
   if (from == to)
     return;
-  for (MmaOp mma : products) {
-    auto steps = scf::ForOp::create(builder, loc, from, to, loop.getStep());
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(steps.getBody());
-    IRMapping mapping;
-    mapping.map(loop.getInductionVar(), steps.getInductionVar());
-    cloneLoad(mma.getB().getDefiningOp<LoadOp>(), mapping);
-    DropOp::create(builder, loc, mapping.lookup(mma.getB()), mma.getTransposed());
-  }
+  auto isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, from, to);
+  auto branch = scf::IfOp::create(builder, loc, isAny);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  for (MmaOp mma : products)
+    drop(mma, from);
+}
+
+/// Keys are left out for all steps from key `from` to `to` but one, each before the values of the step before it. That
+/// is the order of the rings: one that has no room left for values brings no more keys.
+void LoopSkewer::dropOthers(Value from, Value to) {
+  if (from == to)
+    return;
+  auto steps = scf::ForOp::create(builder, loc, add(from, loop.getStep()), to, loop.getStep());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(steps.getBody());
+  for (MmaOp mma : logits)
+    drop(mma, steps.getInductionVar());
+  drop(product, steps.getInductionVar());
 }
 
 /// Keys from `from` to `to` in whole steps.
@@ -301,8 +319,9 @@ void LoopSkewer::dropBehind(Value any) {
   auto branch = scf::IfOp::create(builder, loc, any);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   findKeys(createBoundOfTile(builder, loop.getLowerBound()), createBoundOfTile(builder, loop.getUpperBound()));
-  drop(logits, wholeLow, low);
-  drop(product, wholeLow, low);
+  dropFirst(logits, wholeLow, low);
+  dropOthers(wholeLow, low);
+  dropFirst(product, wholeLow, low);
 }
 
 bool LoopSkewer::run() {
@@ -325,9 +344,10 @@ bool LoopSkewer::run() {
   builder.setInsertionPointToEnd(guard.thenBlock());
   findKeys(allLow, allHigh);
   Value last = subtract(end, size);
-  dropBefore(logits);
+  dropFirst(logits, end, wholeEnd);
+  dropOthers(end, wholeEnd);
   State first = step(last, {llvm::to_vector(loop.getInitArgs()), {}, {}, {}, {}}, /*isFirst=*/true);
-  dropBefore(product);
+  dropFirst(product, end, wholeEnd);
   auto skewed = scf::ForOp::create(builder, loc, size, length, size, first.all());
   {
     OpBuilder::InsertionGuard inside(builder);

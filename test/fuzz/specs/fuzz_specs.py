@@ -33,13 +33,14 @@ import traceback
 
 import spec as specs
 import tensors
-from generate import LARGE, SMALL, Case, generate
+from generate import LARGE, SMALL, Case, generate, with_schedules
 from reduction import reduce
 from reference import run_spec
 from runner import Runner, Verdict, write_case
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE / "../../.."
+SCHEDULES = 0.5
 BINARY = "attnc-conformance-tests"
 # Beside this file in a build tree and in an installation.
 PLACES = (
@@ -66,7 +67,12 @@ class Outcome:
 
 def draw(options: argparse.Namespace, number: int, target: str) -> Case:
     small = options.small or target.startswith("sim")
-    return generate(options.seed, number, SMALL if small else LARGE)
+    return schedule(options, generate(options.seed, number, SMALL if small else LARGE), target)
+
+
+def schedule(options: argparse.Namespace, case: Case, target: str) -> Case:
+    """The case as `target` gets it: a schedule suits one kind of machine."""
+    return with_schedules(case, options.seed, target, options.schedules)
 
 
 def make_runner(options: argparse.Namespace, target: str, worker: int) -> Runner:
@@ -89,14 +95,14 @@ def judge_next(options: argparse.Namespace, number: int, target: str, runner: Ru
     start = time.monotonic()
     if small not in cases:
         try:
-            cases[small] = draw(options, number, target)
+            cases[small] = generate(options.seed, number, SMALL if small else LARGE)
         except Exception as error:  # pylint: disable=broad-except
             cases[small] = error
     case, drawn = cases[small], time.monotonic() - start
     if isinstance(case, Exception):
         return Verdict("generator", place_of(case))
     try:
-        verdict = runner.run(case)
+        verdict = runner.run(schedule(options, case, target))
         verdict.seconds["draw"] = drawn
         return verdict
     except Exception as error:  # pylint: disable=broad-except
@@ -151,10 +157,11 @@ def shrink(options: argparse.Namespace, outcome: Outcome, results) -> None:
     spec, inputs = write_case(folder, small)
     tool = "tools/dev fuzz-specs" if (ROOT / "CMakeLists.txt").is_file() else "run.sh fuzz-specs"
     again = f"{tool} --seed {options.seed} --only {outcome.number} --target {target}"
+    share = "" if options.schedules == SCHEDULES else f" --schedules {options.schedules:g}"
     text = [
         f"\n--- {outcome.number} on {target}: {verdict.kind}: {verdict.reason}"[:400],
         small.spec.text().rstrip(), *describe(small),
-        f"// whole:   {again}{' --small' if options.small else ''}",
+        f"// whole:   {again}{share}{' --small' if options.small else ''}",
         f"// reduced: {tool} --target {target} --spec {shlex.quote(str(spec))} --inputs {shlex.quote(str(inputs))}",
     ]
     (folder / "fault.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
@@ -313,6 +320,7 @@ def parse_options() -> argparse.Namespace:
     add("--first", type=int, default=0, metavar="K", help="number of the first (0)")
     add("--only", type=int, metavar="K", help="spec K alone, shown and saved")
     add("--target", nargs="+", default=["cpu"], metavar="T", help="cpu (default), reference, nvptx:sm_90a, nvptx:sm_80, sim:sm_90a, sim:sm_80")
+    add("--schedules", type=float, default=SCHEDULES, metavar="SHARE", help=f"share of kernels with a schedule of their own ({SCHEDULES})")
     add("--small", action="store_true", help="small shapes, as the simulator gets")
     add("--jobs", type=int, default=cores, metavar="N", help="processes at once (default: cores)")
     add("--repeat", type=int, default=2, metavar="N", help="runs whose bits must agree (2); one in the simulator")

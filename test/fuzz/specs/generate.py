@@ -12,8 +12,9 @@ from builder import Builder, Captured, Rejected
 from masks import random_mask
 from reference import Arrays, compute_logits, make_grid, run_kernel
 from scalars import Precision, round_to
+from schedules import Problem, machine_of, random_schedules
 from scores import random_score
-from spec import Kernel, Op, Spec, tensor_type
+from spec import Kernel, Op, Spec, shape_of, tensor_type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +36,7 @@ LARGE = Sizes(
     250_000, (0.86, 0.1, 0.03, 0.01),
 )
 # For the simulator, which takes its time.
-SMALL = Sizes((1, 3, 16, 17, 33, 48, 63, 64, 65, 70, 80), (8, 16, 32, 64), (1, 1, 2), (1, 2), (1, 2), 9_000, (0.9, 0.1))
+SMALL = Sizes((1, 3, 16, 17, 33, 48, 63, 64, 65, 70, 80, 129, 150, 200), (8, 16, 32, 64), (1, 1, 2), (1, 2), (1, 2, 4), 40_000, (0.9, 0.1))
 
 
 @dataclasses.dataclass
@@ -288,3 +289,18 @@ def generate(seed: int, number: int, sizes: Sizes = LARGE) -> Case:
     generator = Generator(seed, number, sizes)
     generator.draw()
     return Case(number, generator.spec, generator.inputs, generator.expected)
+
+
+def with_schedules(case: Case, seed: int, target: str, share: float) -> Case:
+    """The case with schedules of its own, for the machine of `target`, in about `share` of its kernels."""
+    scheduled = Case(case.number, case.spec.copy(), case.inputs, case.expected)
+    machine = machine_of(target)
+    for place, kernel in enumerate(scheduled.spec.kernels if machine else []):
+        query, key, *values = (shape_of(case.spec.arguments[name]) for name in kernel.tensors)
+        (*_, rows, heads, dim), element = query
+        sizes = case.inputs[kernel.tensors[0]].shape
+        problem = Problem(machine, element, int(dim or 0), int(values[0][0][-1] or 0) if values else 0,
+                          int(heads or 1) // int(key[0][-2] or 1), rows or sizes[-3])
+        if schedules := random_schedules(f"{seed}/{case.number}/{place}", problem, share):
+            kernel.clauses["schedule"] = schedules
+    return scheduled

@@ -15,6 +15,7 @@ from builder import STEPS
 from generate import Case
 from reference import Evaluator, compute_logits, make_grid, run_spec
 from scalars import Precision, is_float
+from schedules import Schedule
 from spec import Kernel, Op, Spec, shape_of, tensor_type
 
 
@@ -170,6 +171,23 @@ def drops(case: Case) -> Iterator[Case]:
                 yield small
 
 
+def reschedules(case: Case) -> Iterator[Case]:
+    """With a plainer schedule, or one instead of several."""
+    for n, kernel in enumerate(case.spec.kernels):
+        schedules = kernel.schedules
+        if len(schedules) > 1:
+            for one in schedules:
+                fields = {name: value for name, value in one.fields.items() if name not in ("least_queries", "most_queries")}
+                small = clone(case)
+                small.spec.kernels[n].clauses["schedule"] = [Schedule(fields, dict(one.pipeline))]
+                yield small
+        for place, one in enumerate(schedules):
+            for other in one.plainer():
+                small = clone(case)
+                small.spec.kernels[n].schedules[place] = other
+                yield small
+
+
 def shrinks(case: Case) -> Iterator[Case]:
     for axis in "bhij":
         for size in (1, 2, 16, 33, 64, 65, 100, 129, 200):
@@ -251,7 +269,7 @@ def reduce(case: Case, fails: Callable[[Case], bool], seconds: float) -> Case:
     progress = True
     while progress and time.monotonic() < deadline:
         progress = False
-        for steps in (drops, shrinks, rewires, simplify_values):
+        for steps in (drops, reschedules, shrinks, rewires, simplify_values):
             again = True
             while again and time.monotonic() < deadline:
                 again = False

@@ -27,6 +27,8 @@ _INTERNAL = re.compile(
     r"LLVM ERROR|Assertion|does not verify|failed to run|ptxas|unresolved materialization|does not dominate|"
     r"cannot be converted|failed without a message|gives other bits|CUDA_ERROR_|cannot read|has another rank"
 )
+# What the simulator found, of an operation of a tile program.
+_SIMULATED = re.compile(r"error: '(?:tile|scf)\.\w+' (.*)")
 
 
 @dataclasses.dataclass
@@ -202,6 +204,8 @@ class Runner:
             if "CUDA_ERROR_" in error:
                 # What goes wrong on a GPU leaves nothing there that works.
                 self.stop()
+            if fault := _SIMULATED.search(line):
+                return Verdict("deadlock" if "deadlock" in fault[1] else "race", line, error)
             if _INTERNAL.search(error):
                 return Verdict("message", line, error)
             if result["stage"] == "compile" and not re.search(r":\d+:\d+: error: ", error):

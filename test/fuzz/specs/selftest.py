@@ -13,9 +13,12 @@ import numpy as np
 import fuzz_specs
 from arrays import ArrayGenerator
 from builder import Builder
-from generate import SMALL, generate
+from generate import SMALL, generate, with_schedules
+from reduction import reduce
 from reference import make_grid
+from runner import Runner
 from scalars import round_to
+from spec import parse
 
 
 class DrawingTest(unittest.TestCase):
@@ -41,9 +44,37 @@ class DrawingTest(unittest.TestCase):
         self.assertEqual(arrays.uniform([]).shape, ())
 
 
+class ScheduleTest(unittest.TestCase):
+    def test_schedules_are_read_as_they_were_written(self) -> None:
+        count = 0
+        for target in ("cpu", "sim:sm_90a", "nvptx:sm_80"):
+            for number in range(20):
+                case = with_schedules(generate(3, number, SMALL), 3, target, 1)
+                self.assertEqual(parse(case.spec.text()).text(), case.spec.text())
+                count += sum(len(kernel.schedules) for kernel in case.spec.kernels)
+        self.assertGreater(count, 60)
+
+    def test_a_schedule_leaves_the_rest_of_the_spec_alone(self) -> None:
+        case = generate(3, 1, SMALL)
+        text = case.spec.text()
+        self.assertIn("schedule(#attn.schedule<", with_schedules(case, 3, "cpu", 1).spec.text())
+        self.assertEqual(case.spec.text(), text)
+        self.assertEqual(with_schedules(case, 3, "cpu", 0).spec.text(), text)
+        self.assertEqual(with_schedules(case, 3, "reference", 1).spec.text(), text)
+        self.assertEqual(with_schedules(case, 3, "sim:sm_80", 1).spec.text(), with_schedules(case, 3, "nvptx:sm_80", 1).spec.text())
+
+    def test_the_reducer_takes_schedules_away(self) -> None:
+        case = with_schedules(generate(3, 1, SMALL), 3, "sim:sm_90a", 1)
+        self.assertFalse(any(kernel.schedules for kernel in reduce(case, lambda _: True, 20).spec.kernels))
+        plain = reduce(case, lambda other: any(kernel.schedules for kernel in other.spec.kernels), 20)
+        schedules = [schedule for kernel in plain.spec.kernels for schedule in kernel.schedules]
+        self.assertEqual(len(schedules), 1)
+        self.assertEqual(list(schedules[0].plainer()), [])
+
+
 class FaultTest(unittest.TestCase):
     def test_a_fault_of_the_generator_is_one_of_its_number(self) -> None:
-        options = argparse.Namespace(seed=1, small=True)
+        options = argparse.Namespace(seed=1, small=True, schedules=0.5)
         runner = mock.Mock()
         with mock.patch.object(fuzz_specs, "generate", side_effect=TypeError("no such thing")):
             verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})
@@ -53,8 +84,16 @@ class FaultTest(unittest.TestCase):
         self.assertIn("of fuzz_specs.py", verdict.reason)
         runner.run.assert_not_called()
 
+    def test_what_the_simulator_finds_is_no_refusal(self) -> None:
+        said = "spec:9:14: error: 'tile.program' deadlock: producer of block 0 waits for an empty buffer of ring 2"
+        answer = '{"stage": "run", "error": "%s", "seconds": {}}' % said
+        runner = Runner(pathlib.Path("none"), "sim:sm_90a", 1, 1)
+        with mock.patch.object(Runner, "ask", return_value=(answer, "")):
+            self.assertEqual(runner.run(generate(1, 0, SMALL)).kind, "deadlock")
+        runner.close()
+
     def test_a_fault_of_the_judge_is_one_of_its_number(self) -> None:
-        options = argparse.Namespace(seed=1, small=True)
+        options = argparse.Namespace(seed=1, small=True, schedules=0.5)
         runner = mock.Mock()
         runner.run.side_effect = ValueError("odd shapes")
         verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})

@@ -12,6 +12,8 @@ import math
 import re
 import struct
 
+from schedules import Schedule, parse_schedules
+
 
 @dataclasses.dataclass
 class Load:
@@ -77,7 +79,7 @@ class Region:
 
 @dataclasses.dataclass
 class Kernel:
-    """An `attn.forward` or `attn.weights`. Clauses hold literals, or names of arguments."""
+    """An `attn.forward` or `attn.weights`. Clauses hold literals, names of arguments, or schedules."""
 
     kind: str
     results: list[str]
@@ -92,6 +94,13 @@ class Kernel:
     @property
     def packed(self) -> bool:
         return "varlen" in self.clauses
+
+    @property
+    def schedules(self) -> list[Schedule]:
+        """Those of its own; often none."""
+        schedules = self.clauses.get("schedule", [])
+        assert isinstance(schedules, list)
+        return schedules
 
 
 @dataclasses.dataclass
@@ -251,6 +260,9 @@ def clause_text(name: str, clause: object, arguments: dict[str, str]) -> str:
         return f"sinks(%{clause} : {arguments[str(clause)]})"
     if name == "align":
         return f"align({clause})"
+    if name == "schedule":
+        assert isinstance(clause, list)
+        return f"schedule({', '.join(schedule.text() for schedule in clause)})"
     if name == "dropout":
         assert isinstance(clause, tuple)
         return f"dropout({value(clause[0])}, %{clause[1]})"
@@ -373,6 +385,8 @@ def _parse_kernel(line: str, rest) -> Kernel:
                 kernel.clauses[name] = re.findall(r"%(\w+)", inside)[0]
             elif name == "align":
                 kernel.clauses[name] = inside
+            elif name == "schedule":
+                kernel.clauses[name] = parse_schedules(inside)
             elif name == "dropout":
                 probability, seed = inside.split(",")
                 kernel.clauses[name] = (_name_or_number(probability), seed.strip()[1:])

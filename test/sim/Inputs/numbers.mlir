@@ -126,3 +126,15 @@ func.func @steep(%q: tensor<?x?x2x64xTYPE> {attn.name = "q"}, %k: tensor<?x?x1x6
     -> (tensor<?x?x2x64xTYPE>, tensor<?x2x?xf32>)
   return %o, %lse : tensor<?x?x2x64xTYPE>, tensor<?x2x?xf32>
 }
+
+// The same number for all keys: limits as narrow as can be.
+func.func @alone(%q: tensor<?x?x2x64xTYPE> {attn.name = "q"}, %k: tensor<?x?x1x64xTYPE> {attn.name = "k"}, %v: tensor<?x?x1x64xTYPE> {attn.name = "v"})
+    -> (tensor<?x?x2x64xTYPE> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %number = arith.constant NUMBER : f32
+      attn.yield %number : f32
+    }
+    : (tensor<?x?x2x64xTYPE>, tensor<?x?x1x64xTYPE>, tensor<?x?x1x64xTYPE>) -> (tensor<?x?x2x64xTYPE>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xTYPE>, tensor<?x2x?xf32>
+}

@@ -69,6 +69,23 @@ func.func @causal128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x
   return %o, %lse : tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>
 }
 
+// Consumers leave out several of the steps that others take.
+func.func @steep128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x1x128xbf16> {attn.name = "k"}, %v: tensor<?x?x1x128xbf16> {attn.name = "v"})
+    -> (tensor<?x?x2x128xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v align(top_left)
+    mask (%b, %h, %i, %j) {
+      %six = arith.constant 6 : index
+      %some = arith.constant 100 : index
+      %rise = arith.muli %i, %six : index
+      %last = arith.addi %rise, %some : index
+      %keep = arith.cmpi sle, %j, %last : index
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x128xbf16>, tensor<?x?x1x128xbf16>, tensor<?x?x1x128xbf16>)
+    -> (tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x128xbf16>, tensor<?x2x?xf32>
+}
+
 func.func @window128(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x?x1x128xbf16> {attn.name = "k"}, %v: tensor<?x?x1x128xbf16> {attn.name = "v"})
     -> (tensor<?x?x2x128xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
   %o, %lse = attn.forward %q, %k, %v
@@ -176,6 +193,24 @@ func.func @varlen(%q: tensor<?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x1x128
   %o, %lse = attn.forward %q, %k, %v varlen(query = %q_offsets : tensor<?xi32>, key = %k_offsets : tensor<?xi32>)
     mask (%b, %h, %i, %j) {
       %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x2x128xbf16>, tensor<?x1x128xbf16>, tensor<?x1x128xbf16>) -> (tensor<?x2x128xbf16>, tensor<2x?xf32>)
+  return %o, %lse : tensor<?x2x128xbf16>, tensor<2x?xf32>
+}
+
+// The same for packed sequences.
+func.func @steep_varlen(%q: tensor<?x2x128xbf16> {attn.name = "q"}, %k: tensor<?x1x128xbf16> {attn.name = "k"},
+                  %v: tensor<?x1x128xbf16> {attn.name = "v"}, %q_offsets: tensor<?xi32> {attn.name = "q_offsets"},
+                  %k_offsets: tensor<?xi32> {attn.name = "k_offsets"})
+    -> (tensor<?x2x128xbf16> {attn.name = "out"}, tensor<2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v align(top_left) varlen(query = %q_offsets : tensor<?xi32>, key = %k_offsets : tensor<?xi32>)
+    mask (%b, %h, %i, %j) {
+      %six = arith.constant 6 : index
+      %some = arith.constant 100 : index
+      %rise = arith.muli %i, %six : index
+      %last = arith.addi %rise, %some : index
+      %keep = arith.cmpi sle, %j, %last : index
       attn.yield %keep : i1
     }
     : (tensor<?x2x128xbf16>, tensor<?x1x128xbf16>, tensor<?x1x128xbf16>) -> (tensor<?x2x128xbf16>, tensor<2x?xf32>)
