@@ -101,7 +101,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   program.walk([&](tile::StartOp start) { narrow |= tile::getTileType(start.getB()).getElementTypeBitWidth() == 16; });
   program.walk([&](tile::MmaOp mma) { narrow |= tile::getTileType(mma.getB()).getElementTypeBitWidth() == 16; });
   if (narrow)
-    function->setAttr("attnc.approximate_math", builder.getUnitAttr());
+    function->setAttr(approximateMathAttrName, builder.getUnitAttr());
 
   int64_t slots = 0;
   for (Type argument : program.getCallerTypes())
@@ -195,29 +195,18 @@ Value KernelAbi::getTensorMapAddress(const TensorMap &map) {
 }
 
 void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent) {
-  Builder builder(function.getContext());
-  auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+  MLIRContext *context = function.getContext();
+  Builder builder(context);
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
   // With a block a multiprocessor, and only then, registers move between warpgroups.
   if (persistent)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
-  SmallVector<Attribute> described;
-  for (const TensorMap &map : maps)
-    described.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr("arg", number(map.argument)),
-                                   builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(map.box)),
-                                   builder.getNamedAttr("swizzle", number(tile::SharedLayout::rowBytes))}));
-  NamedAttrList launch;
-  launch.set("threads", number(threads));
-  launch.set("shared_bytes", number(sharedBytes));
-  if (persistent)
-    launch.set("persistent", builder.getUnitAttr());
-  launch.set("blocks_per_multiprocessor", number(1));
-  if (counter)
-    launch.set("counter", builder.getUnitAttr());
-  if (early)
-    launch.set("early", builder.getUnitAttr());
-  launch.set("tensor_maps", builder.getArrayAttr(described));
-  function->setAttr("attnc.launch", launch.getDictionary(function.getContext()));
+  SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {
+    return tile::TensorMapAttr::get(context, map.argument, builder.getDenseI64ArrayAttr(map.box),
+                                    tile::SharedLayout::rowBytes);
+  });
+  function->setAttr(tile::launchAttrName,
+                    tile::LaunchAttr::get(context, threads, sharedBytes, persistent, /*blocks_per_multiprocessor=*/1,
+                                          counter, early, described.empty() ? ArrayAttr() : builder.getArrayAttr(described)));
 }

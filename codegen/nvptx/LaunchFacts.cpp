@@ -3,30 +3,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/NvptxCodegen.h"
-#include "codegen/nvptx/Passes.h"
+#include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace attnc;
-
-/// The integer called `name`, or `otherwise`.
-static int64_t getInteger(DictionaryAttr facts, StringRef name, int64_t otherwise) {
-  auto value = facts.getAs<IntegerAttr>(name);
-  return value ? value.getInt() : otherwise;
-}
-
-/// One entry of `tensor_maps`.
-static FailureOr<runtime::TensorMapSpec> readTensorMap(Attribute attribute) {
-  auto facts = dyn_cast<DictionaryAttr>(attribute);
-  auto box = facts ? facts.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
-  if (!box || !facts.getAs<IntegerAttr>("arg"))
-    return failure();
-  runtime::TensorMapSpec map;
-  map.arg = static_cast<int>(getInteger(facts, "arg", 0));
-  map.box.assign(box.asArrayRef().begin(), box.asArrayRef().end());
-  map.swizzleBytes = static_cast<int>(getInteger(facts, "swizzle", 0));
-  return map;
-}
 
 /// Bytes of parameters that a kernel can take, from PTX 8.1 on.
 static constexpr int64_t maxParameterBytes = 32764;
@@ -51,26 +32,26 @@ LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmMo
     auto function = llvmModule.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol);
     if (!function)
       return llvmModule.emitError() << "has no kernel '" << entry.symbol << "'";
-    auto facts = function->getAttrOfType<DictionaryAttr>(launchAttrName);
-    if (!facts || !facts.getAs<IntegerAttr>("threads"))
-      return function.emitOpError() << "needs '" << launchAttrName << "' with the number of its threads";
+    auto facts = function->getAttrOfType<tile::LaunchAttr>(tile::launchAttrName);
+    if (!facts)
+      return function.emitOpError() << "needs '" << tile::launchAttrName << "'";
     if (int64_t bytes = countParameterBytes(function); bytes > maxParameterBytes)
       return emitError(function.getLoc())
              << "expected arguments that fit " << maxParameterBytes << " bytes of a GPU kernel's parameters, got "
              << bytes << ": a tensor of rank r takes 8 + 16 r, a scalar 8";
-    entry.threads = static_cast<int>(getInteger(facts, "threads", 0));
-    entry.sharedBytes = getInteger(facts, "shared_bytes", 0);
-    entry.persistent = facts.contains("persistent");
-    entry.blocksPerMultiprocessor = static_cast<int>(getInteger(facts, "blocks_per_multiprocessor", 1));
-    entry.takesCounter = facts.contains("counter");
-    entry.early = facts.contains("early");
+    entry.threads = static_cast<int>(facts.getThreads());
+    entry.sharedBytes = facts.getSharedBytes();
+    entry.persistent = facts.getPersistent();
+    entry.blocksPerMultiprocessor = static_cast<int>(facts.getBlocksPerMultiprocessor());
+    entry.takesCounter = facts.getCounter();
+    entry.early = facts.getEarly();
     entry.tensorMaps.clear();
-    if (auto maps = facts.getAs<ArrayAttr>("tensor_maps"))
-      for (Attribute attribute : maps) {
-        FailureOr<runtime::TensorMapSpec> map = readTensorMap(attribute);
-        if (failed(map))
-          return function.emitOpError() << "has a tensor map without 'arg' or 'box': " << attribute;
-        entry.tensorMaps.push_back(std::move(*map));
+    if (ArrayAttr maps = facts.getTensorMaps())
+      for (auto map : maps.getAsRange<tile::TensorMapAttr>()) {
+        runtime::TensorMapSpec &spec = entry.tensorMaps.emplace_back();
+        spec.arg = static_cast<int>(map.getArg());
+        spec.box.assign(map.getBox().asArrayRef().begin(), map.getBox().asArrayRef().end());
+        spec.swizzleBytes = static_cast<int>(map.getSwizzle());
       }
     if (entry.tensorMaps.size() > runtime::maxEntryTensorMaps)
       return emitError(function.getLoc())

@@ -16,19 +16,7 @@
 //   ends;
 //   (e) for programs with a workspace, its address, rows and columns: three i64 by value, as (a).
 //
-// Its attribute `attnc.launch` is a dictionary:
-//
-//   threads                : i64   of a block
-//   shared_bytes           : i64   of dynamic shared memory that a block asks for
-//   persistent                     (unit) as many blocks as run at once, each of which takes several tiles; else one
-//                                  block a tile
-//   blocks_per_multiprocessor : i64   that run at once; 1 when absent
-//   counter                        (unit) blocks take tiles from a counter, parameter (d)
-//   early                          (unit) it waits itself for the kernel before it in the same launch, and may start
-//                                  while that one runs
-//   tensor_maps            : array of {arg : i64, box : array<i64>, swizzle : i64}: the argument of the image that the
-//                                  map speaks of, the box that one copy brings (one number a dimension, outermost
-//                                  first), and how many bytes of shared memory its swizzle spans (0 for none)
+// Its attribute `tile.launch` is a `#tile.launch` (docs/dialects/tile.md), which names `tensor_maps` and `counter`.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
@@ -51,7 +39,7 @@ void buildNvvmToLlvmPipeline(mlir::OpPassManager &pm);
 /// Registers the passes, and the pipelines `attnc-nvptx` and `attnc-nvvm-to-llvm` by name.
 void registerNvptxPasses();
 
-/// Enters in an image how its entries are launched, as `attnc.launch` says; `llvmModule` has gone through
+/// Enters in an image how its entries are launched, as `tile.launch` says; `llvmModule` has gone through
 /// `buildNvptxPipeline`. A kernel without the attribute is an error.
 mlir::LogicalResult setLaunchFacts(runtime::KernelImage &image, mlir::ModuleOp llvmModule);
 

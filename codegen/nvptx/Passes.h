@@ -14,9 +14,6 @@ namespace attnc::nvptx {
 #define GEN_PASS_REGISTRATION
 #include "codegen/nvptx/Passes.h.inc"
 
-/// Name of the attribute of a kernel that says how it is launched (`NvptxCodegen.h`).
-inline constexpr llvm::StringLiteral launchAttrName = "attnc.launch";
-
 /// Name of the unit attribute of a function in which functions of numbers may be as inexact as 16-bit results allow.
 inline constexpr llvm::StringLiteral approximateMathAttrName = "attnc.approximate_math";
 

@@ -11,7 +11,7 @@ def TileToNvvm : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Gives tile programs to the warps of a thread block";
   let description = [{
     Every `tile.program` becomes a kernel, an `llvm.func` with `nvvm.kernel`, of the form that `NvptxCodegen.h`
-    describes. How it is launched is in its attribute `attnc.launch`.
+    describes. How it is launched is in its attribute `tile.launch`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

@@ -6,6 +6,7 @@
 #define ATTNC_DIALECT_TILE
 
 include "dialect/tile/TileAsyncOps.td"
+include "dialect/tile/TileAttrs.td"
 include "dialect/tile/TileSoftmaxOps.td"
 
 #endif // ATTNC_DIALECT_TILE

@@ -30,6 +30,9 @@ namespace attnc::tile {
 /// Marks the power that makes weights of logits: no exponent of it is far above 0, as others' may be.
 inline constexpr llvm::StringLiteral weightAttrName = "tile.weight";
 
+/// On the function that a program has become for a GPU: its `#tile.launch`.
+inline constexpr llvm::StringLiteral launchAttrName = "tile.launch";
+
 /// Marks a power whose exponent is known not to be positive: it needs no upper limit.
 inline constexpr llvm::StringLiteral nonpositiveAttrName = "tile.nonpositive";
 

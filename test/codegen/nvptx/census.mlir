@@ -10,10 +10,9 @@
 
 // NVVM: llvm.func @documents_census_entry(
 // NVVM-SAME: %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<3 x i64>, nvvm.grid_constant})
-// NVVM-SAME: attnc.launch = {blocks_per_multiprocessor = 1 : i64, shared_bytes = 16384 : i64
-// NVVM-SAME: threads = 512 : i64
+// NVVM-SAME: tile.launch = #tile.launch<threads = 512, shared_bytes = 16384>
 // NVVM: llvm.func @documents_tile_entry(
-// NVVM-SAME: attnc.launch = {{{.*}}early
+// NVVM-SAME: tile.launch = #tile.launch<{{.*}}early = true
 
 // CHECK: .visible .entry documents_census_entry(
 // CHECK-NOT: griddepcontrol

@@ -14,10 +14,9 @@
 // NVVM-SAME: {llvm.align = 8 : i64, llvm.byval = !llvm.array<{{[0-9]+}} x i64>, nvvm.grid_constant}
 // NVVM-COUNT-4: {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
 // NVVM-SAME: i64, %{{.*}}: !llvm.ptr<1>)
-// NVVM-SAME: attnc.launch = {blocks_per_multiprocessor = 1 : i64, counter, persistent, shared_bytes = 163968 : i64
-// NVVM-SAME: tensor_maps = [{arg = 1 : i64, box = array<i64: 1, 96, 1, 64>, swizzle = 128 : i64}, {arg = 0 : i64, box = array<i64: 1, 128, 1, 64>, swizzle = 128 : i64}, {arg = 2 : i64, box = array<i64: 1, 96, 1, 64>, swizzle = 128 : i64}, {arg = 3 : i64, box = array<i64: 1, 16, 1, 64>, swizzle = 128 : i64}]
-// NVVM-SAME: threads = 384 : i64}
 // NVVM-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384>
+// NVVM-SAME: tile.launch = #tile.launch<threads = 384, shared_bytes = 163968, persistent = true, counter = true,
+// NVVM-SAME: tensor_maps = [#tile.tensor_map<arg = 1, box = array<i64: 1, 96, 1, 64>, swizzle = 128>, #tile.tensor_map<arg = 0, box = array<i64: 1, 128, 1, 64>, swizzle = 128>, #tile.tensor_map<arg = 2, box = array<i64: 1, 96, 1, 64>, swizzle = 128>, #tile.tensor_map<arg = 3, box = array<i64: 1, 16, 1, 64>, swizzle = 128>]>
 
 // CHECK: .target sm_90a
 // CHECK: .extern .shared .align 1024 .b8 attnc_shared[];

@@ -33,7 +33,7 @@
 // FLOAT: add.rn.f32
 
 // A block a tile, and no tensor maps.
-// LAUNCH: attnc.launch = {blocks_per_multiprocessor = 1 : i64, shared_bytes = 24576 : i64, tensor_maps = [], threads = 128 : i64}
+// LAUNCH: tile.launch = #tile.launch<threads = 128, shared_bytes = 24576>
 
 func.func @half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
   %o = attn.forward %q, %k, %v

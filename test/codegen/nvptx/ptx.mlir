@@ -39,7 +39,7 @@ module attributes {attn.target = #gpu} {
                           %map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant},
                           %tiles: i64)
       attributes {nvvm.kernel, nvvm.reqntid = array<i32: 128>, nvvm.minctasm = 1 : i32,
-                  attnc.launch = {threads = 128 : i64, shared_bytes = 0 : i64, persistent}} {
+                  tile.launch = #tile.launch<threads = 128, persistent = true>} {
     llvm.inline_asm has_side_effects "setmaxnreg.dec.sync.aligned.u32 24;", "" : () -> ()
     %zero = arith.constant 0 : i32
     nvvm.cp.async.bulk.tensor.prefetch %map, box[%zero, %zero] : !llvm.ptr

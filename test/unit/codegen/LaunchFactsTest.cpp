@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/NvptxCodegen.h"
+#include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -15,7 +16,7 @@ namespace {
 class LaunchFacts : public testing::Test {
 protected:
   LaunchFacts() {
-    context.loadDialect<mlir::LLVM::LLVMDialect>();
+    context.loadDialect<mlir::LLVM::LLVMDialect, tile::TileDialect>();
     image.entries.resize(1);
     image.entries[0].symbol = "kernel";
   }
@@ -40,9 +41,9 @@ protected:
 
 TEST_F(LaunchFacts, AreRead) {
   ASSERT_EQ(
-      read("attnc.launch = {threads = 384 : i64, shared_bytes = 200000 : i64, persistent, "
-           "blocks_per_multiprocessor = 2 : i64, counter, tensor_maps = [{arg = 1 : i64, "
-           "box = array<i64: 1, 128, 1, 64>, swizzle = 128 : i64}, {arg = 0 : i64, box = array<i64: 1, 8, 16>}]}"),
+      read("tile.launch = #tile.launch<threads = 384, shared_bytes = 200000, persistent = true, "
+           "blocks_per_multiprocessor = 2, counter = true, tensor_maps = [#tile.tensor_map<arg = 1, "
+           "box = array<i64: 1, 128, 1, 64>, swizzle = 128>, #tile.tensor_map<arg = 0, box = array<i64: 1, 8, 16>>]>"),
       "");
   const runtime::KernelEntry &entry = image.entries[0];
   EXPECT_EQ(entry.threads, 384);
@@ -58,7 +59,7 @@ TEST_F(LaunchFacts, AreRead) {
 }
 
 TEST_F(LaunchFacts, HaveDefaults) {
-  ASSERT_EQ(read("attnc.launch = {threads = 128 : i64}"), "");
+  ASSERT_EQ(read("tile.launch = #tile.launch<threads = 128>"), "");
   EXPECT_FALSE(image.entries[0].persistent);
   EXPECT_FALSE(image.entries[0].takesCounter);
   EXPECT_EQ(image.entries[0].blocksPerMultiprocessor, 1);
@@ -66,17 +67,18 @@ TEST_F(LaunchFacts, HaveDefaults) {
 }
 
 TEST_F(LaunchFacts, MustBeThere) {
-  EXPECT_NE(read("").find("needs 'attnc.launch'"), std::string::npos);
-  EXPECT_NE(read("attnc.launch = {persistent}").find("needs 'attnc.launch'"), std::string::npos);
-  EXPECT_NE(
-      read("attnc.launch = {threads = 128 : i64, tensor_maps = [{arg = 0 : i64}]}").find("without 'arg' or 'box'"),
-      std::string::npos);
+  EXPECT_NE(read("").find("needs 'tile.launch'"), std::string::npos);
+  EXPECT_NE(read("tile.launch = {threads = 128 : i64}").find("needs 'tile.launch'"), std::string::npos);
+  EXPECT_NE(read("tile.launch = #tile.launch<persistent = true>").find("'threads'"), std::string::npos);
+  EXPECT_NE(read("tile.launch = #tile.launch<threads = 0>").find("expected threads to be at least 1, got 0"), std::string::npos);
+  EXPECT_NE(read("tile.launch = #tile.launch<threads = 32, tensor_maps = [1]>").find("expected tensor_maps to be an array of #tile.tensor_map"),
+            std::string::npos);
   image.entries[0].symbol = "other";
-  EXPECT_NE(read("attnc.launch = {threads = 128 : i64}").find("no kernel 'other'"), std::string::npos);
+  EXPECT_NE(read("tile.launch = #tile.launch<threads = 128>").find("no kernel 'other'"), std::string::npos);
 }
 
 TEST_F(LaunchFacts, FitTheParameters) {
-  const std::string threads = "attnc.launch = {threads = 128 : i64}";
+  const std::string threads = "tile.launch = #tile.launch<threads = 128>";
   // Two words behind it, the map at a multiple of 64: 32640 + 128 are too much, a map less is not.
   const auto block = [](int64_t words) {
     return "%args: !llvm.ptr {llvm.byval = !llvm.array<" + std::to_string(words) + " x i64>, llvm.align = 8 : i64}";
@@ -89,8 +91,8 @@ TEST_F(LaunchFacts, FitTheParameters) {
   EXPECT_EQ(read(threads, block(4072) + map), "");
   std::string maps;
   for (int n = 0; n < 17; ++n)
-    maps += std::string(n ? ", " : "") + "{arg = 0 : i64, box = array<i64: 1, 8, 16>}";
-  EXPECT_EQ(read("attnc.launch = {threads = 128 : i64, tensor_maps = [" + maps + "]}"),
+    maps += std::string(n ? ", " : "") + "#tile.tensor_map<arg = 0, box = array<i64: 1, 8, 16>>";
+  EXPECT_EQ(read("tile.launch = #tile.launch<threads = 128, tensor_maps = [" + maps + "]>"),
             "expected at most 16 tensors for the copy unit in one kernel, got 17");
 }
 

@@ -1,0 +1,51 @@
+//===- TileAttrs.td - How kernels are launched -------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_ATTRS
+#define ATTNC_DIALECT_TILE_ATTRS
+
+include "dialect/tile/TileDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_TensorMapAttr : Tile_Attr<"TensorMap", "tensor_map"> {
+  let summary = "What the copy engine of a GPU is told of a tensor";
+  let description = [{
+    - `arg`: the number of the tensor among the arguments and results of the kernel.
+    - `box`: what one copy brings, one number a dimension, outermost first.
+    - `swizzle`: how many bytes of shared memory the swizzle spans; 0 for none.
+
+    Example: `#tile.tensor_map<arg = 1, box = array<i64: 1, 96, 1, 64>, swizzle = 128>`
+  }];
+  let parameters = (ins "int64_t":$arg, "::mlir::DenseI64ArrayAttr":$box, DefaultValuedParameter<"int64_t", "0">:$swizzle);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Tile_LaunchAttr : Tile_Attr<"Launch", "launch"> {
+  let summary = "How the kernel of a program is launched on a GPU";
+  let description = [{
+    Stands on the function that a program has become, as `tile.launch`.
+
+    - `threads`: of a block.
+    - `shared_bytes`: dynamic shared memory that a block asks for.
+    - `persistent`: as many blocks as run at once, each of which takes several tiles; else one block a tile.
+    - `blocks_per_multiprocessor`: that run at once.
+    - `counter`: blocks take tiles from a counter, which is a parameter.
+    - `early`: the kernel waits itself for the one before it in the same launch, and may start while that one runs.
+    - `tensor_maps`: an array of `#tile.tensor_map`, which are parameters in this order.
+  }];
+  let parameters = (ins "int64_t":$threads, DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
+                        DefaultValuedParameter<"bool", "false">:$persistent,
+                        DefaultValuedParameter<"int64_t", "1">:$blocks_per_multiprocessor,
+                        DefaultValuedParameter<"bool", "false">:$counter,
+                        DefaultValuedParameter<"bool", "false">:$early,
+                        OptionalParameter<"::mlir::ArrayAttr">:$tensor_maps);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // ATTNC_DIALECT_TILE_ATTRS
