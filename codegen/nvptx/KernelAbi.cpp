@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/KernelAbi.h"
 #include "codegen/image/DescribeImage.h"
+#include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Ptx.h"
 #include "dialect/tile/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -101,7 +102,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   program.walk([&](tile::StartOp start) { narrow |= tile::getTileType(start.getB()).getElementTypeBitWidth() == 16; });
   program.walk([&](tile::MmaOp mma) { narrow |= tile::getTileType(mma.getB()).getElementTypeBitWidth() == 16; });
   if (narrow)
-    function->setAttr(approximateMathAttrName, builder.getUnitAttr());
+    function->setAttr(nvptx::approximateMathAttrName, builder.getUnitAttr());
 
   int64_t slots = 0;
   for (Type argument : program.getCallerTypes())
@@ -208,5 +209,6 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   });
   function->setAttr(tile::launchAttrName,
                     tile::LaunchAttr::get(context, threads, sharedBytes, persistent, /*blocks_per_multiprocessor=*/1,
-                                          counter, early, described.empty() ? ArrayAttr() : builder.getArrayAttr(described)));
+                                          static_cast<bool>(counter), early,
+                                          described.empty() ? ArrayAttr() : builder.getArrayAttr(described)));
 }

@@ -19,7 +19,7 @@ def Tile_TensorMapAttr : Tile_Attr<"TensorMap", "tensor_map"> {
     - `box`: what one copy brings, one number a dimension, outermost first.
     - `swizzle`: how many bytes of shared memory the swizzle spans; 0 for none.
 
-    Example: `#tile.tensor_map<arg = 1, box = array<i64: 1, 96, 1, 64>, swizzle = 128>`
+    Example: `#tile.tensor_map<arg = 1, box = [1, 96, 1, 64], swizzle = 128>`
   }];
   let parameters = (ins "int64_t":$arg, "::mlir::DenseI64ArrayAttr":$box, DefaultValuedParameter<"int64_t", "0">:$swizzle);
   let assemblyFormat = "`<` struct(params) `>`";

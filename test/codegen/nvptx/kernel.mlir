@@ -16,7 +16,7 @@
 // NVVM-SAME: i64, %{{.*}}: !llvm.ptr<1>)
 // NVVM-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384>
 // NVVM-SAME: tile.launch = #tile.launch<threads = 384, shared_bytes = 163968, persistent = true, counter = true,
-// NVVM-SAME: tensor_maps = [#tile.tensor_map<arg = 1, box = array<i64: 1, 96, 1, 64>, swizzle = 128>, #tile.tensor_map<arg = 0, box = array<i64: 1, 128, 1, 64>, swizzle = 128>, #tile.tensor_map<arg = 2, box = array<i64: 1, 96, 1, 64>, swizzle = 128>, #tile.tensor_map<arg = 3, box = array<i64: 1, 16, 1, 64>, swizzle = 128>]>
+// NVVM-SAME: tensor_maps = [#tile.tensor_map<arg = 1, box = [1, 96, 1, 64], swizzle = 128>, #tile.tensor_map<arg = 0, box = [1, 128, 1, 64], swizzle = 128>, #tile.tensor_map<arg = 2, box = [1, 96, 1, 64], swizzle = 128>, #tile.tensor_map<arg = 3, box = [1, 16, 1, 64], swizzle = 128>]>
 
 // CHECK: .target sm_90a
 // CHECK: .extern .shared .align 1024 .b8 attnc_shared[];
