@@ -42,10 +42,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
-                                   int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, Rescale,
-                                   bool lazy, bool optimistic, bool ownKeys, bool turns, bool, bool pinned,
-                                   Epilogue epilogue, bool dynamic, int64_t sectionBytes, bool, bool, Staging staging,
-                                   int64_t headroom) {
+                                   int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, bool lazy,
+                                   bool optimistic, bool ownKeys, bool turns, bool, Epilogue epilogue, bool dynamic,
+                                   int64_t sectionBytes, bool, bool, Staging staging, int64_t headroom) {
   auto isCount = [](int64_t count) { return count > 0 && count <= mostOfPipeline; };
   if (!isCount(consumers) || !isCount(stages) || !isCount(queryStages))
     return emitError() << "expected counts from 1 to " << mostOfPipeline << ", got consumers = " << consumers
@@ -62,10 +61,9 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (producerRegisters != 0 || consumerRegisters != 0)
       return emitError() << "expected 0 registers with staging = pieces, got " << producerRegisters << " and "
                          << consumerRegisters;
-    if (optimistic || ownKeys || turns || pinned || dynamic || epilogue != Epilogue::Direct)
-      return emitError()
-             << "expected epilogue = direct and neither optimistic, own_keys, turns, pinned nor dynamic with "
-                "staging = pieces";
+    if (optimistic || ownKeys || turns || dynamic || epilogue != Epilogue::Direct)
+      return emitError() << "expected epilogue = direct and neither optimistic, own_keys, turns nor dynamic with "
+                            "staging = pieces";
     if (!llvm::isPowerOf2_64(consumers))
       return emitError() << "expected consumers to be a power of two with staging = pieces, whose warps share rows by "
                             "powers of two, got "

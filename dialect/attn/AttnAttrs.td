@@ -20,19 +20,6 @@ def Attn_Alignment : I32EnumAttr<"Alignment", "position of the first query among
 }
 def Attn_AlignmentAttr : EnumAttr<Attn_Dialect, Attn_Alignment, "alignment">;
 
-def Attn_RescaleAfter : I32EnumAttrCase<"After", 0, "after">;
-def Attn_RescaleBefore : I32EnumAttrCase<"Before", 1, "before">;
-def Attn_RescaleFirst : I32EnumAttrCase<"First", 2, "first">;
-
-/// When the accumulated output takes a new row maximum: after a product with values and the conversion of the next
-/// weights, before the next product, or first of all after a product.
-def Attn_Rescale : I32EnumAttr<"Rescale", "when the accumulated output is rescaled",
-                               [Attn_RescaleAfter, Attn_RescaleBefore, Attn_RescaleFirst]> {
-  let cppNamespace = "::attnc::attn";
-  let genSpecializedAttr = 0;
-}
-def Attn_RescaleAttr : EnumAttr<Attn_Dialect, Attn_Rescale, "rescale">;
-
 def Attn_EpilogueStaged : I32EnumAttrCase<"Staged", 0, "staged">;
 def Attn_EpilogueSlabs : I32EnumAttrCase<"Slabs", 1, "slabs">;
 def Attn_EpilogueDirect : I32EnumAttrCase<"Direct", 2, "direct">;
@@ -68,8 +55,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
     - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
-    - `rescale`: when the accumulated output is rescaled; with `lazy`, only when a row's maximum grew by more than 8 in
-      log2 units (the same maximum divides in the end, so the result stays exact).
+    - `lazy`: the accumulated output is rescaled only when a row's maximum grew by more than 8 in log2 units (the same
+      maximum divides in the end, so the result stays exact).
     - `optimistic`: a step takes the row maxima of the steps before for its own. Where its row sums say that a row has
       outgrown them by far, which is rare, its weights are computed again with new maxima (exact in the end, as above).
     - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `optimistic` alone, as many
@@ -77,7 +64,6 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `own_keys`: each consumer goes over the keys that the mask keeps for its own rows; else over those of the whole tile.
     - `turns`: consumers take turns at issuing products.
     - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
-    - `pinned`: the wait for the product with values stands right after the row maxima, and stays there.
     - `epilogue`: how the output leaves.
     - `dynamic`: blocks take tiles from a counter; else every n-th tile for n blocks.
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
@@ -87,16 +73,15 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `staging`: how operands come to shared memory. With `boxes`, a producer warpgroup brings them and consumers compute
       products of warpgroups. With `pieces` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers
-      are a power of two, and `turns`, `pinned` and `dynamic` do not apply.
+      are a power of two, and `turns` and `dynamic` do not apply.
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
-                        EnumParameter<Attn_Rescale>:$rescale, DefaultValuedParameter<"bool", "false">:$lazy,
+                        DefaultValuedParameter<"bool", "false">:$lazy,
                         DefaultValuedParameter<"bool", "false">:$optimistic,
                         DefaultValuedParameter<"bool", "false">:$own_keys,
                         DefaultValuedParameter<"bool", "false">:$turns,
                         DefaultValuedParameter<"bool", "false">:$by_row,
-                        DefaultValuedParameter<"bool", "false">:$pinned,
                         EnumParameter<Attn_Epilogue>:$epilogue,
                         DefaultValuedParameter<"bool", "false">:$dynamic,
                         DefaultValuedParameter<"int64_t", "0">:$section_bytes,

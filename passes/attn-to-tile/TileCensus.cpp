@@ -52,9 +52,9 @@ PipelineAttr TileBuilder::programPipeline() const {
     return pipeline;
   const int64_t warpgroups = looksAtAreas(kernel) ? 8 : 4;
   return PipelineAttr::get(pipeline.getContext(), warpgroups, /*stages=*/1, /*query_stages=*/1,
-                           /*producer_registers=*/0, /*consumer_registers=*/0, Rescale::After, /*lazy=*/false,
+                           /*producer_registers=*/0, /*consumer_registers=*/0, /*lazy=*/false,
                            /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
-                           /*by_row=*/false, /*pinned=*/false, Epilogue::Direct,
+                           /*by_row=*/false, Epilogue::Direct,
                            /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, /*early=*/false, Staging::Pieces,
                            /*headroom=*/0);
 }

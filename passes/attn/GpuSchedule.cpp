@@ -267,12 +267,12 @@ static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
 
 /// The schedule without roles for some steps.
 static ScheduleAttr getPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step, bool lazy) {
-  auto pipeline = PipelineAttr::get(
-      target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
-      /*consumer_registers=*/0, Rescale::After, lazy, /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
-      /*by_row=*/false, /*pinned=*/false, Epilogue::Direct, /*dynamic=*/false, sectionBytes(kernel, target),
-      /*census=*/needsCensus(kernel), startsEarly(kernel, target), Staging::Pieces,
-      /*headroom=*/0);
+  auto pipeline =
+      PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
+                        /*consumer_registers=*/0, lazy, /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
+                        /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, sectionBytes(kernel, target),
+                        /*census=*/needsCensus(kernel), startsEarly(kernel, target), Staging::Pieces,
+                        /*headroom=*/0);
   return ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
 }
 
@@ -335,8 +335,8 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
       continue;
     auto pipeline =
         PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, shape.producerRegisters,
-                          shape.consumerRegisters, Rescale::After, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
-                          /*by_row=*/true, /*pinned=*/false, room.epilogue,
+                          shape.consumerRegisters, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
+                          /*by_row=*/true, room.epilogue,
                           /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes,
                           findHeadroom(kernel).usual);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);

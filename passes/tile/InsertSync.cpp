@@ -41,29 +41,14 @@ static Operation *findDeadline(MmaOp product) {
   }
 }
 
-/// The last row maximum between `product` and `deadline`, or null.
-static Operation *findLastMaximum(MmaOp product, Operation *deadline) {
-  Operation *last = nullptr;
-  for (Operation *op = product->getNextNode(); op != deadline; op = op->getNextNode())
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == ReduceKind::Max)
-      last = op;
-  return last;
-}
-
-/// Starts a product where it stands and awaits it at its deadline. A product whose left operand is in registers runs
-/// beside the softmax; with `pinned`, its wait does not move up past the row maxima.
-static void makeAsync(MmaOp product, bool pinned) {
+/// Starts a product where it stands and awaits it at its deadline.
+static void makeAsync(MmaOp product) {
   Operation *deadline = findDeadline(product);
   OpBuilder builder(product);
   Location loc = product.getLoc();
   auto type = cast<VectorType>(product.getResult().getType());
   auto start = StartOp::create(builder, loc, PendingType::get(builder.getContext(), type), product.getA(),
                                product.getB(), product.getAcc(), product.getTransposed());
-  Operation *maximum = findLastMaximum(product, deadline);
-  if (pinned && maximum && isa<VectorType>(product.getA().getType())) {
-    builder.setInsertionPointAfter(maximum);
-    PinOp::create(builder, loc);
-  }
   builder.setInsertionPoint(deadline);
   auto await = AwaitOp::create(builder, loc, type, start);
   product.replaceAllUsesWith(await.getResult());
@@ -84,18 +69,9 @@ static Value createCast(OpBuilder &builder, MapOp map, unsigned number, Type typ
   return result.getResult(0);
 }
 
-/// The first operation of the block that uses one of the results of `op`, or the block's last.
-static Operation *findFirstUser(Operation *op) {
-  Operation *first = op->getBlock()->getTerminator();
-  for (Operation *user : op->getUsers())
-    if (Operation *at = op->getBlock()->findAncestorOpInBlock(*user); at->isBeforeInBlock(first))
-      first = at;
-  return first;
-}
-
 /// Narrow results of a map become casts of their own, as late as they can stand: the wait for the product that still
 /// reads the registers then stands behind the map.
-static void splitCasts(MapOp map, attnc::attn::Rescale rescale) {
+static void splitCasts(MapOp map) {
   Operation *yield = map.getBody().front().getTerminator();
   SmallVector<unsigned> narrow;
   for (auto [number, value] : llvm::enumerate(yield->getOperands()))
@@ -118,14 +94,12 @@ static void splitCasts(MapOp map, attnc::attn::Rescale rescale) {
   for (auto [number, result] : llvm::enumerate(map.getResults()))
     if (!llvm::is_contained(narrow, number))
       result.replaceAllUsesWith(wide.getResult(number));
-  // Behind all that reads the wide elements: sums need not wait. Or behind the rescaling of the output as well.
+  // Behind all that reads the wide elements: sums need not wait.
   Operation *last = wide;
   for (Operation *user : wide->getUsers())
     if (user->getBlock() == wide->getBlock() && last->isBeforeInBlock(user))
       last = user;
   builder.setInsertionPointAfter(last);
-  if (rescale == attnc::attn::Rescale::First)
-    builder.setInsertionPoint(findFirstUser(map));
   for (unsigned number : narrow)
     map.getResult(number).replaceAllUsesWith(createCast(builder, wide, number, map.getResultTypes()[number]));
   map.erase();
@@ -192,13 +166,13 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     SmallVector<MapOp> maps;
     role.walk([&](MapOp map) { maps.push_back(map); });
     for (MapOp map : maps)
-      splitCasts(map, pipeline.getRescale());
+      splitCasts(map);
     SmallVector<MmaOp> products;
     role.walk([&](MmaOp product) { products.push_back(product); });
     for (MmaOp product : products)
-      makeAsync(product, pipeline.getPinned());
+      makeAsync(product);
     role.walk([](GetOp get) { release(get); });
-    bool late = pipeline.getOptimistic() || (pipeline.getPinned() && pipeline.getByRow());
+    bool late = pipeline.getOptimistic();
     if (!pipeline.getTurns())
       return;
     role.walk([&](Block *block) {

@@ -126,7 +126,7 @@ def TileInsertSync : Pass<"tile-insert-sync", "::attnc::tile::ProgramOp"> {
   let description = [{
     In consumers, products start and are awaited where their results, or registers that they read, are next touched; a
     buffer is released once the last product that reads it is done. With `turns`, consumers start products in turn;
-    with `pinned` and `by_row` too, a turn in a loop lasts until the wait for the product in flight.
+    with `optimistic` too, a turn in a loop lasts until the wait for the product in flight.
   }];
 }
 

@@ -19,31 +19,27 @@ namespace attnc::tile {
 
 using namespace mlir;
 using namespace attnc::tile;
-using attnc::attn::Rescale;
 
 namespace {
 
 /// One loop over keys whose step ends in a product that accumulates over the loop.
 class LoopSkewer {
 public:
-  LoopSkewer(scf::ForOp loop, Rescale when)
-      : loop(loop), body(*loop.getBody()), builder(loop), loc(loop.getLoc()), when(when) {}
+  explicit LoopSkewer(scf::ForOp loop) : loop(loop), body(*loop.getBody()), builder(loop), loc(loop.getLoc()) {}
 
   /// Skews the loop if its step has the form that it needs; returns whether it did.
   bool run();
 
 private:
   /// What goes from one step to the next: the loop's own state, with the output in the middle of its product, what the
-  /// product still needs, and captured tiles of the next step. Row factors are absent where nothing is rescaled.
+  /// product still needs, and captured tiles of the next step.
   struct State {
     SmallVector<Value> carried, captured;
-    Value weights, shrink, key;
+    Value weights, key;
     SmallVector<Value> all() const {
       SmallVector<Value> values(carried);
       llvm::append_range(values, captured);
       values.push_back(weights);
-      if (shrink)
-        values.push_back(shrink);
       values.push_back(key);
       return values;
     }
@@ -55,8 +51,6 @@ private:
       state.captured = llvm::to_vector(values.take_front(captured.size()));
       values = values.drop_front(captured.size());
       state.weights = values.front();
-      if (shrink)
-        state.shrink = values[1];
       state.key = values.back();
       return state;
     }
@@ -87,7 +81,6 @@ private:
   Block &body;
   OpBuilder builder;
   Location loc;
-  Rescale when;
 
   unsigned outNumber = 0;             ///< which value of the loop's state is the output
   MmaOp product;                      ///< of weights and values
@@ -119,7 +112,7 @@ bool LoopSkewer::match() {
         weights->getBlock() != &body || isa<LoadOp>(weights))
       continue;
     // Rescaled after a product, what the loop starts with never meets the factors of the first step.
-    if (when != Rescale::Before && !matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))
+    if (!matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))
       continue;
     if (product) {
       mma.emitRemark("the loop's steps are not overlapped: a second product accumulates over it")
@@ -196,8 +189,6 @@ SmallVector<Value> LoopSkewer::loadCaptured(Value key) {
 }
 
 Value LoopSkewer::rescale(Value out, Value shrink) {
-  if (!scaling)
-    return out;
   IRMapping mapping;
   mapping.map(scaling.getTiles()[0], out);
   mapping.map(scaling.getRows()[0], shrink);
@@ -229,11 +220,8 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   mapping.map(loop.getRegionIterArgs(), state.carried);
   cloneEarly(mapping, /*feedsProduct=*/true);
   Value out = state.carried[outNumber];
-  if (!isFirst) {
-    if (when == Rescale::Before)
-      state.carried[outNumber] = rescale(out, state.shrink);
+  if (!isFirst)
     out = accumulate(state);
-  }
   // The step behind the last one is the last one again: it is there to be read.
   State next;
   if (!captured.empty())
@@ -243,11 +231,9 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
       mapping.map(load.getResult(), tile);
   cloneEarly(mapping, /*feedsProduct=*/false);
   next.weights = mapping.lookup(product.getA());
-  if (scaling)
-    next.shrink = mapping.lookup(scaling.getRows()[0]);
   next.key = key;
-  if (!isFirst && when != Rescale::Before)
-    out = rescale(out, next.shrink);
+  if (!isFirst && scaling)
+    out = rescale(out, mapping.lookup(scaling.getRows()[0]));
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues()))
     next.carried.push_back(number == outNumber ? out : mapping.lookupOrDefault(yielded));
   return next;
@@ -346,7 +332,7 @@ bool LoopSkewer::run() {
   Value last = subtract(end, size);
   dropFirst(logits, end, wholeEnd);
   dropOthers(end, wholeEnd);
-  State first = step(last, {llvm::to_vector(loop.getInitArgs()), {}, {}, {}, {}}, /*isFirst=*/true);
+  State first = step(last, {llvm::to_vector(loop.getInitArgs()), {}, {}, {}}, /*isFirst=*/true);
   dropFirst(product, end, wholeEnd);
   auto skewed = scf::ForOp::create(builder, loc, size, length, size, first.all());
   {
@@ -357,8 +343,6 @@ bool LoopSkewer::run() {
     scf::YieldOp::create(builder, loc, next.all());
   }
   State state = first.with(skewed.getResults());
-  if (when == Rescale::Before)
-    state.carried[outNumber] = rescale(state.carried[outNumber], state.shrink);
   state.carried[outNumber] = accumulate(state);
   scf::YieldOp::create(builder, loc, state.carried);
   loop.replaceAllUsesWith(guard.getResults());
@@ -385,7 +369,7 @@ struct Pipeline : attnc::tile::impl::TilePipelineBase<Pipeline> {
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
-      if (LoopSkewer(loop, pipeline.getRescale()).run())
+      if (LoopSkewer(loop).run())
         ++numSkewed;
       else
         visitKeysOfTile(loop);

@@ -23,7 +23,7 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tens
   %o, %lse = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, heads = 4,
                             pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                        consumer_registers = 240, epilogue = staged>>)
     mask (%b, %h, %i, %j) {
       %keep = attn.causal %i, %j
       attn.yield %keep : i1

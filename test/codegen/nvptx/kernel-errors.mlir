@@ -7,7 +7,7 @@
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
 #pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
-                           consumer_registers = 240, rescale = after, epilogue = direct>
+                           consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #gpu} {
   tile.program @unknown(%tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -35,7 +35,7 @@ module attributes {attn.target = #gpu} {
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
 #pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
-                           consumer_registers = 240, rescale = after, epilogue = direct>
+                           consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #gpu} {
   tile.program @columns(%v: memref<?x64xbf16>, %end: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,

@@ -1,13 +1,13 @@
 """Checks what ptxas makes of the main loops of a kernel: usage `sass_loop.py PTX TILE`.
 
 PTX is the kernel as `attnc compile --emit ptx` writes it, TILE its tile program (`--emit tile`), which says how large its
-tiles are and whether its waits are pinned. A main loop is one with both products: of queries and keys, and of weights and
-values. In it, nothing may hold the products up:
+tiles are. A main loop is one with both products: of queries and keys, and of weights and values. In it, nothing may hold
+the products up:
 
 - ptxas warns of nothing that serialises products (C7508, C7510 to C7520), and spills next to nothing;
 - one instruction for each 16 elements that a product sums over, and no more;
 - descriptors are in uniform registers (no R2UR), and nothing is in local memory (no LDL, no STL);
-- the logits are awaited first, with one group in flight, then the output; a pin's branch stands between the two waits.
+- the logits are awaited first, with one group in flight, then the output.
 """
 
 import os
@@ -23,12 +23,12 @@ def fail(message, lines=()):
 
 
 def facts(tile):
-    """What the tile program says: instructions of either product, and whether waits are pinned."""
+    """The instructions of either product, as the tile program says."""
     keys = re.search(r"tile\.start .* transposed : .*!tile\.slot<vector<(\d+)x(\d+)x\w+>>, vector<", tile)
     if not keys:
         fail("expected a product with keys in the tile program")
     key_tile, dims = map(int, keys.groups())
-    return -(-dims // 16), -(-key_tile // 16), "pinned = true" in tile
+    return -(-dims // 16), -(-key_tile // 16)
 
 
 def assemble(ptx):
@@ -73,7 +73,7 @@ def find_loops(lines):
     return [bodies[s] for s in main if not any(s != t and s[0] <= t[0] and t[1] <= s[1] for t in main)]
 
 
-def check_loop(loop, logit_products, output_products, pinned):
+def check_loop(loop, logit_products, output_products):
     for what, found, wanted in (
         ("products with keys", sum(map(is_left_shared, loop)), logit_products),
         ("products with values", sum(map(is_left_register, loop)), output_products),
@@ -91,21 +91,18 @@ def check_loop(loop, logit_products, output_products, pinned):
     last_product = max(number for number, line in enumerate(loop) if "HGMMA" in line)
     if waits[0] < last_product:
         fail("expected both products to start before the first wait", loop[waits[0] : last_product + 1])
-    between = loop[waits[0] : waits[1]]
-    if pinned and not any(re.match(r"@!?U?P\d BRA", line) for line in between):
-        fail("expected the pin's branch between the waits", between)
 
 
 def main(ptx, tile):
-    logit_products, output_products, pinned = facts(open(tile).read())
+    logit_products, output_products = facts(open(tile).read())
     report, lines = assemble(ptx)
     check_report(report)
     loops = find_loops(lines)
     if not loops:
         fail("expected a loop with both products")
     for loop in loops:
-        check_loop(loop, logit_products, output_products, pinned)
-    print("%d loops: %d and %d products%s" % (len(loops), logit_products, output_products, ", pinned" * pinned))
+        check_loop(loop, logit_products, output_products)
+    print("%d loops: %d and %d products" % (len(loops), logit_products, output_products))
 
 
 if len(sys.argv) != 3:

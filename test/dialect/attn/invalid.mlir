@@ -596,77 +596,77 @@ func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
 // An overlap has warpgroups that compute, and buffers.
 // expected-error@+1 {{expected counts from 1 to 64, got consumers = 0, stages = 2, query_stages = 1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 0, stages = 2, query_stages = 1, producer_registers = 24,
-                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // Rings have buffers.
 // expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 0, query_stages = 1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 0, query_stages = 1, producer_registers = 24,
-                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // So has the ring of queries.
 // expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 2, query_stages = -1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = -1, producer_registers = 24,
-                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // Registers go in eights,
 // expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 28}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 28,
-                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // from 24
 // expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 16}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 16,
-                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // to 240, for both roles.
 // expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 248}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                                        consumer_registers = 248, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 248, epilogue = direct>}
 
 // -----
 
 // The producer gives registers away.
 // expected-error@+1 {{expected producer_registers up to consumer_registers, got 80 and 40}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 80,
-                                                        consumer_registers = 40, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 40, epilogue = direct>}
 
 // -----
 
 // No machine has room for so many.
 // expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 65, query_stages = 1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 65, query_stages = 1, producer_registers = 24,
-                                                        consumer_registers = 240, rescale = after, epilogue = direct>}
+                                                        consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // Room to grow is for weights that may.
 // expected-error@+1 {{expected headroom with optimistic = true alone, got 6}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                                        consumer_registers = 240, rescale = after, lazy = true, epilogue = direct, headroom = 6>}
+                                                        consumer_registers = 240, lazy = true, epilogue = direct, headroom = 6>}
 
 // -----
 
 // The threads of a block share the rows of a copy evenly.
 // expected-error@+1 {{expected consumers to be a power of two with staging = pieces, whose warps share rows by powers of two, got 3}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 3, stages = 2, query_stages = 1, producer_registers = 0,
-                                                        consumer_registers = 0, rescale = after, epilogue = direct, staging = pieces>}
+                                                        consumer_registers = 0, epilogue = direct, staging = pieces>}
 
 // -----
 
 // Sections have a size, or are none.
 // expected-error@+1 {{expected section_bytes not below 0, got -1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                                        consumer_registers = 240, rescale = after, epilogue = direct, section_bytes = -1>}
+                                                        consumer_registers = 240, epilogue = direct, section_bytes = -1>}
 
 // -----
 

@@ -18,7 +18,7 @@ _REGISTERS = 65536
 # What fields of a pipeline become when a schedule is made plain, from the most telling on.
 _PLAIN: dict[str, tuple[Field, ...]] = {
     "consumers": (1, 2), "stages": (2, 1), "query_stages": (1,), "headroom": (0,), "section_bytes": (0,),
-    "rescale": ("after",), "epilogue": ("direct",),
+    "epilogue": ("direct",),
 }
 
 # What hardly any machine can have.
@@ -163,10 +163,10 @@ def _draw_boxes(rng: random.Random, problem: Problem) -> Schedule:
         producer, registers = rng.choice([24, 24, 32, 40, 56, 80]), rng.choice([240, 240, 232, 208, 184, 160, 160, 152, 128, 112, 96])
         if producer + consumers * registers <= (consumers + 1) * at_start:
             break
-    pipeline |= {"producer_registers": producer, "consumer_registers": registers, "rescale": rng.choice(["after", "before", "first"])}
+    pipeline |= {"producer_registers": producer, "consumer_registers": registers}
     if (kind := rng.random()) < 0.75:
         pipeline["lazy" if kind < 0.25 else "optimistic"] = True
-    _flags(rng, pipeline, {"own_keys": 0.4, "turns": 0.5, "by_row": 0.5, "pinned": 0.3})
+    _flags(rng, pipeline, {"own_keys": 0.4, "turns": 0.5, "by_row": 0.5})
     pipeline["epilogue"] = rng.choice(["staged", "slabs", "direct"])
     _flags(rng, pipeline, {"dynamic": 0.6})
     if rng.random() < 0.3:
@@ -186,7 +186,7 @@ def _draw_pieces(rng: random.Random, problem: Problem) -> Schedule:
     consumers = rng.choices([1, 2, 4, 8], [0.5, 0.25, 0.15, 0.1])[0]
     pipeline: dict[str, Field] = {
         "consumers": consumers, "stages": rng.choice([1, 1, 2, 2, 3, 4]), "query_stages": rng.choice([1, 1, 1, 2]),
-        "producer_registers": 0, "consumer_registers": 0, "rescale": rng.choice(["after", "after", "before", "first"]),
+        "producer_registers": 0, "consumer_registers": 0,
     }
     _flags(rng, pipeline, {"lazy": 0.5, "by_row": 0.3})
     pipeline["epilogue"] = "direct"

@@ -46,7 +46,7 @@ func.func @documents(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: t
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, census = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -76,7 +76,7 @@ func.func @segments(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: te
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, census = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -100,7 +100,7 @@ func.func @dense(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tenso
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, census = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -121,7 +121,7 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tens
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, census = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }

@@ -36,7 +36,7 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tens
   %o, %lse = attn.forward %q, %k, %v sinks(%n : tensor<8x1xf32>)
     schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, heads = 4,
                             pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     mask (%b, %h, %i, %j) {
       %keep = attn.causal %i, %j
       attn.yield %keep : i1
@@ -61,7 +61,7 @@ func.func @varlen(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %v: tensor<?
   %o = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, heads = 4,
                             pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     mask (%b, %h, %i, %j) {
       %x = attn.load %ids[%i] : tensor<?xi32>
       %y = attn.load %keyIds[%j] : tensor<?xi32>

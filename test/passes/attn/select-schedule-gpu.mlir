@@ -231,7 +231,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // The maxima of the steps before do for large head dims too, and the output leaves in slabs.
   // CHECK-LABEL: func.func @d256(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, rescale = after, optimistic = true, turns = true, by_row = true, epilogue = slabs, dynamic = true, headroom = 40>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, optimistic = true, turns = true, by_row = true, epilogue = slabs, dynamic = true, headroom = 40>>)
   func.func @d256(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
@@ -266,11 +266,11 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 // CHECK-LABEL: func.func @kept(
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @kept(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
-    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, rescale = after, epilogue = staged>>)
+    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, epilogue = staged>>)
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64,
                               pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -283,12 +283,12 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 // CHECK-LABEL: func.func @fitting(
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @fitting(%q: tensor<?x100x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16> {
-    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, rescale = after, epilogue = staged>>)
+    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, epilogue = staged>>)
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32, most_queries = 99>,
                #attn.schedule<query_tile = 128, key_tile = 112, panel = 64, least_queries = 100,
                               pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x100x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16>
     return %o : tensor<?x100x4x128xbf16>
   }
@@ -318,7 +318,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                               pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                          consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
     return %o : tensor<?x?x4x64xf32>
   }
@@ -334,7 +334,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiproces
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                               pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                          consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -350,7 +350,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32,
                               pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -366,7 +366,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
                               pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 160, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 160, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -382,7 +382,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 72, panel = 64,
                               pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -398,7 +398,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 272, panel = 64,
                               pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -414,7 +414,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64,
                               pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 48,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -430,7 +430,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
                               pipeline = <consumers = 2, stages = 3, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>>)
+                                          consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -446,7 +446,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
                               pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = slabs>>)
+                                          consumer_registers = 240, epilogue = slabs>>)
       : (tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
   }
@@ -462,7 +462,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
                               pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                          consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
     return %o : tensor<?x?x4x256xbf16>
   }
@@ -501,7 +501,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
   func.func @early(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected no early = true: on sm_80 a kernel starts when the one before it has ended}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, rescale = after, epilogue = direct, census = true, early = true, staging = pieces>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, census = true, early = true, staging = pieces>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }

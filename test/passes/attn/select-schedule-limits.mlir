@@ -8,7 +8,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @threads(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected at most 7 consumers, since a block has up to 1024 threads, got 8}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 512, key_tile = 32, panel = 64, pipeline = <consumers = 8, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, rescale = after, optimistic = true, epilogue = direct, headroom = 0>>)
+      schedule(#attn.schedule<query_tile = 512, key_tile = 32, panel = 64, pipeline = <consumers = 8, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, optimistic = true, epilogue = direct, headroom = 0>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -22,7 +22,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     // expected-error@+1 {{expected headroom up to 8 for f16, got 9}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, rescale = after, optimistic = true, epilogue = direct, headroom = 9>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, optimistic = true, epilogue = direct, headroom = 9>>)
       : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     return %o : tensor<?x?x4x64xf16>
   }
@@ -33,7 +33,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @half_fits(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, rescale = after, optimistic = true, epilogue = direct, headroom = 8>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, optimistic = true, epilogue = direct, headroom = 8>>)
       : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     return %o : tensor<?x?x4x64xf16>
   }
@@ -47,7 +47,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @sinks(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>, %sinks: tensor<4x1xf32>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected headroom up to 0 with sinks, got 1}}
     %o = attn.forward %q, %k, %v sinks(%sinks : tensor<4x1xf32>)
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, rescale = after, optimistic = true, epilogue = direct, headroom = 1>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, optimistic = true, epilogue = direct, headroom = 1>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -61,7 +61,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @dropout(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>, %seed: i64) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected headroom up to 0 for bf16 under dropout, got 40}}
     %o = attn.forward %q, %k, %v dropout(0.5, %seed)
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, rescale = after, optimistic = true, epilogue = direct, headroom = 40>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, optimistic = true, epilogue = direct, headroom = 40>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -72,7 +72,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @dropout_of_half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>, %seed: i64) -> tensor<?x?x4x64xf16> {
     %o = attn.forward %q, %k, %v dropout(0.5, %seed)
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, rescale = after, optimistic = true, epilogue = direct, headroom = 6>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 40, optimistic = true, epilogue = direct, headroom = 6>>)
       : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     return %o : tensor<?x?x4x64xf16>
   }
@@ -86,7 +86,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @eights(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{the schedule needs 65536 registers (128 * (32 + 2 * 240)), but sm_90a has 64512 for 384 threads}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 32, consumer_registers = 240, rescale = after, epilogue = direct>>)
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 32, consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -97,7 +97,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @eights_fit(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 240, rescale = after, epilogue = direct>>)
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -111,7 +111,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @logits(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{the schedule's logits need 130 registers of a thread (208 / 2 + 26), but sm_90a has 128 for each of 512 threads}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 192, key_tile = 208, panel = 64, pipeline = <consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 152, rescale = after, epilogue = direct>>)
+      schedule(#attn.schedule<query_tile = 192, key_tile = 208, panel = 64, pipeline = <consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 152, epilogue = direct>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -123,7 +123,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @outputs(%q: tensor<?x?x4x200xbf16>, %k: tensor<?x?x4x200xbf16>, %v: tensor<?x?x4x200xbf16>) -> tensor<?x?x4x200xbf16> {
     // expected-error@+1 {{the schedule's outputs need 130 registers of a thread (200 / 2 + 30), but sm_90a has 128 for each of 512 threads}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 192, key_tile = 16, panel = 64, pipeline = <consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 152, rescale = after, epilogue = direct>>)
+      schedule(#attn.schedule<query_tile = 192, key_tile = 16, panel = 64, pipeline = <consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 152, epilogue = direct>>)
       : (tensor<?x?x4x200xbf16>, tensor<?x?x4x200xbf16>, tensor<?x?x4x200xbf16>) -> tensor<?x?x4x200xbf16>
     return %o : tensor<?x?x4x200xbf16>
   }
@@ -134,7 +134,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @columns_fit(%q: tensor<?x?x4x192xbf16>, %k: tensor<?x?x4x192xbf16>, %v: tensor<?x?x4x192xbf16>) -> tensor<?x?x4x192xbf16> {
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 192, key_tile = 16, panel = 64, pipeline = <consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 152, rescale = after, epilogue = direct>>)
+      schedule(#attn.schedule<query_tile = 192, key_tile = 16, panel = 64, pipeline = <consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 152, epilogue = direct>>)
       : (tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>) -> tensor<?x?x4x192xbf16>
     return %o : tensor<?x?x4x192xbf16>
   }

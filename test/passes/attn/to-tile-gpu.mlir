@@ -54,7 +54,7 @@ func.func @sections(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: te
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct,
+                                        consumer_registers = 240, epilogue = direct,
                                         section_bytes = 1048576>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
@@ -87,7 +87,7 @@ func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, lazy = true, epilogue = direct>>)
+                                        consumer_registers = 240, lazy = true, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -108,10 +108,10 @@ func.func @sizes(%k: tensor<?x?x2x64xbf16>, %q: tensor<?x?x8x64xbf16>) -> tensor
   %o = attn.forward %q, %k, %k
     schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
                             pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>,
+                                        consumer_registers = 240, epilogue = direct>>,
              #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -130,10 +130,10 @@ func.func @packed_sizes(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %qo: t
     varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
                             pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>,
+                                        consumer_registers = 240, epilogue = direct>>,
              #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> tensor<?x8x64xbf16>
   return %o : tensor<?x8x64xbf16>
 }
@@ -167,7 +167,7 @@ func.func @lengths(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: ten
   %o = attn.forward %q, %k, %v lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -191,7 +191,7 @@ func.func @packed(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %v: tensor<?
   %o, %lse = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> (tensor<?x8x64xbf16>, tensor<8x?xf32>)
   return %o, %lse : tensor<?x8x64xbf16>, tensor<8x?xf32>
 }
@@ -212,7 +212,7 @@ func.func @capped(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tens
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 50.0 : f32
       %r = arith.constant 0.02 : f32
@@ -237,7 +237,7 @@ func.func @limited(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: ten
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %w = math.sin %s : f32
       %two = arith.constant 2.0 : f32
@@ -264,7 +264,7 @@ func.func @loose(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tenso
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 51.0 : f32
       %r = arith.constant 0.02 : f32
@@ -288,7 +288,7 @@ func.func @half(%q: tensor<?x?x8x64xf16>, %k: tensor<?x?x2x64xf16>, %v: tensor<?
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 50.0 : f32
       %r = arith.constant 0.02 : f32
@@ -312,7 +312,7 @@ func.func @free(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %t = math.tanh %s : f32
       %x = arith.mulf %t, %s : f32
@@ -333,7 +333,7 @@ func.func @sinks(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tenso
   %o = attn.forward %q, %k, %v sinks(%n : tensor<8x1xf32>)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, epilogue = direct>>)
+                                        consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 50.0 : f32
       %r = arith.constant 0.02 : f32
@@ -366,7 +366,7 @@ func.func @own(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, own_keys = true,
+                                        consumer_registers = 240, own_keys = true,
                                         epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>

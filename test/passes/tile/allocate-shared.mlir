@@ -17,7 +17,7 @@
 tile.program @layout(%tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %q = tile.ring : !tile.ring<2 x vector<128x128xbf16>>
   %k = tile.ring : !tile.ring<3 x vector<64x96xbf16>>
   %s = tile.ring : !tile.ring<1 x vector<8x128xi8>>
@@ -39,7 +39,7 @@ tile.program @layout(%tile: index)
 tile.program @clears(%V: memref<?x64xbf16>, %end: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %inside = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
   %whole = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
   %q = tile.ring : !tile.ring<1 x vector<128x64xbf16>>
@@ -65,7 +65,7 @@ tile.program @clears(%V: memref<?x64xbf16>, %end: index, %tile: index)
 tile.program @nothing(%tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   tile.return
 }
 
@@ -91,7 +91,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   tile.program @just_enough(%tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                   pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                            consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                            consumer_registers = 240, epilogue = direct>} {
     %q = tile.ring : !tile.ring<2 x vector<128x128xbf16>>
     tile.return
   }
@@ -106,7 +106,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   tile.program @too_much(%tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                   pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                            consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                            consumer_registers = 240, epilogue = direct>} {
     %q = tile.ring : !tile.ring<1 x vector<128x256xbf16>>
     %k = tile.ring : !tile.ring<2 x vector<64x256xbf16>>
     %v = tile.ring : !tile.ring<3 x vector<64x256xbf16>>

@@ -20,7 +20,7 @@
 tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -58,7 +58,7 @@ tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
                        %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -97,7 +97,7 @@ tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
 tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -125,7 +125,7 @@ tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -151,7 +151,7 @@ tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, 
 tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -177,7 +177,7 @@ tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: i
 tile.program @added_to(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>

@@ -4,7 +4,7 @@
 // Products go on while the program does: they start where they stand, and are awaited where what they read or write is
 // next touched. Buffers are released right behind the wait for the last product that reads them.
 
-// A skewed step, pinned and in turns.
+// A skewed step, in turns.
 
 // CHECK-LABEL: tile.program @sync(
 // CHECK: %[[Q:.*]] = tile.ring
@@ -35,7 +35,6 @@
 // CHECK-NEXT: tile.release %[[K]]
 // CHECK-NEXT: %[[M:.*]] = tile.reduce <max> %[[L]]
 // The other wait stays behind the maxima,
-// CHECK-NEXT: tile.pin
 // CHECK-NEXT: %[[SHRINK:.*]] = arith.subf
 // CHECK-NEXT: %[[P:.*]]:2 = tile.map tiles(%[[L]] :
 // behind the exponentials, whose results in f32 do not touch the registers that the product reads, and behind the sum.
@@ -60,8 +59,7 @@
 tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, turns = true, pinned = true,
-                                          epilogue = direct>} {
+                                          consumer_registers = 240, turns = true, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   %W = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
@@ -123,10 +121,10 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 
 // -----
 
-// With `first`, the output is rescaled before the weights are converted. Row by row and pinned, a turn in a loop ends where
-// the wait for the product in flight stands; before the loop it ends as soon as the logits have started.
+// With maxima of the steps before, a turn in a loop ends where the wait for the product in flight stands; before the loop
+// it ends as soon as the logits have started.
 
-// CHECK-LABEL: tile.program @first(
+// CHECK-LABEL: tile.program @late(
 // CHECK: tile.turn <take>
 // CHECK-NEXT: tile.start
 // CHECK-NEXT: tile.turn <pass>
@@ -139,15 +137,14 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 // CHECK: tile.turn <pass>
 // CHECK-NEXT: %[[O:.*]] = tile.await %[[A]]
 // CHECK-NEXT: tile.release
-// CHECK-NEXT: %[[U:.*]] = tile.map tiles(%[[O]] :
-// CHECK: -> vector<128x128xf32>
 // CHECK-NEXT: %[[N:.*]] = tile.map tiles(%[[P]]#1 :
+// CHECK: %[[U:.*]] = tile.map tiles(%[[O]] :
+// CHECK: -> vector<128x128xf32>
 // CHECK: scf.yield %[[U]], %{{.*}}, %[[N]] :
-tile.program @first(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
+tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = first, turns = true, by_row = true, pinned = true,
-                                          epilogue = direct>} {
+                                          consumer_registers = 240, optimistic = true, turns = true, by_row = true, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   %W = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
@@ -219,7 +216,7 @@ tile.program @first(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %ti
 tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after,
+                                          consumer_registers = 240, 
                                           epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
@@ -303,7 +300,7 @@ tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %ti
 tile.program @branch(%S: memref<?xi1>, %O: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   tile.role <producer> warpgroups 1 registers 24 {

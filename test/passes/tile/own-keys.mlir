@@ -83,7 +83,7 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, optimistic = true, own_keys = true,
                                         turns = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
@@ -102,7 +102,7 @@ func.func @steep(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {att
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, optimistic = true, own_keys = true,
                                         turns = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
@@ -119,7 +119,7 @@ func.func @falling(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {a
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, optimistic = true, own_keys = true,
                                         turns = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
@@ -138,7 +138,7 @@ func.func @one_stage(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t 
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 16, panel = 64,
                             pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, rescale = after, own_keys = true, turns = true,
+                                        consumer_registers = 240, own_keys = true, turns = true,
                                         epilogue = direct>>)
     : (!t, !t, !t) -> !t
   return %o : !t

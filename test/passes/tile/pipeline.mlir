@@ -52,68 +52,7 @@ tile.program @after(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
-  %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %c16 = arith.constant 16 : index
-  %zero = arith.constant dense<0.0> : vector<8x4xf32>
-  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
-  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
-  %sum0 = arith.constant dense<0.0> : vector<8xf32>
-  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
-  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
-      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
-    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
-    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to bf16
-      tile.yield %w, %b : f32, bf16
-    } -> (vector<8x4xf32>, vector<8x4xbf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
-    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
-    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.mulf %x, %y : f32
-      tile.yield %e : f32
-    } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
-    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
-  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
-  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
-  tile.return
-}
-
-// -----
-
-// Right before the next product: the factors go along, and the last ones are for what stands behind the loop.
-
-// CHECK-LABEL: tile.program @before(
-// CHECK: scf.if
-// CHECK: %[[SHRINK0:.*]] = math.exp2
-// CHECK: %[[F:.*]]:6 = scf.for {{.*}} iter_args(%[[OUT:[a-z0-9]+]] = {{.*}}, %[[W:[a-z0-9]+]] = %{{[a-z0-9#]+}}, %[[SHRINK:[a-z0-9]+]] = %[[SHRINK0]], %[[KEY:[a-z0-9]+]] = %{{[a-z0-9]+}}) ->
-// CHECK: tile.mma {{.*}} transposed
-// CHECK: %[[U:.*]] = tile.map tiles(%[[OUT]] : vector<8x16xf32>) rows(%[[SHRINK]] :
-// CHECK: %[[V:.*]] = tile.load %{{.*}}[%[[KEY]], %c0]
-// CHECK: %[[O:.*]] = tile.mma %[[W]], %[[V]], %[[U]] :
-// CHECK: tile.reduce <max>
-// CHECK: %[[SHRINK1:.*]] = math.exp2
-// CHECK: scf.yield %[[O]], {{.*}}, %[[SHRINK1]], %{{.*}} :
-// CHECK: %[[U2:.*]] = tile.map tiles(%[[F]]#0 : vector<8x16xf32>) rows(%[[F]]#4 :
-// CHECK: %[[V2:.*]] = tile.load %{{.*}}[%[[F]]#5, %c0]
-// CHECK: tile.mma %[[F]]#3, %[[V2]], %[[U2]] :
-tile.program @before(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
-                    %o: memref<?x?xf32>, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = before, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -214,7 +153,7 @@ tile.program @no_product(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -258,7 +197,7 @@ tile.program @values_twice(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memre
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -308,58 +247,7 @@ tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V:
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
-  %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %c16 = arith.constant 16 : index
-  %zero = arith.constant dense<0.0> : vector<8x4xf32>
-  %out0 = arith.constant dense<1.0> : vector<8x16xf32>
-  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
-  %sum0 = arith.constant dense<0.0> : vector<8xf32>
-  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
-  %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
-      -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
-    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
-    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %m = tile.reduce <max> %s, %max : vector<8x4xf32>, vector<8xf32>
-    %d = arith.subf %max, %m : vector<8xf32>
-    %shrink = math.exp2 %d : vector<8xf32>
-    %less = arith.mulf %sum, %shrink : vector<8xf32>
-    %p:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%m : vector<8xf32>) cols() at(%c0, %j) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.subf %x, %y : f32
-      %w = math.exp2 %e : f32
-      %b = arith.truncf %w : f32 to bf16
-      tile.yield %w, %b : f32, bf16
-    } -> (vector<8x4xf32>, vector<8x4xbf16>)
-    %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
-    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
-    %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
-    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
-      %e = arith.mulf %x, %y : f32
-      tile.yield %e : f32
-    } -> vector<8x16xf32>
-    %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
-    scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
-  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
-  tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
-  tile.return
-}
-
-// -----
-
-// Rescaled before a product, it may.
-
-// CHECK-LABEL: tile.program @starts_with_output_before(
-// CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<8x16xf32>
-// CHECK: scf.if
-// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[ONE]],
-tile.program @starts_with_output_before(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
-                    %o: memref<?x?xf32>, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = before, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -416,7 +304,7 @@ tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -476,7 +364,7 @@ tile.program @captured(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
                        %M: memref<?x?xi1>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -530,7 +418,7 @@ tile.program @two_products(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memre
                            %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index

@@ -54,7 +54,7 @@ tile.program @skewed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?x
                      %low: index, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>} {
+                                          consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
@@ -131,7 +131,7 @@ tile.program @slabs(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = slabs, dynamic = true>} {
+                                          consumer_registers = 240, epilogue = slabs, dynamic = true>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c96 = arith.constant 96 : index
@@ -172,7 +172,7 @@ tile.program @ends_early(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>} {
+                                          consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c96 = arith.constant 96 : index
@@ -212,7 +212,7 @@ tile.program @direct(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?x
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %c96 = arith.constant 96 : index
@@ -253,7 +253,7 @@ tile.program @unknown_columns(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: me
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>} {
+                                          consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -296,7 +296,7 @@ tile.program @wide(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf
                      %F: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = staged>} {
+                                          consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -343,7 +343,7 @@ tile.program @bias(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf
                      %B: memref<?x?xbf16>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -404,7 +404,7 @@ tile.program @skips(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
                      %S: memref<?xi1>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                          consumer_registers = 240, rescale = after, epilogue = direct>} {
+                                          consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index

@@ -44,7 +44,7 @@ module attributes {attn.target = #gpu} {
   func.func @full(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 2,
-               query_stages = 1, producer_registers = 0, consumer_registers = 0, rescale = after, epilogue = direct,
+               query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct,
                staging = pieces>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
@@ -68,7 +68,7 @@ module attributes {attn.target = #gpu} {
   func.func @one_stage(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 1,
-               query_stages = 1, producer_registers = 0, consumer_registers = 0, rescale = after, epilogue = direct,
+               query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct,
                staging = pieces>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
