@@ -36,6 +36,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileAssignStages());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileTrustMaxima());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());

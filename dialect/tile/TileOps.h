@@ -30,6 +30,9 @@ namespace attnc::tile {
 /// Marks the power that makes weights of logits: no exponent of it is far above 0, as others' may be.
 inline constexpr llvm::StringLiteral weightAttrName = "tile.weight";
 
+/// On an operation of a loop's step: how many steps later it runs. An i64; 0 where it is absent.
+inline constexpr llvm::StringLiteral stageAttrName = "tile.stage";
+
 /// On the function that a program has become for a GPU: its `#tile.launch`.
 inline constexpr llvm::StringLiteral launchAttrName = "tile.launch";
 

@@ -7,12 +7,30 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
+  let summary = "Says which operations of a loop's step run in the next";
+  let description = [{
+    For programs with a `pipeline` of roles: a product that adds to what its loop carries, and whose left operand the step
+    computes, gets the attribute `tile.stage = 1`, and with it the scaling of what it adds to, and loads that nothing else
+    reads. The softmax of a step then overlaps the product of the step before.
+
+    Example:
+
+    ```mlir
+    %v = tile.load %V[%j, %c0] ... {tile.stage = 1 : i64}
+    %o1 = tile.mma %p, %v, %o0 {tile.stage = 1 : i64} : ...
+    scf.yield %o1
+    ```
+  }];
+  let statistics = [Statistic<"numLate", "late", "Operations that run in the next step">];
+}
+
 def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
   let summary = "Runs the product with values beside the softmax of the next keys";
   let description = [{
-    For programs with a `pipeline`: a loop over keys whose step ends in an accumulating product is turned round (from the
-    last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and the product of
-    the step before. The first step's logits and the last step's product stand before and behind the loop. Captured tiles
+    For programs with a `pipeline`: a loop over keys with one product of stage 1 (`tile-assign-stages`) is turned round (from
+    the last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and the product of
+    the step before. A remark says why a loop with such products is not. The first step's logits and the last step's product stand before and behind the loop. Captured tiles
     that scores read are loaded a step before that.
 
     Where its bounds are those of a part of the rows (`tile.part`), the steps that only other rows need stand before and

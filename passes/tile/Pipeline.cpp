@@ -59,7 +59,6 @@ private:
   bool match();
   bool isCaptured(LoadOp load);
   LogicalResult addSlice(Operation *op, SetVector<Operation *> &slice) const;
-  bool isLate(Operation *op) const;
   void cloneEarly(IRMapping &mapping, bool feedsProduct);
   void cloneLoad(LoadOp load, IRMapping &mapping);
   SmallVector<Value> loadCaptured(Value key);
@@ -96,23 +95,13 @@ private:
 
 } // namespace
 
-/// Finds the product, its accumulator, rescaled or not, and its values.
+/// Whether `op` runs a step later than what it reads of its own step.
+static bool isLate(Operation *op) { return op && op->hasAttr(stageAttrName); }
+
+/// Finds the product that runs late, the scaling of what it adds to, and its values. What is not overlapped is told.
 bool LoopSkewer::match() {
-  for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
-    auto mma = yielded.getDefiningOp<MmaOp>();
-    if (!mma || mma->getBlock() != &body)
-      continue;
-    Value state = loop.getRegionIterArg(number);
-    auto map = mma.getAcc().getDefiningOp<MapOp>();
-    auto load = mma.getB().getDefiningOp<LoadOp>();
-    Operation *weights = mma.getA().getDefiningOp();
-    bool isRescaled = map && map.getTiles().size() == 1 && map.getRows().size() == 1 && map.getTiles()[0] == state &&
-                      map->hasOneUse();
-    if ((!isRescaled && mma.getAcc() != state) || !load || !load->hasOneUse() || !weights ||
-        weights->getBlock() != &body || isa<LoadOp>(weights))
-      continue;
-    // Rescaled after a product, what the loop starts with never meets the factors of the first step.
-    if (!matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))
+  for (auto mma : body.getOps<MmaOp>()) {
+    if (!isLate(mma))
       continue;
     if (product) {
       mma.emitRemark("the loop's steps are not overlapped: a second product accumulates over it")
@@ -120,13 +109,19 @@ bool LoopSkewer::match() {
           .append("the first is here");
       return false;
     }
-    outNumber = number;
     product = mma;
-    scaling = isRescaled ? map : MapOp();
-    values = load;
   }
   if (!product)
     return false;
+  values = product.getB().getDefiningOp<LoadOp>();
+  if (!isLate(values)) {
+    product.emitRemark("the loop's steps are not overlapped: something else reads the right operand of the product that "
+                       "accumulates over it");
+    return false;
+  }
+  outNumber = std::distance(loop.getYieldedValues().begin(), llvm::find(loop.getYieldedValues(), product.getResult()));
+  if (Operation *map = product.getAcc().getDefiningOp(); isLate(map))
+    scaling = cast<MapOp>(map);
   for (auto mma : body.getOps<MmaOp>()) {
     if (mma == product)
       continue;
@@ -166,9 +161,6 @@ LogicalResult LoopSkewer::addSlice(Operation *op, SetVector<Operation *> &slice)
   options.filter = [&](Operation *op) { return op->getBlock() == &body; };
   return getBackwardSlice(op, &slice, options);
 }
-
-/// Whether `op` belongs to the product of a step, which runs in the next.
-bool LoopSkewer::isLate(Operation *op) const { return op == product || op == scaling || op == values; }
 
 /// Clones what a step does itself: what its logits are made from, or all the rest.
 void LoopSkewer::cloneEarly(IRMapping &mapping, bool feedsProduct) {
@@ -374,6 +366,7 @@ struct Pipeline : attnc::tile::impl::TilePipelineBase<Pipeline> {
       else
         visitKeysOfTile(loop);
     }
+    getOperation()->walk([](Operation *op) { op->removeAttr(stageAttrName); });
   }
 };
 } // namespace

@@ -1,4 +1,4 @@
-// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-pipeline),canonicalize,cse)" -split-input-file \
+// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-assign-stages,tile-pipeline),canonicalize,cse)" -split-input-file \
 // RUN:   -verify-diagnostics | FileCheck %s
 
 // A step holds the logits of its own keys and the product of the step before, and the loop goes from the last keys to
@@ -227,6 +227,7 @@ tile.program @values_twice(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memre
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
+    // expected-remark@+1 {{the loop's steps are not overlapped: something else reads the right operand of the product that accumulates over it}}
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }

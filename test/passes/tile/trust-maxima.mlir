@@ -1,5 +1,5 @@
 // RUN: attnc-opt %s -split-input-file \
-// RUN:   --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums,tile-pipeline,tile-trust-maxima),canonicalize,cse)" \
+// RUN:   --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums,tile-assign-stages,tile-pipeline,tile-trust-maxima),canonicalize,cse)" \
 // RUN:   | FileCheck %s
 
 // The first step has maxima of its own. The others take those of the steps before, unless what their weights add up to
