@@ -115,8 +115,9 @@ bool LoopSkewer::match() {
     return false;
   values = product.getB().getDefiningOp<LoadOp>();
   if (!isLate(values)) {
-    product.emitRemark("the loop's steps are not overlapped: something else reads the right operand of the product that "
-                       "accumulates over it");
+    product.emitRemark(
+        "the loop's steps are not overlapped: something else reads the right operand of the product that "
+        "accumulates over it");
     return false;
   }
   outNumber = std::distance(loop.getYieldedValues().begin(), llvm::find(loop.getYieldedValues(), product.getResult()));

@@ -6,10 +6,10 @@
 // RUN: attnc compile %s --target nvptx:sm_80 --entry rows --emit ptx -o - | FileCheck %s --check-prefix=PIECES
 
 // 64 rows are sixteen queries of four heads; the 16 that a warp stores are four.
-// NVVM: tensor_maps = [
-// NVVM-SAME: {arg = 0 : i64, box = array<i64: 1, 16, 4, 64>, swizzle = 128 : i64}
-// NVVM-SAME: {arg = 3 : i64, box = array<i64: 1, 4, 4, 64>, swizzle = 128 : i64}]
-// NVVM-SAME: threads = 256 : i64}
+// NVVM: tile.launch = #tile.launch<threads = 256,
+// NVVM-SAME: tensor_maps = [
+// NVVM-SAME: #tile.tensor_map<arg = 0, box = [1, 16, 4, 64], swizzle = 128>
+// NVVM-SAME: #tile.tensor_map<arg = 3, box = [1, 4, 4, 64], swizzle = 128>]
 
 // CHECK: .visible .entry causal_tile_entry(
 // CHECK: setmaxnreg.inc
