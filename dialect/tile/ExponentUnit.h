@@ -9,7 +9,7 @@
 
 namespace attnc::tile {
 
-/// How scores become weights: `base^((score - max) * factor - headroom * perOctave())`.
+/// How scores become weights: `base^((score - max) * factor - lowering())`.
 struct ExponentUnit {
   bool octaves =
       true; ///< the base is 2, which hardware computes; else e, which keeps f32 exact: log2(e) is no f32 number
@@ -22,6 +22,8 @@ struct ExponentUnit {
   float perNatural() const { return octaves ? 1.44269504088896340736f : 1.0f; }
   /// Exponents of one octave: 1 or ln(2).
   float perOctave() const { return octaves ? 1.0f : 0.693147180559945309417f; }
+  /// Exponents that the headroom takes.
+  float lowering() const { return static_cast<float>(headroom) * perOctave(); }
 };
 
 } // namespace attnc::tile

@@ -169,15 +169,15 @@ def Tile_SpreadOp : Tile_Op<"spread", [Pure, SameOperandsAndResultType]> {
     Until `tile.total`, each lane holds a part of each element: only multiplication by whole row vectors and
     `tile.reduce <add>` with `partial` are meaningful. That saves a sum over lanes in every step.
   }];
-  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$rows);
-  let results = (outs VectorOfRankAndType<[1], [F32]>:$parts);
+  let arguments = (ins Tile_RowVector:$rows);
+  let results = (outs Tile_RowVector:$parts);
   let assemblyFormat = "$rows attr-dict `:` type($rows)";
 }
 
 def Tile_TotalOp : Tile_Op<"total", [Pure, AllTypesMatch<["parts", "rows"]>]> {
   let summary = "Row vector whose parts the lanes hold, or the greatest part of each row";
-  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$parts, UnitAttr:$greatest);
-  let results = (outs VectorOfRankAndType<[1], [F32]>:$rows);
+  let arguments = (ins Tile_RowVector:$parts, UnitAttr:$greatest);
+  let results = (outs Tile_RowVector:$rows);
   let assemblyFormat = "$parts (`greatest` $greatest^)? attr-dict `:` type($parts)";
 }
 

@@ -25,6 +25,7 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 def Tile_Tile : VectorOfRank<[2]>;
 def Tile_F32Tile : VectorOfRankAndType<[2], [F32]>;
 def Tile_Vector : VectorOfRank<[1]>;
+def Tile_RowVector : VectorOfRankAndType<[1], [F32]>;
 def Tile_Operand : AnyTypeOf<[Tile_Tile, Tile_Slot], "tile in registers or shared memory">;
 def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 
@@ -280,9 +281,9 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> 
 
     Example: `%m1 = tile.reduce <max> %s, %m0 : vector<96x64xf32>, vector<96xf32>`
   }];
-  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, VectorOfRankAndType<[1], [F32]>:$acc,
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, Tile_RowVector:$acc,
                        UnitAttr:$partial);
-  let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
+  let results = (outs Tile_RowVector:$result);
   let assemblyFormat = "$kind $source `,` $acc (`partial` $partial^)? attr-dict `:` type($source) `,` type($acc)";
   let hasVerifier = 1;
 }

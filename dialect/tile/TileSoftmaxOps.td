@@ -10,8 +10,6 @@
 
 include "dialect/tile/TileOps.td"
 
-def Tile_RowVector : VectorOfRankAndType<[1], [F32]>;
-
 class Tile_SoftmaxBaseOp<string mnemonic, list<Trait> traits> : Tile_Op<mnemonic, !listconcat(traits, [Pure])> {
   let hasVerifier = 1;
   code unitDeclaration = [{

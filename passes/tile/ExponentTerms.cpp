@@ -24,11 +24,10 @@ Value tile::buildIsLarge(OpBuilder &builder, const ExponentUnit &unit, Exponent 
 
 Value tile::buildOffsets(OpBuilder &builder, const ExponentUnit &unit, Value number, Value factors) {
   Location loc = number.getLoc();
-  float headroom = unit.headroom * unit.perOctave();
   Value negative = arith::NegFOp::create(builder, loc, factors);
-  if (headroom == 0)
+  if (unit.headroom == 0)
     return arith::MulFOp::create(builder, loc, number, negative);
-  return math::FmaOp::create(builder, loc, number, negative, splat(builder, number, -headroom));
+  return math::FmaOp::create(builder, loc, number, negative, splat(builder, number, -unit.lowering()));
 }
 
 RowTerms tile::buildTerms(OpBuilder &builder, const ExponentUnit &unit, Reference reference) {
@@ -48,6 +47,5 @@ Value tile::buildRest(OpBuilder &builder, const ExponentUnit &unit, Reference re
   Value offsets = buildOffsets(builder, unit, reference.number, factors);
   Value rest = math::FmaOp::create(builder, loc, reference.number, factors, offsets);
   Value isLarge = buildIsLarge(builder, unit, Exponent::Split, reference);
-  float headroom = unit.headroom * unit.perOctave();
-  return arith::SelectOp::create(builder, loc, isLarge, splat(builder, reference.number, -headroom), rest);
+  return arith::SelectOp::create(builder, loc, isLarge, splat(builder, reference.number, -unit.lowering()), rest);
 }

@@ -94,7 +94,7 @@ static void splitCasts(MapOp map) {
   for (auto [number, result] : llvm::enumerate(map.getResults()))
     if (!llvm::is_contained(narrow, number))
       result.replaceAllUsesWith(wide.getResult(number));
-  // Behind all that reads the wide elements: sums need not wait.
+  // After everything that reads the wide elements: sums need not wait.
   Operation *last = wide;
   for (Operation *user : wide->getUsers())
     if (user->getBlock() == wide->getBlock() && last->isBeforeInBlock(user))

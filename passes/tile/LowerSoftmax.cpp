@@ -136,7 +136,7 @@ Value StepLowering::buildExponent(Block &body) {
   if (unit.factor != 1)
     exponent = multiply(exponent, number(unit.factor));
   if (unit.headroom)
-    exponent = arith::SubFOp::create(builder, loc, exponent, number(unit.headroom * unit.perOctave()));
+    exponent = arith::SubFOp::create(builder, loc, exponent, number(unit.lowering()));
   return exponent;
 }
 

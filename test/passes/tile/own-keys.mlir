@@ -24,7 +24,7 @@
 // CHECK: tile.part of 128
 // All go the same way: whether the tile has keys does not depend on the part.
 // CHECK: scf.if
-// Steps before the first, and behind the last, that only others need, in the producer's order: keys before the values of
+// Steps before the first, and after the last, that only others need, in the producer's order: keys before the values of
 // the step before, and each step of keys with its turn.
 // CHECK: scf.if
 // CHECK-NEXT: %[[K0:.*]] = tile.get %[[KEYS]]
@@ -89,7 +89,7 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
   return %o : !t
 }
 
-// Consumers that leave out more steps than rings have stages, before their first step and behind their last.
+// Consumers that leave out more steps than rings have stages, before their first step and after their last.
 
 func.func @steep(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn.name = "v"})
     -> (!t {attn.name = "out"}) {
