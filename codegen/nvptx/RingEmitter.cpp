@@ -59,15 +59,21 @@ Value RingEmitter::barrier(const State &state, Value stage, bool full) {
   return ptx.add(ptx.add(base, first), ptx.mul(stage, wordBytes));
 }
 
-/// Goes on to the stage after `stage`.
-void RingEmitter::advance(State &state, Value stage) {
+/// The place after `place` in the ring of `state`.
+RingEmitter::Place RingEmitter::next(const State &state, Place place) {
   Ptx &ptx = context.ptx;
   tile::RingOp ring = state.ring;
   int64_t stages = ring.getRing().getType().getStages();
-  Value parity = read(state.parity);
-  Value next = ptx.add(stage, 1), wraps = ptx.equal(next, stages);
-  LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.select(wraps, ptx.i32(0), next), state.stage);
-  LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.select(wraps, ptx.bitXor(parity, ptx.i32(1)), parity), state.parity);
+  Value stage = ptx.add(place.stage, 1), wraps = ptx.equal(stage, stages);
+  return {ptx.select(wraps, ptx.i32(0), stage), ptx.select(wraps, ptx.bitXor(place.parity, ptx.i32(1)), place.parity)};
+}
+
+/// Goes on to the stage after `stage`.
+void RingEmitter::advance(State &state, Value stage) {
+  Ptx &ptx = context.ptx;
+  Place place = next(state, {stage, read(state.parity)});
+  LLVM::StoreOp::create(ptx.b, ptx.loc, place.stage, state.stage);
+  LLVM::StoreOp::create(ptx.b, ptx.loc, place.parity, state.parity);
 }
 
 LogicalResult RingEmitter::emit(tile::PutOp put) {
@@ -142,7 +148,11 @@ void RingEmitter::startCopies(tile::PutOp put, const tile::SharedLayout &layout,
 void RingEmitter::emit(tile::GetOp get) {
   Ptx &ptx = context.ptx;
   State &state = find(get.getRing());
-  Value stage = read(state.stage), parity = read(state.parity);
+  // The variables are those of the oldest buffer that the role has not released.
+  Place place{read(state.stage), read(state.parity)};
+  for (int64_t held = tile::countHeldBuffers(get); held > 0; --held)
+    place = next(state, place);
+  auto [stage, parity] = place;
   VectorType tileType = get.getSlot().getType().getTile();
   tile::SharedLayout layout(tileType);
   // Descriptors count 16 bytes; stages follow each other, so that a descriptor takes one multiplication and addition.

@@ -35,8 +35,13 @@ private:
   /// Where the role is in a ring.
   struct State {
     tile::RingOp ring;
-    mlir::Value stage, parity; ///< addresses of variables
+    mlir::Value stage, parity; ///< addresses of variables: of the oldest buffer that a consumer has not released
     mlir::Value landing;       ///< the parity of the next landing that the producer waits for; null without
+  };
+
+  /// A stage, and the parity of the round.
+  struct Place {
+    mlir::Value stage, parity;
   };
 
   State &find(mlir::Value ring) { return states.find(ring)->second; }
@@ -45,6 +50,7 @@ private:
                  mlir::Value full);
   mlir::Value barrier(const State &state, mlir::Value stage, bool full);
   mlir::Value read(mlir::Value variable);
+  Place next(const State &state, Place place);
   void advance(State &state, mlir::Value stage);
 
   EmitContext &context;

@@ -53,3 +53,26 @@ Value attnc::tile::nextOf(Value value) {
     return {};
   return loop.getTiedLoopYieldedValue(argument)->get();
 }
+
+/// By how many `op`, with all that is inside it, changes the number of buffers of `ring` that its role holds.
+static int64_t countTaken(Operation &op, Value ring) {
+  if (auto get = dyn_cast<GetOp>(op))
+    return get.getRing() == ring ? 1 : 0;
+  if (auto release = dyn_cast<ReleaseOp>(op))
+    return release.getRing() == ring ? -1 : 0;
+  // One branch stands for both.
+  auto branch = dyn_cast<scf::IfOp>(op);
+  int64_t taken = 0;
+  if (branch)
+    for (Operation &inner : branch.getThenRegion().front())
+      taken += countTaken(inner, ring);
+  return taken;
+}
+
+int64_t attnc::tile::countHeldBuffers(GetOp get) {
+  int64_t held = 0;
+  for (Operation *op = get; !isa<RoleOp, EachOp, ProgramOp>(op); op = op->getParentOp())
+    for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+      held += countTaken(*before, get.getRing());
+  return held;
+}

@@ -25,6 +25,10 @@ bool mayClearRows(PutOp put);
 /// Whether it may have to for any put into `ring`.
 bool mayClearRows(RingOp ring);
 
+/// Buffers of its ring that the role holds where `get` runs: got by it, and not released yet. Branches of a condition
+/// leave as many behind as each other, and a loop's step or a tile of a queue as many as it found.
+int64_t countHeldBuffers(GetOp get);
+
 /// The value that takes the place of `value`, an argument of a loop, in the loop's next step; null for other values.
 mlir::Value nextOf(mlir::Value value);
 
