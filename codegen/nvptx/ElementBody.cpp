@@ -440,8 +440,12 @@ SmallVector<Value> ElementBody::emit(int64_t element) {
       results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
     for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
       values[from] = to;
-      // A product and a sum become one operation, which rounds once, where results are narrow.
-      if (narrow && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner))
+      // A product and a sum become one operation, which rounds once, where results are narrow. Elements of tiles are
+      // rounded before: a maximum that is taken from one has seen it as it is.
+      bool takesElement = !isa<arith::MulFOp>(inner) && llvm::any_of(inner.getOperands(), [&](Value operand) {
+        return llvm::is_contained(body.getArguments().take_front(tiles.size()), operand);
+      });
+      if (narrow && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner) && !takesElement)
         to.getDefiningOp()->setAttr("fastmath",
                                     arith::FastMathFlagsAttr::get(ptx.b.getContext(), arith::FastMathFlags::contract));
     }

@@ -89,6 +89,13 @@ static void addRegions(Adder &add) {
       %g = arith.mulf %f, %r : f32
       %x = arith.addf %s, %g : f32)";
   };
+  // The greatest logit is so great that what rounding takes from it would be a weight of its own.
+  add("S4_great_products", scored({}, R"(%d = arith.subi %i, %j : index
+      %m = arith.index_cast %d : index to i32
+      %f = arith.sitofp %m : i32 to f32
+      %g = arith.addf %f, %s : f32
+      %r = arith.constant 123456789.0 : f32
+      %x = arith.mulf %g, %r : f32)"));
   add("S2_user_growing", scored({}, growing("0.5"), causal));
   add("S2_user_growing_slowly", scored({}, growing("0.04"), causal));
 }
