@@ -39,6 +39,7 @@ private:
   void defineDivision(Operation *op, bool isSigned, bool isRemainder);
   void defineShift(Operation *op);
   void defineConversion(Operation *op, bool isSigned);
+  void defineNarrowing(Operation *op, bool isSigned);
 
   Value integer(Type type, const APInt &value) {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
@@ -151,6 +152,24 @@ void Definer::defineConversion(Operation *op, bool isSigned) {
   });
 }
 
+/// An index cast to fewer bits than it may need, as a truncation of 64 bits: MLIR folds a cast and one back to the
+/// index itself.
+void Definer::defineNarrowing(Operation *op, bool isSigned) {
+  Value x = op->getOperand(0);
+  Type to = op->getResult(0).getType();
+  if (!x.getType().isIndex() || widthOf(to) >= 64)
+    return;
+  ConstantIntRanges values = ranges.get(x);
+  APInt least = values.smin(), greatest = values.smax();
+  if (isSigned ? least.isSignedIntN(widthOf(to)) && greatest.isSignedIntN(widthOf(to))
+               : values.umax().isIntN(widthOf(to)))
+    return;
+  ++guards;
+  Value word = arith::IndexCastOp::create(b, loc, b.getI64Type(), x);
+  op->getResult(0).replaceAllUsesWith(arith::TruncIOp::create(b, loc, to, word));
+  op->erase();
+}
+
 /// Takes off the flags that promise something of operands.
 static void dropPromises(Operation *op) {
   MLIRContext *context = op->getContext();
@@ -188,7 +207,9 @@ void Definer::define(Operation *op) {
       .Case([&](arith::RemUIOp) { defineDivision(op, false, true); })
       .Case<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>([&](auto) { defineShift(op); })
       .Case([&](arith::FPToSIOp) { defineConversion(op, true); })
-      .Case([&](arith::FPToUIOp) { defineConversion(op, false); });
+      .Case([&](arith::FPToUIOp) { defineConversion(op, false); })
+      .Case([&](arith::IndexCastOp) { defineNarrowing(op, true); })
+      .Case([&](arith::IndexCastUIOp) { defineNarrowing(op, false); });
 }
 
 void Definer::run() {

@@ -107,3 +107,29 @@ func.func @always(%q: !t, %k: !t, %v: !t) -> !t {
     } : (!t, !t, !t) -> !t
   return %o : !t
 }
+
+// An index that may need 64 bits is cut by a truncation: MLIR takes a cast to i32 and one back for the index itself.
+// Positions fit, and stay.
+// CHECK-LABEL: func @narrowing
+// CHECK: %[[WORD:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: %[[LOW:.*]] = arith.trunci %[[WORD]] : i64 to i32
+// CHECK: arith.index_cast %[[LOW]] : i32 to index
+// CHECK: %[[LOW:.*]] = arith.trunci %{{.*}} : i64 to i8
+// CHECK: arith.index_castui %[[LOW]] : i8 to index
+// CHECK: arith.index_cast %j : index to i32
+func.func @narrowing(%q: !t, %k: !t, %v: !t, %n: index) -> !t {
+  %o = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %low = arith.index_cast %n : index to i32
+      %back = arith.index_cast %low : i32 to index
+      %byte = arith.index_castui %n : index to i8
+      %wide = arith.index_castui %byte : i8 to index
+      %sum = arith.addi %back, %wide : index
+      %i64 = arith.index_cast %sum : index to i64
+      %f = arith.sitofp %i64 : i64 to f32
+      %j32 = arith.index_cast %j : index to i32
+      %g = arith.sitofp %j32 : i32 to f32
+      %x = arith.addf %f, %g : f32
+      attn.yield %x : f32
+    } : (!t, !t, !t) -> !t
+  return %o : !t
+}
