@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
+#include "dialect/attn/AttnAttrs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,6 +16,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 namespace attnc::nvptx {
@@ -128,6 +130,31 @@ Value buildTanh(ScalarBuilder &s, Value x, bool approximate) {
   large = math::CopySignOp::create(s.b, s.loc, large, x);
   return s.select(arith::CmpFPredicate::OLT, magnitude, s.number(0.55f), small, large);
 }
+
+/// tanh x where an error of 2^-22 of 1 will do, be the result as small as it may: 1 - 2 / (2^(x 2 log2(e)) + 1), where
+/// powers that overflow or vanish give 1 and -1.
+struct ExpandCoarseTanh : OpRewritePattern<math::TanhOp> {
+  ExpandCoarseTanh(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/3) {}
+
+  LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &b) const override {
+    if (!op->hasAttr(attn::errorOfOneAttrName) || mayApproximate(op) || !op.getType().isF32() || !hasNarrowResults(op))
+      return failure();
+    ScalarBuilder s(b, op.getLoc());
+    Value x = op.getOperand();
+    float factor = 2 * log2e;
+    // One factor serves where the operand is a product with a constant.
+    FloatAttr constant;
+    if (auto product = x.getDefiningOp<arith::MulFOp>();
+        product && matchPattern(product.getRhs(), m_Constant(&constant))) {
+      x = product.getLhs();
+      factor = static_cast<float>(2.0 * llvm::numbers::log2e * constant.getValueAsDouble());
+    }
+    Value power = s.exp2(s.mul(x, s.number(factor)));
+    Value reciprocal = s.instruction("llvm.nvvm.rcp.approx.ftz.f", s.add(power, s.number(1)));
+    b.replaceOp(op, s.fma(reciprocal, s.number(-2), s.number(1)));
+    return success();
+  }
+};
 
 Value buildRsqrt(ScalarBuilder &s, Value x, bool approximate) { return s.instruction("llvm.nvvm.rsqrt.approx.f", x); }
 
@@ -274,7 +301,7 @@ struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ApproximateReciprocal, ExpandDivision<arith::DivUIOp>, ExpandDivision<arith::RemUIOp>>(&getContext());
-    patterns.add<ExpandOnMultiplyAdd, Expand<math::Exp2Op, buildExp2>, Expand<math::ExpOp, buildExp>,
+    patterns.add<ExpandCoarseTanh, ExpandOnMultiplyAdd, Expand<math::Exp2Op, buildExp2>, Expand<math::ExpOp, buildExp>,
                  Expand<math::TanhOp, buildTanh>, Expand<math::RsqrtOp, buildRsqrt>, Expand<math::LogOp, buildLog>,
                  Expand<math::Log2Op, buildLog2>>(&getContext());
     // What 16-bit floats have instructions for stays in them.

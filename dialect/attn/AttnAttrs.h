@@ -16,6 +16,9 @@ namespace attnc::attn {
 /// Name of the module attribute that carries the target, which has `TargetInterface`.
 inline constexpr llvm::StringLiteral targetAttrName = "attn.target";
 
+/// Marks a function in a score region whose error may be 2^-22 of 1, not of its result: no more of it reaches the LSE.
+inline constexpr llvm::StringLiteral errorOfOneAttrName = "attn.error_of_one";
+
 /// `most_queries` of a schedule for any number of queries.
 inline constexpr int64_t unlimitedQueries = std::numeric_limits<int64_t>::max();
 

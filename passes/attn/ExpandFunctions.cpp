@@ -8,9 +8,12 @@
 #include "dialect/attn/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/attn/FunctionBuilder.h"
 #include "passes/attn/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+#include <limits>
 
 namespace attnc::attn {
 #define GEN_PASS_DEF_ATTNEXPANDFUNCTIONS
@@ -147,16 +150,46 @@ static void expand(Operation *op) {
   op->erase();
 }
 
+/// How much of an error of `value` reaches the score that its region yields, where sums and constant factors are all
+/// that stands between them; infinity where something else does.
+static double reachOf(Value value, int64_t depth = 0) {
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  constexpr int64_t deepest = 8;
+  if (depth == deepest)
+    return unknown;
+  double reach = 0;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    unsigned other = 1 - std::min(use.getOperandNumber(), 1U);
+    FloatAttr factor;
+    if (isa<YieldOp>(user))
+      reach += 1;
+    else if (isa<arith::AddFOp, arith::SubFOp, arith::NegFOp>(user) ||
+             (isa<arith::SelectOp>(user) && use.getOperandNumber() > 0))
+      reach += reachOf(user->getResult(0), depth + 1);
+    else if (isa<arith::MulFOp>(user) && matchPattern(user->getOperand(other), m_Constant(&factor)))
+      reach += std::abs(factor.getValueAsDouble()) * reachOf(user->getResult(0), depth + 1);
+    else
+      return unknown;
+  }
+  return reach;
+}
+
 /// Lets targets approximate functions in the score region of `kernel` where results of 16 bits do not show it. The
-/// instruction for tanh alone loses enough (2^-11, times a soft cap's limit) for an LSE to show it. What a mask
-/// compares is exact.
+/// instruction for tanh alone loses enough (2^-11, times a soft cap's limit) for an LSE to show it: there its error may
+/// be 2^-22 of 1 under caps up to 128, which is a third of what the LSE's may be (docs/spec.md). What a mask compares
+/// is exact.
 static void allowApproximations(KernelOpInterface kernel) {
   if (cast<RankedTensorType>(kernel.getQuery().getType()).getElementTypeBitWidth() > 16)
     return;
   auto forward = dyn_cast<ForwardOp>(kernel.getOperation());
   bool showsTanh = forward && forward.getLse() && !forward.getLse().use_empty();
   kernel.getScore().walk([&](Operation *op) {
-    if (isa<math::ExpOp, math::LogOp, math::Log2Op>(op) || (isa<math::TanhOp>(op) && !showsTanh))
+    constexpr double greatestReach = 128;
+    if (isa<math::TanhOp>(op) && showsTanh) {
+      if (reachOf(op->getResult(0)) <= greatestReach)
+        op->setAttr(errorOfOneAttrName, UnitAttr::get(op->getContext()));
+    } else if (isa<math::ExpOp, math::LogOp, math::Log2Op, math::TanhOp>(op))
       op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::afn));
   });
 }

@@ -22,7 +22,7 @@ def AttnDefineArithmetic : Pass<"attn-define-arithmetic"> {
   let description = [{
     Division by zero, the least number divided by -1, shifts by the width or more, and conversions of numbers that the
     integer type does not have: MLIR leaves their results open, and LLVM and hardware differ or trap. Guards by
-    `arith.select` make them what docs/spec.md says. Flags that promise something of operands (`nsw`, `exact`,
+    `arith.select` make them what docs/spec.md says, and an index is cast to fewer bits by a truncation. Flags that promise something of operands (`nsw`, `exact`,
     `fastmath`) go. What ranges prove to be safe stays as it is.
 
     Before: `%r = arith.remsi %x, %y : i32`. After:
@@ -52,7 +52,8 @@ def AttnExpandFunctions : Pass<"attn-expand-functions"> {
     roundings). So all targets give the same, as exactly as docs/spec.md says.
 
     What targets may approximate gets the flag `afn`: in the score region where inputs have 16 bits, `exp`, `log`, `log2`,
-    and where the kernel has no LSE, `tanh`.
+    and where the kernel has no LSE, `tanh`. Where it has one, and no more than 128 times the error of a `tanh` reaches
+    it, `attn.error_of_one` allows an error of 2^-22 of 1.
 
     Before: `%y = math.clampf %x to [%low, %high] : f32`. After:
 

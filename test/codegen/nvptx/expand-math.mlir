@@ -74,6 +74,22 @@ func.func @exact(%x: f32) -> (f32, f32) attributes {attnc.approximate_math} {
   return %a, %b : f32, f32
 }
 
+// Where its error may be one of 1, tanh is a power and a reciprocal, with one factor for the exponent.
+// CHECK-LABEL: func @coarse
+// CHECK: arith.constant 5.77078
+// CHECK-NEXT: arith.mulf %arg0,
+// CHECK-NEXT: "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: arith.addf
+// CHECK-NEXT: "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK: math.fma
+// CHECK-NOT: copysign
+func.func @coarse(%x: f32) -> f32 attributes {attnc.approximate_math} {
+  %c = arith.constant 0.02 : f32
+  %y = arith.mulf %x, %c : f32
+  %a = math.tanh %y {attn.error_of_one} : f32
+  return %a : f32
+}
+
 // Reciprocals need no branch for what their instruction cannot do; other quotients, and those of other kernels, are exact.
 // CHECK-LABEL: func @approximate_reciprocal
 // CHECK: arith.divf %{{.*}}, %arg0 fastmath<afn> : f32

@@ -69,6 +69,9 @@ func.func @logarithms(%q: !t, %k: !t, %v: !t) -> !t {
 // CHECK: math.exp %{{[^ ]*}} : f32
 // CHECK-LABEL: func @with_lse
 // CHECK: math.exp %{{.*}} fastmath<afn> : f32
+// CHECK: math.tanh %{{[^ ]*}} {attn.error_of_one} : f32
+// CHECK-LABEL: func @capped
+// CHECK: math.tanh %{{[^ ]*}} {attn.error_of_one} : f32
 // CHECK: math.tanh %{{[^ ]*}} : f32
 // CHECK-LABEL: func @of_f32
 // CHECK: math.exp %{{[^ ]*}} : f32
@@ -90,6 +93,21 @@ func.func @with_lse(%q: !h, %k: !h, %v: !h) -> (!h, tensor<1x1x4xf32>) {
       %e = math.exp %s : f32
       %t = math.tanh %e : f32
       attn.yield %t : f32
+    } : (!h, !h, !h) -> (!h, tensor<1x1x4xf32>)
+  return %o, %lse : !h, tensor<1x1x4xf32>
+}
+
+// Its error may be one of 1 under a cap that does not make much of it. The second tanh's is shown by a quotient.
+func.func @capped(%q: !h, %k: !h, %v: !h) -> (!h, tensor<1x1x4xf32>) {
+  %o, %lse = attn.forward %q, %k, %v score (%s, %b, %h, %i, %j) {
+      %c = arith.constant 50.0 : f32
+      %t = math.tanh %s : f32
+      %x = arith.mulf %c, %t : f32
+      %y = arith.addf %x, %c : f32
+      %u = math.tanh %s : f32
+      %z = arith.divf %s, %u : f32
+      %w = arith.addf %y, %z : f32
+      attn.yield %w : f32
     } : (!h, !h, !h) -> (!h, tensor<1x1x4xf32>)
   return %o, %lse : !h, tensor<1x1x4xf32>
 }
