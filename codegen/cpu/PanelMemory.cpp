@@ -271,10 +271,10 @@ static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const C
   return sum;
 }
 
-/// How many products go into one piece of a sum of `depth` products, which head dims make a multiple of 8. Halves, and
-/// of the longest sums pieces of at most 64 where such divide them.
+/// How many products go into one piece of a sum of `depth` products, which head dims make a multiple of 8: at most 32
+/// where such pieces divide them, else half of them.
 static int64_t pieceOf(int64_t depth) {
-  constexpr int64_t longest = 64, mostPieces = 8;
+  constexpr int64_t longest = 32, mostPieces = 8;
   if (depth > 2 * longest)
     for (int64_t pieces = (depth + longest - 1) / longest; pieces <= mostPieces; ++pieces)
       if (depth % (8 * pieces) == 0)
