@@ -9,6 +9,7 @@
 #include "runtime/jit/LoadedKernel.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "runtime/jit/SimKernel.h"
+#include <mutex>
 
 using namespace attnc;
 using namespace attnc::jit;
@@ -74,9 +75,22 @@ static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architectur
   return !architecture.getAsInteger(10, version) && version / 10 == gpu.major;
 }
 
+/// The first GPU. Its context lives as long as the process: kernels come and go, and to make one takes up to a second.
+static Result<cuda::DeviceRef> openGpu() {
+  static std::mutex mutex;
+  static auto *kept = new cuda::DeviceRef;
+  std::scoped_lock lock(mutex);
+  if (*kept)
+    return *kept;
+  Result<cuda::DeviceRef> device = cuda::Device::openFirst();
+  if (device)
+    *kept = *device;
+  return device;
+}
+
 static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const attn::KernelFunction &kernel,
                                                      llvm::StringRef architecture) {
-  Result<cuda::DeviceRef> device = cuda::Device::openFirst();
+  Result<cuda::DeviceRef> device = openGpu();
   if (!device)
     return device.takeError();
   const DeviceFacts &gpu = (*device)->facts();
