@@ -31,8 +31,9 @@ runtime::Result<std::vector<runtime::Tensor>> makeOutputs(const attn::KernelFunc
 bool sameBits(const runtime::Tensor &left, const runtime::Tensor &right);
 
 /// Whether `judgement` of `got` fails by its mean alone, and by no more than chance allows. Errors within a row share
-/// its maximum and sum, so rows are what is drawn: a mean over n of them is known to about 1/sqrt(n), and where the
-/// baseline happens to be exact, to a fraction of an ulp. Over a handful it says nothing.
+/// its maximum and sum, and rows that are alike share all, so unlike rows are what is drawn: a mean over n of them is
+/// known to about 1/sqrt(n), and where the baseline happens to be exact, to a fraction of an ulp. Over a handful it
+/// says nothing.
 bool failsByChance(const jit::Judgement &judgement, const runtime::Tensor &got);
 
 /// Runs `spec` on `trial`, as often as it says, and judges the results against the fp64 reference. Of large problems

@@ -224,6 +224,9 @@ class Evaluator:
         return result
 
 
+# The first variant of the baseline that sums one product after the other.
+SEQUENTIAL = 100
+
 # --- Attention --------------------------------------------------------------------------------------------------------
 
 
@@ -238,7 +241,8 @@ def gather(tensor: np.ndarray, kernel: Kernel, starts: np.ndarray, rows: int, re
 
 def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, precision: Precision,
                    variant: int = 0) -> np.ndarray:
-    """S1. A variant sums the products in another order."""
+    """S1. Variants sum the products in other orders: up to `SEQUENTIAL` in as many parts as their number says, from
+    there on one after the other, in an order of their own."""
     real = np.float64 if precision is Precision.EXACT else np.float32
     query = gather(inputs[kernel.tensors[0]], kernel, grid.query_starts, grid.queries, real)
     key = gather(inputs[kernel.tensors[1]], kernel, grid.key_starts, grid.keys, real)
@@ -254,6 +258,11 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
             dims = query.shape[-1]
             query = query * real(scale)
             logits = np.zeros((*query.shape[:-1], key.shape[-2]), dtype=real)
+            if variant >= SEQUENTIAL:
+                order = np.random.default_rng(variant).permutation(dims) if variant > SEQUENTIAL else range(dims)
+                for place in order:
+                    logits += query[..., place, None] * key[..., None, :, place]
+                return logits
             for part in range(variant):
                 chosen = range(part, dims, variant)
                 logits = logits + query[..., chosen] @ key[..., chosen].transpose(0, 1, 3, 2)
