@@ -79,13 +79,43 @@ def leaf(builder: Builder) -> str:
         return widen(builder, builder.load(rng.choice(["f32", "f32", "bf16", "f16"])))
     if kind < 0.65:
         return from_integer(builder)
-    if kind < 0.72:
+    if kind < 0.69:
+        return double(builder, "s")
+    if kind < 0.73:
         return bits_idiom(builder)
     if kind < 0.8:
         return builder.add_scalar("f32", rng.choice([0.5, 1.0, -2.0, 0.1, 3.25, 1e-3]))
     if kind < 0.88:
         return "s"
     return builder.constant(rng.choice([0.5, 1.0, 2.0, -1.5, 0.1, 3.0, 0.0625, 1e-4]), "f32")
+
+
+def double(builder: Builder, operand: str) -> str:
+    """A function of `operand`, or of an integer, in f64."""
+    rng = builder.rng
+    emit = lambda name, *operands: builder.emit(name, list(operands), ["f64"])
+    if rng.random() < 0.3:
+        source = cast(builder, builder.pick("index"), rng.choice(["i32", "i64", "i16"]))
+        wide = builder.emit(rng.choice(["arith.sitofp", "arith.uitofp"]), [source], [builder.types[source], "f64"])
+    else:
+        wide = builder.emit("arith.extf", [operand], ["f32", "f64"])
+    for _ in range(rng.randint(1, 3)):
+        number = builder.constant(rng.choice([0.5, -0.25, 1.0, 3.0, 1e-3]), "f64")
+        name = rng.choice(["arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "arith.minimumf", "arith.maxnumf",
+                           "arith.minnumf", "math.fma", "math.clampf", "math.copysign", "math.sqrt", "math.absf", "arith.negf", "arith.select"])
+        if name == "math.sqrt":
+            wide = emit(name, emit("math.absf", wide))
+        elif name in ("math.absf", "arith.negf"):
+            wide = emit(name, wide)
+        elif name == "math.fma":
+            wide = emit(name, wide, number, builder.constant(rng.choice([0.125, -1.0]), "f64"))
+        elif name == "math.clampf":
+            wide = emit(name, wide, builder.constant(-2.0, "f64"), builder.constant(1.5, "f64"))
+        elif name == "arith.select":
+            wide = builder.emit(name, [condition_leaf(builder), wide, number], ["f64"])
+        else:
+            wide = emit(name, wide, number)
+    return widen(builder, wide)
 
 
 def node(builder: Builder, depth: int) -> str:
@@ -118,13 +148,15 @@ def node(builder: Builder, depth: int) -> str:
                               builder.constant(rng.choice([0.5, 1.5, 2.0]), narrow), type_name=narrow)
         return widen(builder, rounded)
     if kind < 0.62:
-        return operate(builder, "arith.select", random_float_test(builder), node(builder, depth - 1), node(builder, depth - 1))
+        return double(builder, tame(builder, node(builder, depth - 1), 1e4))
     if kind < 0.67:
+        return operate(builder, "arith.select", random_float_test(builder), node(builder, depth - 1), node(builder, depth - 1))
+    if kind < 0.7:
         return operate(builder, "arith.select", condition_leaf(builder), node(builder, depth - 1), node(builder, depth - 1))
     a, b = tame(builder, node(builder, depth - 1), 30.0), tame(builder, node(builder, depth - 1), 30.0)
-    if kind < 0.72:
+    if kind < 0.74:
         return operate(builder, "math.fma", a, b, tame(builder, node(builder, depth - 1), 8.0))
-    if kind < 0.76:
+    if kind < 0.78:
         low = builder.constant(rng.choice([-2.0, -0.5, 0.0]), "f32")
         return operate(builder, "math.clampf", a, low, builder.constant(rng.choice([0.25, 1.0, 5.0]), "f32"))
     name = rng.choice(["arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf", "arith.minimumf",

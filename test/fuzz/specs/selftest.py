@@ -36,6 +36,11 @@ class DrawingTest(unittest.TestCase):
         # The lowest bits count, as in the text.
         self.assertFalse(builder.value(builder.constant(2, "i1")).any())
 
+    def test_doubles_are_drawn(self) -> None:
+        texts = [generate(5, number, SMALL).spec.text() for number in range(300)]
+        for operation in ("extf", "truncf"):
+            self.assertTrue(any(f"arith.{operation}" in line and "f64" in line for text in texts for line in text.splitlines()), operation)
+
     def test_arrays_are_the_same_everywhere(self) -> None:
         arrays = ArrayGenerator(7)
         self.assertEqual(arrays.integers(-3, 5, [4]).tolist(), [3, 5, -1, 3])
