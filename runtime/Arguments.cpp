@@ -53,6 +53,10 @@ private:
   /// order: steps along one dimension that lead where steps along another do.
   Status checkDistinct(size_t i) const;
 
+  /// Refuses outputs that certainly share elements with another argument: tiles
+  /// are written while others are still read, in no order.
+  Status checkApart() const;
+
   /// Appends the slots of argument `i`.
   Status appendSlots(size_t i);
 
@@ -187,6 +191,29 @@ Status Binder::checkDistinct(size_t i) const {
   return {};
 }
 
+Status Binder::checkApart() const {
+  const auto address = [](const Tensor &value) { return reinterpret_cast<uintptr_t>(value.data()); };
+  const auto end = [&](const Tensor &value) { return address(value) + static_cast<uintptr_t>(value.numBytes()); };
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (image.args[i].role != ArgRole::Output || tensor(i).numElements() == 0)
+      continue;
+    for (size_t other = 0; other < values.size(); ++other) {
+      // Of two outputs the later one is named.
+      if (other == i || image.args[other].kind != ArgKind::Tensor || tensor(other).numElements() == 0 ||
+          (other > i && image.args[other].role == ArgRole::Output))
+        continue;
+      const Tensor &left = tensor(i), &right = tensor(other);
+      // Views with gaps may be interleaved, as the parts of one packed tensor.
+      const bool meet =
+          left.isContiguous() && right.isContiguous() && address(left) < end(right) && address(right) < end(left);
+      if (meet || address(left) == address(right))
+        return argumentError(image.args[i], "an output with memory of its own",
+                             "memory of argument '" + image.args[other].name + "'");
+    }
+  }
+  return {};
+}
+
 Status Binder::appendSlots(size_t i) {
   const ArgSpec &arg = image.args[i];
   if (arg.kind == ArgKind::Scalar) {
@@ -239,6 +266,8 @@ Result<BoundArguments> Binder::bind() {
     if (!status)
       return status.takeError();
   }
+  if (Status status = checkApart(); !status)
+    return status.takeError();
   return std::move(bound);
 }
 

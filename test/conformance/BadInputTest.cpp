@@ -100,6 +100,8 @@ void addTensors(std::vector<BadInput> &cases) {
                                                   std::make_shared<Tensor>(wide));
                    },
                    "argument 'q': expected stride 1 in the last dimension, got 2"});
+  cases.push_back({"output_in_place", packed(), packedShape, [](Launch &l) { l.outputs[0] = l.tensor("q"); },
+                   "argument 'out': expected an output with memory of its own, got memory of argument 'q'"});
   cases.push_back(
       {"bias_size",
        padded({"bias: tensor<?x2x?x?xf32>"}, "", "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x2x?x?xf32>"),

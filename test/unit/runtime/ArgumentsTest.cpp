@@ -174,6 +174,28 @@ TEST_F(Arguments, CountsExtraElements) {
             "argument 'bias': expected dimension 0 (B) to be 1 as in argument 'cu', got 2");
 }
 
+TEST_F(Arguments, KeepsOutputsApart) {
+  alignas(64) uint16_t data[160] = {};
+  const Dims shape = {2, 5, 4};
+  auto both = [&](const Tensor &query, const Tensor &out) {
+    values[Q] = query;
+    return errorWith(Out, out);
+  };
+  const std::string shared = "argument 'out': expected an output with memory of its own, got memory of argument 'q'";
+  EXPECT_EQ(both(Tensor::view(data, DType::F16, shape), Tensor::view(data, DType::F16, shape)), shared);
+  EXPECT_EQ(both(Tensor::view(data, DType::F16, shape), Tensor::view(data + 36, DType::F16, shape)), shared);
+  EXPECT_EQ(both(Tensor::view(data + 39, DType::F16, shape), Tensor::view(data, DType::F16, shape)), shared);
+  EXPECT_EQ(both(Tensor::view(data, DType::F16, shape), Tensor::view(data + 40, DType::F16, shape)), "")
+      << "next to it";
+  // Parts of one packed tensor: rows of one between rows of the other.
+  EXPECT_EQ(both(Tensor::stridedView(data, DType::F16, shape, {40, 8, 1}),
+                 Tensor::stridedView(data + 4, DType::F16, shape, {40, 8, 1})),
+            "");
+  EXPECT_EQ(both(Tensor::stridedView(data, DType::F16, shape, {40, 8, 1}),
+                 Tensor::stridedView(data, DType::F16, shape, {80, 16, 1})),
+            shared);
+}
+
 TEST_F(Arguments, NamesMemory) {
   alignas(64) uint16_t data[64] = {};
   const Dims shape = {2, 5, 4};

@@ -91,73 +91,73 @@ protected:
 };
 
 TEST_F(CApi, Launches) {
-  EXPECT_EQ(launch({tensor(0x1000), real(2), tensor(0x2000)}), "");
+  EXPECT_EQ(launch({tensor(0x10000), real(2), tensor(0x20000)}), "");
   ASSERT_EQ(fake.launches.size(), 1u);
   EXPECT_EQ(fake.launches[0].function, "twice_entry");
   EXPECT_EQ(fake.launches[0].grid, 3u);
   EXPECT_EQ(fake.launches[0].stream, reinterpret_cast<attnc::cuda::StreamHandle>(0x77));
-  EXPECT_EQ(slots, (std::vector<int64_t>{0x1000, 40, 64, 64, 1, 0x40000000, 0x2000, 40, 64, 64, 1}));
+  EXPECT_EQ(slots, (std::vector<int64_t>{0x10000, 40, 64, 64, 1, 0x40000000, 0x20000, 40, 64, 64, 1}));
 }
 
 TEST_F(CApi, TakesStrides) {
   const int64_t strides[2] = {128, 1};
-  attnc_value x = tensor(0x1000);
+  attnc_value x = tensor(0x10000);
   x.as.tensor.strides = strides;
-  EXPECT_EQ(launch({x, real(2), tensor(0x2000)}), "");
+  EXPECT_EQ(launch({x, real(2), tensor(0x20000)}), "");
   EXPECT_EQ(slots[3], 128);
 }
 
 TEST_F(CApi, RemembersLaunchesByAllOfTheirValues) {
   const int64_t strides[2] = {128, 1};
-  attnc_value strided = tensor(0x1000);
+  attnc_value strided = tensor(0x10000);
   strided.as.tensor.strides = strides;
   // Twice in turn: each launch is as it was.
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(launch({tensor(0x1000), real(2), tensor(0x2000)}), "");
-    EXPECT_EQ(slots, (std::vector<int64_t>{0x1000, 40, 64, 64, 1, 0x40000000, 0x2000, 40, 64, 64, 1}));
-    EXPECT_EQ(launch({tensor(0x3000), real(2), tensor(0x2000)}), "");
-    EXPECT_EQ(slots[0], 0x3000);
-    EXPECT_EQ(launch({strided, real(2), tensor(0x2000)}), "");
+    EXPECT_EQ(launch({tensor(0x10000), real(2), tensor(0x20000)}), "");
+    EXPECT_EQ(slots, (std::vector<int64_t>{0x10000, 40, 64, 64, 1, 0x40000000, 0x20000, 40, 64, 64, 1}));
+    EXPECT_EQ(launch({tensor(0x30000), real(2), tensor(0x20000)}), "");
+    EXPECT_EQ(slots[0], 0x30000);
+    EXPECT_EQ(launch({strided, real(2), tensor(0x20000)}), "");
     EXPECT_EQ(slots[3], 128);
-    EXPECT_EQ(launch({tensor(0x1000), real(3), tensor(0x2000)}), "");
+    EXPECT_EQ(launch({tensor(0x10000), real(3), tensor(0x20000)}), "");
     EXPECT_EQ(slots[5], 0x40400000);
     // The caller's sizes are read at each launch.
     sizes[0] = 33;
-    EXPECT_EQ(launch({tensor(0x1000), real(2), tensor(0x2000)}), "");
+    EXPECT_EQ(launch({tensor(0x10000), real(2), tensor(0x20000)}), "");
     EXPECT_EQ(slots[1], 33);
     sizes[0] = 40;
-    EXPECT_NE(launch({tensor(0x1000, ATTNC_F32), real(2), tensor(0x2000)}), "");
+    EXPECT_NE(launch({tensor(0x10000, ATTNC_F32), real(2), tensor(0x20000)}), "");
   }
   EXPECT_EQ(fake.launches.size(), 10u);
 }
 
 TEST_F(CApi, RemembersMoreLaunchesThanItKeeps) {
   for (int i = 0; i < 2; ++i)
-    for (uint64_t address = 0x1000; address < 0x101000; address += 0x1000) {
-      EXPECT_EQ(launch({tensor(address), real(2), tensor(0x2000)}), "");
+    for (uint64_t address = 0x10000; address < 0x1010000; address += 0x10000) {
+      EXPECT_EQ(launch({tensor(address), real(2), tensor(0x4000000)}), "");
       EXPECT_EQ(slots[0], static_cast<int64_t>(address));
     }
 }
 
 TEST_F(CApi, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(launch({tensor(0x1000, ATTNC_F32), real(2), tensor(0x2000)}),
+  EXPECT_EQ(launch({tensor(0x10000, ATTNC_F32), real(2), tensor(0x20000)}),
             "argument 'x': expected element type bf16, got f32");
-  EXPECT_EQ(launch({tensor(0x1000, 99), real(2), tensor(0x2000)}), "argument 'x': unknown element type 99");
-  attnc_value odd = tensor(0x2000);
+  EXPECT_EQ(launch({tensor(0x10000, 99), real(2), tensor(0x20000)}), "argument 'x': unknown element type 99");
+  attnc_value odd = tensor(0x20000);
   odd.kind = 7;
-  EXPECT_EQ(launch({tensor(0x1000), real(2), odd}), "argument 'y': unknown kind of value 7");
-  odd = tensor(0x2000);
+  EXPECT_EQ(launch({tensor(0x10000), real(2), odd}), "argument 'y': unknown kind of value 7");
+  odd = tensor(0x20000);
   odd.as.tensor.rank = 17;
-  EXPECT_EQ(launch({tensor(0x1000), real(2), odd}), "argument 'y': expected a rank from 0 to 16, got 17");
+  EXPECT_EQ(launch({tensor(0x10000), real(2), odd}), "argument 'y': expected a rank from 0 to 16, got 17");
   odd.as.tensor.rank = 2;
   odd.as.tensor.sizes = nullptr;
-  EXPECT_EQ(launch({tensor(0x1000), real(2), odd}), "argument 'y': expected sizes, got null");
-  EXPECT_NE(launch({tensor(0x1000)}), "");
+  EXPECT_EQ(launch({tensor(0x10000), real(2), odd}), "argument 'y': expected sizes, got null");
+  EXPECT_NE(launch({tensor(0x10000)}), "");
   EXPECT_TRUE(fake.launches.empty());
 }
 
 TEST_F(CApi, TellsItsWorkspace) {
-  std::vector<attnc_value> values = {tensor(0x1000), real(2), tensor(0x2000)};
+  std::vector<attnc_value> values = {tensor(0x10000), real(2), tensor(0x20000)};
   attnc_launch_options options = {};
   options.struct_size = sizeof(options);
   options.values = values.data();

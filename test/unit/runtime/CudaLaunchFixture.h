@@ -78,7 +78,7 @@ protected:
   /// Arguments of these sizes.
   std::vector<runtime::ArgValue> values(int64_t b, int64_t sq, int64_t sk) {
     return {device(0x10000, runtime::DType::BF16, {b, sq, 64}), device(0x20000, runtime::DType::BF16, {b, sk, 64}),
-            device(0x30000, runtime::DType::I32, {b}), 0.125, device(0x40000, runtime::DType::BF16, {b, sq, 64})};
+            device(0x30000, runtime::DType::I32, {b}), 0.125, device(0x40000000000, runtime::DType::BF16, {b, sq, 64})};
   }
 
   FakeDriver fake;

@@ -164,7 +164,7 @@ TEST_F(CudaLaunch, RunsEntriesInOrder) {
   ASSERT_EQ(fake.launches.size(), 2u);
   EXPECT_EQ(fake.launches[0].function, "forward_entry");
   EXPECT_EQ(fake.launches[1].function, "combine");
-  EXPECT_EQ(fake.encoded[2].address, reinterpret_cast<void *>(0x40000));
+  EXPECT_EQ(fake.encoded[2].address, reinterpret_cast<void *>(0x40000000000));
 }
 
 TEST_F(CudaLaunch, ChoosesEntriesBySize) {
@@ -194,7 +194,7 @@ TEST_F(CudaLaunch, ChoosesEntriesBySize) {
   };
   EXPECT_EQ(launched(1, 0), Strings{"short_entry"});
   EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuLaunchKernelEx"}));
-  EXPECT_EQ(fake.encoded.back().address, reinterpret_cast<void *>(0x40000));
+  EXPECT_EQ(fake.encoded.back().address, reinterpret_cast<void *>(0x40000000000));
   EXPECT_EQ(launched(1023, 16), Strings{"short_entry"});
   EXPECT_EQ(launched(1024, 16), Strings{"long_entry"});
   EXPECT_EQ(fake.calls, (Strings{"cuTensorMapEncodeTiled", "cuTensorMapEncodeTiled", "cuLaunchKernelEx"}));
