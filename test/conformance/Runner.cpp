@@ -73,8 +73,7 @@ static Result<Tensor> allocateAs(const Tensor &like, Layout layout) {
   return Tensor::stridedView(memory->data(), like.dtype(), shape, strides, owner);
 }
 
-/// Gives `tensor` another layout, with elements of the last dimension together where `unit` says so.
-static Status relayout(Tensor &tensor, Layout layout, bool unit, bool isInput) {
+Status conformance::relayout(Tensor &tensor, Layout layout, bool unit, bool isInput) {
   bool isAny = layout == Layout::Odd || (layout == Layout::Repeated && isInput);
   if (layout == Layout::RowMajor || tensor.numElements() == 0 || tensor.rank() == 0 ||
       (!isAny && (tensor.rank() != 4 || !unit || layout == Layout::Repeated)))

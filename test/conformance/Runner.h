@@ -24,6 +24,10 @@ std::string requestedTarget();
 runtime::Result<std::vector<runtime::ArgValue>> makeInputs(const attn::KernelFunction &kernel, const Trial &trial,
                                                            uint64_t seed = 0);
 
+/// Gives `tensor` another layout, with elements of the last dimension together where `unit` says so. Inputs alone may
+/// repeat.
+runtime::Status relayout(runtime::Tensor &tensor, Layout layout, bool unit, bool isInput);
+
 /// Poisoned results for `trial`.
 runtime::Result<std::vector<runtime::Tensor>> makeOutputs(const attn::KernelFunction &kernel, const Trial &trial);
 

@@ -9,6 +9,7 @@
 #include "runtime/jit/Types.h"
 #include "runtime/jit/Verify.h"
 #include "test/conformance/Runner.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"
@@ -62,8 +63,8 @@ private:
 /// One spec on its way.
 class Request {
 public:
-  Request(llvm::StringRef specPath, llvm::StringRef inputPath, llvm::StringRef referencePath)
-      : specPath(specPath), inputPath(inputPath), referencePath(referencePath) {}
+  Request(llvm::StringRef specPath, llvm::StringRef inputPath, llvm::StringRef referencePath, Layout layout)
+      : specPath(specPath), inputPath(inputPath), referencePath(referencePath), layout(layout) {}
 
   /// Carries it out on `target`; the answer.
   llvm::json::Object carryOut(llvm::StringRef target, unsigned repeats);
@@ -77,6 +78,7 @@ private:
   Status judge();
 
   std::string specPath, inputPath, referencePath;
+  Layout layout; ///< of tensors in memory
   std::string text;
   std::unique_ptr<CompiledSpec> spec;
   std::vector<ArgValue> inputs;
@@ -112,9 +114,11 @@ Status Request::readInputs() {
     Result<Tensor> tensor = file->tensor(argument.name);
     if (!tensor)
       return tensor.takeError();
-    if (argument.isTensor())
+    if (argument.isTensor()) {
+      if (Status status = relayout(*tensor, layout, argument.unitInnerStride, /*isInput=*/true); !status)
+        return status;
       inputs.emplace_back(std::move(*tensor));
-    else if (runtime::isFloat(tensor->dtype()))
+    } else if (runtime::isFloat(tensor->dtype()))
       inputs.emplace_back(tensor->loadLinear(0));
     else
       inputs.emplace_back(runtime::loadInteger(tensor->dtype(), tensor->data()));
@@ -154,6 +158,9 @@ Status Request::run(unsigned repeats) {
     auto results = jit::allocateOutputs(spec->kernel(), *shapes);
     if (!results)
       return results.takeError();
+    for (Tensor &result : *results)
+      if (Status status = relayout(result, layout, /*unit=*/true, /*isInput=*/false); !status)
+        return status;
     if (Status status = spec->run(inputs, *results); !status)
       return status;
     if (n == 0)
@@ -180,7 +187,10 @@ Status Request::judge() {
   for (size_t n = 0; n < outputs.size(); ++n) {
     const std::string &name = kernel.outputs[n].name;
     named.push_back({name, (*exact)[n]});
-    named.push_back({"got/" + name, outputs[n]});
+    auto got = outputs[n].contiguous();
+    if (!got)
+      return got.takeError();
+    named.push_back({"got/" + name, std::move(*got)});
     jit::Judgement judgement =
         jit::judge(name, jit::getJudgeRule(kernel, static_cast<unsigned>(n)), outputs[n], (*exact)[n], (*baseline)[n]);
     if (!judgement.right() && failsByChance(judgement, outputs[n]))
@@ -238,11 +248,20 @@ int conformance::serveSpecs(llvm::StringRef target, unsigned repeats) {
   while (std::getline(std::cin, line)) {
     llvm::SmallVector<llvm::StringRef> fields;
     llvm::StringRef(line).split(fields, '\t');
-    if (fields.size() != 3) {
-      llvm::errs() << "expected a spec, its inputs and a path for the reference's results, got '" << line << "'\n";
+    std::optional<Layout> layout;
+    if (fields.size() == 4)
+      layout = llvm::StringSwitch<std::optional<Layout>>(fields[3])
+                   .Case("row-major", Layout::RowMajor)
+                   .Case("heads-first", Layout::HeadsFirst)
+                   .Case("odd", Layout::Odd)
+                   .Default(std::nullopt);
+    if (!layout) {
+      llvm::errs() << "expected a spec, its inputs, a path for the reference's results and a layout, got '" << line
+                   << "'\n";
       return 2;
     }
-    llvm::outs() << llvm::json::Value(Request(fields[0], fields[1], fields[2]).carryOut(target, repeats)) << "\n";
+    llvm::outs() << llvm::json::Value(Request(fields[0], fields[1], fields[2], *layout).carryOut(target, repeats))
+                 << "\n";
     llvm::outs().flush();
   }
   return 0;

@@ -13,9 +13,10 @@ namespace attnc::conformance {
 /// reference: what starting a program for each would cost is paid once. Where `repeats` is 0 they are compiled, for any
 /// target that `attnc compile` takes, and nothing runs.
 ///
-/// A request is a line of three paths with tabs between them: a spec, the tensors of its arguments, and where results
-/// go: the reference's as f64, and the kernel's as "got/NAME". The answer is a line of JSON: how far it came ("stage"),
-/// why no further ("error"), a judgement of each result, and the seconds that each part took. Gives the exit status.
+/// A request is a line with tabs between a spec's path, that of the tensors of its arguments, that where results go
+/// (the reference's as f64, and the kernel's as "got/NAME"), and how tensors lie in memory: "row-major", "heads-first"
+/// or "odd". The answer is a line of JSON: how far it came ("stage"), why no further ("error"), a judgement of each
+/// result, and the seconds that each part took. Gives the exit status.
 int serveSpecs(llvm::StringRef target, unsigned repeats);
 
 } // namespace attnc::conformance

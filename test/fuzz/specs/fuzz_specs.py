@@ -33,7 +33,7 @@ import traceback
 
 import spec as specs
 import tensors
-from generate import LARGE, SMALL, Case, generate, with_schedules
+from generate import LARGE, LAYOUTS, SMALL, Case, generate, with_schedules
 from reduction import reduce
 from reference import run_spec
 from runner import Runner, Verdict, write_case
@@ -133,7 +133,7 @@ def judge_many(options: argparse.Namespace, worker: int, next_number, results, s
 
 def describe(case: Case) -> list[str]:
     """Shapes of tensors, and values where they are few."""
-    lines = []
+    lines = [f"//   {case.layout}"]
     for name, value in case.inputs.items():
         text = f"{value.reshape(-1).tolist()}" if value.size <= 6 else ""
         lines.append(f"//   {name}: {list(value.shape)} {text}".rstrip())
@@ -162,7 +162,7 @@ def shrink(options: argparse.Namespace, outcome: Outcome, results) -> None:
         f"\n--- {outcome.number} on {target}: {verdict.kind}: {verdict.reason}"[:400],
         small.spec.text().rstrip(), *describe(small),
         f"// whole:   {again}{share}{' --small' if options.small else ''}",
-        f"// reduced: {tool} --target {target} --spec {shlex.quote(str(spec))} --inputs {shlex.quote(str(inputs))}",
+        f"// reduced: {tool} --target {target} --spec {shlex.quote(str(spec))} --inputs {shlex.quote(str(inputs))} --layout {small.layout}",
     ]
     (folder / "fault.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
     results.put("\n".join(text))
@@ -292,7 +292,7 @@ def fuzz(options: argparse.Namespace) -> int:
 def judge_one(options: argparse.Namespace) -> int:
     """A spec from a file, on all targets."""
     text = pathlib.Path(options.spec).read_text(encoding="utf-8")
-    case = Case(0, specs.parse(text), tensors.read(pathlib.Path(options.inputs)), {})
+    case = Case(0, specs.parse(text), tensors.read(pathlib.Path(options.inputs)), {}, options.layout)
     case.expected = run_spec(case.spec, case.inputs)
     wrong = False
     for target in options.target:
@@ -333,6 +333,7 @@ def parse_options() -> argparse.Namespace:
     add("--reduction-time", type=float, default=40, metavar="SECONDS", help="time for each (40)")
     add("--spec", metavar="FILE", help="judge this spec, as --only saves them, instead of random ones")
     add("--inputs", metavar="FILE", help="with --spec: its arguments, a .safetensors file")
+    add("--layout", default=LAYOUTS[0], choices=LAYOUTS, help="with --spec: how tensors lie in memory (row-major)")
     add("--save", type=pathlib.Path, metavar="FOLDER", help="where failures go (build/release/fuzz-specs)")
     add("--binary", type=pathlib.Path, metavar="FILE", help=f"{BINARY}, where it is not in its place")
     options = parser.parse_args()

@@ -39,6 +39,10 @@ LARGE = Sizes(
 SMALL = Sizes((1, 3, 16, 17, 33, 48, 63, 64, 65, 70, 80, 129, 150, 200), (8, 16, 32, 64), (1, 1, 2), (1, 2), (1, 2, 4), 40_000, (0.9, 0.1))
 
 
+# As they are written; heads before rows; strides and addresses that are odd, the outermost dimension backwards.
+LAYOUTS = ("row-major", "heads-first", "odd")
+
+
 @dataclasses.dataclass
 class Case:
     """A spec, its inputs, and what they give."""
@@ -47,6 +51,7 @@ class Case:
     spec: Spec
     inputs: Arrays
     expected: Arrays
+    layout: str = "row-major"  # of tensors in memory, one of LAYOUTS
 
 
 class Generator:
@@ -63,7 +68,7 @@ class Generator:
 
     def draw_problem(self) -> None:
         rng, sizes = self.rng, self.sizes
-        self.element = rng.choices(["f32", "bf16", "f16"], [0.3, 0.42, 0.28])[0]
+        self.element = rng.choices(["f32", "bf16", "f16"], [0.22, 0.46, 0.32])[0]
         self.packed = rng.random() < 0.2
         self.batch = rng.choice(sizes.batches)
         self.queries, self.keys = rng.choice(sizes.rows), rng.choice(sizes.rows)
@@ -295,12 +300,13 @@ class Generator:
 def generate(seed: int, number: int, sizes: Sizes = LARGE) -> Case:
     generator = Generator(seed, number, sizes)
     generator.draw()
-    return Case(number, generator.spec, generator.inputs, generator.expected)
+    layout = random.Random(f"{seed}/{number}/layout").choices(LAYOUTS, [0.7, 0.1, 0.2])[0]
+    return Case(number, generator.spec, generator.inputs, generator.expected, layout)
 
 
 def with_schedules(case: Case, seed: int, target: str, share: float) -> Case:
     """The case with schedules of its own, for the machine of `target`, in about `share` of its kernels."""
-    scheduled = Case(case.number, case.spec.copy(), case.inputs, case.expected)
+    scheduled = Case(case.number, case.spec.copy(), case.inputs, case.expected, case.layout)
     machine = machine_of(target)
     for place, kernel in enumerate(scheduled.spec.kernels if machine else []):
         query, key, *values = (shape_of(case.spec.arguments[name]) for name in kernel.tensors)

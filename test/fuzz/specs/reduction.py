@@ -6,6 +6,7 @@ left is checked to be well conditioned, so that the small case is as good a proo
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 
@@ -49,7 +50,7 @@ def is_sound(case: Case) -> bool:
 
 
 def clone(case: Case) -> Case:
-    return Case(case.number, case.spec.copy(), dict(case.inputs), dict(case.expected))
+    return Case(case.number, case.spec.copy(), dict(case.inputs), dict(case.expected), case.layout)
 
 
 def settle(case: Case) -> Case:
@@ -266,6 +267,9 @@ def simplify_values(case: Case) -> Iterator[Case]:
 def reduce(case: Case, fails: Callable[[Case], bool], seconds: float) -> Case:
     """The smallest case found in so many seconds for which `fails` still holds."""
     deadline, best = time.monotonic() + seconds, case
+    plain = dataclasses.replace(case, layout="row-major")
+    if case.layout != plain.layout and fails(plain):
+        best = plain
     progress = True
     while progress and time.monotonic() < deadline:
         progress = False

@@ -192,7 +192,7 @@ class Runner:
     def judge(self, case: Case, seconds: dict[str, float]) -> Verdict:
         spec, inputs = write_case(self.folder, case)
         reference = self.folder / "reference.safetensors"
-        answer, ended = self.ask(f"{spec}\t{inputs}\t{reference}")
+        answer, ended = self.ask(f"{spec}\t{inputs}\t{reference}\t{case.layout}")
         if ended:
             said = self.said()
             line = next((line for line in said.splitlines() if re.search(r"LLVM ERROR|Assertion|ERROR:", line)), "")

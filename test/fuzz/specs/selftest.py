@@ -13,7 +13,7 @@ import numpy as np
 import fuzz_specs
 from arrays import ArrayGenerator
 from builder import Builder
-from generate import SMALL, generate, with_schedules
+from generate import LAYOUTS, SMALL, generate, with_schedules
 from reduction import reduce
 from reference import make_grid
 from runner import Runner
@@ -40,6 +40,13 @@ class DrawingTest(unittest.TestCase):
         texts = [generate(5, number, SMALL).spec.text() for number in range(300)]
         for operation in ("extf", "truncf"):
             self.assertTrue(any(f"arith.{operation}" in line and "f64" in line for text in texts for line in text.splitlines()), operation)
+
+    def test_layouts_are_drawn_and_taken_away(self) -> None:
+        cases = [generate(5, number, SMALL) for number in range(30)]
+        self.assertEqual({case.layout for case in cases}, set(LAYOUTS))
+        odd = next(case for case in cases if case.layout == "odd")
+        self.assertEqual(reduce(odd, lambda _: True, 5).layout, "row-major")
+        self.assertEqual(reduce(odd, lambda other: other.layout == "odd", 5).layout, "odd")
 
     def test_arrays_are_the_same_everywhere(self) -> None:
         arrays = ArrayGenerator(7)
