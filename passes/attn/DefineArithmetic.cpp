@@ -160,7 +160,7 @@ void Definer::defineNarrowing(Operation *op, bool isSigned) {
   if (!x.getType().isIndex() || widthOf(to) >= 64)
     return;
   ConstantIntRanges values = ranges.get(x);
-  APInt least = values.smin(), greatest = values.smax();
+  const APInt &least = values.smin(), &greatest = values.smax();
   if (isSigned ? least.isSignedIntN(widthOf(to)) && greatest.isSignedIntN(widthOf(to))
                : values.umax().isIntN(widthOf(to)))
     return;
