@@ -442,10 +442,12 @@ SmallVector<Value> ElementBody::emit(int64_t element) {
       values[from] = to;
       // A product and a sum become one operation, which rounds once, where results are narrow. Elements of tiles are
       // rounded before: a maximum that is taken from one has seen it as it is.
-      bool takesElement = !isa<arith::MulFOp>(inner) && llvm::any_of(inner.getOperands(), [&](Value operand) {
-        return llvm::is_contained(body.getArguments().take_front(tiles.size()), operand);
-      });
-      if (narrow && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner) && !takesElement)
+      auto takesElement = [&] {
+        return llvm::any_of(inner.getOperands(), [&](Value operand) {
+          return llvm::is_contained(body.getArguments().take_front(tiles.size()), operand);
+        });
+      };
+      if (narrow && (isa<arith::MulFOp>(inner) || (isa<arith::AddFOp, arith::SubFOp>(inner) && !takesElement())))
         to.getDefiningOp()->setAttr("fastmath",
                                     arith::FastMathFlagsAttr::get(ptx.b.getContext(), arith::FastMathFlags::contract));
     }

@@ -107,8 +107,14 @@ Value buildExp(ScalarBuilder &s, Value x, bool approximate) {
   return s.select(CmpFPredicate::UNO, x, x, x, power);
 }
 
+/// tanh x from e^2x: 1 - 2 / (e^2x + 1), which has no cancellation where |x| is not small.
+Value buildTanhOfPower(ScalarBuilder &s, Value power) {
+  Value reciprocal = s.instruction("llvm.nvvm.rcp.approx.ftz.f", s.add(power, s.number(1)));
+  return s.fma(reciprocal, s.number(-2), s.number(1));
+}
+
 /// tanh x: where |x| < 0.55, x + x^3 p(x^2) with p of degree 4, interpolated at Chebyshev nodes (relative error 6e-9
-/// before rounding, below 1 ulp after it); else 1 - 2 / (e^2|x| + 1), which has no cancellation there.
+/// before rounding, below 1 ulp after it); else from e^2|x|.
 Value buildTanh(ScalarBuilder &s, Value x, bool approximate) {
   if (approximate) // This becomes tanh.approx.f32.
     return LLVM::TanhOp::create(
@@ -125,9 +131,7 @@ Value buildTanh(ScalarBuilder &s, Value x, bool approximate) {
   // Here the power is off by 2^-22 of itself at most where it counts: 3 ulp of the result, next to what 16 bits show.
   bool isNarrow = hasNarrowResults(s.b.getInsertionBlock()->getParentOp());
   Value power = buildExp(s, s.add(magnitude, magnitude), /*approximate=*/isNarrow);
-  Value reciprocal = s.instruction("llvm.nvvm.rcp.approx.ftz.f", s.add(power, s.number(1)));
-  Value large = s.fma(reciprocal, s.number(-2), s.number(1));
-  large = math::CopySignOp::create(s.b, s.loc, large, x);
+  Value large = math::CopySignOp::create(s.b, s.loc, buildTanhOfPower(s, power), x);
   return s.select(arith::CmpFPredicate::OLT, magnitude, s.number(0.55f), small, large);
 }
 
@@ -149,9 +153,7 @@ struct ExpandCoarseTanh : OpRewritePattern<math::TanhOp> {
       x = product.getLhs();
       factor = static_cast<float>(2.0 * llvm::numbers::log2e * constant.getValueAsDouble());
     }
-    Value power = s.exp2(s.mul(x, s.number(factor)));
-    Value reciprocal = s.instruction("llvm.nvvm.rcp.approx.ftz.f", s.add(power, s.number(1)));
-    b.replaceOp(op, s.fma(reciprocal, s.number(-2), s.number(1)));
+    b.replaceOp(op, buildTanhOfPower(s, s.exp2(s.mul(x, s.number(factor)))));
     return success();
   }
 };

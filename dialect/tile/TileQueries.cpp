@@ -35,6 +35,11 @@ bool attnc::tile::reachesViewEnds(StoreOp store) {
                       [&](auto pair) { return reachesViewEnd(store.getView(), std::get<0>(pair), std::get<1>(pair)); });
 }
 
+bool attnc::tile::hasRoles(ProgramOp program) {
+  auto pipeline = program.getPipelineAttr();
+  return pipeline && pipeline.getStaging() == attnc::attn::Staging::Boxes;
+}
+
 bool attnc::tile::mayClearRows(PutOp put) {
   return !reachesViewEnd(put.getView(), put.getAxes()[0], put.getLimits()[0]);
 }

@@ -20,13 +20,17 @@ bool reachesViewEnd(mlir::Value view, int64_t axis, mlir::Value limit);
 /// Whether a store may write all of its tile that is inside the view.
 bool reachesViewEnds(StoreOp store);
 
+/// Whether warpgroups of `program` have roles, one that loads and others that compute. Without them products are
+/// synchronous: there is nothing to overlap them with.
+bool hasRoles(ProgramOp program);
+
 /// Whether a producer may have to clear rows that the copy of `put` brings: its limit of rows is not the view's end.
 bool mayClearRows(PutOp put);
 /// Whether it may have to for any put into `ring`.
 bool mayClearRows(RingOp ring);
 
-/// Buffers of its ring that the role holds where `get` runs: got by it, and not released yet. Branches of a condition
-/// leave as many behind as each other, and a loop's step or a tile of a queue as many as it found.
+/// Buffers of its ring that the role holds where `get` runs: got by it, and not released yet. Both branches of a
+/// condition are taken to change that number alike, and a step of a loop and a tile of a queue to leave it as it was.
 int64_t countHeldBuffers(GetOp get);
 
 /// The value that takes the place of `value`, an argument of a loop, in the loop's next step; null for other values.

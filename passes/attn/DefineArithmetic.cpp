@@ -159,10 +159,7 @@ void Definer::defineNarrowing(Operation *op, bool isSigned) {
   Type to = op->getResult(0).getType();
   if (!x.getType().isIndex() || widthOf(to) >= 64)
     return;
-  ConstantIntRanges values = ranges.get(x);
-  const APInt &least = values.smin(), &greatest = values.smax();
-  if (isSigned ? least.isSignedIntN(widthOf(to)) && greatest.isSignedIntN(widthOf(to))
-               : values.umax().isIntN(widthOf(to)))
+  if (isSigned ? ranges.fits(x, widthOf(to)) : ranges.get(x).umax().isIntN(widthOf(to)))
     return;
   ++guards;
   Value word = arith::IndexCastOp::create(b, loc, b.getI64Type(), x);

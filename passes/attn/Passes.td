@@ -22,8 +22,8 @@ def AttnDefineArithmetic : Pass<"attn-define-arithmetic"> {
   let description = [{
     Division by zero, the least number divided by -1, shifts by the width or more, and conversions of numbers that the
     integer type does not have: MLIR leaves their results open, and LLVM and hardware differ or trap. Guards by
-    `arith.select` make them what docs/spec.md says, and an index is cast to fewer bits by a truncation. Flags that promise something of operands (`nsw`, `exact`,
-    `fastmath`) go. What ranges prove to be safe stays as it is.
+    `arith.select` make them what docs/spec.md says, and an index is cast to fewer bits by a truncation. Flags that
+    promise something of operands (`nsw`, `exact`, `fastmath`) go. What ranges prove to be safe stays as it is.
 
     Before: `%r = arith.remsi %x, %y : i32`. After:
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/tile/TileOps.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/Passes.h"
@@ -56,9 +56,7 @@ static SetVector<Operation *> findLate(scf::ForOp loop) {
 namespace {
 struct AssignStages : attnc::tile::impl::TileAssignStagesBase<AssignStages> {
   void runOnOperation() override {
-    auto pipeline = getOperation().getPipelineAttr();
-    // Products without roles are synchronous: there is nothing to overlap them with.
-    if (!pipeline || pipeline.getStaging() == attnc::attn::Staging::Pieces)
+    if (!hasRoles(getOperation()))
       return;
     getOperation()->walk([&](scf::ForOp loop) {
       for (Operation *op : findLate(loop)) {

@@ -28,13 +28,13 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
 def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
   let summary = "Runs the product with values beside the softmax of the next keys";
   let description = [{
-    For programs with a `pipeline`: a loop over keys with one product of stage 1 (`tile-assign-stages`) is turned round (from
-    the last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and the product of
-    the step before. A remark says why a loop with such products is not. The first step's logits and the last step's product stand before and behind the loop. Captured tiles
-    that scores read are loaded a step before that.
+    For programs whose warpgroups have roles: a loop over keys with one product of stage 1 (`tile-assign-stages`) is turned
+    round (from the last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and
+    the product of the step before. A remark says why a loop with such products is not. The first step's logits stand
+    before the loop, and the last step's product after it. Captured tiles that scores read are loaded a step before that.
 
     Where its bounds are those of a part of the rows (`tile.part`), the steps that only other rows need stand before and
-    behind it, and do nothing but take their tiles (`tile.drop`). Loops that are not skewed go over the keys of all rows.
+    after it, and do nothing but take their tiles (`tile.drop`). Loops that are not skewed go over the keys of all rows.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];

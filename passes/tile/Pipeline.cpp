@@ -5,6 +5,7 @@
 // of one tile of keys runs while the logits of the next become weights.
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -355,9 +356,7 @@ static void visitKeysOfTile(scf::ForOp loop) {
 namespace {
 struct Pipeline : attnc::tile::impl::TilePipelineBase<Pipeline> {
   void runOnOperation() override {
-    auto pipeline = getOperation().getPipelineAttr();
-    // Products without roles are synchronous: there is nothing to run beside.
-    if (!pipeline || pipeline.getStaging() == attnc::attn::Staging::Pieces)
+    if (!hasRoles(getOperation()))
       return;
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });

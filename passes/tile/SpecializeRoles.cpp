@@ -258,8 +258,7 @@ void RoleSplitter::run() {
 namespace {
 struct SpecializeRoles : attnc::tile::impl::TileSpecializeRolesBase<SpecializeRoles> {
   void runOnOperation() override {
-    auto pipeline = getOperation().getPipelineAttr();
-    if (pipeline && pipeline.getStaging() == attnc::attn::Staging::Boxes)
+    if (hasRoles(getOperation()))
       RoleSplitter(getOperation()).run();
   }
 };

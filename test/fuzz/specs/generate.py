@@ -306,7 +306,7 @@ def generate(seed: int, number: int, sizes: Sizes = LARGE) -> Case:
 
 def with_schedules(case: Case, seed: int, target: str, share: float) -> Case:
     """The case with schedules of its own, for the machine of `target`, in about `share` of its kernels."""
-    scheduled = Case(case.number, case.spec.copy(), case.inputs, case.expected, case.layout)
+    scheduled = dataclasses.replace(case, spec=case.spec.copy())
     machine = machine_of(target)
     for place, kernel in enumerate(scheduled.spec.kernels if machine else []):
         query, key, *values = (shape_of(case.spec.arguments[name]) for name in kernel.tensors)

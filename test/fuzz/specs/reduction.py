@@ -50,7 +50,7 @@ def is_sound(case: Case) -> bool:
 
 
 def clone(case: Case) -> Case:
-    return Case(case.number, case.spec.copy(), dict(case.inputs), dict(case.expected), case.layout)
+    return dataclasses.replace(case, spec=case.spec.copy(), inputs=dict(case.inputs), expected=dict(case.expected))
 
 
 def settle(case: Case) -> Case:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from builder import Builder, Rejected
 from masks import cast, condition_leaf, random_condition, random_integer_op, tried
 from scalars import width_of
@@ -93,7 +95,7 @@ def leaf(builder: Builder) -> str:
 def double(builder: Builder, operand: str) -> str:
     """A function of `operand`, or of an integer, in f64."""
     rng = builder.rng
-    emit = lambda name, *operands: builder.emit(name, list(operands), ["f64"])
+    emit = functools.partial(operate, builder, type_name="f64")
     if rng.random() < 0.3:
         source = cast(builder, builder.pick("index"), rng.choice(["i32", "i64", "i16"]))
         wide = builder.emit(rng.choice(["arith.sitofp", "arith.uitofp"]), [source], [builder.types[source], "f64"])
@@ -112,7 +114,7 @@ def double(builder: Builder, operand: str) -> str:
         elif name == "math.clampf":
             wide = emit(name, wide, builder.constant(-2.0, "f64"), builder.constant(1.5, "f64"))
         elif name == "arith.select":
-            wide = builder.emit(name, [condition_leaf(builder), wide, number], ["f64"])
+            wide = emit(name, condition_leaf(builder), wide, number)
         else:
             wide = emit(name, wide, number)
     return widen(builder, wide)
