@@ -12,6 +12,20 @@
 // TILE: tile.release %[[VALUES]]
 // TILE: tile.start %{{.*}}, %[[SECOND]],
 
+// A ring of one buffer has no second one to get: the first product ends before, or all would wait for ever.
+//
+// RUN: attnc compile %s --target nvptx:sm_90a --emit tile -o - --schedule '#attn.schedule<query_tile = 128, \
+// RUN:     key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24, \
+// RUN:     consumer_registers = 240, epilogue = direct>>' | FileCheck %s --check-prefix=ONE
+//
+// ONE: tile.role <consumer>
+// ONE: %[[FIRST:.*]] = tile.get %[[VALUES:.*]] : <1 x vector<64x72xbf16>>
+// ONE: tile.start %{{.*}}, %[[FIRST]],
+// ONE-NOT: tile.get %[[VALUES]]
+// ONE: tile.release %[[VALUES]]
+// ONE: %[[SECOND:.*]] = tile.get %[[VALUES]] : <1 x vector<64x72xbf16>>
+// ONE: tile.start %{{.*}}, %[[SECOND]],
+
 // CHECK: attnc_wait_4:
 // CHECK-NEXT: mbarrier.try_wait.parity.shared::cta.b64 p, [%{{.*}}], [[PARITY:%[a-z0-9]+]];
 // CHECK: wgmma.mma_async.sync.aligned.m64n72k16
