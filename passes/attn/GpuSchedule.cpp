@@ -419,8 +419,17 @@ static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr sched
                               << target.getArch() << " has " << atStart << " for each of " << threads << " threads";
   };
   Value value = kernel.getValueOrNull();
-  return failure(failed(check("logits", schedule.getKeyTile(), besideColumns)) ||
-                 (value && failed(check("outputs", headDim(value), besideColumns + leftOperand))));
+  if (failed(check("logits", schedule.getKeyTile(), besideColumns)) ||
+      (value && failed(check("outputs", headDim(value), besideColumns + leftOperand))))
+    return failure();
+  // A step's logits are on their way while the product with the values of the step before still adds to the outputs.
+  // With fewer registers ptxas lets no two products overlap, or finds none at all for them (C7512, C7600).
+  int64_t inFlight = (schedule.getKeyTile() + (value ? headDim(value) : 0)) / 2 + besideColumns;
+  if (inFlight > pipeline.getConsumerRegisters())
+    return kernel.emitError() << "the schedule's logits and outputs need " << inFlight << " registers of a thread (("
+                              << schedule.getKeyTile() << " + " << (value ? headDim(value) : 0) << ") / 2 + "
+                              << besideColumns << "), but its consumers have " << pipeline.getConsumerRegisters();
+  return success();
 }
 
 /// Checks that a schedule of the spec's own suits `target`; an error names what does not and the sum that shows it.
