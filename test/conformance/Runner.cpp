@@ -83,8 +83,12 @@ Status conformance::relayout(Tensor &tensor, Layout layout, bool unit, bool isIn
                                                       : allocateAs(tensor, layout);
   if (!other)
     return other.takeError();
-  for (int64_t n = 0, count = tensor.numElements(); n < count; ++n)
-    other->storeLinear(n, tensor.loadLinear(n));
+  // Bits, not numbers: a double does not hold every i64.
+  int64_t size = runtime::byteSize(tensor.dtype());
+  tensor.forEach([&](int64_t n, void *element) {
+    std::memcpy(static_cast<char *>(other->data()) + other->offsetOfLinear(n) * size, element,
+                static_cast<size_t>(size));
+  });
   tensor = std::move(*other);
   return {};
 }
