@@ -92,6 +92,7 @@ class Evaluator:
     """Evaluates a region's operations in turn."""
 
     library = False  # whether functions are those of a library for f32
+    ulps = 0  # by how much those are off beside
 
     def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, region: Region, precision: Precision,
                  logits: np.ndarray | None) -> None:
@@ -130,6 +131,10 @@ class Evaluator:
         side = op.sides.get(name)
         return self.value(side) if isinstance(side, str) else side
 
+    def shift(self, result: np.ndarray) -> np.ndarray:
+        """What a function gives that is off by `ulps`, as libraries for f32 may be by one or two."""
+        return result * (1 + self.ulps * 2.0**-23) if self.ulps else result
+
     def sugar(self, op: Op) -> np.ndarray:
         real = np.float64 if self.precision is Precision.EXACT else np.float32
         operands = [self.value(name) for name in op.operands]
@@ -138,7 +143,7 @@ class Evaluator:
         if op.name == "attn.softcap":
             cap = self.side(op, "cap")
             cap = cap.astype(real) if isinstance(cap, np.ndarray) else real(np.float32(cap))
-            return np.where(np.isinf(cap), operands[0], cap * np.tanh(operands[0] / cap)).astype(real)
+            return np.where(np.isinf(cap), operands[0], cap * self.shift(np.tanh(operands[0] / cap))).astype(real)
         if op.name == "attn.bias":
             return operands[0] + self.load(op.loads[0]).astype(real)
         if op.name == "attn.alibi":
@@ -203,6 +208,8 @@ class Evaluator:
             wide = [x.astype(np.float64) for x in wide]
         if name in FLOAT_UNARY:
             result = FLOAT_UNARY[name](wide[0])
+            if name not in EXACT_FUNCTIONS:
+                result = self.shift(result)
         elif name in FLOAT_BINARY:
             result = FLOAT_BINARY[name](*wide)
         elif name == "math.fma":
@@ -223,6 +230,9 @@ class Evaluator:
         self.values[op.result], self.types[op.result] = result, op.result_type
         return result
 
+
+# Functions that every machine computes to the last place.
+EXACT_FUNCTIONS = ("arith.negf", "math.absf", "math.ceil", "math.floor", "math.round", "math.roundeven", "math.trunc", "math.sqrt")
 
 # The first variant of the baseline that sums one product after the other.
 SEQUENTIAL = 100
@@ -288,9 +298,10 @@ def dropout_factors(grid: Grid, probability: np.float32, seed: int) -> np.ndarra
 
 
 def evaluate_region(spec: Spec, grid: Grid, inputs: Arrays, region: Region, precision: Precision,
-                    logits: np.ndarray | None = None, library: bool = False) -> np.ndarray:
+                    logits: np.ndarray | None = None, variant: int = 0) -> np.ndarray:
     evaluator = Evaluator(spec, grid, inputs, region, precision, logits)
-    evaluator.library = library
+    evaluator.library = variant > 0
+    evaluator.ulps = (0, 1, 0, -1)[variant % 4]
     for op in region.ops:
         evaluator.run(op)
     return evaluator.value(region.result)
@@ -311,7 +322,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
     with np.errstate(all="ignore"):
         scores = compute_logits(spec, kernel, inputs, grid, precision, variant)
         if kernel.score:
-            scores = evaluate_region(spec, grid, inputs, kernel.score, precision, scores, library=variant > 0)
+            scores = evaluate_region(spec, grid, inputs, kernel.score, precision, scores, variant)
         scores = np.where(compute_keep(spec, kernel, inputs, grid), scores, -np.inf).astype(real)
         maximum = scores.max(axis=-1, keepdims=True, initial=-np.inf)
         sinks = np.full((1, grid.heads, 1, 0), 0.0, dtype=real)
@@ -322,8 +333,10 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
         # Queries at or behind their length are empty, sinks or not.
         rows = np.arange(grid.queries).reshape(1, 1, -1, 1) < grid.query_lengths.reshape(-1, 1, 1, 1)
         empty = (maximum == -np.inf) | ~rows
-        total = np.exp(scores - maximum).sum(axis=-1, keepdims=True) + np.exp(sinks - maximum).sum(axis=-1, keepdims=True)
-        weights = np.where(empty, 0, np.exp(scores - maximum) / total)
+        # Half of the variants take powers of 2, as kernels do, of a product that is rounded.
+        power = (lambda x: np.exp2(x * real(np.log2(np.e)))) if variant % 4 >= 2 else np.exp
+        total = power(scores - maximum).sum(axis=-1, keepdims=True) + power(sinks - maximum).sum(axis=-1, keepdims=True)
+        weights = np.where(empty, 0, power(scores - maximum) / total)
         lse = np.where(empty, -np.inf, maximum + np.log(total))[..., 0]
         element = shape_of(spec.arguments[kernel.tensors[0]])[1]
         if dropout := kernel.clauses.get("dropout"):
