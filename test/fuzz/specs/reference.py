@@ -249,6 +249,16 @@ def gather(tensor: np.ndarray, kernel: Kernel, starts: np.ndarray, rows: int, re
     return np.ascontiguousarray(tensor.astype(real).transpose(0, 2, 1, 3))
 
 
+def multiply_in_turn(left: np.ndarray, right: np.ndarray, variant: int) -> np.ndarray:
+    """left @ right, summed one product after the other, in an order that `variant` says."""
+    terms = left.shape[-1]
+    order = np.random.default_rng(variant).permutation(terms) if variant > SEQUENTIAL else range(terms)
+    result = np.zeros((*left.shape[:-1], right.shape[-1]), dtype=left.dtype)
+    for term in order:
+        result += left[..., term, None] * right[..., None, term, :]
+    return result
+
+
 def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, precision: Precision,
                    variant: int = 0) -> np.ndarray:
     """S1. Variants sum the products in other orders: up to `SEQUENTIAL` in as many parts as their number says, from
@@ -269,10 +279,7 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
             query = query * real(scale)
             logits = np.zeros((*query.shape[:-1], key.shape[-2]), dtype=real)
             if variant >= SEQUENTIAL:
-                order = np.random.default_rng(variant).permutation(dims) if variant > SEQUENTIAL else range(dims)
-                for place in order:
-                    logits += query[..., place, None] * key[..., None, :, place]
-                return logits
+                return multiply_in_turn(query, key.transpose(0, 1, 3, 2), variant)
             for part in range(variant):
                 chosen = range(part, dims, variant)
                 logits = logits + query[..., chosen] @ key[..., chosen].transpose(0, 1, 3, 2)
@@ -315,6 +322,14 @@ def compute_keep(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid) -> np.n
     return keep
 
 
+def power_of_machine(x: np.ndarray) -> np.ndarray:
+    """e^x as kernels take it in f32: a power of 2 of a product that is rounded, by an instruction whose error, up to 2
+    ulp, is the same where its operand is."""
+    octaves = x * np.float32(np.log2(np.e))
+    wide = octaves.astype(np.float64)
+    return (np.exp2(wide) * (1 + 2.0**-22 * np.where(np.isfinite(wide), np.sin(1e5 * wide), 0))).astype(np.float32)
+
+
 def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision, variant: int = 0) -> Arrays:
     """The results of a kernel by their names. Variants of the baseline are as plain, and round elsewhere."""
     real = np.float64 if precision is Precision.EXACT else np.float32
@@ -333,8 +348,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
         # Queries at or behind their length are empty, sinks or not.
         rows = np.arange(grid.queries).reshape(1, 1, -1, 1) < grid.query_lengths.reshape(-1, 1, 1, 1)
         empty = (maximum == -np.inf) | ~rows
-        # Half of the variants take powers of 2, as kernels do, of a product that is rounded.
-        power = (lambda x: np.exp2(x * real(np.log2(np.e)))) if variant % 4 >= 2 else np.exp
+        power = power_of_machine if variant % 4 >= 2 else np.exp
         total = power(scores - maximum).sum(axis=-1, keepdims=True) + power(sinks - maximum).sum(axis=-1, keepdims=True)
         weights = np.where(empty, 0, power(scores - maximum) / total)
         lse = np.where(empty, -np.inf, maximum + np.log(total))[..., 0]
@@ -354,7 +368,9 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
         value = gather(inputs[kernel.tensors[2]], kernel, grid.key_starts, grid.keys, real)
         # What has no weight takes no part, even where it is no number.
         value = np.where(np.isfinite(value), value, 0)
-        out = (weights @ np.repeat(value, grid.heads // value.shape[1], axis=1)).transpose(0, 2, 1, 3)
+        value = np.repeat(value, grid.heads // value.shape[1], axis=1)
+        out = multiply_in_turn(weights, value, variant) if variant >= SEQUENTIAL else weights @ value
+        out = out.transpose(0, 2, 1, 3)
     if not kernel.packed:
         results = [out, lse]
     else:
