@@ -7,6 +7,7 @@ types of the inputs and f32, which tells how well conditioned a spec is.
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -322,12 +323,12 @@ def compute_keep(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid) -> np.n
     return keep
 
 
-def power_of_machine(x: np.ndarray) -> np.ndarray:
+def power_of_machine(x: np.ndarray, variant: int) -> np.ndarray:
     """e^x as kernels take it in f32: a power of 2 of a product that is rounded, by an instruction whose error, up to 2
-    ulp, is the same where its operand is."""
+    ulp, is the same where its operand is, and another in each variant."""
     octaves = x * np.float32(np.log2(np.e))
     wide = octaves.astype(np.float64)
-    return (np.exp2(wide) * (1 + 2.0**-22 * np.where(np.isfinite(wide), np.sin(1e5 * wide), 0))).astype(np.float32)
+    return (np.exp2(wide) * (1 + 2.0**-22 * np.where(np.isfinite(wide), np.sin(1e5 * wide + variant), 0))).astype(np.float32)
 
 
 def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision, variant: int = 0) -> Arrays:
@@ -348,7 +349,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
         # Queries at or behind their length are empty, sinks or not.
         rows = np.arange(grid.queries).reshape(1, 1, -1, 1) < grid.query_lengths.reshape(-1, 1, 1, 1)
         empty = (maximum == -np.inf) | ~rows
-        power = power_of_machine if variant % 4 >= 2 else np.exp
+        power = functools.partial(power_of_machine, variant=variant) if variant % 4 >= 2 else np.exp
         total = power(scores - maximum).sum(axis=-1, keepdims=True) + power(sinks - maximum).sum(axis=-1, keepdims=True)
         weights = np.where(empty, 0, power(scores - maximum) / total)
         lse = np.where(empty, -np.inf, maximum + np.log(total))[..., 0]
