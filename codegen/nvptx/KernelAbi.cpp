@@ -72,7 +72,7 @@ static int64_t countSlots(Type type) {
 }
 
 KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
-  bool boxes = program.getPipelineAttr().getStaging() == attn::Staging::Boxes;
+  bool boxes = program.getPipelineAttr().getStaging() == attn::Staging::Tma;
   program.walk([&](Operation *op) {
     if (!boxes)
       return;
@@ -126,7 +126,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   readArguments(builder, program);
   if (!program.getWorkspace())
     return;
-  early = program.getPipelineAttr().getEarly() && program.getBody().getOps<tile::CensusOp>().empty();
+  early = program.getPipelineAttr().getEarly() && program.getBody().getOps<tile::BlockMaskOp>().empty();
   unsigned last = types.size() - 1;
   byValue(last, LLVM::LLVMArrayType::get(i64, workspaceSlots), 8);
   readWorkspace(builder, program, function.getArgument(last));

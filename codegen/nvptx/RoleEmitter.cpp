@@ -168,7 +168,7 @@ Value RoleEmitter::fetchNumber() {
 }
 
 /// While there are tiles: from the counter, or every n-th.
-LogicalResult RoleEmitter::emitEach(tile::EachOp each) {
+LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   Location loc = ptx.loc;
@@ -230,7 +230,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case([&](scf::ForOp loop) { result = emitFor(loop); })
       .Case([&](scf::IfOp branch) { result = emitIf(branch); })
-      .Case([&](tile::EachOp each) { result = emitEach(each); })
+      .Case([&](tile::PersistentOp each) { result = emitEach(each); })
       .Case([&](tile::PutOp put) {
         if (copies)
           copies->emit(put);
@@ -248,14 +248,14 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::StartOp start) { emitStart(start); })
       .Case([&](tile::AwaitOp await) { emitAwait(await); })
       .Case([&](tile::AnyOp any) { rowwise.emitAny(any); })
-      .Case([&](tile::TurnOp turn) { emitTurn(turn.getKind()); })
+      .Case([&](tile::PingPongOp turn) { emitPingPong(turn.getKind()); })
       .Case([&](tile::PartOp part) { emitPart(part); })
-      .Case([&](tile::DropOp) { context.syncWarpgroup(); })
+      .Case([&](tile::SkipOp) { context.syncWarpgroup(); })
       .Case([&](tile::ExtentOp extent) {
-        if (!CensusEmitter::owns(extent))
+        if (!BlockMaskEmitter::owns(extent))
           ExtentEmitter(context).emit(extent);
       })
-      .Case([&](tile::CensusOp census) { result = CensusEmitter(context, base).emit(census); })
+      .Case([&](tile::BlockMaskOp blockMask) { result = BlockMaskEmitter(context, base).emit(blockMask); })
       .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })
       .Case([&](tile::StoreOp store) { stores.emit(store); })
       // Rings have their place already, and all rows of a warpgroup are computed.
@@ -339,11 +339,11 @@ void RoleEmitter::emitPart(tile::PartOp part) {
 }
 
 /// Turns go round the consumers: warpgroup w waits on barrier 1 + w and passes on to the next.
-void RoleEmitter::emitTurn(tile::TurnKind kind) {
+void RoleEmitter::emitPingPong(tile::PingPongKind kind) {
   Ptx &ptx = context.ptx;
   Value warpgroup = context.place.warpgroup;
   int64_t consumers = role.getWarpgroups();
-  if (kind == tile::TurnKind::Take)
+  if (kind == tile::PingPongKind::Wait)
     return ptx.barrierSync(ptx.add(warpgroup, firstTurnBarrier), 2 * warpgroupThreads);
   Value next = ptx.add(warpgroup, 1);
   Value wrapped = ptx.select(ptx.equal(next, consumers), ptx.i32(0), next);
@@ -352,12 +352,12 @@ void RoleEmitter::emitTurn(tile::TurnKind kind) {
 
 LogicalResult RoleEmitter::emit() {
   Ptx &ptx = context.ptx;
-  bool takesTurns = false;
-  role.walk([&](tile::TurnOp) { takesTurns = true; });
-  if (takesTurns) {
+  bool hasPingPong = false;
+  role.walk([&](tile::PingPongOp) { hasPingPong = true; });
+  if (hasPingPong) {
     // The first turn is warpgroup 0's.
     Value last = ptx.equal(context.place.warpgroup, role.getWarpgroups() - 1);
-    context.onlyIf(last, [&] { emitTurn(tile::TurnKind::Pass); });
+    context.onlyIf(last, [&] { emitPingPong(tile::PingPongKind::Arrive); });
   }
   if (failed(emitBlock(role.getBody().front())))
     return failure();

@@ -5,7 +5,7 @@
 #ifndef ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
 #define ATTNC_CODEGEN_NVPTX_ROLEEMITTER_H
 
-#include "codegen/nvptx/CensusEmitter.h"
+#include "codegen/nvptx/BlockMaskEmitter.h"
 #include "codegen/nvptx/CopyEmitter.h"
 #include "codegen/nvptx/ExtentEmitter.h"
 #include "codegen/nvptx/LoadEmitter.h"
@@ -34,14 +34,14 @@ public:
 private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   mlir::LogicalResult emitOp(mlir::Operation &op);
-  mlir::LogicalResult emitEach(tile::EachOp each);
+  mlir::LogicalResult emitEach(tile::PersistentOp each);
   mlir::Value fetchNumber();
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   void emitStart(tile::StartOp start);
   void emitAwait(tile::AwaitOp await);
   void emitPart(tile::PartOp part);
-  void emitTurn(tile::TurnKind kind);
+  void emitPingPong(tile::PingPongKind kind);
   void refreshSlots(mlir::Region &region);
 
   llvm::SmallVector<mlir::Type> flatTypes(mlir::Type type);

@@ -21,11 +21,11 @@ static bool isRowVectorOp(Operation &op) {
   auto type = dyn_cast<VectorType>(op.getResult(0).getType());
   return type && type.getRank() == 1 &&
          (isa<arith::ArithDialect, math::MathDialect, vector::VectorDialect>(op.getDialect()) ||
-          isa<tile::SpreadOp, tile::TotalOp>(op));
+          isa<tile::LanePartialOp, tile::WarpReduceOp>(op));
 }
 
 bool RowwiseEmitter::handles(Operation &op) {
-  return isa<tile::MapOp, tile::MaskOp, tile::ReduceOp, tile::PinOp>(op) || isRowVectorOp(op);
+  return isa<tile::MapOp, tile::MaskOp, tile::ReduceOp, tile::SchedBarrierOp>(op) || isRowVectorOp(op);
 }
 
 /// Elements of a thread's part of a tile of that many columns.
@@ -223,11 +223,11 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> slots) {
       result = context.scalar(broadcast.getSource());
     } else if (isa<vector::StepOp>(op)) {
       result = ptx.add(context.place.row, rowOf(slot));
-    } else if (auto spread = dyn_cast<tile::SpreadOp>(op)) {
+    } else if (auto spread = dyn_cast<tile::LanePartialOp>(op)) {
       Value whole = context.row(spread.getRows(), slot);
       Value first = ptx.equal(ptx.bitAnd(context.place.lane, lanesOfRow - 1), 0);
       result = ptx.select(first, whole, ptx.f32(0));
-    } else if (auto total = dyn_cast<tile::TotalOp>(op)) {
+    } else if (auto total = dyn_cast<tile::WarpReduceOp>(op)) {
       Value part = context.row(total.getParts(), slot);
       result = total.getGreatest() ? greatestOverLanes(part) : sumOverLanes(part);
     } else {
@@ -257,7 +257,7 @@ void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> slots) {
     emitMask(mask, slots);
   else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     emitReduce(reduce, slots);
-  else if (!isa<tile::PinOp>(op))
+  else if (!isa<tile::SchedBarrierOp>(op))
     emitVector(op, slots);
 }
 
@@ -266,7 +266,7 @@ void RowwiseEmitter::flush() {
   std::swap(operations, waiting);
   bool joinsRows = llvm::any_of(operations, llvm::IsaPred<tile::ReduceOp>);
   auto pin = [&](Operation *op) {
-    if (isa<tile::PinOp>(op))
+    if (isa<tile::SchedBarrierOp>(op))
       context.ptx.pin(context.abi.getTileCount());
   };
   if (!context.pipeline.getByRow() || !joinsRows) {

@@ -62,7 +62,7 @@ private:
   LogicalResult emitRoles();
   LogicalResult emitRole(tile::RoleOp role, int64_t firstWarpgroup);
   LogicalResult emitWithoutRoles();
-  void awaitCensus();
+  void awaitBlockMask();
 
   tile::ProgramOp program;
   KernelAbi abi;
@@ -98,14 +98,14 @@ LogicalResult KernelEmitter::emit() {
   base = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI32Type(), pointer);
   threadId = ptx.threadId();
   warpgroup = ptx.uniform(ptx.shiftRight(threadId, 7));
-  if (program.getPipelineAttr().getStaging() == attn::Staging::Boxes)
+  if (program.getPipelineAttr().getStaging() == attn::Staging::Tma)
     return emitRoles();
   return emitWithoutRoles();
 }
 
-/// A kernel that starts early waits for its census, and sees what that has written (PTX ISA 9.7.13.13). Launched in the
-/// plain way it goes on at once.
-void KernelEmitter::awaitCensus() {
+/// A kernel that starts early waits for its block mask, and sees what that has written (PTX ISA 9.7.13.13). Launched in
+/// the plain way it goes on at once.
+void KernelEmitter::awaitBlockMask() {
   if (abi.startsEarly())
     ptx.assembly({}, "griddepcontrol.wait;", "", {});
 }
@@ -113,7 +113,7 @@ void KernelEmitter::awaitCensus() {
 /// All warpgroups do the same, on the tile that has the block's number.
 LogicalResult KernelEmitter::emitWithoutRoles() {
   OpBuilder &b = ptx.b;
-  awaitCensus();
+  awaitBlockMask();
   EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
   context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0);
   context.scalars[program.getTile()] = ptx.blockId();
@@ -134,7 +134,7 @@ LogicalResult KernelEmitter::emitRoles() {
     b.setInsertionPoint(first.thenBlock()->getTerminator());
     RingEmitter::initBarriers(ptx, base, program);
   }
-  awaitCensus();
+  awaitBlockMask();
   ptx.blockSync();
 
   // Each role is one branch of a chain: registers move between warpgroups only so.

@@ -101,7 +101,7 @@ private:
   bool loadTile(const Instruction &instruction);
   bool storeTile(tile::StoreOp store);
   bool computeExtent(const Instruction &instruction);
-  bool listSteps(tile::CensusOp census);
+  bool listSteps(tile::BlockMaskOp blockMask);
   bool multiply(Product &product);
 
   // AgentSync.cpp: what others see.
@@ -113,7 +113,7 @@ private:
   Progress release(tile::ReleaseOp op);
   Progress start(const Instruction &instruction, tile::StartOp op);
   Progress await(const Instruction &instruction, tile::AwaitOp op);
-  Progress turn(tile::TurnOp op);
+  Progress turn(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
   Progress sync(mlir::Operation *op);
   bool isFree(const Ring &ring) const;
@@ -145,7 +145,7 @@ private:
   std::optional<int64_t> meeting; ///< at a barrier: the meeting that the agent waits for
   std::optional<int64_t> landing; ///< in a put: the filling that it waits for, to clear rows of it
   std::deque<Drain> drains;
-  std::vector<int64_t> fullSteps, otherSteps; ///< of a census: where those start that keep all, and some
+  std::vector<int64_t> fullSteps, otherSteps; ///< of a block mask: where those start that keep all, and some
 };
 
 } // namespace attnc::sim

@@ -62,11 +62,11 @@ bool Agent::compute(const Instruction &instruction) {
   case Action::NoteStep: {
     bool some = values[instruction.operands[0]].number.i, all = values[instruction.operands[1]].number.i;
     if (some)
-      (all ? fullSteps : otherSteps).push_back(held(cast<tile::CensusOp>(instruction.op).getStart()).number.i);
+      (all ? fullSteps : otherSteps).push_back(held(cast<tile::BlockMaskOp>(instruction.op).getStart()).number.i);
     return true;
   }
   case Action::ListSteps:
-    return listSteps(cast<tile::CensusOp>(instruction.op));
+    return listSteps(cast<tile::BlockMaskOp>(instruction.op));
   default:
     llvm_unreachable("others see it");
   }
@@ -229,7 +229,7 @@ bool Agent::computeSpread(const Instruction &instruction) {
 
 /// The sum of what the lanes have, or the greatest of it.
 bool Agent::computeTotal(const Instruction &instruction) {
-  bool isMax = cast<tile::TotalOp>(instruction.op).getGreatest();
+  bool isMax = cast<tile::WarpReduceOp>(instruction.op).getGreatest();
   const Array &parts = *values[instruction.operands[0]].array;
   auto result = std::make_shared<Array>(parts.rows, 1);
   for (int64_t row = 0; row < parts.rows; ++row) {
@@ -416,8 +416,8 @@ bool Agent::computeExtent(const Instruction &instruction) {
   return true;
 }
 
-/// Writes what the steps of a census were noted as. The first warp does it for the block.
-bool Agent::listSteps(tile::CensusOp census) {
+/// Writes the list of a block mask from what was noted of each step. The first warp does it for the block.
+bool Agent::listSteps(tile::BlockMaskOp blockMask) {
   std::vector<int64_t> row{static_cast<int64_t>(fullSteps.size()),
                            static_cast<int64_t>(fullSteps.size() + otherSteps.size())};
   row.insert(row.end(), fullSteps.begin(), fullSteps.end());
@@ -428,8 +428,8 @@ bool Agent::listSteps(tile::CensusOp census) {
   for (size_t column = 0; part == 0 && column < row.size(); ++column) {
     Number number;
     number.i = row[column];
-    if (!block.device.store(census, name(), party, census.getList(),
-                            {held(census.getRow()).number.i, static_cast<int64_t>(column)}, number))
+    if (!block.device.store(blockMask, name(), party, blockMask.getList(),
+                            {held(blockMask.getRow()).number.i, static_cast<int64_t>(column)}, number))
       return false;
   }
   return true;

@@ -21,13 +21,13 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
   if (instruction.action == Action::Sync)
     return sync(instruction.op);
   return llvm::TypeSwitch<Operation *, Progress>(instruction.op)
-      .Case([&](tile::EachOp) { return nextTile(instruction); })
+      .Case([&](tile::PersistentOp) { return nextTile(instruction); })
       .Case([&](tile::PutOp op) { return put(op); })
       .Case([&](tile::GetOp op) { return get(instruction, op); })
       .Case([&](tile::ReleaseOp op) { return release(op); })
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
-      .Case([&](tile::TurnOp op) { return turn(op); })
+      .Case([&](tile::PingPongOp op) { return turn(op); })
       .Case([&](tile::StoreOp op) { return stage(op); });
 }
 
@@ -42,7 +42,7 @@ bool Agent::isFree(const Ring &ring) const {
   });
 }
 
-/// Fetches and posts, receives, or counts up, as `tile.each` says.
+/// Fetches and posts, receives, or counts up, as `tile.persistent` says.
 Agent::Progress Agent::nextTile(const Instruction &instruction) {
   Device &device = block.device;
   Ring *ring = instruction.operands.empty() ? nullptr : values[instruction.operands[0]].ring;
@@ -310,8 +310,8 @@ Agent::Progress Agent::await(const Instruction &instruction, tile::AwaitOp op) {
 }
 
 /// Turns are barriers of two warpgroups: one passes, the next takes.
-Agent::Progress Agent::turn(tile::TurnOp op) {
-  if (op.getKind() == tile::TurnKind::Take) {
+Agent::Progress Agent::turn(tile::PingPongOp op) {
+  if (op.getKind() == tile::PingPongKind::Wait) {
     ThreadBlock::Turn &turn = block.turns[part];
     if (waits(op)) {
       if (turn.passes == 0)

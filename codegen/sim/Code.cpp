@@ -83,7 +83,7 @@ LogicalResult Code::compileIf(scf::IfOp branch) {
   return success();
 }
 
-LogicalResult Code::compileEach(tile::EachOp each) {
+LogicalResult Code::compileEach(tile::PersistentOp each) {
   append(Action::FirstTile, each);
   int test = here();
   append(Action::NextTile, each, each->getOperands(), each.getTile());
@@ -95,18 +95,18 @@ LogicalResult Code::compileEach(tile::EachOp each) {
 }
 
 /// A loop that notes every step, and lists them behind the last.
-LogicalResult Code::compileCensus(tile::CensusOp census) {
-  append(Action::Move, census, census.getLow(), census.getStart());
+LogicalResult Code::compileBlockMask(tile::BlockMaskOp blockMask) {
+  append(Action::Move, blockMask, blockMask.getLow(), blockMask.getStart());
   int test = here();
-  append(Action::LoopTest, census, {census.getStart(), census.getHigh()});
-  Block &body = census.getBody().front();
+  append(Action::LoopTest, blockMask, {blockMask.getStart(), blockMask.getHigh()});
+  Block &body = blockMask.getBody().front();
   if (failed(compileBlock(body)))
     return failure();
-  append(Action::NoteStep, census, body.getTerminator()->getOperands());
-  append(Action::Advance, census, {census.getStart(), census.getStep()}, census.getStart());
-  append(Action::Jump, census).target = test;
+  append(Action::NoteStep, blockMask, body.getTerminator()->getOperands());
+  append(Action::Advance, blockMask, {blockMask.getStart(), blockMask.getStep()}, blockMask.getStart());
+  append(Action::Jump, blockMask).target = test;
   instructions[test].target = here();
-  append(Action::ListSteps, census, census->getOperands());
+  append(Action::ListSteps, blockMask, blockMask->getOperands());
   return success();
 }
 
@@ -136,8 +136,8 @@ LogicalResult Code::compileOp(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](scf::ForOp loop) { return compileFor(loop); })
       .Case([&](scf::IfOp branch) { return compileIf(branch); })
-      .Case([&](tile::EachOp each) { return compileEach(each); })
-      .Case([&](tile::CensusOp census) { return compileCensus(census); })
+      .Case([&](tile::PersistentOp each) { return compileEach(each); })
+      .Case([&](tile::BlockMaskOp blockMask) { return compileBlockMask(blockMask); })
       .Case([&](tile::MapOp map) { return compileElementwise(map); })
       .Case([&](tile::MaskOp mask) { return compileElementwise(mask); })
       .Case([&](tile::ReduceOp) { return simple(Action::Reduce); })
@@ -156,11 +156,11 @@ LogicalResult Code::compileOp(Operation &op) {
       })
       .Case([&](tile::AnyOp) { return simple(Action::Any); })
       .Case([&](tile::AwaitOp) { return simple(Action::Await); })
-      .Case([&](tile::TurnOp) { return simple(Action::Turn); })
-      .Case([&](tile::SpreadOp) { return simple(Action::Spread); })
-      .Case([&](tile::TotalOp) { return simple(Action::Total); })
+      .Case([&](tile::PingPongOp) { return simple(Action::PingPong); })
+      .Case([&](tile::LanePartialOp) { return simple(Action::Spread); })
+      .Case([&](tile::WarpReduceOp) { return simple(Action::Total); })
       .Case([&](tile::PartOp) { return simple(Action::Part); })
-      .Case<tile::PinOp, tile::DropOp, tile::LiveRowsOp>([&](auto) { return simple(Action::Nothing); })
+      .Case<tile::SchedBarrierOp, tile::SkipOp, tile::LiveRowsOp>([&](auto) { return simple(Action::Nothing); })
       .Case([&](memref::DimOp) { return simple(Action::Dim); })
       .Case([&](memref::LoadOp) { return simple(Action::ReadView); })
       .Case([&](vector::StepOp) { return simple(Action::Step); })

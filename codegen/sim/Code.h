@@ -22,15 +22,15 @@ enum class Action : uint8_t {
   Part,      ///< tile.part
   Map,       ///< tile.map, tile.mask
   Reduce,    ///< tile.reduce
-  Spread,    ///< tile.spread
-  Total,     ///< tile.total
+  Spread,    ///< tile.lane_partial
+  Total,     ///< tile.warp_reduce
   Any,       ///< tile.any
   Product,   ///< tile.mma
   LoadTile,  ///< tile.load
   StoreTile, ///< tile.store without a buffer
   Extent,    ///< tile.extent
-  NoteStep,  ///< one step of a tile.census
-  ListSteps, ///< the end of a tile.census
+  NoteStep,  ///< one step of a tile.block_mask
+  ListSteps, ///< the end of a tile.block_mask
   Move,      ///< results become operands, all at once
   Advance,   ///< the induction variable of a loop
   Nothing,   ///< pins and the like
@@ -44,7 +44,7 @@ enum class Action : uint8_t {
   Release,   ///< tile.release
   Start,     ///< tile.start
   Await,     ///< tile.await
-  Turn,      ///< tile.turn
+  PingPong,  ///< tile.ping_pong
   Sync,      ///< tile.sync
   Stage,     ///< tile.store through a buffer
   End,
@@ -98,8 +98,8 @@ private:
   mlir::LogicalResult compileOp(mlir::Operation &op);
   mlir::LogicalResult compileFor(mlir::scf::ForOp loop);
   mlir::LogicalResult compileIf(mlir::scf::IfOp branch);
-  mlir::LogicalResult compileEach(tile::EachOp each);
-  mlir::LogicalResult compileCensus(tile::CensusOp census);
+  mlir::LogicalResult compileEach(tile::PersistentOp each);
+  mlir::LogicalResult compileBlockMask(tile::BlockMaskOp blockMask);
   template <typename Op>
   mlir::LogicalResult compileElementwise(Op op);
   Instruction &append(Action action, mlir::Operation *op, mlir::ValueRange operands = {},

@@ -57,17 +57,18 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected headroom with optimistic = true alone, got " << headroom;
   if (sectionBytes < 0)
     return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
-  if (staging == Staging::Pieces) {
+  if (staging == Staging::CpAsync) {
     if (producerRegisters != 0 || consumerRegisters != 0)
-      return emitError() << "expected 0 registers with staging = pieces, got " << producerRegisters << " and "
+      return emitError() << "expected 0 registers with staging = cp_async, got " << producerRegisters << " and "
                          << consumerRegisters;
     if (optimistic || ownKeys || turns || dynamic || epilogue != Epilogue::Direct)
-      return emitError() << "expected epilogue = direct and neither optimistic, own_keys, turns nor dynamic with "
-                            "staging = pieces";
+      return emitError() << "expected epilogue = direct and neither optimistic, own_keys, ping_pong nor dynamic with "
+                            "staging = cp_async";
     if (!llvm::isPowerOf2_64(consumers))
-      return emitError() << "expected consumers to be a power of two with staging = pieces, whose warps share rows by "
-                            "powers of two, got "
-                         << consumers;
+      return emitError()
+             << "expected consumers to be a power of two with staging = cp_async, whose warps share rows by "
+                "powers of two, got "
+             << consumers;
     return success();
   }
   for (int64_t registers : {producerRegisters, consumerRegisters})

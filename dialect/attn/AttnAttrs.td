@@ -33,19 +33,19 @@ def Attn_Epilogue : I32EnumAttr<"Epilogue", "how a block writes its output",
 }
 def Attn_EpilogueAttr : EnumAttr<Attn_Dialect, Attn_Epilogue, "epilogue">;
 
-def Attn_StagingBoxes : I32EnumAttrCase<"Boxes", 0, "boxes">;
-def Attn_StagingPieces : I32EnumAttrCase<"Pieces", 1, "pieces">;
+def Attn_StagingTma : I32EnumAttrCase<"Tma", 0, "tma">;
+def Attn_StagingCpAsync : I32EnumAttrCase<"CpAsync", 1, "cp_async">;
 
-/// How operands of products come to shared memory: a producer has the copy engine bring boxes, or all threads copy
-/// pieces of 16 bytes.
+/// How operands of products come to shared memory: a producer has the Tensor Memory Accelerator (TMA) bring boxes of
+/// tensors, or all threads copy pieces of 16 bytes (cp.async).
 def Attn_Staging : I32EnumAttr<"Staging", "how operands come to shared memory",
-                               [Attn_StagingBoxes, Attn_StagingPieces]> {
+                               [Attn_StagingTma, Attn_StagingCpAsync]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
 def Attn_StagingAttr : EnumAttr<Attn_Dialect, Attn_Staging, "staging">;
 def Attn_StagingParameter : EnumParameter<Attn_Staging> {
-  let defaultValue = "::attnc::attn::Staging::Boxes";
+  let defaultValue = "::attnc::attn::Staging::Tma";
 }
 
 def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
@@ -62,30 +62,30 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `optimistic` alone, as many
       more for weights to grow by. f16 has 8 at most; with sinks there are none, nor for bf16 under dropout.
     - `own_keys`: each consumer goes over the keys that the mask keeps for its own rows; else over those of the whole tile.
-    - `turns`: consumers take turns at issuing products.
+    - `ping_pong`: consumers take turns at issuing products, so that one computes weights while the other's products run.
     - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
     - `epilogue`: how the output leaves.
     - `dynamic`: blocks take tiles from a counter; else every n-th tile for n blocks.
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
-    - `census`: where only data says which tiles of keys a mask keeps (the kernel has `blocks`), a program of its own
+    - `block_mask`: where only data says which tiles of keys a mask keeps (the kernel has `blocks`), a program of its own
       lists them first; else every step looks for itself.
-    - `early`: the kernel starts while its census still runs, and waits for it before it reads the list.
-    - `staging`: how operands come to shared memory. With `boxes`, a producer warpgroup brings them and consumers compute
-      products of warpgroups. With `pieces` there are no roles: all warps copy, a step ahead of the products, which are
+    - `early`: the kernel starts while its block mask is still being computed, and waits before it reads the list.
+    - `staging`: how operands come to shared memory. With `tma`, a producer warpgroup brings them and consumers compute
+      products of warpgroups. With `cp_async` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers
-      are a power of two, and `turns` and `dynamic` do not apply.
+      are a power of two, and `ping_pong` and `dynamic` do not apply.
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
                         DefaultValuedParameter<"bool", "false">:$lazy,
                         DefaultValuedParameter<"bool", "false">:$optimistic,
                         DefaultValuedParameter<"bool", "false">:$own_keys,
-                        DefaultValuedParameter<"bool", "false">:$turns,
+                        DefaultValuedParameter<"bool", "false">:$ping_pong,
                         DefaultValuedParameter<"bool", "false">:$by_row,
                         EnumParameter<Attn_Epilogue>:$epilogue,
                         DefaultValuedParameter<"bool", "false">:$dynamic,
                         DefaultValuedParameter<"int64_t", "0">:$section_bytes,
-                        DefaultValuedParameter<"bool", "false">:$census,
+                        DefaultValuedParameter<"bool", "false">:$block_mask,
                         DefaultValuedParameter<"bool", "false">:$early,
                         Attn_StagingParameter:$staging,
                         DefaultValuedParameter<"int64_t", "0">:$headroom);

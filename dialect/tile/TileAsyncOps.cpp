@@ -38,7 +38,7 @@ LogicalResult RoleOp::verify() {
   return success();
 }
 
-LogicalResult EachOp::verify() {
+LogicalResult PersistentOp::verify() {
   Block &block = getBody().front();
   if (block.getNumArguments() != 1 || !block.getArgument(0).getType().isIndex())
     return emitOpError("expected a region of one argument, the number of the tile, an index");

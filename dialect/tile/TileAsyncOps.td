@@ -25,8 +25,8 @@ def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTermin
   let hasVerifier = 1;
 }
 
-def Tile_EachOp : Tile_Op<"each", [SingleBlock, NoTerminator]> {
-  let summary = "For each tile of the grid that this block works on";
+def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, NoTerminator]> {
+  let summary = "Persistent loop over the tiles of the grid that this block works on";
   let description = [{
     The region's argument is the number of the tile. Without `tiles`, block n of N works on tiles n, n + N, ...; with it,
     blocks take tiles from a counter in order: the producer fetches and posts their numbers in the ring.
@@ -131,17 +131,17 @@ def Tile_AwaitOp : Tile_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "$pending attr-dict `:` type($pending) `->` type($result)";
 }
 
-def Tile_PinOp : Tile_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Where a later wait must not move up past";
+def Tile_SchedBarrierOp : Tile_Op<"sched_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Keeps the assembler from moving a later wait up past this place";
   let description = [{
-    Assemblers move waits up to the last operation that they depend on; what stands between a pin and a wait runs beside
-    the product that is awaited.
+    Assemblers move waits up to the last operation that they depend on. What stands between this barrier and a wait
+    overlaps with the product that is awaited.
   }];
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_DropOp : Tile_Op<"drop", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Leaves a tile out that products of other warpgroups read";
+def Tile_SkipOp : Tile_Op<"skip", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Skips a tile that only products of other warpgroups read";
   let description = [{
     Stands where a product would read `tile` as its right operand, `transposed` or not. All threads of the warpgroup have
     seen the tile come, so that one of them may release its buffer.
@@ -150,12 +150,13 @@ def Tile_DropOp : Tile_Op<"drop", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "$tile (`transposed` $transposed^)? attr-dict `:` type($tile)";
 }
 
-def Tile_TurnOp : Tile_Op<"turn", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits for this consumer's turn to start products, or passes the turn on";
+def Tile_PingPongOp : Tile_Op<"ping_pong", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for this consumer's turn to start products, or signals the next consumer";
   let description = [{
-    The turn goes round the consumer warpgroups in order, from the first: while one starts products, the others compute.
+    Consumer warpgroups take turns in order, from the first: while one starts products, the others compute weights.
+    `wait` stands before the products, `arrive` after them.
   }];
-  let arguments = (ins Tile_TurnKindAttr:$kind);
+  let arguments = (ins Tile_PingPongKindAttr:$kind);
   let assemblyFormat = "$kind attr-dict";
 }
 
@@ -163,10 +164,10 @@ def Tile_TurnOp : Tile_Op<"turn", [MemoryEffects<[MemRead, MemWrite]>]> {
 // Rows over lanes
 //===----------------------------------------------------------------------===//
 
-def Tile_SpreadOp : Tile_Op<"spread", [Pure, SameOperandsAndResultType]> {
-  let summary = "Row vector as a sum of parts, one for each lane that shares the row";
+def Tile_LanePartialOp : Tile_Op<"lane_partial", [Pure, SameOperandsAndResultType]> {
+  let summary = "Splits a row vector into partial sums, one in each lane that shares the row";
   let description = [{
-    Until `tile.total`, each lane holds a part of each element: only multiplication by whole row vectors and
+    Until `tile.warp_reduce`, each lane holds a part of each element: only multiplication by whole row vectors and
     `tile.reduce <add>` with `partial` are meaningful. That saves a sum over lanes in every step.
   }];
   let arguments = (ins Tile_RowVector:$rows);
@@ -174,8 +175,8 @@ def Tile_SpreadOp : Tile_Op<"spread", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$rows attr-dict `:` type($rows)";
 }
 
-def Tile_TotalOp : Tile_Op<"total", [Pure, AllTypesMatch<["parts", "rows"]>]> {
-  let summary = "Row vector whose parts the lanes hold, or the greatest part of each row";
+def Tile_WarpReduceOp : Tile_Op<"warp_reduce", [Pure, AllTypesMatch<["parts", "rows"]>]> {
+  let summary = "Sums the lanes' partial sums of each row, or takes the greatest of them";
   let arguments = (ins Tile_RowVector:$parts, UnitAttr:$greatest);
   let results = (outs Tile_RowVector:$rows);
   let assemblyFormat = "$parts (`greatest` $greatest^)? attr-dict `:` type($parts)";

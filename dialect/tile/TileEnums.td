@@ -40,13 +40,13 @@ def Tile_RoleKindAttr : EnumAttr<Tile_Dialect, Tile_RoleKind, "role_kind"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Tile_TurnTake : I32EnumAttrCase<"Take", 0, "take">;
-def Tile_TurnPass : I32EnumAttrCase<"Pass", 1, "pass">;
-def Tile_TurnKind : I32EnumAttr<"TurnKind", "what to do with the turn", [Tile_TurnTake, Tile_TurnPass]> {
+def Tile_PingPongWait : I32EnumAttrCase<"Wait", 0, "wait">;
+def Tile_PingPongArrive : I32EnumAttrCase<"Arrive", 1, "arrive">;
+def Tile_PingPongKind : I32EnumAttr<"PingPongKind", "what to do with the turn", [Tile_PingPongWait, Tile_PingPongArrive]> {
   let cppNamespace = "::attnc::tile";
   let genSpecializedAttr = 0;
 }
-def Tile_TurnKindAttr : EnumAttr<Tile_Dialect, Tile_TurnKind, "turn_kind"> {
+def Tile_PingPongKindAttr : EnumAttr<Tile_Dialect, Tile_PingPongKind, "ping_pong_kind"> {
   let assemblyFormat = "`<` $value `>`";
 }
 

@@ -90,7 +90,7 @@ LogicalResult ExtentOp::verify() {
   return success();
 }
 
-LogicalResult CensusOp::verify() {
+LogicalResult BlockMaskOp::verify() {
   auto view = cast<MemRefType>(getList().getType());
   if (view.getRank() != 2 || !view.getElementType().isInteger(32))
     return emitOpError() << "expected a list of rows of i32, got " << view;

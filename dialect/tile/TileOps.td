@@ -101,8 +101,8 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
   let assemblyFormat = "`of` $count attr-dict";
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "SoftmaxOp", "CensusOp"]>]> {
-  let summary = "Ends an elementwise region, or that of a census";
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "SoftmaxOp", "BlockMaskOp"]>]> {
+  let summary = "Ends an elementwise region, or that of a block mask";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -175,7 +175,7 @@ def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperan
   let hasVerifier = 1;
 }
 
-def Tile_CensusOp : Tile_Op<"census", [SingleBlock, MemoryEffects<[MemRead]>]> {
+def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRead]>]> {
   let summary = "Lists the steps of a range that are needed";
   let description = [{
     The region tells of the step that starts at its argument whether some, and whether all, of its elements are kept.
@@ -186,7 +186,7 @@ def Tile_CensusOp : Tile_Op<"census", [SingleBlock, MemoryEffects<[MemRead]>]> {
     Example:
 
     ```mlir
-    tile.census %lists[%row] from %low to %high step %keys {
+    tile.block_mask %lists[%row] from %low to %high step %keys {
     ^bb0(%j: index):
       %least, %greatest = tile.extent %ids[%b, %j] to [%b, %last] : memref<?x?xi32> -> i32, i32
       ...
@@ -268,7 +268,7 @@ def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:
   let description = [{
     The first of `tiles` with every element that the region drops set to -inf (S3); `group` is that of `tile.map`. For a
     tile whose columns, as key rows from `j` on, lie in [`full_low`, `full_high`), the region is known to keep
-    everything: `tile-split-ranges` uses that. Where steps come from a list (see `tile.census`), the stretch is one of
+    everything: `tile-split-ranges` uses that. Where steps come from a list (see `tile.block_mask`), the stretch is one of
     the list, and `position` the step's place.
   }];
   let results = (outs Tile_F32Tile:$result);
@@ -277,7 +277,7 @@ def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "Joins the elements of each row into a row vector";
   let description = [{
-    With `partial`, `acc` and the result are parts (see `tile.spread`).
+    With `partial`, `acc` and the result are parts (see `tile.lane_partial`).
 
     Example: `%m1 = tile.reduce <max> %s, %m0 : vector<96x64xf32>, vector<96xf32>`
   }];

@@ -37,7 +37,7 @@ bool attnc::tile::reachesViewEnds(StoreOp store) {
 
 bool attnc::tile::hasRoles(ProgramOp program) {
   auto pipeline = program.getPipelineAttr();
-  return pipeline && pipeline.getStaging() == attnc::attn::Staging::Boxes;
+  return pipeline && pipeline.getStaging() == attnc::attn::Staging::Tma;
 }
 
 bool attnc::tile::mayClearRows(PutOp put) {
@@ -76,7 +76,7 @@ static int64_t countTaken(Operation &op, Value ring) {
 
 int64_t attnc::tile::countHeldBuffers(GetOp get) {
   int64_t held = 0;
-  for (Operation *op = get; !isa<RoleOp, EachOp, ProgramOp>(op); op = op->getParentOp())
+  for (Operation *op = get; !isa<RoleOp, PersistentOp, ProgramOp>(op); op = op->getParentOp())
     for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
       held += countTaken(*before, get.getRing());
   return held;

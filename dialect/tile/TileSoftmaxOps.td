@@ -32,7 +32,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
     (S7).
 
     With `lazy` the maximum stays as it was until it has grown by 8 octaves. With `fixed` it stays in any case, and is
-    any number near all scores. With `partial`, `sum` and `new_sum` are parts (see `tile.spread`).
+    any number near all scores. With `partial`, `sum` and `new_sum` are parts (see `tile.lane_partial`).
 
     `exponent` says how exponents (x - m) c - h are computed, with h the headroom:
 

@@ -35,7 +35,7 @@ public:
   ProgramWriter(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
                 StringRef name)
       : b(module, function, kernel, schedule, name), kernel(kernel), builder(b.builder), loc(b.loc),
-        listed(isCensusTaken(kernel, schedule)) {}
+        listed(hasBlockMask(kernel, schedule)) {}
 
   void write();
 
@@ -94,7 +94,7 @@ private:
   /// What all weights are taken relative to, in place of row maxima, where scores have limits that allow it.
   std::optional<float> reference;
   Value greatestSink; ///< of each row, where it may be beyond f32 in the unit of logits
-  bool listed;        ///< whether a census lists the steps
+  bool listed;        ///< whether a block mask lists the steps
 };
 
 } // namespace
@@ -326,13 +326,13 @@ void ProgramWriter::write() {
 }
 
 /// The program that runs before that of `kernel`, where its schedule wants one.
-static void writeCensus(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
-                        ScheduleAttr schedule, StringRef name) {
-  if (!isCensusTaken(kernel, schedule))
+static void writeBlockMask(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
+                           ScheduleAttr schedule, StringRef name) {
+  if (!hasBlockMask(kernel, schedule))
     return;
-  TileBuilder b(module, function, kernel, schedule, name, ProgramKind::Census);
+  TileBuilder b(module, function, kernel, schedule, name, ProgramKind::BlockMask);
   b.buildGeometry();
-  b.buildCensus();
+  b.buildBlockMask();
   tile::ReturnOp::create(b.builder, b.loc);
 }
 
@@ -357,7 +357,7 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
           name += "_" + std::to_string(number);
         for (ScheduleAttr schedule : schedules) {
           std::string from = schedules.size() > 1 ? "_from_" + std::to_string(schedule.getLeastQueries()) : "";
-          writeCensus(getOperation(), *function, kernel, schedule, name + "_census" + from);
+          writeBlockMask(getOperation(), *function, kernel, schedule, name + "_block_mask" + from);
           ProgramWriter(getOperation(), *function, kernel, schedule, name + "_tile" + from).write();
         }
       }

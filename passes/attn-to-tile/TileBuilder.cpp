@@ -35,7 +35,7 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
     types.push_back(viewType(argument));
   for (const KernelArgument &argument : function.outputs)
     types.push_back(viewType(argument));
-  if (isCensusTaken(kernel, schedule))
+  if (hasBlockMask(kernel, schedule))
     types.push_back(workspaceType());
   types.push_back(builder.getIndexType());
 
@@ -106,8 +106,8 @@ Value TileBuilder::viewDim(Value view, int64_t dim) {
 
 /// Number of tiles: padded B * H * ceil(Sq / queries) for tiles of that many queries; heads that share tiles count as
 /// one. Packed: sequences start anywhere, so there are at most ceil(T / queries) + B tiles a head, if there are rows at
-/// all; those left over find no sequence and do nothing. A census has a tile, and the workspace a row, for all heads
-/// together where the mask is the same for them.
+/// all; those left over find no sequence and do nothing. A block mask has a tile, and the workspace a row, for all
+/// heads together where the mask is the same for them.
 void TileBuilder::setGrid() {
   MLIRContext *context = builder.getContext();
   SmallVector<int64_t> sizes;
@@ -122,13 +122,13 @@ void TileBuilder::setGrid() {
   else
     tilesOfHead = tilesOfHead * sizeOf(kernel.getQuery(), 0);
   AffineExpr tiles = tilesOfHead * countHeadTiles();
-  if (!isCensusTaken(kernel, schedule)) {
+  if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {
-    AffineExpr lists = censusKnowsHeads() ? tiles : tilesOfHead;
+    AffineExpr lists = blockMaskKnowsHeads() ? tiles : tilesOfHead;
     AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getKeys());
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::Census ? lists : tiles));
-    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {lists, tile::CensusOp::columns(steps)}, context));
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::BlockMask ? lists : tiles));
+    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {lists, tile::BlockMaskOp::columns(steps)}, context));
   }
   program.setGridSizes(sizes);
 }
@@ -150,17 +150,18 @@ SmallVector<int64_t> TileBuilder::rowGroup(std::optional<int64_t> headDimension)
   return headDimension ? SmallVector<int64_t>{getHeads(), *headDimension} : SmallVector<int64_t>{getHeads()};
 }
 
-/// Finds head, batch and first row of a tile, and its row of the workspace, whose number a tile of a census has itself.
+/// Finds head, batch and first row of a tile, and its row of the workspace, whose number a tile of a block mask has
+/// itself.
 void TileBuilder::placeTile(Value tile) {
-  bool isListed = isCensusTaken(kernel, schedule), lists = kind == ProgramKind::Census;
-  bool hasHeads = !lists || censusKnowsHeads();
+  bool isListed = hasBlockMask(kernel, schedule), lists = kind == ProgramKind::BlockMask;
+  bool hasHeads = !lists || blockMaskKnowsHeads();
   Value heads = index(hasHeads ? countHeadTiles() : 1);
   if (kernel.isPacked()) {
     placeHead(arith::RemUIOp::create(builder, loc, tile, heads));
     Value place = arith::DivUIOp::create(builder, loc, tile, heads);
     buildPackedGeometry(place);
     if (isListed)
-      listRow = lists || censusKnowsHeads() ? tile : place;
+      listRow = lists || blockMaskKnowsHeads() ? tile : place;
     return;
   }
   geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
@@ -177,7 +178,7 @@ void TileBuilder::placeTile(Value tile) {
   placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
   geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
   if (isListed)
-    listRow = lists ? tile : add(mul(censusKnowsHeads() ? rest : geometry.batch, tiles), number);
+    listRow = lists ? tile : add(mul(blockMaskKnowsHeads() ? rest : geometry.batch, tiles), number);
 }
 
 void TileBuilder::buildGeometry() {
@@ -299,7 +300,7 @@ void TileBuilder::buildPackedGeometry(Value slot) {
 /// tensor ends; it may do so where a sequence does not end before it, or where what lies beyond does no harm.
 Value TileBuilder::rowLimit(Value view, Value base, Value count, bool endsEarly, bool anyBeyond) {
   PipelineAttr pipeline = getPipeline();
-  if (pipeline && pipeline.getStaging() == Staging::Boxes && (anyBeyond || !endsEarly))
+  if (pipeline && pipeline.getStaging() == Staging::Tma && (anyBeyond || !endsEarly))
     return viewDim(view, kernel.isPacked() ? 0 : 1);
   return add(base, count);
 }

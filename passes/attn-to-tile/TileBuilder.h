@@ -30,21 +30,22 @@ struct TileGeometry {
   mlir::Value holds;      ///< whether the tile has rows; null where each has
 };
 
-/// Keys [low, high) are visited; [fullLow, fullHigh) are kept by all queries of the tile. Where a census has listed the
-/// steps, all four are places in the list, and so is `position`, that of the step at hand.
+/// Keys [low, high) are visited; [fullLow, fullHigh) are kept by all queries of the tile. Where a block mask has listed
+/// the steps, all four are places in the list, and so is `position`, that of the step at hand.
 struct KeyBounds {
   mlir::Value low, fullLow, fullHigh, high;
   mlir::Value position = {};
 };
 
-/// What a program of a kernel does: the kernel's own work, or a census of the tiles of keys that its mask keeps.
-enum class ProgramKind { Kernel, Census };
+/// What a program of a kernel does: the kernel's own work, or the block mask, the list of tiles of keys that its mask
+/// keeps.
+enum class ProgramKind { Kernel, BlockMask };
 
 using tile::ExponentUnit;
 
-/// Whether a census lists the steps of the kernel's loop over keys: its schedule wants one, and there is something to
-/// list.
-bool isCensusTaken(KernelOpInterface kernel, ScheduleAttr schedule);
+/// Whether a block mask lists the steps of the kernel's loop over keys: its schedule wants one, and there is something
+/// to list.
+bool hasBlockMask(KernelOpInterface kernel, ScheduleAttr schedule);
 
 /// Builds the body of a `tile.program`.
 class TileBuilder {
@@ -62,14 +63,14 @@ public:
 
   /// Finds the tile's place in the problem.
   void buildGeometry();
-  /// Derives the keys to visit from the kernel's `bounds` region, or from the census where there is one.
+  /// Derives the keys to visit from the kernel's `bounds` region, or from the block mask where there is one.
   KeyBounds buildBounds();
   /// How far a step of the loop over keys leads: a tile of keys, or one place of the list.
   mlir::Value buildKeyStep();
   /// The key that the step `iv` of that loop starts at.
   mlir::Value buildKey(mlir::Value iv);
-  /// Lists the tiles of keys in the workspace: all that a program of `ProgramKind::Census` does.
-  void buildCensus();
+  /// Lists the tiles of keys in the workspace: all that a program of `ProgramKind::BlockMask` does.
+  void buildBlockMask();
   /// Whether some and all of the keys [j, j + key_tile) are kept, from the `blocks` region: (some, all).
   std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value j);
   /// Loads what the regions capture that does not depend on the key: scalars and row vectors.
@@ -154,7 +155,7 @@ private:
   bool keepsExistingKeysOnly();
   mlir::Type workspaceType() const;
   PipelineAttr programPipeline() const;
-  bool censusKnowsHeads();
+  bool blockMaskKnowsHeads();
   void setGrid();
   void setSizeRange();
   void placeTile(mlir::Value tile);

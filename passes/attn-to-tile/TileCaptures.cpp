@@ -230,14 +230,15 @@ static Value lastRow(TileBuilder &b, Value end) { return b.sub(b.least(end, b.ge
 /// First row and end of those whose keys are visited together: of the tile, or of a consumer's part of it.
 std::pair<Value, Value> TileBuilder::buildRowsOfBounds() {
   PipelineAttr pipeline = getPipeline();
-  if (kind == ProgramKind::Census || !pipeline || !pipeline.getOwnKeys() || getQueries() % pipeline.getConsumers() != 0)
+  if (kind == ProgramKind::BlockMask || !pipeline || !pipeline.getOwnKeys() ||
+      getQueries() % pipeline.getConsumers() != 0)
     return {geometry.row0, add(geometry.row0, index(getQueries()))};
   auto part = tile::PartOp::create(builder, loc, getQueries());
   return {add(geometry.row0, part.getFirst()), add(geometry.row0, part.getEnd())};
 }
 
 KeyBounds TileBuilder::buildBounds() {
-  if (!isCensusTaken(kernel, schedule) || kind == ProgramKind::Census)
+  if (!hasBlockMask(kernel, schedule) || kind == ProgramKind::BlockMask)
     return buildKeyBounds();
   Value zero = index(0);
   return {zero, zero, loadCount(zero), loadCount(index(1))};

@@ -39,7 +39,7 @@ constexpr Queries few = {256, 1024, 1024}, many = {any, 4096, 1024}, some = {any
 enum Kind : unsigned {
   Plain = 1,    ///< all keys up to some; elements take next to no registers beside the logits
   Windowed = 2, ///< the same for keys near the query alone: tiles are short
-  Listed = 4,   ///< the same for steps that a census lists
+  Listed = 4,   ///< the same for steps that a block mask lists
   Heavy = 8, ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
              ///< leave room
 };
@@ -180,9 +180,9 @@ static int64_t sectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
   return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
 }
 
-/// Bytes that a census holds for a step: of each range of a tensor that differs from step to step, or that other ranges
-/// place, the least and the greatest element.
-static int64_t censusBytesOfStep(KernelOpInterface kernel) {
+/// Bytes that a block mask holds for a step: of each range of a tensor that differs from step to step, or that other
+/// ranges place, the least and the greatest element.
+static int64_t blockMaskBytesOfStep(KernelOpInterface kernel) {
   constexpr unsigned firstKey = 4, lastKey = 5, wordBits = 32;
   Block &block = kernel.getBlocks().front();
   llvm::DenseSet<Value> varying = {block.getArgument(firstKey), block.getArgument(lastKey)};
@@ -201,16 +201,16 @@ static int64_t censusBytesOfStep(KernelOpInterface kernel) {
 }
 
 /// Whether only data says which tiles of keys the mask keeps. Looking in every step, in every role, costs more than it
-/// saves: products stop overlapping with what comes after them. It is for masks that read so many tensors that a census
-/// has no room for a warp's steps.
-static bool needsCensus(KernelOpInterface kernel) {
+/// saves: products stop overlapping with what comes after them. It is for masks that read so many tensors that a block
+/// mask has no room for a warp's steps.
+static bool needsBlockMask(KernelOpInterface kernel) {
   constexpr int64_t lanesOfWarp = 32;
-  return !kernel.getBlocks().empty() && censusBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::censusExtentBytes;
+  return !kernel.getBlocks().empty() && blockMaskBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::blockMaskExtentBytes;
 }
 
-/// Whether the kernel starts while the census before it still runs, which hides what a launch takes.
+/// Whether the kernel starts while its block mask is still being computed, which hides what a launch takes.
 static bool startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
-  return needsCensus(kernel) && target.getEarlyStart();
+  return needsBlockMask(kernel) && target.getEarlyStart();
 }
 
 /// Query heads of a group that a tile may hold together: as many as powers of two allow, or one where what becomes of
@@ -244,7 +244,7 @@ static bool hasWindow(KernelOpInterface kernel) {
 static Kind kindOf(KernelOpInterface kernel) {
   if (getElementRegisters(kernel) > 0)
     return Heavy;
-  if (needsCensus(kernel))
+  if (needsBlockMask(kernel))
     return Listed;
   return hasWindow(kernel) ? Windowed : Plain;
 }
@@ -269,9 +269,9 @@ static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
 static ScheduleAttr getPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step, bool lazy) {
   auto pipeline =
       PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
-                        /*consumer_registers=*/0, lazy, /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
+                        /*consumer_registers=*/0, lazy, /*optimistic=*/false, /*own_keys=*/false, /*ping_pong=*/false,
                         /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, sectionBytes(kernel, target),
-                        /*census=*/needsCensus(kernel), startsEarly(kernel, target), Staging::Pieces,
+                        /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
                         /*headroom=*/0);
   return ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
 }
@@ -325,7 +325,7 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
   int64_t section = sectionBytes(kernel, target);
   const Overlap &overlap = masked ? shape.masked : shape.full;
   int64_t rows = warpgroupRows * consumers;
-  bool ownKeys = overlap.ownKeys && consumers > 1 && !needsCensus(kernel);
+  bool ownKeys = overlap.ownKeys && consumers > 1 && !needsBlockMask(kernel);
   bool turns = overlap.turns && consumers > 1 && !isBoundByFunctions(kernel) && !hasWindow(kernel);
   Step step = selectStep(kernel, shape);
   ScheduleAttr schedule;
@@ -337,7 +337,7 @@ static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, Gp
         PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, shape.producerRegisters,
                           shape.consumerRegisters, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
                           /*by_row=*/true, room.epilogue,
-                          /*dynamic=*/true, section, needsCensus(kernel), startsEarly(kernel, target), Staging::Boxes,
+                          /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
                           findHeadroom(kernel).usual);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
@@ -437,9 +437,9 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline)
     return kernel.emitError() << "expected the schedule to have a pipeline for " << target.getArch();
-  bool pieces = pipeline.getStaging() == Staging::Pieces;
+  bool pieces = pipeline.getStaging() == Staging::CpAsync;
   if (!pieces && !usesWarpgroups(kernel, target))
-    return kernel.emitError() << "expected staging = pieces on " << target.getArch()
+    return kernel.emitError() << "expected staging = cp_async on " << target.getArch()
                               << (target.getWarpgroupMma() && target.getTensorCopies() ? " for f32" : "");
   if (schedule.getPanel() != warpgroupRows || schedule.getQueryTile() != warpgroupRows * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows

@@ -36,12 +36,12 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
         ring.setOffsetAttr(place(tile, ring.getRing().getType().getStages()));
     for (auto buffer : program.getBody().getOps<BufferOp>())
       buffer.setOffsetAttr(place(buffer.getSlot().getType().getTile(), 1));
-    // A program that takes a census does nothing else.
-    if (!program.getBody().getOps<CensusOp>().empty())
-      next += censusBytes;
+    // A program that computes a block mask does nothing else.
+    if (!program.getBody().getOps<BlockMaskOp>().empty())
+      next += blockMaskBytes;
     // Barriers and numbers, 8 bytes each, behind the tiles; the one for landings where a copy may bring too much.
     constexpr int64_t word = 8;
-    bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Boxes;
+    bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Tma;
     for (RingOp ring : hasRoles ? ArrayRef(rings) : ArrayRef<RingOp>()) {
       int64_t stages = ring.getRing().getType().getStages();
       ring.setBarriersAttr(builder.getI64IntegerAttr(next));

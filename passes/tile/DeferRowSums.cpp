@@ -57,10 +57,10 @@ static void defer(scf::ForOp loop) {
     }
     OpBuilder builder(loop);
     OpOperand &init = loop.getInitArgsMutable()[number];
-    init.set(SpreadOp::create(builder, loop.getLoc(), init.get()));
+    init.set(LanePartialOp::create(builder, loop.getLoc(), init.get()));
     builder.setInsertionPointAfter(loop);
     Value result = loop.getResult(number);
-    auto total = TotalOp::create(builder, loop.getLoc(), result);
+    auto total = WarpReduceOp::create(builder, loop.getLoc(), result);
     result.replaceAllUsesExcept(total, total);
   }
 }

@@ -41,7 +41,7 @@ static bool isOfRows(Operation *op) {
 static bool dropsBehind(scf::IfOp branch) {
   bool drops = false;
   for (Operation *op = branch->getNextNode(); op; op = op->getNextNode())
-    op->walk([&](DropOp) { drops = true; });
+    op->walk([&](SkipOp) { drops = true; });
   return drops;
 }
 
@@ -86,11 +86,11 @@ static void moveInto(scf::IfOp branch, const SetVector<Operation *> &followers) 
     builder.setInsertionPoint(yield);
     bool isBeside = &to == &grown.getThenRegion();
     if (isBeside)
-      PinOp::create(builder, branch.getLoc());
+      SchedBarrierOp::create(builder, branch.getLoc());
     for (Operation *op : followers)
       builder.clone(*op, mapping);
     if (isBeside)
-      PinOp::create(builder, branch.getLoc());
+      SchedBarrierOp::create(builder, branch.getLoc());
     SmallVector<Value> yielded(yield->getOperands());
     for (Value value : needed)
       yielded.push_back(mapping.lookup(value));
@@ -109,7 +109,7 @@ struct FinishRows : attnc::tile::impl::TileFinishRowsBase<FinishRows> {
   void runOnOperation() override {
     // Where steps come from a list, it costs eight documents 2.5 % (docs/rationale/hopper-ideas.md).
     auto pipeline = getOperation().getPipelineAttr();
-    if (!pipeline || pipeline.getCensus())
+    if (!pipeline || pipeline.getBlockMask())
       return;
     SmallVector<scf::IfOp> branches;
     getOperation()->walk([&](scf::IfOp branch) { branches.push_back(branch); });

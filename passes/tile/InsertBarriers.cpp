@@ -169,7 +169,7 @@ namespace {
 struct InsertBarriers : attnc::tile::impl::TileInsertBarriersBase<InsertBarriers> {
   void runOnOperation() override {
     auto pipeline = getOperation().getPipelineAttr();
-    if (!pipeline || pipeline.getStaging() != attnc::attn::Staging::Pieces)
+    if (!pipeline || pipeline.getStaging() != attnc::attn::Staging::CpAsync)
       return;
     RingFlow flow(getOperation());
     if (failed(flow.run()))

@@ -148,7 +148,7 @@ static void insertTurns(Block &block, bool late) {
     bool fresh = llvm::any_of(group, [](StartOp start) { return matchPattern(start.getAcc(), m_AnyZeroFloat()); });
     if (fresh) {
       OpBuilder builder(group.front());
-      TurnOp::create(builder, group.front().getLoc(), TurnKind::Take);
+      PingPongOp::create(builder, group.front().getLoc(), PingPongKind::Wait);
       builder.setInsertionPointAfter(group.back());
       if (late)
         for (Operation *op = group.back(); op; op = op->getNextNode())
@@ -156,7 +156,7 @@ static void insertTurns(Block &block, bool late) {
             builder.setInsertionPoint(await);
             break;
           }
-      TurnOp::create(builder, group.back().getLoc(), TurnKind::Pass);
+      PingPongOp::create(builder, group.back().getLoc(), PingPongKind::Arrive);
     }
     group.clear();
   };
@@ -192,19 +192,19 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
       makeAsync(product);
     role.walk([](GetOp get) { release(get); });
     bool late = pipeline.getOptimistic();
-    if (!pipeline.getTurns())
+    if (!pipeline.getPingPong())
       return;
     role.walk([&](Block *block) {
       if (!isa<MapOp, MaskOp>(block->getParentOp()))
         insertTurns(*block, late && isa<scf::ForOp>(block->getParentOp()));
     });
     // Turns go round: who leaves a step out has its turn all the same.
-    role.walk([&](DropOp drop) {
+    role.walk([&](SkipOp drop) {
       if (!drop.getTransposed())
         return;
       OpBuilder builder(drop);
-      TurnOp::create(builder, drop.getLoc(), TurnKind::Take);
-      TurnOp::create(builder, drop.getLoc(), TurnKind::Pass);
+      PingPongOp::create(builder, drop.getLoc(), PingPongKind::Wait);
+      PingPongOp::create(builder, drop.getLoc(), PingPongKind::Arrive);
     });
   }
 };

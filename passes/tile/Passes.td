@@ -34,7 +34,7 @@ def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
     before the loop, and the last step's product after it. Captured tiles that scores read are loaded a step before that.
 
     Where its bounds are those of a part of the rows (`tile.part`), the steps that only other rows need stand before and
-    after it, and do nothing but take their tiles (`tile.drop`). Loops that are not skewed go over the keys of all rows.
+    after it, and do nothing but take their tiles (`tile.skip`). Loops that are not skewed go over the keys of all rows.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];
@@ -98,7 +98,7 @@ def TileTrustMaxima : Pass<"tile-trust-maxima", "::attnc::tile::ProgramOp"> {
 def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {
   let summary = "Copies operands of products to shared memory ahead of them";
   let description = [{
-    For programs with `staging = pieces`: tiles that products read from memory go through rings in shared memory, which
+    For programs with `staging = cp_async`: tiles that products read from memory go through rings in shared memory, which
     all threads fill. What a loop over keys loads by its induction variable alone is loaded a step ahead: the first tile
     before the loop, each next one as soon as a buffer is free. Behind the last step nothing is read: its put has a limit
     of 0, and a get takes it out of the ring behind the loop, so that puts and gets are as many on every way.
@@ -110,7 +110,7 @@ def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> 
 def TileInsertBarriers : Pass<"tile-insert-barriers", "::attnc::tile::ProgramOp"> {
   let summary = "Waits and barriers of rings without roles";
   let description = [{
-    For programs with `staging = pieces`: follows the rings through loops and branches, and inserts `tile.sync` where a
+    For programs with `staging = cp_async`: follows the rings through loops and branches, and inserts `tile.sync` where a
     tile is got whose copy need not be done, and where a buffer is filled that a thread may still read.
   }];
   let statistics = [Statistic<"numSyncs", "syncs", "Barriers inserted">];
@@ -122,7 +122,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramO
     For programs with a `pipeline`: tiles that products read from memory go through rings in shared memory. The
     producer's part holds what decides about loads and the loads themselves; the consumers' part gets them from the
     rings. Both go over the tiles of the grid that the block is given. The producer's part is for all rows: what consumers
-    of some leave out (`tile.drop`) is no load of its own.
+    of some leave out (`tile.skip`) is no load of its own.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
@@ -143,7 +143,7 @@ def TileInsertSync : Pass<"tile-insert-sync", "::attnc::tile::ProgramOp"> {
   let summary = "Products in flight, waits, releases and turns";
   let description = [{
     In consumers, products start and are awaited where their results, or registers that they read, are next touched; a
-    buffer is released once the last product that reads it is done. With `turns`, consumers start products in turn;
+    buffer is released once the last product that reads it is done. With `ping_pong`, consumers start products in turn;
     with `optimistic` too, a turn in a loop lasts until the wait for the product in flight.
   }];
 }

@@ -238,7 +238,7 @@ void LoopSkewer::drop(MmaOp product, Value key) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), key);
   cloneLoad(product.getB().getDefiningOp<LoadOp>(), mapping);
-  DropOp::create(builder, loc, mapping.lookup(product.getB()), product.getTransposed());
+  SkipOp::create(builder, loc, mapping.lookup(product.getB()), product.getTransposed());
 }
 
 /// Right operands of `products` are left out once, if there are steps from key `from` to `to`.

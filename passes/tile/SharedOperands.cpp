@@ -12,7 +12,7 @@ SmallVector<LoadOp> attnc::tile::findSharedLoads(ProgramOp program) {
   SmallVector<LoadOp> loads;
   program->walk([&](LoadOp load) {
     bool products = !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
-      return isa<DropOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
+      return isa<SkipOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
     });
     if (products)
       loads.push_back(load);
@@ -66,7 +66,7 @@ static bool haveSamePlace(LoadOp a, LoadOp b) {
   auto isKey = [](LoadOp load) {
     return llvm::any_of(load->getUsers(), [](Operation *user) {
       auto product = dyn_cast<MmaOp>(user);
-      return product ? product.getTransposed() : cast<DropOp>(user).getTransposed();
+      return product ? product.getTransposed() : cast<SkipOp>(user).getTransposed();
     });
   };
   return isLeft(a) == isLeft(b) && isKey(a) == isKey(b);

@@ -17,7 +17,7 @@ SoftmaxEndOp tile::findEnd(Value sums) {
     Value next;
     if (isa<scf::YieldOp>(user) && isa<scf::IfOp, scf::ForOp>(user->getParentOp()))
       next = user->getParentOp()->getResult(use.getOperandNumber());
-    else if (isa<TotalOp>(user))
+    else if (isa<WarpReduceOp>(user))
       next = user->getResult(0);
     if (SoftmaxEndOp end = next ? findEnd(next) : SoftmaxEndOp())
       return end;

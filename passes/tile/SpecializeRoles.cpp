@@ -33,12 +33,12 @@ public:
 
 private:
   void createRings();
-  EachOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers);
+  PersistentOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers);
   void cloneScalars(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
   bool isOfConsumers(scf::IfOp branch) const;
   void cloneBranch(scf::IfOp branch, IRMapping &mapping);
-  void fillConsumer(EachOp each);
+  void fillConsumer(PersistentOp each);
   void stageStores();
 
   ProgramOp program;
@@ -61,11 +61,11 @@ void RoleSplitter::createRings() {
                              IntegerAttr(), IntegerAttr());
 }
 
-EachOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t registers) {
+PersistentOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t registers) {
   OpBuilder::InsertionGuard guard(builder);
   auto role = RoleOp::create(builder, loc, kind, warpgroups, registers);
   builder.createBlock(&role.getBody());
-  auto each = EachOp::create(builder, loc, numbers);
+  auto each = PersistentOp::create(builder, loc, numbers);
   builder.createBlock(&each.getBody(), {}, builder.getIndexType(), loc);
   return each;
 }
@@ -100,7 +100,7 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
       continue;
     if (auto load = dyn_cast<LoadOp>(op); load && rings.contains(load)) {
       // What some consumers leave out others take: it is loaded there.
-      if (llvm::all_of(load->getUsers(), llvm::IsaPred<DropOp>))
+      if (llvm::all_of(load->getUsers(), llvm::IsaPred<SkipOp>))
         continue;
       auto mapped = [&](ValueRange values) {
         return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
@@ -174,7 +174,7 @@ void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
 }
 
 /// Moves the program's body to the consumers; what loads through rings gets from them.
-void RoleSplitter::fillConsumer(EachOp each) {
+void RoleSplitter::fillConsumer(PersistentOp each) {
   Block &target = each.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(body)) {
     // All rows of a warpgroup are computed.
@@ -231,8 +231,8 @@ void RoleSplitter::run() {
   createRings();
   Operation *end = body.getTerminator();
   builder.setInsertionPoint(end);
-  EachOp producer = createRole(RoleKind::Producer, 1, pipeline.getProducerRegisters());
-  EachOp consumer = createRole(RoleKind::Consumer, pipeline.getConsumers(), pipeline.getConsumerRegisters());
+  PersistentOp producer = createRole(RoleKind::Producer, 1, pipeline.getProducerRegisters());
+  PersistentOp consumer = createRole(RoleKind::Consumer, pipeline.getConsumers(), pipeline.getConsumerRegisters());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(&producer.getBody().front());

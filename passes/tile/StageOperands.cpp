@@ -52,7 +52,7 @@ private:
 } // namespace
 
 /// Whether `op` reads the workspace, which nothing writes while a program runs. A place past the last of a list can be
-/// read: see `tile.census`.
+/// read: see `tile.block_mask`.
 static bool readsWorkspace(ProgramOp program, Operation *op) {
   auto load = dyn_cast<memref::LoadOp>(op);
   return load && load.getMemRef() == program.getWorkspaceView();
@@ -213,7 +213,7 @@ namespace {
 struct StageOperands : attnc::tile::impl::TileStageOperandsBase<StageOperands> {
   void runOnOperation() override {
     auto pipeline = getOperation().getPipelineAttr();
-    if (!pipeline || pipeline.getStaging() != attnc::attn::Staging::Pieces)
+    if (!pipeline || pipeline.getStaging() != attnc::attn::Staging::CpAsync)
       return;
     OperandStager stager(getOperation());
     stager.run();

@@ -31,8 +31,8 @@ from peers_data import data_points, find_model, measure_data, parse_columns
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
 CPU_MASKS = ("full", "causal")
-OTHERS = ("census", "host", "workspace", "compile", "cpu")  # what is no point
-CENSUS_VARIANTS = ("documents", "dense")
+OTHERS = ("block_mask", "host", "workspace", "compile", "cpu")  # what is no point
+BLOCK_MASK_VARIANTS = ("documents", "dense")
 OTHER_DIMS = (32, 96, 192)  # of the schedules for sm_90a that no other point shows
 # Elements that take registers of their own, and a list where two consumers work on it, by head dims.
 HEAVY = [(variant, dim) for variant in ("bias", "dropout") for dim in (64, 128, 256)] + [("documents", 64)]
@@ -75,12 +75,12 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
             report["points"].append(result)
             print(peers_report.line(result), flush=True)
         bench.torch.cuda.empty_cache()
-    if "census" in others:
-        lists = [case for _, case in points if case.variant in CENSUS_VARIANTS]
-        report["census"] = attempt_each(errors, "census", list({case.image: case for case in lists}.values()),
-                                        bench.measure_census)
-        for entry in report["census"]:
-            print(f"census {entry['case']}: {100 * entry['share']:.1f} % of the time of a launch", flush=True)
+    if "block_mask" in others:
+        lists = [case for _, case in points if case.variant in BLOCK_MASK_VARIANTS]
+        report["block_mask"] = attempt_each(errors, "block_mask", list({case.image: case for case in lists}.values()),
+                                        bench.measure_block_mask)
+        for entry in report["block_mask"]:
+            print(f"block mask {entry['case']}: {100 * entry['share']:.1f} % of the time of a launch", flush=True)
     if "host" in others:
         report["host"] = attempt(errors, "host", lambda: bench.measure_host(Case("causal", 128, 1024)))
         print("host", report["host"], flush=True)

@@ -179,9 +179,9 @@ class Bench:
         after = self.torch.cuda.mem_get_info()[0]
         return {"case": case.image, "sequence": case.sequence, "taken_bytes": before - after, **kernel.info()}
 
-    def measure_census(self, case: Case) -> dict[str, Any]:
-        """The share of a launch's time that the census of its tiles takes: replays of a graph of both kernels, and of one
-        whose census is left out, in turns. The list is ready then."""
+    def measure_block_mask(self, case: Case) -> dict[str, Any]:
+        """The share of a launch's time that its block mask takes: replays of a graph of both kernels, and of one
+        whose block mask is left out, in turns. The list is ready then."""
         data, stream = make_data(case, self.torch), self.torch.cuda.Stream()
         kernel = self.kernel(case)
         driver, handle = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(stream.cuda_stream)

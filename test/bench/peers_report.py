@@ -99,12 +99,12 @@ def section(report: dict[str, Any]) -> str:
     lists = [point for point in cycles.values() if point.get("ours", {}).get("kernels", 1) > 1]
     if lists:
         shares = (f"{100 * point['ours']['first_share']:.1f} % ({point['name'].split('/', 1)[1]})" for point in lists)
-        lines += [f"Of a launch's cycles the census of its tiles takes {', '.join(shares)}, counted where its kernels run "
+        lines += [f"Of a launch's cycles its block mask takes {', '.join(shares)}, counted where its kernels run "
                   "one by one; a kernel that starts early hides a part of that.", ""]
-    if census := report.get("census"):
-        shares = (f"{100 * entry['share']:.1f} % ({entry['case'].replace('_', ' ')})" for entry in census)
+    if shares_of_block_mask := report.get("block_mask"):
+        shares = (f"{100 * entry['share']:.1f} % ({entry['case'].replace('_', ' ')})" for entry in shares_of_block_mask)
         lines += [f"Of a launch's time it takes {', '.join(shares)}: replays of a graph of both kernels, and of one "
-                  "without the census, in turns.", ""]
+                  "without the block mask, in turns.", ""]
     if host := report.get("host"):
         lines += [
             *([f"Host time of a launch from C: {host['c_us']:.1f} µs."] if "c_us" in host else []),

@@ -42,11 +42,11 @@ static std::string queriesOf(attn::ScheduleAttr schedule) {
 /// How a GPU overlaps the steps of a schedule, and the registers that it takes.
 static void explainPipeline(attn::PipelineAttr pipeline) {
   llvm::raw_ostream &os = line("");
-  bool boxes = pipeline.getStaging() == attn::Staging::Boxes;
+  bool byTma = pipeline.getStaging() == attn::Staging::Tma;
   os << pipeline.getConsumers() << (pipeline.getConsumers() == 1 ? " warpgroup computes, " : " warpgroups compute, ")
-     << (boxes ? "one loads boxes" : "all warps load pieces") << ", " << pipeline.getStages()
+     << (byTma ? "one loads by TMA" : "all warps load by cp.async") << ", " << pipeline.getStages()
      << (pipeline.getStages() == 1 ? " stage" : " stages") << " of keys";
-  if (boxes)
+  if (byTma)
     os << "; " << pipeline.getConsumerRegisters() << " and " << pipeline.getProducerRegisters()
        << " registers a thread";
   os << '\n';

@@ -1,5 +1,5 @@
 // Captured tensors on a GPU. Where a thread's columns are all there and lie next to each other, one load brings two of
-// them; else a loop reads one at a time, and only what is there. Loads of booleans for a census are 16 wide.
+// them; else a loop reads one at a time, and only what is there. A block mask loads 16 booleans at a time.
 
 // RUN: attnc compile %s --target nvptx:sm_90a --entry bias --emit ptx -o - | FileCheck %s --check-prefix=BIAS
 // RUN: attnc compile %s --target nvptx:sm_90a --entry dense --emit ptx -o - | FileCheck %s --check-prefix=DENSE
@@ -8,7 +8,7 @@
 // BIAS-COUNT-16: ld.global.b32
 // BIAS: @%p{{[0-9]+}} ld.global.b16
 
-// DENSE: .visible .entry dense_census
+// DENSE: .visible .entry dense_block_mask
 // DENSE-COUNT-4: ld.global.v4.b32
 // DENSE: .visible .entry dense_tile
 // DENSE-COUNT-16: ld.global.b16

@@ -13,7 +13,7 @@ module attributes {attn.target = #gpu} {
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
                   shared_bytes = 0 : i64} {
     tile.role <producer> warpgroups 1 registers 24 {
-      tile.each {
+      tile.persistent {
       ^bb0(%n: index):
         %more = arith.constant true
         // expected-error@+1 {{has no meaning in a kernel for a GPU}}
@@ -42,7 +42,7 @@ module attributes {attn.target = #gpu} {
                   shared_bytes = 8240 : i64} {
     %ring = tile.ring {offset = 0 : i64, barriers = 8192 : i64} : <1 x vector<64x64xbf16>>
     tile.role <producer> warpgroups 1 registers 24 {
-      tile.each {
+      tile.persistent {
       ^bb0(%n: index):
         // expected-error@+1 {{expected columns that end with the view, where the copy engine stops}}
         tile.put %ring, %v[%n, %n] axes [0, 1] below(%end, %end) : <1 x vector<64x64xbf16>>, memref<?x64xbf16>

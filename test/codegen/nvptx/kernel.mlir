@@ -96,7 +96,7 @@ func.func @kernel(%q: tensor<?x?x16x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: t
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, turns = true, epilogue = staged, dynamic = true, section_bytes = 31457280>>)
+                                        consumer_registers = 240, ping_pong = true, epilogue = staged, dynamic = true, section_bytes = 31457280>>)
     : (tensor<?x?x16x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x16x128xbf16>
   return %o : tensor<?x?x16x128xbf16>
 }

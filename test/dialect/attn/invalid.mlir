@@ -657,9 +657,9 @@ func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stag
 // -----
 
 // The threads of a block share the rows of a copy evenly.
-// expected-error@+1 {{expected consumers to be a power of two with staging = pieces, whose warps share rows by powers of two, got 3}}
+// expected-error@+1 {{expected consumers to be a power of two with staging = cp_async, whose warps share rows by powers of two, got 3}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 3, stages = 2, query_stages = 1, producer_registers = 0,
-                                                        consumer_registers = 0, epilogue = direct, staging = pieces>}
+                                                        consumer_registers = 0, epilogue = direct, staging = cp_async>}
 
 // -----
 

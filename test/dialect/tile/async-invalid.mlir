@@ -67,7 +67,7 @@ tile.program @role_kind(%tile: index)
 
 func.func @each_without_number() {
   // expected-error@+1 {{op expected a region of one argument, the number of the tile, an index}}
-  tile.each {
+  tile.persistent {
   }
   return
 }
@@ -76,7 +76,7 @@ func.func @each_without_number() {
 
 func.func @each_type() {
   // expected-error@+1 {{op expected a region of one argument, the number of the tile, an index}}
-  tile.each {
+  tile.persistent {
   ^bb0(%n: i32):
   }
   return
@@ -86,7 +86,7 @@ func.func @each_type() {
 
 func.func @each_from_tiles(%ring: !tile.ring<2 x vector<8x16xf16>>) {
   // expected-error@+1 {{op expected a ring of indices, got '!tile.ring<2 x vector<8x16xf16>>'}}
-  tile.each from %ring : !tile.ring<2 x vector<8x16xf16>> {
+  tile.persistent from %ring : !tile.ring<2 x vector<8x16xf16>> {
   ^bb0(%n: index):
   }
   return
@@ -94,10 +94,10 @@ func.func @each_from_tiles(%ring: !tile.ring<2 x vector<8x16xf16>>) {
 
 // -----
 
-func.func @turn_kind() {
-  // expected-error@+2 {{expected ::attnc::tile::TurnKind to be one of: take, pass}}
+func.func @ping_pong_kind() {
+  // expected-error@+2 {{expected ::attnc::tile::PingPongKind to be one of: wait, arrive}}
   // expected-error@+1 {{failed to parse}}
-  tile.turn <skip>
+  tile.ping_pong <skip>
   return
 }
 
@@ -283,7 +283,7 @@ func.func @mma_ring(%a: !tile.ring<1 x vector<8x16xf16>>, %b: vector<4x16xf16>, 
 
 func.func @spread_tile(%x: vector<8x4xf32>) {
   // expected-error@+1 {{operand #0 must be vector of 32-bit float values of ranks 1}}
-  %p = tile.spread %x : vector<8x4xf32>
+  %p = tile.lane_partial %x : vector<8x4xf32>
   return
 }
 
@@ -291,7 +291,7 @@ func.func @spread_tile(%x: vector<8x4xf32>) {
 
 func.func @total_narrow(%x: vector<8xbf16>) {
   // expected-error@+1 {{operand #0 must be vector of 32-bit float values of ranks 1}}
-  %p = tile.total %x : vector<8xbf16>
+  %p = tile.warp_reduce %x : vector<8xbf16>
   return
 }
 

@@ -10,12 +10,12 @@
 
 // CHECK-LABEL: tile.program @roles(
 // CHECK-SAME: %[[V:[a-z0-9]+]]: memref<?x?xbf16>, %[[O:[a-z0-9]+]]: memref<?x?xbf16>
-// CHECK-SAME: pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, turns = true, epilogue = slabs, dynamic = true, section_bytes = 4096>
+// CHECK-SAME: pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, epilogue = slabs, dynamic = true, section_bytes = 4096>
 // CHECK-SAME: shared_bytes = 1024 : i64
 tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64, shared_bytes = 1024,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, turns = true, epilogue = slabs, dynamic = true, section_bytes = 4096>} {
+                                          consumer_registers = 240, ping_pong = true, epilogue = slabs, dynamic = true, section_bytes = 4096>} {
   %zero = arith.constant dense<0.0> : vector<128x64xf32>
   %rows = arith.constant dense<0.0> : vector<128xf32>
   // CHECK: %[[Q:.*]] = tile.ring : <1 x vector<128x64xbf16>>
@@ -27,14 +27,14 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
   // CHECK: %[[B:.*]] = tile.buffer {offset = 1024 : i64} : <vector<128x32xbf16>>
   %b = tile.buffer {offset = 1024} : !tile.slot<vector<128x32xbf16>>
   // CHECK: tile.role <producer> warpgroups 1 registers 24 {
-  // CHECK-NEXT: tile.each from %[[T]] : !tile.ring<2 x index> {
+  // CHECK-NEXT: tile.persistent from %[[T]] : !tile.ring<2 x index> {
   // CHECK-NEXT: ^bb0(%[[N:.*]]: index):
   // CHECK-NEXT: tile.put %[[Q]], %[[V]][%[[N]], %[[N]]] axes [0, 1] below(%[[N]], %[[N]]) : <1 x vector<128x64xbf16>>, memref<?x?xbf16>
   // CHECK-NEXT: tile.put %[[K]], %[[V]][%[[N]], %[[N]]] axes [0, 1] below(%[[N]], %[[N]]) {note = "kept"} : <2 x vector<64x64xbf16>>, memref<?x?xbf16>
   // CHECK-NEXT: }
   // CHECK-NEXT: }
   tile.role <producer> warpgroups 1 registers 24 {
-    tile.each from %t : !tile.ring<2 x index> {
+    tile.persistent from %t : !tile.ring<2 x index> {
     ^bb0(%n: index):
       tile.put %q, %v[%n, %n] axes [0, 1] below(%n, %n) : !tile.ring<1 x vector<128x64xbf16>>, memref<?x?xbf16>
       tile.put %k, %v[%n, %n] axes [0, 1] below(%n, %n) {note = "kept"}
@@ -42,10 +42,10 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
     }
   }
   // CHECK: tile.role <consumer> warpgroups 2 registers 240 {
-  // CHECK-NEXT: tile.each {
+  // CHECK-NEXT: tile.persistent {
   // CHECK-NEXT: ^bb0(%[[N:.*]]: index):
   tile.role <consumer> warpgroups 2 registers 240 {
-    tile.each {
+    tile.persistent {
     ^bb0(%n: index):
       // CHECK-NEXT: %{{.*}}, %{{.*}} = tile.part of 128
       %first, %end = tile.part of 128
@@ -53,18 +53,18 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
       %qs = tile.get %q : !tile.ring<1 x vector<128x64xbf16>> -> !tile.slot<vector<128x64xbf16>>
       // CHECK-NEXT: %[[KS:.*]] = tile.get %[[K]] : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
       %ks = tile.get %k : !tile.ring<2 x vector<64x64xbf16>> -> !tile.slot<vector<64x64xbf16>>
-      // CHECK-NEXT: tile.turn <take>
-      tile.turn <take>
+      // CHECK-NEXT: tile.ping_pong <wait>
+      tile.ping_pong <wait>
       // CHECK-NEXT: %[[S:.*]] = tile.start %[[QS]], %[[KS]], %{{.*}} transposed : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
       %s = tile.start %qs, %ks, %zero transposed
         : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32>
         -> !tile.pending<vector<128x64xf32>>
-      // CHECK-NEXT: tile.turn <pass>
-      tile.turn <pass>
-      // CHECK-NEXT: tile.drop %[[KS]] transposed : !tile.slot<vector<64x64xbf16>>
-      tile.drop %ks transposed : !tile.slot<vector<64x64xbf16>>
-      // CHECK-NEXT: tile.pin
-      tile.pin
+      // CHECK-NEXT: tile.ping_pong <arrive>
+      tile.ping_pong <arrive>
+      // CHECK-NEXT: tile.skip %[[KS]] transposed : !tile.slot<vector<64x64xbf16>>
+      tile.skip %ks transposed : !tile.slot<vector<64x64xbf16>>
+      // CHECK-NEXT: tile.sched_barrier
+      tile.sched_barrier
       // CHECK-NEXT: %[[L:.*]] = tile.await %[[S]] : <vector<128x64xf32>> -> vector<128x64xf32>
       %l = tile.await %s : !tile.pending<vector<128x64xf32>> -> vector<128x64xf32>
       // CHECK-NEXT: tile.release %[[K]] : <2 x vector<64x64xbf16>>
@@ -73,12 +73,12 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
       // CHECK-NEXT: %[[P:.*]] = tile.mma %[[QS]], %[[KS]], %[[L]] : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32>
       %p = tile.mma %qs, %ks, %l
         : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32>
-      // CHECK-NEXT: %[[PARTS:.*]] = tile.spread %{{.*}} : vector<128xf32>
-      %parts = tile.spread %rows : vector<128xf32>
+      // CHECK-NEXT: %[[PARTS:.*]] = tile.lane_partial %{{.*}} : vector<128xf32>
+      %parts = tile.lane_partial %rows : vector<128xf32>
       // CHECK-NEXT: %[[MORE:.*]] = tile.reduce <add> %[[L]], %[[PARTS]] partial : vector<128x64xf32>, vector<128xf32>
       %more = tile.reduce <add> %l, %parts partial : vector<128x64xf32>, vector<128xf32>
-      // CHECK-NEXT: %[[SUM:.*]] = tile.total %[[MORE]] : vector<128xf32>
-      %sum = tile.total %more : vector<128xf32>
+      // CHECK-NEXT: %[[SUM:.*]] = tile.warp_reduce %[[MORE]] : vector<128xf32>
+      %sum = tile.warp_reduce %more : vector<128xf32>
       // CHECK-NEXT: %[[OUT:.*]] = tile.map tiles(%[[P]] : vector<128x64xf32>) rows(%[[SUM]] : vector<128xf32>) cols() at(%[[N]], %[[N]]) {
       // CHECK: } {mostly_one} -> vector<128x64xbf16>
       %out = tile.map tiles(%p : vector<128x64xf32>) rows(%sum : vector<128xf32>) cols() at(%n, %n) {
@@ -101,5 +101,5 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
 func.func private @types(!tile.ring<3 x vector<8x16xf16>>, !tile.ring<1 x index>, !tile.slot<vector<8x16xf16>>,
                          !tile.pending<vector<8x16xf32>>)
 
-// CHECK: func.func private @attributes() attributes {x.r = #tile.role_kind<consumer>, x.t = #tile.turn_kind<pass>}
-func.func private @attributes() attributes {x.r = #tile.role_kind<consumer>, x.t = #tile.turn_kind<pass>}
+// CHECK: func.func private @attributes() attributes {x.r = #tile.role_kind<consumer>, x.t = #tile.ping_pong_kind<arrive>}
+func.func private @attributes() attributes {x.r = #tile.role_kind<consumer>, x.t = #tile.ping_pong_kind<arrive>}

@@ -540,7 +540,7 @@ func.func @mask_without_full(%s: vector<8x4xf32>, %n: index) {
 // -----
 
 func.func @yield_outside(%x: f32) {
-  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask, tile.softmax, tile.census'}}
+  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask, tile.softmax, tile.block_mask'}}
   tile.yield %x : f32
 }
 
@@ -564,9 +564,9 @@ tile.program @workspace_sizes(%list: memref<?x?xi32>, %tile: index)
 
 // -----
 
-func.func @census_list(%list: memref<?xi32>, %n: index, %b: i1) {
+func.func @block_mask_list(%list: memref<?xi32>, %n: index, %b: i1) {
   // expected-error@+1 {{op expected a list of rows of i32, got 'memref<?xi32>'}}
-  tile.census %list[%n] from %n to %n step %n {
+  tile.block_mask %list[%n] from %n to %n step %n {
   ^bb0(%j: index):
     tile.yield %b, %b : i1, i1
   } : memref<?xi32>
@@ -575,9 +575,9 @@ func.func @census_list(%list: memref<?xi32>, %n: index, %b: i1) {
 
 // -----
 
-func.func @census_region(%list: memref<?x?xi32>, %n: index, %b: i1) {
+func.func @block_mask_region(%list: memref<?x?xi32>, %n: index, %b: i1) {
   // expected-error@+1 {{op expected a region of one index, where a step starts}}
-  tile.census %list[%n] from %n to %n step %n {
+  tile.block_mask %list[%n] from %n to %n step %n {
     tile.yield %b, %b : i1, i1
   } : memref<?x?xi32>
   return
@@ -585,9 +585,9 @@ func.func @census_region(%list: memref<?x?xi32>, %n: index, %b: i1) {
 
 // -----
 
-func.func @census_yield(%list: memref<?x?xi32>, %n: index, %b: i1) {
+func.func @block_mask_yield(%list: memref<?x?xi32>, %n: index, %b: i1) {
   // expected-error@+1 {{op expected the region to yield whether some and whether all elements are kept, (i1, i1)}}
-  tile.census %list[%n] from %n to %n step %n {
+  tile.block_mask %list[%n] from %n to %n step %n {
   ^bb0(%j: index):
     tile.yield %b : i1
   } : memref<?x?xi32>

@@ -139,20 +139,20 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
   tile.return
 }
 
-// CHECK-LABEL: tile.program @census(
+// CHECK-LABEL: tile.program @block_mask(
 // CHECK-SAME: %[[IDS:[a-z0-9]+]]: memref<?xi32>, %[[LIST:[a-z0-9]+]]: memref<?x?xi32, strided<[?, 1]>>, %[[TILE:[a-z0-9]+]]: index)
 // CHECK-SAME: workspace = #map
-tile.program @census(%ids: memref<?xi32>, %list: memref<?x?xi32, strided<[?, 1]>>, %tile: index)
+tile.program @block_mask(%ids: memref<?xi32>, %list: memref<?x?xi32, strided<[?, 1]>>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
                 workspace = affine_map<()[s0] -> (s0, s0 * 2 + 3)>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %n = memref.dim %ids, %c0 : memref<?xi32>
-  // CHECK: tile.census %[[LIST]][%[[TILE]]] from %c0 to %{{.*}} step %c4 {
+  // CHECK: tile.block_mask %[[LIST]][%[[TILE]]] from %c0 to %{{.*}} step %c4 {
   // CHECK-NEXT: ^bb0(%[[J:.*]]: index):
   // CHECK: tile.yield %{{.*}}, %{{.*}} : i1, i1
   // CHECK-NEXT: } : memref<?x?xi32, strided<[?, 1]>>
-  tile.census %list[%tile] from %c0 to %n step %c4 {
+  tile.block_mask %list[%tile] from %c0 to %n step %c4 {
   ^bb0(%j: index):
     %lo, %hi = tile.extent %ids[%j] to [%j] : memref<?xi32> -> i32, i32
     %some = arith.cmpi sge, %hi, %lo : i32

@@ -29,8 +29,8 @@ _WRONG: dict[str, list[Field]] = {
 _WRONG_PIPELINE: dict[str, list[Field]] = {
     "consumers": [0, 1, 3, 5, 9, 1 << 40, 1 << 62], "stages": [0, 33, 1 << 20, 1 << 40, 1 << 62], "query_stages": [0, 9, 33, 1 << 40, 1 << 62],
     "producer_registers": [0, 8, 16, 25, 240, 248, 1 << 62], "consumer_registers": [0, 24, 40, 236, 256, 1 << 62],
-    "headroom": [6, 40, 61, 1000], "section_bytes": [(1 << 63) - 1], "staging": ["boxes", "pieces"], "epilogue": ["staged", "slabs"],
-    "optimistic": [True], "lazy": [True], "early": [True], "turns": [True], "dynamic": [True],
+    "headroom": [6, 40, 61, 1000], "section_bytes": [(1 << 63) - 1], "staging": ["tma", "cp_async"], "epilogue": ["staged", "slabs"],
+    "optimistic": [True], "lazy": [True], "early": [True], "ping_pong": [True], "dynamic": [True],
 }
 
 
@@ -131,9 +131,9 @@ def _draw_cpu(rng: random.Random) -> Schedule:
 
 
 def _draw_gpu(rng: random.Random, problem: Problem) -> Schedule:
-    boxes = problem.machine == "sm_90a" and problem.element != "f32" and rng.random() < 0.85
+    by_tma = problem.machine == "sm_90a" and problem.element != "f32" and rng.random() < 0.85
     while True:
-        schedule = _draw_boxes(rng, problem) if boxes else _draw_pieces(rng, problem)
+        schedule = _draw_tma(rng, problem) if by_tma else _draw_cp_async(rng, problem)
         if _bytes_of(schedule, problem) <= _SHARED_BYTES[problem.machine] or rng.random() < 0.04:
             return schedule
 
@@ -154,7 +154,7 @@ def _flags(rng: random.Random, pipeline: dict[str, Field], odds: dict[str, float
             pipeline[name] = True
 
 
-def _draw_boxes(rng: random.Random, problem: Problem) -> Schedule:
+def _draw_tma(rng: random.Random, problem: Problem) -> Schedule:
     consumers = rng.choices([1, 2, 3, 4], [0.25, 0.4, 0.3, 0.05])[0]
     pipeline: dict[str, Field] = {"consumers": consumers, "stages": rng.choice([1, 2, 2, 2, 3, 4, 5]), "query_stages": rng.choice([1, 1, 2, 2, 3])}
     # Registers that all threads start with, in eights, are what roles exchange.
@@ -166,12 +166,12 @@ def _draw_boxes(rng: random.Random, problem: Problem) -> Schedule:
     pipeline |= {"producer_registers": producer, "consumer_registers": registers}
     if (kind := rng.random()) < 0.75:
         pipeline["lazy" if kind < 0.25 else "optimistic"] = True
-    _flags(rng, pipeline, {"own_keys": 0.4, "turns": 0.5, "by_row": 0.5})
+    _flags(rng, pipeline, {"own_keys": 0.4, "ping_pong": 0.5, "by_row": 0.5})
     pipeline["epilogue"] = rng.choice(["staged", "slabs", "direct"])
     _flags(rng, pipeline, {"dynamic": 0.6})
     if rng.random() < 0.3:
         pipeline["section_bytes"] = rng.choice([1, 4096, 65536, 1 << 20, 31457280, 1 << 40])
-    _flags(rng, pipeline, {"census": 0.4, "early": 0.3})
+    _flags(rng, pipeline, {"block_mask": 0.4, "early": 0.3})
     if "optimistic" in pipeline and rng.random() < 0.6:
         # f16 has 15 octaves above 1, and fewer below that keep their digits.
         pipeline["headroom"] = rng.choice([1, 3, 6, 6, 8, 10] if problem.element == "f16" else [1, 6, 20, 40, 40, 60])
@@ -182,7 +182,7 @@ def _draw_boxes(rng: random.Random, problem: Problem) -> Schedule:
             return Schedule(tiles, pipeline)
 
 
-def _draw_pieces(rng: random.Random, problem: Problem) -> Schedule:
+def _draw_cp_async(rng: random.Random, problem: Problem) -> Schedule:
     consumers = rng.choices([1, 2, 4, 8], [0.5, 0.25, 0.15, 0.1])[0]
     pipeline: dict[str, Field] = {
         "consumers": consumers, "stages": rng.choice([1, 1, 2, 2, 3, 4]), "query_stages": rng.choice([1, 1, 1, 2]),
@@ -192,8 +192,8 @@ def _draw_pieces(rng: random.Random, problem: Problem) -> Schedule:
     pipeline["epilogue"] = "direct"
     if rng.random() < 0.3:
         pipeline["section_bytes"] = rng.choice([1, 4096, 65536, 31457280])
-    _flags(rng, pipeline, {"census": 0.4, "early": 0.3 if problem.machine == "sm_90a" else 0.03})
-    pipeline["staging"] = "pieces"
+    _flags(rng, pipeline, {"block_mask": 0.4, "early": 0.3 if problem.machine == "sm_90a" else 0.03})
+    pipeline["staging"] = "cp_async"
     return Schedule(_draw_tiles(rng, problem, consumers), pipeline)
 
 

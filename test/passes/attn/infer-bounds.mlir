@@ -421,7 +421,7 @@ func.func @documents(%q: tensor<?x?x4x64xf32>, %ids: tensor<?x?xi32>) -> tensor<
 
 // -----
 
-// A census of the mask's own elements: all set, some set.
+// The mask's own elements are looked at: all set, some set.
 
 // CHECK-LABEL: func.func @bits(
 // CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<?x1x?x?xi1>

@@ -21,7 +21,7 @@
 // PLAIN: schedule(#attn.schedule<query_tile = 128, key_tile = 128, {{.*}}consumers = 2{{.*}}#attn.schedule<query_tile = 192, key_tile = 128, {{.*}}consumers = 3
 // One schedule for any number of queries.
 // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = [[KEYS]], panel = 64, pipeline = <consumers = 2, stages = [[STAGES]], {{[^>]*}}>>)
-// LISTED: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, {{[^>]*}}census = true{{[^>]*}}>>)
+// LISTED: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, {{[^>]*}}block_mask = true{{[^>]*}}>>)
 
 !d64 = tensor<?x?x2x64xbf16>
 !d192 = tensor<?x?x2x192xbf16>

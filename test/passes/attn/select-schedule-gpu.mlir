@@ -131,7 +131,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // Steps are shorter than a consumer's rows are many, so that each leaves out what the mask drops for its own.
   // CHECK-LABEL: func.func @d128_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} own_keys = true, turns = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 4, query_stages = 1, producer_registers = 32, consumer_registers = 160,{{.*}} own_keys = true, turns = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, most_queries = {{[0-9]+}}, pipeline = <consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} own_keys = true, ping_pong = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, least_queries = {{[0-9]+}}, pipeline = <consumers = 3, stages = 4, query_stages = 1, producer_registers = 32, consumer_registers = 160,{{.*}} own_keys = true, ping_pong = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
   func.func @d128_masked(%q: tensor<?x?x4x128xf16>, %k: tensor<?x?x4x128xf16>, %v: tensor<?x?x4x128xf16>) -> tensor<?x?x4x128xf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -231,7 +231,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // The maxima of the steps before do for large head dims too, and the output leaves in slabs.
   // CHECK-LABEL: func.func @d256(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, optimistic = true, turns = true, by_row = true, epilogue = slabs, dynamic = true, headroom = 40>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, optimistic = true, ping_pong = true, by_row = true, epilogue = slabs, dynamic = true, headroom = 40>>)
   func.func @d256(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
@@ -314,7 +314,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @wide(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
-    // expected-error@+1 {{expected staging = pieces on sm_90a for f32}}
+    // expected-error@+1 {{expected staging = cp_async on sm_90a for f32}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                               pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
@@ -330,7 +330,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
   func.func @before(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
-    // expected-error@+1 {{expected staging = pieces on sm_80}}
+    // expected-error@+1 {{expected staging = cp_async on sm_80}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                               pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
@@ -474,7 +474,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>} {
   // CHECK-LABEL: func.func @dense_early(
-  // CHECK: census = true, early = true, headroom = 40>>)
+  // CHECK: block_mask = true, early = true, headroom = 40>>)
   func.func @dense_early(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>, %keep: tensor<?x1x?x?xi1>) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -501,7 +501,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
   func.func @early(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected no early = true: on sm_80 a kernel starts when the one before it has ended}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, census = true, early = true, staging = pieces>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, block_mask = true, early = true, staging = cp_async>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }

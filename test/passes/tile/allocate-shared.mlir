@@ -44,7 +44,7 @@ tile.program @clears(%V: memref<?x64xbf16>, %end: index, %tile: index)
   %whole = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
   %q = tile.ring : !tile.ring<1 x vector<128x64xbf16>>
   tile.role <producer> warpgroups 1 registers 24 {
-    tile.each {
+    tile.persistent {
     ^bb0(%n: index):
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index

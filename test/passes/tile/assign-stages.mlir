@@ -2,7 +2,7 @@
 // RUN: attnc-opt %s --tile-assign-stages | FileCheck %s
 
 #pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
-#pieces = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = pieces>
+#pieces = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async>
 
 // A product that adds to what the loop carries, scaled, and its values; logits, weights and keys are of the step itself.
 

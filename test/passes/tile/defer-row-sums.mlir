@@ -4,14 +4,14 @@
 
 // CHECK-LABEL: tile.program @sums(
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
-// CHECK: %[[PARTS:.*]] = tile.spread %[[ZERO]] : vector<8xf32>
+// CHECK: %[[PARTS:.*]] = tile.lane_partial %[[ZERO]] : vector<8xf32>
 // CHECK: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %[[PARTS]])
 // Maxima are no sums.
 // CHECK: %[[M:.*]] = tile.reduce <max> %{{.*}}, %[[MAX]] : vector<8x4xf32>
 // CHECK: %[[LESS:.*]] = arith.mulf %[[SUM]], %{{.*}} : vector<8xf32>
 // CHECK: %[[T:.*]] = tile.reduce <add> %{{.*}}, %[[LESS]] partial :
 // CHECK: scf.yield %[[M]], %[[T]]
-// CHECK: %[[TOTAL:.*]] = tile.total %[[R]]#1 : vector<8xf32>
+// CHECK: %[[TOTAL:.*]] = tile.warp_reduce %[[R]]#1 : vector<8xf32>
 // Behind the loop the sum has two readers; both read the total.
 // CHECK: %[[LOG:.*]] = math.log %[[TOTAL]]
 // CHECK: tile.store %[[TOTAL]],
@@ -44,7 +44,7 @@ tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %h
 // Steps that may be skipped: on each way the sum is one, on the last it is as it was.
 
 // CHECK-LABEL: tile.program @branches(
-// CHECK: %[[PARTS:.*]] = tile.spread
+// CHECK: %[[PARTS:.*]] = tile.lane_partial
 // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[PARTS]])
 // CHECK: scf.if
 // CHECK: tile.reduce <add> %{{.*}}, %[[SUM]] partial :
@@ -53,7 +53,7 @@ tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %h
 // CHECK: tile.reduce <add> %{{.*}}, %{{.*}} partial :
 // CHECK: } else {
 // CHECK: scf.yield %[[SUM]]
-// CHECK: tile.total
+// CHECK: tile.warp_reduce
 tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %a: i1, %b: i1, %high: index,
                        %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -89,10 +89,10 @@ tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
 // The sums of the online softmax.
 
 // CHECK-LABEL: tile.program @softmax(
-// CHECK: %[[PARTS:.*]] = tile.spread
+// CHECK: %[[PARTS:.*]] = tile.lane_partial
 // CHECK: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %[[PARTS]])
 // CHECK: tile.softmax %{{.*}}, %[[MAX]], %[[SUM]] at(%{{.*}}, %{{.*}}) {partial, scale =
-// CHECK: %[[TOTAL:.*]] = tile.total %[[R]]#1
+// CHECK: %[[TOTAL:.*]] = tile.warp_reduce %[[R]]#1
 // CHECK: tile.softmax_end %[[R]]#0, %[[TOTAL]]
 tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -118,9 +118,9 @@ tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 // A sum that the step itself reads is needed whole in every step,
 
 // CHECK-LABEL: tile.program @read_inside(
-// CHECK-NOT: tile.spread
+// CHECK-NOT: tile.lane_partial
 // CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
-// CHECK-NOT: tile.total
+// CHECK-NOT: tile.warp_reduce
 // CHECK: tile.return
 tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -144,9 +144,9 @@ tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, 
 // also where what it reads is the sum of the steps before;
 
 // CHECK-LABEL: tile.program @state_read_inside(
-// CHECK-NOT: tile.spread
+// CHECK-NOT: tile.lane_partial
 // CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
-// CHECK-NOT: tile.total
+// CHECK-NOT: tile.warp_reduce
 // CHECK: tile.return
 tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -170,9 +170,9 @@ tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: i
 // and one that something else than rows is added to is none.
 
 // CHECK-LABEL: tile.program @added_to(
-// CHECK-NOT: tile.spread
+// CHECK-NOT: tile.lane_partial
 // CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
-// CHECK-NOT: tile.total
+// CHECK-NOT: tile.warp_reduce
 // CHECK: tile.return
 tile.program @added_to(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -197,9 +197,9 @@ tile.program @added_to(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %ti
 // A program for a CPU stays.
 
 // CHECK-LABEL: tile.program @no_pipeline(
-// CHECK-NOT: tile.spread
+// CHECK-NOT: tile.lane_partial
 // CHECK: tile.reduce <add> %{{[a-z0-9]+}}, %{{[a-z0-9]+}} :
-// CHECK-NOT: tile.total
+// CHECK-NOT: tile.warp_reduce
 // CHECK: tile.return
 tile.program @no_pipeline(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4} {

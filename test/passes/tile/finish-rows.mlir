@@ -9,24 +9,24 @@
 // CHECK: scf.for
 // CHECK: tile.release {{.*}} : <1 x vector<128x64xbf16>>
 // CHECK: %[[LAST:.*]] = tile.start
-// CHECK-NEXT: tile.pin
-// CHECK-NEXT: %[[SUM:.*]] = tile.total
+// CHECK-NEXT: tile.sched_barrier
+// CHECK-NEXT: %[[SUM:.*]] = tile.warp_reduce
 // CHECK: arith.divf
 // CHECK: %[[FACTOR:.*]] = arith.select {{.*}} : vector<128xi1>, vector<128xf32>
 // CHECK: math.log %[[SUM]]
 // CHECK: tile.store {{.*}}, %arg4
-// CHECK-NEXT: tile.pin
+// CHECK-NEXT: tile.sched_barrier
 // CHECK-NEXT: %[[OUT:.*]] = tile.await %[[LAST]]
 // CHECK: scf.yield %[[OUT]], %[[FACTOR]]
 
 // A tile without keys has rows too.
 // CHECK: } else {
-// CHECK: tile.total
+// CHECK: tile.warp_reduce
 // CHECK: tile.store {{.*}}, %arg4
 // CHECK: scf.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.map tiles(%[[TILE]]#0 {{.*}} rows(%[[TILE]]#1
-// CHECK-NOT: tile.total
+// CHECK-NOT: tile.warp_reduce
 // CHECK: tile.store {{.*}} via
 
 // RIGHT: out {{.*}} right
@@ -48,15 +48,15 @@ func.func @full(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn
 // Where keys are left out behind the loop, only stores stay where they are.
 
 // STAY: tile.role <consumer>
-// STAY: tile.pin
-// STAY-NEXT: tile.total
+// STAY: tile.sched_barrier
+// STAY-NEXT: tile.warp_reduce
 // STAY-NOT: tile.store
-// STAY: tile.pin
+// STAY: tile.sched_barrier
 // STAY: } else {
 // STAY-NOT: tile.store
 // STAY: tile.store {{.*}} via
 // STAY: tile.store {{.*}}, %arg4
-// STAY: tile.drop
+// STAY: tile.skip
 
 func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn.name = "v"})
     -> (!t {attn.name = "out"}, tensor<?x1x?xf32> {attn.name = "lse"}) {

@@ -16,7 +16,7 @@ tile.program @bf16(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %hig
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
@@ -25,7 +25,7 @@ tile.program @bf16(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %hig
     %acc = tile.mma %p, %v, %out : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -44,7 +44,7 @@ tile.program @branch(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %h
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
@@ -58,7 +58,7 @@ tile.program @branch(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %h
     }
     scf.yield %next#0, %next#1, %next#2 : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -78,7 +78,7 @@ tile.program @optimistic_f16(%view: memref<?x?xf16>, %o: memref<?x?xf32>, %some:
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf16> -> vector<8x16xf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf16> -> vector<16x16xf16>
@@ -87,7 +87,7 @@ tile.program @optimistic_f16(%view: memref<?x?xf16>, %o: memref<?x?xf32>, %some:
     %acc = tile.mma %p, %v, %out : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -106,7 +106,7 @@ tile.program @f16(%view: memref<?x?xf16>, %o: memref<?x?xf32>, %some: i1, %high:
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf16> -> vector<8x16xf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf16> -> vector<16x16xf16>
@@ -115,7 +115,7 @@ tile.program @f16(%view: memref<?x?xf16>, %o: memref<?x?xf32>, %some: i1, %high:
     %acc = tile.mma %p, %v, %out : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -132,7 +132,7 @@ tile.program @f32(%view: memref<?x?xf32>, %o: memref<?x?xf32>, %some: i1, %high:
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x16xf32>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<16x16xf32>
@@ -141,7 +141,7 @@ tile.program @f32(%view: memref<?x?xf32>, %o: memref<?x?xf32>, %some: i1, %high:
     %acc = tile.mma %p, %v, %out : vector<8x16xf32>, vector<16x16xf32>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -163,7 +163,7 @@ tile.program @dropout(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
@@ -176,7 +176,7 @@ tile.program @dropout(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %
     %acc = tile.mma %p, %v, %out : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -193,7 +193,7 @@ tile.program @fixed(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %hi
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
@@ -202,7 +202,7 @@ tile.program @fixed(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %hi
     %acc = tile.mma %p, %v, %out : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -220,7 +220,7 @@ tile.program @factor_of_1(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
@@ -229,7 +229,7 @@ tile.program @factor_of_1(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i
     %acc = tile.mma %p, %v, %out : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -246,7 +246,7 @@ tile.program @sums(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %hig
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
@@ -255,7 +255,7 @@ tile.program @sums(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %hig
     %acc = arith.addf %out, %out : vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>
@@ -273,7 +273,7 @@ tile.program @no_pipeline(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %none = arith.constant dense<0xFF800000> : vector<8xf32>
   %zeros = arith.constant dense<0.0> : vector<8x16xf32>
-  %parts = tile.spread %zero : vector<8xf32>
+  %parts = tile.lane_partial %zero : vector<8xf32>
   %end:3 = scf.for %j = %c0 to %high step %c16 iter_args(%out = %zeros, %max = %none, %sum = %parts) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
@@ -282,7 +282,7 @@ tile.program @no_pipeline(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i
     %acc = tile.mma %p, %v, %out : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
-  %total = tile.total %end#2 : vector<8xf32>
+  %total = tile.warp_reduce %end#2 : vector<8xf32>
   %f, %lse = tile.softmax_end %end#1, %total {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %end#0, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %f, %o[%c0, %c0] axes [1] below(%high) : vector<8xf32>, memref<?x?xf32>

@@ -15,22 +15,22 @@
 // The first logits have nothing to run beside.
 // CHECK: %[[KS:.*]] = tile.get %[[K]]
 // CHECK-NEXT: %[[QS:.*]] = tile.get %[[Q]]
-// CHECK-NEXT: tile.turn <take>
+// CHECK-NEXT: tile.ping_pong <wait>
 // CHECK-NEXT: %[[S:.*]] = tile.start %[[QS]], %[[KS]], %{{.*}} transposed
-// CHECK-NEXT: tile.turn <pass>
+// CHECK-NEXT: tile.ping_pong <arrive>
 // CHECK-NEXT: %[[L:.*]] = tile.await %[[S]]
 // CHECK-NEXT: tile.release %[[K]]
 // CHECK-NEXT: tile.reduce <max> %[[L]]
-// CHECK-NOT: tile.pin
+// CHECK-NOT: tile.sched_barrier
 //
 // CHECK: scf.for {{.*}} %[[W:[a-z0-9]+]] = %{{[a-z0-9]+}}) ->
 // CHECK-NEXT: %[[KS:.*]] = tile.get %[[K]]
 // Both products start in one turn.
-// CHECK-NEXT: tile.turn <take>
+// CHECK-NEXT: tile.ping_pong <wait>
 // CHECK-NEXT: %[[S:.*]] = tile.start %[[QS]], %[[KS]], %{{.*}} transposed
 // CHECK-NEXT: %[[VS:.*]] = tile.get %[[V]]
 // CHECK-NEXT: %[[A:.*]] = tile.start %[[W]], %[[VS]], %{{.*}} :
-// CHECK-NEXT: tile.turn <pass>
+// CHECK-NEXT: tile.ping_pong <arrive>
 // CHECK-NEXT: %[[L:.*]] = tile.await %[[S]]
 // CHECK-NEXT: tile.release %[[K]]
 // CHECK-NEXT: %[[M:.*]] = tile.reduce <max> %[[L]]
@@ -59,14 +59,14 @@
 tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, turns = true, epilogue = direct>} {
+                                          consumer_registers = 240, ping_pong = true, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   %W = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   tile.role <producer> warpgroups 1 registers 24 {
   }
   tile.role <consumer> warpgroups 2 registers 240 {
-    tile.each {
+    tile.persistent {
     ^bb0(%n: index):
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index
@@ -125,16 +125,16 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 // it ends as soon as the logits have started.
 
 // CHECK-LABEL: tile.program @late(
-// CHECK: tile.turn <take>
+// CHECK: tile.ping_pong <wait>
 // CHECK-NEXT: tile.start
-// CHECK-NEXT: tile.turn <pass>
+// CHECK-NEXT: tile.ping_pong <arrive>
 // CHECK: scf.for
-// CHECK: tile.turn <take>
-// CHECK-NOT: tile.turn <pass>
+// CHECK: tile.ping_pong <wait>
+// CHECK-NOT: tile.ping_pong <arrive>
 // CHECK: %[[A:.*]] = tile.start %{{.*}} : vector<128x64xbf16>,
-// CHECK-NOT: tile.turn <pass>
+// CHECK-NOT: tile.ping_pong <arrive>
 // CHECK: %[[P:.*]]:2 = tile.map
-// CHECK: tile.turn <pass>
+// CHECK: tile.ping_pong <arrive>
 // CHECK-NEXT: %[[O:.*]] = tile.await %[[A]]
 // CHECK-NEXT: tile.release
 // CHECK-NEXT: %[[N:.*]] = tile.map tiles(%[[P]]#1 :
@@ -144,14 +144,14 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, optimistic = true, turns = true, by_row = true, epilogue = direct>} {
+                                          consumer_registers = 240, optimistic = true, ping_pong = true, by_row = true, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   %W = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   tile.role <producer> warpgroups 1 registers 24 {
   }
   tile.role <consumer> warpgroups 2 registers 240 {
-    tile.each {
+    tile.persistent {
     ^bb0(%n: index):
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index
@@ -224,7 +224,7 @@ tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %ti
   tile.role <producer> warpgroups 1 registers 24 {
   }
   tile.role <consumer> warpgroups 2 registers 240 {
-    tile.each {
+    tile.persistent {
     ^bb0(%n: index):
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index
@@ -306,7 +306,7 @@ tile.program @branch(%S: memref<?xi1>, %O: memref<?xf32>, %high: index, %tile: i
   tile.role <producer> warpgroups 1 registers 24 {
   }
   tile.role <consumer> warpgroups 2 registers 240 {
-    tile.each {
+    tile.persistent {
     ^bb0(%n: index):
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index

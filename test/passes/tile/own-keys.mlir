@@ -14,7 +14,7 @@
 
 // PRODUCER: tile.role <producer>
 // PRODUCER-NOT: tile.part
-// PRODUCER-NOT: tile.drop
+// PRODUCER-NOT: tile.skip
 // PRODUCER: tile.role <consumer>
 
 // CHECK: %[[QUERIES:.*]] = tile.ring {{.*}} : <1 x vector<128x64xbf16>>
@@ -28,25 +28,25 @@
 // the step before, and each step of keys with its turn.
 // CHECK: scf.if
 // CHECK-NEXT: %[[K0:.*]] = tile.get %[[KEYS]]
-// CHECK-NEXT: tile.turn <take>
-// CHECK-NEXT: tile.turn <pass>
-// CHECK-NEXT: tile.drop %[[K0]] transposed
+// CHECK-NEXT: tile.ping_pong <wait>
+// CHECK-NEXT: tile.ping_pong <arrive>
+// CHECK-NEXT: tile.skip %[[K0]] transposed
 // CHECK-NEXT: tile.release %[[KEYS]]
 // CHECK: scf.for
 // CHECK-NEXT: %[[K1:.*]] = tile.get %[[KEYS]]
-// CHECK-NEXT: tile.turn <take>
-// CHECK-NEXT: tile.turn <pass>
-// CHECK-NEXT: tile.drop %[[K1]] transposed
+// CHECK-NEXT: tile.ping_pong <wait>
+// CHECK-NEXT: tile.ping_pong <arrive>
+// CHECK-NEXT: tile.skip %[[K1]] transposed
 // CHECK-NEXT: tile.release %[[KEYS]]
 // CHECK-NEXT: %[[V0:.*]] = tile.get %[[VALUES]]
-// CHECK-NEXT: tile.drop %[[V0]] :
+// CHECK-NEXT: tile.skip %[[V0]] :
 // CHECK-NEXT: tile.release %[[VALUES]]
 // CHECK: tile.get %[[KEYS]]
 // CHECK: tile.get %[[QUERIES]]
 // CHECK: tile.start {{.*}} transposed
 // CHECK: scf.if
 // CHECK-NEXT: %[[V1:.*]] = tile.get %[[VALUES]]
-// CHECK-NEXT: tile.drop %[[V1]] :
+// CHECK-NEXT: tile.skip %[[V1]] :
 // CHECK-NEXT: tile.release %[[VALUES]]
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: tile.release %[[QUERIES]]
@@ -57,17 +57,17 @@
 // CHECK: scf.if
 // CHECK: scf.if
 // CHECK-NEXT: %[[K2:.*]] = tile.get %[[KEYS]]
-// CHECK: tile.drop %[[K2]] transposed
+// CHECK: tile.skip %[[K2]] transposed
 // CHECK: scf.for
 // CHECK-NEXT: %[[K3:.*]] = tile.get %[[KEYS]]
-// CHECK: tile.drop %[[K3]] transposed
+// CHECK: tile.skip %[[K3]] transposed
 // CHECK-NEXT: tile.release %[[KEYS]]
 // CHECK-NEXT: %[[V2:.*]] = tile.get %[[VALUES]]
-// CHECK-NEXT: tile.drop %[[V2]] :
+// CHECK-NEXT: tile.skip %[[V2]] :
 // CHECK-NEXT: tile.release %[[VALUES]]
 // CHECK: scf.if
 // CHECK-NEXT: %[[V3:.*]] = tile.get %[[VALUES]]
-// CHECK-NEXT: tile.drop %[[V3]] :
+// CHECK-NEXT: tile.skip %[[V3]] :
 // CHECK-NEXT: tile.release %[[VALUES]]
 
 // RIGHT: out {{.*}} right
@@ -84,7 +84,7 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, optimistic = true, own_keys = true,
-                                        turns = true, by_row = true, epilogue = staged, dynamic = true>>)
+                                        ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
 }
@@ -103,7 +103,7 @@ func.func @steep(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {att
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, optimistic = true, own_keys = true,
-                                        turns = true, by_row = true, epilogue = staged, dynamic = true>>)
+                                        ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
 }
@@ -120,7 +120,7 @@ func.func @falling(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {a
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, optimistic = true, own_keys = true,
-                                        turns = true, by_row = true, epilogue = staged, dynamic = true>>)
+                                        ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
 }
@@ -138,7 +138,7 @@ func.func @one_stage(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t 
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 16, panel = 64,
                             pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, own_keys = true, turns = true,
+                                        consumer_registers = 240, own_keys = true, ping_pong = true,
                                         epilogue = direct>>)
     : (!t, !t, !t) -> !t
   return %o : !t
@@ -150,7 +150,7 @@ func.func @one_stage(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t 
 // WEIGHTS: own_keys = true
 // WEIGHTS: tile.role <consumer>
 // WEIGHTS: tile.part
-// WEIGHTS-NOT: tile.drop
+// WEIGHTS-NOT: tile.skip
 // WEIGHTS: tile.return
 
 // EVEN: weights {{.*}} right

@@ -15,7 +15,7 @@
 // CHECK-NOT: tile.ring
 //
 // CHECK: tile.role <producer> warpgroups 1 registers 24 {
-// CHECK-NEXT: tile.each {
+// CHECK-NEXT: tile.persistent {
 // CHECK-NEXT: ^bb0(%[[N:.*]]: index):
 // CHECK: %[[ROW:.*]] = arith.muli %[[N]], %c128 : index
 // CHECK: scf.if
@@ -32,7 +32,7 @@
 // CHECK-NOT: {{tile.(map|store|live_rows|mma)}}
 //
 // CHECK: tile.role <consumer> warpgroups 2 registers 240 {
-// CHECK-NEXT: tile.each {
+// CHECK-NEXT: tile.persistent {
 // CHECK-NEXT: ^bb0(%[[N:.*]]: index):
 // CHECK-NOT: tile.live_rows
 // CHECK: scf.if
@@ -116,13 +116,13 @@ tile.program @skewed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?x
 // CHECK-NEXT: %[[V:.*]] = tile.ring : <2 x vector<64x96xbf16>>
 // CHECK: %[[NUMBERS:.*]] = tile.ring : <2 x index>
 // CHECK: tile.role <producer>
-// CHECK-NEXT: tile.each from %[[NUMBERS]] : !tile.ring<2 x index> {
+// CHECK-NEXT: tile.persistent from %[[NUMBERS]] : !tile.ring<2 x index> {
 // CHECK: tile.put %[[Q]],
 // CHECK: scf.for
 // CHECK-NEXT: tile.put %[[K]],
 // CHECK-NEXT: tile.put %[[V]],
 // CHECK: tile.role <consumer>
-// CHECK-NEXT: tile.each from %[[NUMBERS]] : !tile.ring<2 x index> {
+// CHECK-NEXT: tile.persistent from %[[NUMBERS]] : !tile.ring<2 x index> {
 // CHECK: tile.get %[[Q]]
 // CHECK: tile.get %[[K]]
 // CHECK: tile.get %[[V]]

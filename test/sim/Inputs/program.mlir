@@ -16,7 +16,7 @@ module {
     %values = tile.ring {offset = 32768 : i64} : <2 x vector<64x64xbf16>> // values-ring
     %numbers = tile.ring {offset = 65536 : i64} : <2 x index>
     tile.role <producer> warpgroups 1 registers 24 {
-      tile.each from %numbers : !tile.ring<2 x index> {
+      tile.persistent from %numbers : !tile.ring<2 x index> {
       ^bb0(%t: index):
         %sq = memref.dim %q, %c0 : memref<?x64xbf16>
         %sk = memref.dim %k, %c0 : memref<?x64xbf16>
@@ -35,7 +35,7 @@ module {
       }
     }
     tile.role <consumer> warpgroups 2 registers 240 {
-      tile.each from %numbers : !tile.ring<2 x index> {
+      tile.persistent from %numbers : !tile.ring<2 x index> {
       ^bb0(%t: index):
         %sq = memref.dim %q, %c0 : memref<?x64xbf16>
         %sk = memref.dim %k, %c0 : memref<?x64xbf16>
@@ -44,9 +44,9 @@ module {
         %end = arith.muli %steps, %c64 : index
         %k0 = tile.get %keys : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
         %qs = tile.get %queries : <1 x vector<128x64xbf16>> -> <vector<128x64xbf16>> // get-queries
-        tile.turn <take>
+        tile.ping_pong <wait>
         %f0 = tile.start %qs, %k0, %zero transposed : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
-        tile.turn <pass>
+        tile.ping_pong <arrive>
         %s0 = tile.await %f0 : <vector<128x64xf32>> -> vector<128x64xf32>
         tile.release %keys : <2 x vector<64x64xbf16>>
         %p0 = tile.map tiles(%s0 : vector<128x64xf32>) rows() cols() at(%c0, %c0) {
@@ -57,7 +57,7 @@ module {
         } -> vector<128x64xbf16>
         %o:2 = scf.for %j = %c64 to %end step %c64 iter_args(%acc = %zero, %p = %p0) -> (vector<128x64xf32>, vector<128x64xbf16>) {
           %kj = tile.get %keys : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>> // get-keys
-          tile.turn <take> // take
+          tile.ping_pong <wait> // take
           %fs = tile.start %qs, %kj, %zero transposed : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-logits
           %half = tile.map tiles(%acc : vector<128x64xf32>) rows() cols() at(%c0, %c0) {
           ^bb0(%x: f32, %r: index, %c: index):
@@ -66,7 +66,7 @@ module {
           } -> vector<128x64xf32>
           %vj = tile.get %values : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
           %fo = tile.start %p, %vj, %half : vector<128x64xbf16>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-values
-          tile.turn <pass> // pass
+          tile.ping_pong <arrive> // pass
           // early-release
           %s = tile.await %fs : <vector<128x64xf32>> -> vector<128x64xf32> // await-logits
           tile.release %keys : <2 x vector<64x64xbf16>> // release-keys

@@ -51,10 +51,10 @@ TEST_F(CudaLaunch, StartsEarlyBehindItsOwn) {
   ASSERT_EQ(fake.launches.size(), 1u);
   EXPECT_FALSE(fake.launches[0].early);
 
-  KernelEntry census = image.entries[0];
-  census.symbol = "census_entry";
-  census.early = false;
-  image.entries.insert(image.entries.begin(), census);
+  KernelEntry blockMask = image.entries[0];
+  blockMask.symbol = "block_mask_entry";
+  blockMask.early = false;
+  image.entries.insert(image.entries.begin(), blockMask);
   auto both = load();
   ASSERT_TRUE(both->launch(values(2, 300, 500), stream));
   ASSERT_EQ(fake.launches.size(), 2u);
@@ -68,9 +68,9 @@ TEST_F(CudaLaunch, StartsEarlyBehindItsOwn) {
 
 TEST_F(CudaLaunch, StartsInTurnOnOlderDrivers) {
   fake.version = 12020;
-  KernelEntry census = image.entries[0];
+  KernelEntry blockMask = image.entries[0];
   image.entries[0].early = true;
-  image.entries.insert(image.entries.begin(), census);
+  image.entries.insert(image.entries.begin(), blockMask);
   auto launch = load();
   ASSERT_TRUE(launch->launch(values(2, 300, 500), stream));
   ASSERT_EQ(fake.launches.size(), 2u);

@@ -1,4 +1,4 @@
-//===- TileCensus.cpp - Tiles of keys that data keeps -----------*- C++ -*-===//
+//===- TileBlockMask.cpp - Tiles of keys that data keeps -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where only data says which tiles of keys a mask keeps (segments, documents, dense masks), a program of its own lists
@@ -18,19 +18,19 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
-bool attnc::attn::isCensusTaken(KernelOpInterface kernel, ScheduleAttr schedule) {
+bool attnc::attn::hasBlockMask(KernelOpInterface kernel, ScheduleAttr schedule) {
   PipelineAttr pipeline = schedule.getPipeline();
-  return !kernel.getBlocks().empty() && pipeline && pipeline.getCensus();
+  return !kernel.getBlocks().empty() && pipeline && pipeline.getBlockMask();
 }
 
-/// Rows of counts and starts (see `tile.census`).
+/// Rows of counts and starts (see `tile.block_mask`).
 Type TileBuilder::workspaceType() const {
   MLIRContext *context = loc.getContext();
   constexpr int64_t any = ShapedType::kDynamic;
   return MemRefType::get({any, any}, IntegerType::get(context, 32), StridedLayoutAttr::get(context, 0, {any, 1}));
 }
 
-/// Whether the census looks at areas of queries and keys.
+/// Whether the block mask looks at areas of queries and keys.
 static bool looksAtAreas(KernelOpInterface kernel) {
   auto isArea = [](LoadRangeOp range) {
     auto isLong = [&](size_t dim) {
@@ -44,8 +44,8 @@ static bool looksAtAreas(KernelOpInterface kernel) {
       .wasInterrupted();
 }
 
-/// How a GPU runs the program. A census has no products; its warps overlap each other. Areas take memory's bandwidth,
-/// and as many warps as a block can have; rows take few loads, which more warps would only wait to prepare.
+/// How a GPU runs the program. A block mask has no products; its warps overlap each other. Areas take memory's
+/// bandwidth, and as many warps as a block can have; rows take few loads, which more warps would only wait to prepare.
 PipelineAttr TileBuilder::programPipeline() const {
   PipelineAttr pipeline = schedule.getPipeline();
   if (kind == ProgramKind::Kernel || !pipeline)
@@ -53,14 +53,15 @@ PipelineAttr TileBuilder::programPipeline() const {
   const int64_t warpgroups = looksAtAreas(kernel) ? 8 : 4;
   return PipelineAttr::get(pipeline.getContext(), warpgroups, /*stages=*/1, /*query_stages=*/1,
                            /*producer_registers=*/0, /*consumer_registers=*/0, /*lazy=*/false,
-                           /*optimistic=*/false, /*own_keys=*/false, /*turns=*/false,
+                           /*optimistic=*/false, /*own_keys=*/false, /*ping_pong=*/false,
                            /*by_row=*/false, Epilogue::Direct,
-                           /*dynamic=*/false, /*section_bytes=*/0, /*census=*/true, /*early=*/false, Staging::Pieces,
+                           /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/true, /*early=*/false,
+                           Staging::CpAsync,
                            /*headroom=*/0);
 }
 
-/// Whether the mask, as far as a census sees it, differs from head to head.
-bool TileBuilder::censusKnowsHeads() {
+/// Whether the mask, as far as a block mask sees it, differs from head to head.
+bool TileBuilder::blockMaskKnowsHeads() {
   constexpr unsigned head = 1; // of (batch, head, ...)
   // An index into a single element tells nothing of the head. Indices follow the tensor; a range has them twice.
   auto tells = [](OpOperand &use) {
@@ -82,11 +83,11 @@ Value TileBuilder::loadCount(Value column) {
 }
 
 Value TileBuilder::buildKeyStep() {
-  return index(isCensusTaken(kernel, schedule) && kind == ProgramKind::Kernel ? 1 : getKeys());
+  return index(hasBlockMask(kernel, schedule) && kind == ProgramKind::Kernel ? 1 : getKeys());
 }
 
 Value TileBuilder::buildKey(Value iv) {
-  return isCensusTaken(kernel, schedule) ? loadCount(add(iv, index(tile::CensusOp::numCounts))) : iv;
+  return hasBlockMask(kernel, schedule) ? loadCount(add(iv, index(tile::BlockMaskOp::numCounts))) : iv;
 }
 
 /// Whether a value comes from an extent.
@@ -96,8 +97,8 @@ static bool dependsOnExtents(Value value) {
 }
 
 /// A bound of `value`, from above or below, that no extent decides: a choice by data is both of its values. Null where
-/// there is none. The region of a census looks at the same data, so that a wider range lists the same steps; and its
-/// first loads then wait for nothing.
+/// there is none. The region of a block mask looks at the same data, so that a wider range lists the same steps; and
+/// its first loads then wait for nothing.
 static Value boundWithoutExtents(OpBuilder &builder, Value value, bool above) {
   if (!dependsOnExtents(value))
     return value;
@@ -135,28 +136,28 @@ static Value boundWithoutExtents(OpBuilder &builder, Value value, bool above) {
 /// Moves what is the same for all steps out of the region, but no single elements: tensors without elements have no
 /// steps either, and boxes of them are empty. Tensors do not change while a program runs. What is made of extents
 /// stays: it can wait for them there.
-static void hoistInvariants(tile::CensusOp census) {
-  Region &region = census.getBody();
+static void hoistInvariants(tile::BlockMaskOp blockMask) {
+  Region &region = blockMask.getBody();
   moveLoopInvariantCode(
       &region, [&](Value value, Region *) { return !region.isAncestor(value.getParentRegion()); },
       [](Operation *op, Region *) {
         bool stays = op->hasTrait<OpTrait::IsTerminator>() || llvm::any_of(op->getOperands(), dependsOnExtents);
         return !stays && (isMemoryEffectFree(op) || isa<tile::ExtentOp>(op));
       },
-      [&](Operation *op, Region *) { op->moveBefore(census); });
+      [&](Operation *op, Region *) { op->moveBefore(blockMask); });
 }
 
-void TileBuilder::buildCensus() {
+void TileBuilder::buildBlockMask() {
   KeyBounds bounds = buildBounds();
   Value low = boundWithoutExtents(builder, bounds.low, /*above=*/false);
   Value high = boundWithoutExtents(builder, bounds.high, /*above=*/true);
-  auto census = tile::CensusOp::create(builder, loc, program.getWorkspaceView(), listRow, low ? low : bounds.low,
-                                       high ? high : bounds.high, buildKeyStep());
+  auto blockMask = tile::BlockMaskOp::create(builder, loc, program.getWorkspaceView(), listRow, low ? low : bounds.low,
+                                             high ? high : bounds.high, buildKeyStep());
   {
     OpBuilder::InsertionGuard guard(builder);
-    Block *body = builder.createBlock(&census.getBody(), {}, builder.getIndexType(), loc);
+    Block *body = builder.createBlock(&blockMask.getBody(), {}, builder.getIndexType(), loc);
     auto [some, all] = buildBlock(body->getArgument(0));
     tile::YieldOp::create(builder, loc, ValueRange{some, all});
   }
-  hoistInvariants(census);
+  hoistInvariants(blockMask);
 }

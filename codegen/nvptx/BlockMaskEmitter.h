@@ -1,26 +1,26 @@
-//===- CensusEmitter.h - Lists of the steps that are needed -----*- C++ -*-===//
+//===- BlockMaskEmitter.h - Lists of the steps that are needed -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_CODEGEN_NVPTX_CENSUSEMITTER_H
-#define ATTNC_CODEGEN_NVPTX_CENSUSEMITTER_H
+#ifndef ATTNC_CODEGEN_NVPTX_BLOCKMASKEMITTER_H
+#define ATTNC_CODEGEN_NVPTX_BLOCKMASKEMITTER_H
 
 #include "codegen/nvptx/ExtentEmitter.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace attnc::nvptx {
 
-/// Emits `tile.census` for a block in a program without roles, in rounds of as many steps as the block has threads.
+/// Emits `tile.block_mask` for a block in a program without roles, in rounds of as many steps as the block has threads.
 /// Warps bring the extents of steps to shared memory, several steps on their way at once; then each thread looks at a
 /// step of its own. At the end each warp counts what stands before its steps, and lists them.
-class CensusEmitter {
+class BlockMaskEmitter {
 public:
   /// `base` is the address of shared memory.
-  CensusEmitter(EmitContext &context, mlir::Value base) : context(context), extents(context), base(base) {}
+  BlockMaskEmitter(EmitContext &context, mlir::Value base) : context(context), extents(context), base(base) {}
 
-  mlir::LogicalResult emit(tile::CensusOp census);
+  mlir::LogicalResult emit(tile::BlockMaskOp blockMask);
 
-  /// Whether a census alone reads the extent: then it is emitted where the census wants it.
+  /// Whether a block mask alone reads the extent: then it is emitted where the block mask wants it.
   static bool owns(tile::ExtentOp extent);
 
 private:
@@ -48,7 +48,7 @@ private:
   EmitContext &context;
   ExtentEmitter extents;
   mlir::Value base;
-  tile::CensusOp census;
+  tile::BlockMaskOp blockMask;
   llvm::SetVector<tile::ExtentOp> beforeSteps;    ///< the same for all steps, and part of where those of steps lie
   llvm::SetVector<tile::ExtentOp> ofRows;         ///< the same for all steps, and wanted when they are judged
   llvm::SmallVector<tile::ExtentOp> ofSteps;      ///< in the region
@@ -64,4 +64,4 @@ private:
 
 } // namespace attnc::nvptx
 
-#endif // ATTNC_CODEGEN_NVPTX_CENSUSEMITTER_H
+#endif // ATTNC_CODEGEN_NVPTX_BLOCKMASKEMITTER_H

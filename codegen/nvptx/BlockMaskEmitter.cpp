@@ -1,8 +1,8 @@
-//===- CensusEmitter.cpp - Lists of the steps that are needed ---*- C++ -*-===//
+//===- BlockMaskEmitter.cpp - Lists of the steps that are needed ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/CensusEmitter.h"
+#include "codegen/nvptx/BlockMaskEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -18,24 +18,24 @@ static constexpr int64_t lanesOfWarp = 32, warpsOfWarpgroup = warpgroupThreads /
 /// Steps whose extents a warp starts at once.
 static constexpr int64_t stepsAtOnce = 4;
 
-bool CensusEmitter::owns(tile::ExtentOp extent) {
-  return llvm::all_of(extent->getUsers(), [](Operation *user) { return isa<tile::CensusOp>(user->getParentOp()); });
+bool BlockMaskEmitter::owns(tile::ExtentOp extent) {
+  return llvm::all_of(extent->getUsers(), [](Operation *user) { return isa<tile::BlockMaskOp>(user->getParentOp()); });
 }
 
 /// The address of a word.
-Value CensusEmitter::element(Value address, Value index) {
+Value BlockMaskEmitter::element(Value address, Value index) {
   return context.ptx.shift(address, context.ptx.b.getI32Type(), index);
 }
 
-Value CensusEmitter::threadOfBlock() {
+Value BlockMaskEmitter::threadOfBlock() {
   Ptx &ptx = context.ptx;
   return ptx.add(ptx.mul(warp, lanesOfWarp), context.place.lane);
 }
 
 /// A loop that carries `carried` from one round to the next. Most run once or a few times: unrolled, they would be
 /// fetched for longer than they run.
-SmallVector<Value> CensusEmitter::loopOver(Value start, Value end, int64_t stride, ValueRange carried,
-                                           llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> BlockMaskEmitter::loopOver(Value start, Value end, int64_t stride, ValueRange carried,
+                                              llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   Ptx &ptx = context.ptx;
   auto loop = scf::ForOp::create(ptx.b, ptx.loc, start, end, ptx.i32(stride), carried);
   OpBuilder::InsertionGuard insertion(ptx.b);
@@ -51,8 +51,8 @@ SmallVector<Value> CensusEmitter::loopOver(Value start, Value end, int64_t strid
 }
 
 /// Sorts the operations of the region.
-void CensusEmitter::collect() {
-  Block &body = census.getBody().front();
+void BlockMaskEmitter::collect() {
+  Block &body = blockMask.getBody().front();
   llvm::SetVector<Operation *> needed;
   SmallVector<Value> open;
   for (auto extent : body.getOps<tile::ExtentOp>()) {
@@ -80,10 +80,10 @@ void CensusEmitter::collect() {
 }
 
 /// Emits operations on scalars for the step with this number.
-void CensusEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
+void BlockMaskEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
   Ptx &ptx = context.ptx;
-  Value offset = arith::MulIOp::create(ptx.b, ptx.loc, step, context.scalar(census.getStep()));
-  context.scalars[census.getStart()] = ptx.add(context.scalar(census.getLow()), offset);
+  Value offset = arith::MulIOp::create(ptx.b, ptx.loc, step, context.scalar(blockMask.getStep()));
+  context.scalars[blockMask.getStart()] = ptx.add(context.scalar(blockMask.getLow()), offset);
   for (Operation *op : ops) {
     // Constants are made where they are read.
     if (matchPattern(op, m_Constant()))
@@ -101,7 +101,7 @@ void CensusEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
 
 /// Starts the extents of this and the next steps of the warp, as many as it has on their way at once. Past the end it
 /// is the last step again.
-SmallVector<ExtentEmitter::Parts> CensusEmitter::startSteps(Value first, Value end) {
+SmallVector<ExtentEmitter::Parts> BlockMaskEmitter::startSteps(Value first, Value end) {
   Ptx &ptx = context.ptx;
   SmallVector<tile::ExtentOp> all;
   SmallVector<ExtentEmitter::Row> rows;
@@ -119,7 +119,7 @@ SmallVector<ExtentEmitter::Parts> CensusEmitter::startSteps(Value first, Value e
 }
 
 /// Starts the steps behind those, where there are any.
-SmallVector<ExtentEmitter::Parts> CensusEmitter::startStepsIf(Value condition, Value first, Value end) {
+SmallVector<ExtentEmitter::Parts> BlockMaskEmitter::startStepsIf(Value condition, Value first, Value end) {
   Ptx &ptx = context.ptx;
   SmallVector<ExtentEmitter::Parts> parts;
   SmallVector<Value> flat;
@@ -149,7 +149,7 @@ SmallVector<ExtentEmitter::Parts> CensusEmitter::startStepsIf(Value condition, V
 }
 
 /// The lanes meet for the steps that were started at `first`; one of them writes what they find.
-void CensusEmitter::finishSteps(Value first, Value round, Value end, ArrayRef<ExtentEmitter::Parts> parts) {
+void BlockMaskEmitter::finishSteps(Value first, Value round, Value end, ArrayRef<ExtentEmitter::Parts> parts) {
   Ptx &ptx = context.ptx;
   for (int64_t number = 0; !parts.empty(); ++number) {
     Value step = ptx.add(first, number * warps);
@@ -172,7 +172,7 @@ void CensusEmitter::finishSteps(Value first, Value round, Value end, ArrayRef<Ex
 
 /// Every warp takes every n-th step of a round. Short rows come for several steps at once, twice: all loads are on
 /// their way before lanes first meet.
-void CensusEmitter::bringExtents(Value round, Value end) {
+void BlockMaskEmitter::bringExtents(Value round, Value end) {
   Ptx &ptx = context.ptx;
   Value start = ptx.add(round, warp);
   if (ofSteps.empty())
@@ -197,7 +197,7 @@ void CensusEmitter::bringExtents(Value round, Value end) {
 }
 
 /// Every thread judges a step of the round by its extents; the lanes of a warp make words of bits of what they find.
-void CensusEmitter::judgeSteps(Value round) {
+void BlockMaskEmitter::judgeSteps(Value round) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   Value thread = threadOfBlock(), step = ptx.add(round, thread);
@@ -216,7 +216,7 @@ void CensusEmitter::judgeSteps(Value round) {
   }
   // Single elements are loaded for steps that there are.
   emitForStep(arith::MinSIOp::create(b, ptx.loc, step, ptx.add(steps, -1)), judgement);
-  Operation *yield = census.getBody().front().getTerminator();
+  Operation *yield = blockMask.getBody().front().getTerminator();
   Value some = context.scalar(yield->getOperand(0)), all = context.scalar(yield->getOperand(1));
   some = arith::AndIOp::create(b, ptx.loc, some, ptx.less(step, steps));
   Value keepsSome = ptx.ballot(some);
@@ -230,7 +230,7 @@ void CensusEmitter::judgeSteps(Value round) {
 }
 
 /// The bits of a group of 32 steps.
-CensusEmitter::Bits CensusEmitter::loadBits(Value group) {
+BlockMaskEmitter::Bits BlockMaskEmitter::loadBits(Value group) {
   Ptx &ptx = context.ptx;
   Value word = ptx.shiftLeft(group, 1);
   auto load = [&](Value index) -> Value {
@@ -240,7 +240,7 @@ CensusEmitter::Bits CensusEmitter::loadBits(Value group) {
 }
 
 /// Every warp lists every n-th group of 32 steps, a step a lane: first those that keep all, then the others.
-void CensusEmitter::listSteps() {
+void BlockMaskEmitter::listSteps() {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   Value zero = ptx.i32(0), lane = context.place.lane;
@@ -271,15 +271,15 @@ void CensusEmitter::listSteps() {
     Value isGroup = ptx.less(group, groups);
     Bits own = loadBits(group);
     Value step = ptx.add(ptx.mul(group, lanesOfWarp), lane);
-    Value offset = arith::MulIOp::create(b, ptx.loc, step, context.scalar(census.getStep()));
-    Value start = ptx.add(context.scalar(census.getLow()), offset);
+    Value offset = arith::MulIOp::create(b, ptx.loc, step, context.scalar(blockMask.getStep()));
+    Value start = ptx.add(context.scalar(blockMask.getLow()), offset);
     Value mine = arith::ShLIOp::create(b, ptx.loc, ptx.i32(1), lane), below = ptx.add(mine, -1);
     auto list = [&](Value word, Value place) {
       Value held = ptx.select(isGroup, word, zero);
       Value isMine = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ne,
                                            arith::AndIOp::create(b, ptx.loc, held, mine), zero);
       Value rank = count(arith::AndIOp::create(b, ptx.loc, held, below));
-      Value column = ptx.add(ptx.add(place, rank), tile::CensusOp::numCounts);
+      Value column = ptx.add(ptx.add(place, rank), tile::BlockMaskOp::numCounts);
       context.onlyIf(isMine, [&] { LLVM::StoreOp::create(b, ptx.loc, start, element(row, column)); });
     };
     list(own.all, fullBefore);
@@ -288,7 +288,7 @@ void CensusEmitter::listSteps() {
       Value listed = ptx.add(full, others);
       LLVM::StoreOp::create(b, ptx.loc, full, element(row, zero));
       LLVM::StoreOp::create(b, ptx.loc, listed, element(row, ptx.i32(1)));
-      LLVM::StoreOp::create(b, ptx.loc, zero, element(row, ptx.add(listed, tile::CensusOp::numCounts)));
+      LLVM::StoreOp::create(b, ptx.loc, zero, element(row, ptx.add(listed, tile::BlockMaskOp::numCounts)));
     });
     return SmallVector<Value>();
   });
@@ -296,40 +296,40 @@ void CensusEmitter::listSteps() {
 
 /// Finds the range, and where its bits lie: in shared memory behind the extents where they fit; else behind the places
 /// of the list, of which there are more.
-void CensusEmitter::setUp() {
+void BlockMaskEmitter::setUp() {
   Ptx &ptx = context.ptx;
-  const View &list = context.abi.getView(census.getList());
-  row = list.address(ptx.b, ptx.loc, {context.scalar(census.getRow()), ptx.i32(0)});
-  Value range = ptx.sub(context.scalar(census.getHigh()), context.scalar(census.getLow()));
+  const View &list = context.abi.getView(blockMask.getList());
+  row = list.address(ptx.b, ptx.loc, {context.scalar(blockMask.getRow()), ptx.i32(0)});
+  Value range = ptx.sub(context.scalar(blockMask.getHigh()), context.scalar(blockMask.getLow()));
   Value positive = arith::MaxSIOp::create(ptx.b, ptx.loc, range, ptx.i32(0));
-  steps = arith::CeilDivUIOp::create(ptx.b, ptx.loc, positive, context.scalar(census.getStep()));
+  steps = arith::CeilDivUIOp::create(ptx.b, ptx.loc, positive, context.scalar(blockMask.getStep()));
   warp = ptx.add(ptx.mul(context.place.warpgroup, warpsOfWarpgroup), context.place.warp);
   warps = context.pipeline.getConsumers() * warpsOfWarpgroup;
 
-  Value places = ptx.shiftRight(ptx.add(list.sizes[1], -tile::CensusOp::numCounts - 1), 1);
+  Value places = ptx.shiftRight(ptx.add(list.sizes[1], -tile::BlockMaskOp::numCounts - 1), 1);
   Type pointer = LLVM::LLVMPointerType::get(ptx.b.getContext());
   auto generic = [&](Value address) -> Value {
     return LLVM::AddrSpaceCastOp::create(ptx.b, ptx.loc, pointer, address);
   };
   Type sharedPointer = LLVM::LLVMPointerType::get(ptx.b.getContext(), sharedSpace);
-  Value behind = ptx.add(base, tile::censusExtentBytes);
+  Value behind = ptx.add(base, tile::blockMaskExtentBytes);
   Value shared = generic(LLVM::IntToPtrOp::create(ptx.b, ptx.loc, sharedPointer, behind));
-  Value global = generic(element(row, ptx.add(places, tile::CensusOp::numCounts + 1)));
-  bits = ptx.select(ptx.less(ptx.i32(tile::censusSteps), steps), global, shared);
+  Value global = generic(element(row, ptx.add(places, tile::BlockMaskOp::numCounts + 1)));
+  bits = ptx.select(ptx.less(ptx.i32(tile::blockMaskSteps), steps), global, shared);
 }
 
-LogicalResult CensusEmitter::emit(tile::CensusOp op) {
+LogicalResult BlockMaskEmitter::emit(tile::BlockMaskOp op) {
   Ptx &ptx = context.ptx;
-  census = op;
+  blockMask = op;
   setUp();
   collect();
   int64_t threads = warps * lanesOfWarp;
   roundSteps = threads;
   if (wordsOfStep)
-    roundSteps = std::min(threads, tile::censusExtentBytes / (wordsOfStep * wordBytes) / lanesOfWarp * lanesOfWarp);
+    roundSteps = std::min(threads, tile::blockMaskExtentBytes / (wordsOfStep * wordBytes) / lanesOfWarp * lanesOfWarp);
   if (roundSteps == 0)
-    return census.emitOpError() << "has extents of " << wordsOfStep * wordBytes << " bytes a step, more than fit "
-                                << tile::censusExtentBytes << " for a warp";
+    return blockMask.emitOpError() << "has extents of " << wordsOfStep * wordBytes << " bytes a step, more than fit "
+                                   << tile::blockMaskExtentBytes << " for a warp";
   loopOver(ptx.i32(0), steps, roundSteps, {}, [&](Value round, ValueRange) {
     Value end = arith::MinSIOp::create(ptx.b, ptx.loc, ptx.add(round, roundSteps), steps);
     // The loads for the rows are on their way while those for the steps start.

@@ -8,13 +8,13 @@
 // RUN: FileCheck %s --check-prefix=KERNEL < %t.ptx
 // RUN: attnc compile %s --target nvptx:sm_80 --emit ptx -o - | FileCheck %s --check-prefix=PIECES
 
-// NVVM: llvm.func @documents_census_entry(
+// NVVM: llvm.func @documents_block_mask_entry(
 // NVVM-SAME: %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: !llvm.ptr {llvm.align = 8 : i64, llvm.byval = !llvm.array<3 x i64>, nvvm.grid_constant})
 // NVVM-SAME: tile.launch = #tile.launch<threads = 512, shared_bytes = 16384>
 // NVVM: llvm.func @documents_tile_entry(
 // NVVM-SAME: tile.launch = #tile.launch<{{.*}}early = true
 
-// CHECK: .visible .entry documents_census_entry(
+// CHECK: .visible .entry documents_block_mask_entry(
 // CHECK-NOT: griddepcontrol
 // The rows' extents are on their way while those of eight steps start; the lanes meet once for each.
 // CHECK: .pragma "nounroll";
@@ -36,7 +36,7 @@
 
 // The kernel reads its list, and has no extents to look for.
 // KERNEL: .visible .entry documents_tile_entry(
-// It waits for the census behind the set-up of its barriers.
+// It waits for the block mask after it has set up its barriers.
 // KERNEL: mbarrier.init
 // KERNEL: griddepcontrol.wait;
 // KERNEL-NEXT: // end inline asm

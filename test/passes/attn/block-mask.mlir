@@ -1,20 +1,20 @@
 // RUN: attnc-opt %s --attn-infer-bounds --attn-to-tile --canonicalize --cse -split-input-file | FileCheck %s
 
-// Where only data says which tiles of keys a mask keeps, `census` makes a program that lists them before the kernel runs.
+// Where only data says which tiles of keys a mask keeps, `block_mask` makes a program that lists them before the kernel runs.
 // Heads have one list where the mask does not know them.
 
 // CHECK-DAG: #[[LISTS:.*]] = affine_map<()[s0, s1, s2] -> ((s0 ceildiv 128) * s1)>
 // CHECK-DAG: #[[ROOM:.*]] = affine_map<()[s0, s1, s2] -> ((s0 ceildiv 128) * s1, (s2 ceildiv 64) * 2 + 3)>
 // CHECK-DAG: #[[TILES:.*]] = affine_map<()[s0, s1, s2] -> (((s0 ceildiv 128) * s1) * 8)>
 
-// CHECK: tile.program @documents_census(
+// CHECK: tile.program @documents_block_mask(
 // CHECK-SAME: %[[LIST:[a-z0-9]+]]: memref<?x?xi32, strided<[?, 1]>>, %[[ROW:[a-z0-9]+]]: index)
 // CHECK-SAME: grid = #[[LISTS]]
-// CHECK-SAME: staging = pieces
+// CHECK-SAME: staging = cp_async
 // CHECK-SAME: workspace = #[[ROOM]]
 // What is the same for all steps stands before them: the ids of the queries. No row of a box is longer than its tile.
 // CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.extent %[[IDS:[a-z0-9]+]][{{.*}} {most = 128 : i64}
-// CHECK: tile.census %[[LIST]][%[[ROW]]] from %{{.*}} to %{{.*}} step %c64 {
+// CHECK: tile.block_mask %[[LIST]][%[[ROW]]] from %{{.*}} to %{{.*}} step %c64 {
 // CHECK: ^bb0(%[[J:.*]]: index):
 // CHECK: tile.extent %[[IDS]][{{.*}} {most = 64 : i64}
 // CHECK-NOT: tile.extent
@@ -46,7 +46,7 @@ func.func @documents(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: t
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -56,11 +56,11 @@ func.func @documents(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: t
 // Rows without a segment keep no keys. That would bound the range by their ids; the range has both, so that the first
 // loads wait for nothing, and the region says it of each step.
 
-// CHECK-LABEL: tile.program @segments_census(
+// CHECK-LABEL: tile.program @segments_block_mask(
 // CHECK-NOT: arith.cmpi
 // CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.extent
 // CHECK-NOT: arith.cmpi
-// CHECK: tile.census %{{.*}} from %c0 to %{{.*}} step %c64 {
+// CHECK: tile.block_mask %{{.*}} from %c0 to %{{.*}} step %c64 {
 // CHECK: arith.cmpi sge, %[[MOST]], %c0_i32
 func.func @segments(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<?x?x8x64xbf16>,
                     %ids: tensor<?x?xi32>) -> tensor<?x?x8x64xbf16> {
@@ -76,7 +76,7 @@ func.func @segments(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: te
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -86,9 +86,9 @@ func.func @segments(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: te
 // A mask of its own for each head: as many lists as tiles.
 
 // CHECK: #[[TILES:.*]] = affine_map<()[s0, s1, s2] -> (((s0 ceildiv 128) * s1) * 8)>
-// CHECK: tile.program @dense_census(
+// CHECK: tile.program @dense_block_mask(
 // CHECK-SAME: grid = #[[TILES]]
-// CHECK: tile.census
+// CHECK: tile.block_mask
 // CHECK: tile.program @dense_tile(
 // CHECK-SAME: grid = #[[TILES]]
 func.func @dense(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<?x?x8x64xbf16>,
@@ -100,7 +100,7 @@ func.func @dense(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tenso
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
@@ -109,7 +109,7 @@ func.func @dense(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tenso
 
 // A mask that the positions decide needs none, whatever the schedule says.
 
-// CHECK-NOT: census(
+// CHECK-NOT: block_mask(
 // CHECK: tile.program @causal_tile(
 // CHECK-NOT: workspace
 func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<?x?x8x64xbf16>)
@@ -121,7 +121,7 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tens
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, epilogue = direct, census = true>>)
+                                        consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
