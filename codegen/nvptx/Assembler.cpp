@@ -15,14 +15,14 @@ using runtime::Result;
 static constexpr llvm::StringLiteral places =
     "the PATH, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda and the Python packages of NVIDIA";
 
-static Result<AssembledKernel> assembleByPtxas(const std::string &program, StringRef ptx, StringRef arch) {
-  Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx);
+static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch) {
+  Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx.text);
   Result<TemporaryFile> output = TemporaryFile::create("attnc", "cubin");
   if (!input || !output)
     return input ? output.takeError() : input.takeError();
   std::vector<std::string> arguments = {"-arch=" + arch.str(), "-O3", "-v", input->path(), "-o", output->path()};
   // The same code in less time: kernels with schedules for short and for long sequences have an entry of each.
-  if (ptx.count(".entry ") > 1)
+  if (ptx.kernels > 1)
     arguments.emplace_back("--split-compile=0");
   Result<ProgramResult> result = runProgram(program, arguments);
   // Assemblers before CUDA 12.1 do not know the option.
@@ -46,7 +46,7 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, Strin
 }
 
 /// Assembles, and leaves files behind in no case.
-static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, StringRef ptx, StringRef arch) {
+static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const PtxModule &ptx, StringRef arch) {
   Assembler assembler = options.assembler;
   bool any = assembler == Assembler::Auto;
   if (any || assembler == Assembler::Ptxas) {
@@ -55,9 +55,9 @@ static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, Strin
     if (!any)
       return runtime::Error{"there is no ptxas in " + places.str()};
   }
-  if (assembler == Assembler::NvJitLink || (any && !ptx.contains("setmaxnreg"))) {
+  if (assembler == Assembler::NvJitLink || (any && !ptx.exchangesRegisters)) {
     if (hasNvJitLink())
-      return assembleByNvJitLink(ptx, arch);
+      return assembleByNvJitLink(ptx.text, arch);
     if (!any)
       return runtime::Error{"there is no libnvJitLink in the loader's path, " + places.str()};
   }
@@ -67,12 +67,12 @@ static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, Strin
   return AssembledKernel();
 }
 
-Result<AssembledKernel> nvptx::assemble(StringRef ptx, StringRef arch, const AssemblerOptions &options) {
+Result<AssembledKernel> nvptx::assemble(const PtxModule &ptx, StringRef arch, const AssemblerOptions &options) {
   Result<AssembledKernel> kernel = assembleBy(options, ptx, arch);
   if (kernel || !options.keepRefused)
     return kernel;
   runtime::Error error = kernel.takeError();
-  if (Result<TemporaryFile> file = TemporaryFile::create("attnc-refused", "ptx", ptx)) {
+  if (Result<TemporaryFile> file = TemporaryFile::create("attnc-refused", "ptx", ptx.text)) {
     error.message += "; the PTX is in " + file->path();
     file->keep();
   }

@@ -19,6 +19,13 @@ enum class Assembler {
   None,      ///< nothing: the driver does it when the kernel is loaded
 };
 
+/// PTX, and what an assembler is told of it.
+struct PtxModule {
+  std::string text;
+  size_t kernels = 1;              ///< how many entries it has
+  bool exchangesRegisters = false; ///< whether its warps change their register counts (`setmaxnreg`)
+};
+
 /// How to assemble.
 struct AssemblerOptions {
   Assembler assembler = Assembler::Auto;
@@ -41,7 +48,7 @@ struct AssembledKernel {
 /// nvJitLink assembles for linking with other code, and then ignores `setmaxnreg` (C7504). So ptxas comes first, and
 /// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink. The toolkit's PTX
 /// compiler is no choice: it comes as a static library (nvptxcompiler_static), which cannot be opened at run time.
-runtime::Result<AssembledKernel> assemble(llvm::StringRef ptx, llvm::StringRef arch,
+runtime::Result<AssembledKernel> assemble(const PtxModule &ptx, llvm::StringRef arch,
                                           const AssemblerOptions &options = {});
 
 /// The machine code of `cubin` as text, by nvdisasm; an error says where it was looked for.

@@ -19,7 +19,7 @@ using target::LoweredKernel;
 using target::Stage;
 
 /// Assembles `ptx` of `kernel`, enters what the assembler says in its image, and warns of what costs time.
-static Result<AssembledKernel> assemblePtx(LoweredKernel &kernel, StringRef ptx, bool required) {
+static Result<AssembledKernel> assemblePtx(LoweredKernel &kernel, const PtxModule &ptx, bool required) {
   AssemblerOptions options;
   options.required = required;
   options.keepRefused = llvm::sys::Process::GetEnv("ATTNC_KEEP_PTX").has_value();
@@ -69,13 +69,18 @@ public:
     if (stage == "nvvm")
       return target::printModule(kernel.module);
     auto target = cast<attn::GpuTargetAttr>(kernel.target);
-    FailureOr<std::string> text =
-        stage == "llvm" ? emitLlvmText(kernel.module, target) : emitPtx(kernel.module, target);
-    if (failed(text))
-      return Error();
-    if (stage == "llvm" || stage == "ptx")
+    if (stage == "llvm") {
+      FailureOr<std::string> text = emitLlvmText(kernel.module, target);
+      if (failed(text))
+        return Error();
       return std::move(*text);
-    Result<AssembledKernel> assembled = assemblePtx(kernel, *text, /*required=*/true);
+    }
+    FailureOr<PtxModule> ptx = emitPtx(kernel.module, target);
+    if (failed(ptx))
+      return Error();
+    if (stage == "ptx")
+      return std::move(ptx->text);
+    Result<AssembledKernel> assembled = assemblePtx(kernel, *ptx, /*required=*/true);
     if (!assembled)
       return assembled.takeError();
     if (stage == "sass")
@@ -84,7 +89,7 @@ public:
   }
 
   Status setCode(LoweredKernel &kernel, bool portable) const override {
-    FailureOr<std::string> ptx = emitPtx(kernel.module, cast<attn::GpuTargetAttr>(kernel.target));
+    FailureOr<PtxModule> ptx = emitPtx(kernel.module, cast<attn::GpuTargetAttr>(kernel.target));
     if (failed(ptx))
       return Error();
     std::vector<uint8_t> &bytes = kernel.image.bytes;
@@ -96,7 +101,7 @@ public:
     }
     // The driver tells PTX from machine code by looking at it, and reads it as a string that ends with a zero.
     if (bytes.empty())
-      bytes.assign(ptx->c_str(), ptx->c_str() + ptx->size() + 1);
+      bytes.assign(ptx->text.c_str(), ptx->text.c_str() + ptx->text.size() + 1);
     return {};
   }
 };

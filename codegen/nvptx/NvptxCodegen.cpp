@@ -223,16 +223,17 @@ FailureOr<std::string> nvptx::emitLlvmText(ModuleOp llvmModule, attn::GpuTargetA
   return codegen::print(*(*translated)->module);
 }
 
-FailureOr<std::string> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetAttr target) {
+FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetAttr target) {
   auto translated = translate(llvmModule, target);
   if (failed(translated))
     return failure();
   SmallVector<std::string> kernels = findKernels(*(*translated)->module);
+  bool exchangesRegisters = hasRoles(*(*translated)->module);
   if (kernels.size() < 2) {
     FailureOr<std::string> text = writePtx(**translated);
     if (failed(text))
       return llvmModule.emitError() << (*translated)->error;
-    return text;
+    return nvptx::PtxModule{std::move(*text), kernels.size(), exchangesRegisters};
   }
   // Kernels share no code: each goes its way on a thread, in a context of its own.
   SmallString<0> bitcode;
@@ -253,5 +254,5 @@ FailureOr<std::string> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetAttr t
   for (const std::string &error : errors)
     if (!error.empty())
       return llvmModule.emitError() << error;
-  return joinPtx(texts);
+  return nvptx::PtxModule{joinPtx(texts), kernels.size(), exchangesRegisters};
 }

@@ -22,7 +22,7 @@
 #ifndef ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
 #define ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
 
-#include "codegen/nvptx/AssemblerReport.h"
+#include "codegen/nvptx/Assembler.h"
 #include "dialect/attn/AttnAttrs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -50,7 +50,7 @@ void setAssemblerFacts(runtime::KernelImage &image, const AssemblerReport &repor
 mlir::FailureOr<std::string> emitLlvmText(mlir::ModuleOp llvmModule, attn::GpuTargetAttr target);
 
 /// The same, to PTX.
-mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp llvmModule, attn::GpuTargetAttr target);
+mlir::FailureOr<PtxModule> emitPtx(mlir::ModuleOp llvmModule, attn::GpuTargetAttr target);
 
 } // namespace attnc::nvptx
 

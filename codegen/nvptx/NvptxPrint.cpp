@@ -30,7 +30,7 @@ struct NvptxPrint : nvptx::impl::NvptxPrintBase<NvptxPrint> {
     if (as == "llvm")
       text = nvptx::emitLlvmText(getOperation(), target);
     else if (as == "ptx")
-      text = nvptx::emitPtx(getOperation(), target);
+      text = ptx(target);
     else if (as == "report" || as == "sass")
       text = assembled(target);
     else
@@ -41,9 +41,16 @@ struct NvptxPrint : nvptx::impl::NvptxPrintBase<NvptxPrint> {
   }
 
 private:
+  FailureOr<std::string> ptx(attn::GpuTargetAttr target) {
+    FailureOr<nvptx::PtxModule> module = nvptx::emitPtx(getOperation(), target);
+    if (failed(module))
+      return failure();
+    return std::move(module->text);
+  }
+
   /// What the assembler makes of the module: machine code, or its report.
   FailureOr<std::string> assembled(attn::GpuTargetAttr target) {
-    FailureOr<std::string> ptx = nvptx::emitPtx(getOperation(), target);
+    FailureOr<nvptx::PtxModule> ptx = nvptx::emitPtx(getOperation(), target);
     if (failed(ptx))
       return failure();
     nvptx::AssemblerOptions options;

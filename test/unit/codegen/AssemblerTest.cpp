@@ -14,12 +14,13 @@ using namespace attnc;
 using namespace attnc::nvptx;
 using runtime::Result;
 
-static std::string makePtx(llvm::StringRef body) {
-  return (".version 8.3\n.target sm_90a\n.address_size 64\n"
-          ".visible .entry kernel(.param .u64 out)\n.reqntid 128\n.minnctapersm 1\n{\n.reg .b64 %rd<3>;\n"
-          "ld.param.u64 %rd1, [out];\n" +
-          body + "\nst.global.u64 [%rd1], %rd1;\nret;\n}\n")
-      .str();
+static PtxModule makePtx(llvm::StringRef body) {
+  std::string text = (".version 8.3\n.target sm_90a\n.address_size 64\n"
+                      ".visible .entry kernel(.param .u64 out)\n.reqntid 128\n.minnctapersm 1\n{\n.reg .b64 %rd<3>;\n"
+                      "ld.param.u64 %rd1, [out];\n" +
+                      body + "\nst.global.u64 [%rd1], %rd1;\nret;\n}\n")
+                         .str();
+  return {std::move(text), /*kernels=*/1, /*exchangesRegisters=*/body.contains("setmaxnreg")};
 }
 
 static bool isElf(const std::vector<uint8_t> &bytes) {
@@ -65,7 +66,7 @@ TEST(Assembler, NvJitLink) {
   // The library would end the process.
   EXPECT_FALSE(assemble(makePtx(""), "sm_1", options));
   EXPECT_FALSE(assemble(makePtx(""), "sm_999", options));
-  EXPECT_FALSE(assemble(".version 99.9\n.target sm_90a\n", "sm_90a", options));
+  EXPECT_FALSE(assemble({".version 99.9\n.target sm_90a\n"}, "sm_90a", options));
 }
 
 TEST(Assembler, RefusesAndKeeps) {
