@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/image/DescribeImage.h"
+#include "codegen/image/Types.h"
 #include "dialect/attn/Limits.h"
 #include "mlir/IR/AffineExpr.h"
 #include <limits>
@@ -12,21 +13,11 @@ using namespace attnc;
 using attn::ArgumentUse;
 using runtime::GridRule;
 
+/// The element type of an argument, where one can have it.
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
-  if (type.isF32())
-    return runtime::DType::F32;
-  if (type.isF16())
-    return runtime::DType::F16;
-  if (type.isBF16())
-    return runtime::DType::BF16;
-  if (type.isInteger(1))
-    return runtime::DType::I1;
-  if (type.isInteger(8))
-    return runtime::DType::I8;
-  if (type.isInteger(32))
-    return runtime::DType::I32;
-  if (type.isInteger(64) || type.isIndex())
-    return runtime::DType::I64;
+  std::optional<runtime::DType> dtype = image::toDType(type);
+  if (dtype && *dtype != runtime::DType::F64)
+    return *dtype;
   return function.emitOpError() << "has an argument of element type " << type << ", which cannot be passed [S13]";
 }
 

@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/RandomInputs.h"
+#include "codegen/image/Types.h"
 #include "runtime/Random.h"
 #include "runtime/ThreadPool.h"
-#include "runtime/jit/Types.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -191,7 +191,7 @@ Result<ArgValue> Drawer::draw(unsigned index) {
   const attn::KernelArgument &argument = kernel.inputs[index];
   if (!argument.isTensor())
     return drawScalar(argument, index);
-  Result<Tensor> tensor = Tensor::allocate(elementDType(argument), shapes.shapeOf(argument));
+  Result<Tensor> tensor = Tensor::allocate(image::elementDType(argument), shapes.shapeOf(argument));
   if (!tensor)
     return runtime::Error{"argument '" + argument.name + "': " + tensor.message()};
   fill(*tensor, argument, index);
@@ -215,7 +215,7 @@ Result<std::vector<Tensor>> jit::allocateOutputs(const attn::KernelFunction &ker
                                                  std::optional<runtime::DType> dtype) {
   std::vector<Tensor> outputs;
   for (const attn::KernelArgument &output : kernel.outputs) {
-    Result<Tensor> tensor = Tensor::allocate(dtype.value_or(elementDType(output)), shapes.shapeOf(output));
+    Result<Tensor> tensor = Tensor::allocate(dtype.value_or(image::elementDType(output)), shapes.shapeOf(output));
     if (!tensor)
       return runtime::Error{"result '" + output.name + "': " + tensor.message()};
     tensor->poison();

@@ -4,8 +4,8 @@
 
 #include "runtime/jit/ReferenceKernel.h"
 #include "codegen/image/DescribeImage.h"
+#include "codegen/image/Types.h"
 #include "runtime/ThreadPool.h"
-#include "runtime/jit/Types.h"
 
 using namespace attnc;
 using namespace attnc::jit;
@@ -19,7 +19,7 @@ using runtime::Tensor;
 /// A runtime tensor as the reference sees it.
 static HostArray toHostArray(const Tensor &tensor, mlir::MLIRContext *context) {
   HostArray array;
-  array.elementType = toType(tensor.dtype(), context);
+  array.elementType = image::toType(tensor.dtype(), context);
   array.data = tensor.data();
   array.shape.assign(tensor.shape().begin(), tensor.shape().end());
   array.strides.assign(tensor.strides().begin(), tensor.strides().end());

@@ -3,10 +3,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/conformance/SpecServer.h"
+#include "codegen/image/Types.h"
 #include "runtime/Safetensors.h"
 #include "runtime/jit/RandomInputs.h"
 #include "runtime/jit/ReferenceKernel.h"
-#include "runtime/jit/Types.h"
 #include "runtime/jit/Verify.h"
 #include "test/conformance/Runner.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/image/Types.h"
 #include "runtime/Safetensors.h"
-#include "runtime/jit/Types.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Launch.h"
 #include "tools/attnc/OutputFile.h"
@@ -57,9 +57,9 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
     const auto *tensor = std::get_if<Tensor>(&value);
     if (!tensor)
       continue;
-    if (tensor->dtype() != jit::elementDType(argument))
+    if (tensor->dtype() != image::elementDType(argument))
       return Error{"argument '" + argument.name + "': expected " +
-                   std::string(runtime::name(jit::elementDType(argument))) + ", got " +
+                   std::string(runtime::name(image::elementDType(argument))) + ", got " +
                    std::string(runtime::name(tensor->dtype()))};
     if (tensor->shape().size() != argument.dims.size())
       return Error{"argument '" + argument.name + "': expected rank " + std::to_string(argument.dims.size()) +

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/Spec.h"
+#include "codegen/image/Types.h"
 #include "runtime/jit/Compile.h"
-#include "runtime/jit/Types.h"
 #include "tools/attnc/ScheduleOption.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <unistd.h>
@@ -54,7 +54,7 @@ static runtime::Status checkSizes(const attn::KernelFunction &kernel, const jit:
     for (const attn::KernelArgument &argument : *list) {
       if (!argument.isTensor())
         continue;
-      auto size = static_cast<double>(runtime::byteSize(jit::elementDType(argument)));
+      auto size = static_cast<double>(runtime::byteSize(image::elementDType(argument)));
       for (int64_t extent : shapes.shapeOf(argument))
         size *= static_cast<double>(extent);
       bytes += size;

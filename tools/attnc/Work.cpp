@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/Work.h"
+#include "codegen/image/Types.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "runtime/jit/Types.h"
 #include "llvm/Support/Format.h"
 
 using namespace attnc;
@@ -37,7 +37,7 @@ Work cli::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shape
   }
   for (const auto *list : {&kernel.inputs, &kernel.outputs})
     for (const attn::KernelArgument &argument : *list) {
-      double bytes = static_cast<double>(runtime::byteSize(jit::elementDType(argument)));
+      double bytes = static_cast<double>(runtime::byteSize(image::elementDType(argument)));
       for (int64_t size : shapes.shapeOf(argument))
         bytes *= static_cast<double>(size);
       work.bytes += bytes;

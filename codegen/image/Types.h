@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_JIT_TYPES_H
-#define ATTNC_RUNTIME_JIT_TYPES_H
+#ifndef ATTNC_CODEGEN_IMAGE_TYPES_H
+#define ATTNC_CODEGEN_IMAGE_TYPES_H
 
 #include "dialect/attn/KernelFunction.h"
 #include "runtime/DType.h"
-#include "runtime/Error.h"
 
-namespace attnc::jit {
+namespace attnc::image {
 
 /// The runtime's name of a scalar or element type; nothing for a type that no argument has. `index` is I64.
 std::optional<runtime::DType> toDType(mlir::Type type);
@@ -20,6 +19,6 @@ mlir::Type toType(runtime::DType dtype, mlir::MLIRContext *context);
 /// The element type of an argument's tensor, or the type of a scalar.
 runtime::DType elementDType(const attn::KernelArgument &argument);
 
-} // namespace attnc::jit
+} // namespace attnc::image
 
-#endif // ATTNC_RUNTIME_JIT_TYPES_H
+#endif // ATTNC_CODEGEN_IMAGE_TYPES_H

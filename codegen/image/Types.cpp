@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "runtime/jit/Types.h"
+#include "codegen/image/Types.h"
 #include "mlir/IR/Builders.h"
 
 using namespace attnc;
 using runtime::DType;
 
-std::optional<DType> jit::toDType(mlir::Type type) {
+std::optional<DType> image::toDType(mlir::Type type) {
   if (type.isF32())
     return DType::F32;
   if (type.isF16())
@@ -28,7 +28,7 @@ std::optional<DType> jit::toDType(mlir::Type type) {
   return std::nullopt;
 }
 
-mlir::Type jit::toType(DType dtype, mlir::MLIRContext *context) {
+mlir::Type image::toType(DType dtype, mlir::MLIRContext *context) {
   mlir::Builder builder(context);
   switch (dtype) {
   case DType::F32:
@@ -51,6 +51,6 @@ mlir::Type jit::toType(DType dtype, mlir::MLIRContext *context) {
   llvm_unreachable("all element types are handled");
 }
 
-DType jit::elementDType(const attn::KernelArgument &argument) {
+DType image::elementDType(const attn::KernelArgument &argument) {
   return toDType(mlir::getElementTypeOrSelf(argument.type)).value_or(DType::F32);
 }
