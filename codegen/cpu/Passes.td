@@ -8,7 +8,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TileToCpu : Pass<"tile-to-cpu", "::mlir::ModuleOp"> {
-  let summary = "Gives the rows of tile programs to SIMD lanes";
+  let summary = "Lowers tile programs to SIMD code";
   let description = [{
     Every `tile.program` becomes a function of the runtime's form (runtime/CpuLaunch.h): it takes the argument block, the
     number of the tile and scratch memory. Row operations are written for one panel of rows at a time, on vectors of the
@@ -21,7 +21,7 @@ def TileToCpu : Pass<"tile-to-cpu", "::mlir::ModuleOp"> {
 }
 
 def CpuExpandMath : Pass<"cpu-expand-math"> {
-  let summary = "Rewrites functions of vectors to polynomials";
+  let summary = "Expands vector math functions to polynomials";
   let description = [{
     `math.exp2`, `math.exp` and `math.log2` of f32 become a few fused operations, accurate to about 1 ulp on the range
     that softmax uses; other functions take MLIR's own polynomial approximations.

@@ -8,7 +8,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TileToNvvm : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Gives tile programs to the warps of a thread block";
+  let summary = "Lowers tile programs to the threads of a block, in NVVM";
   let description = [{
     Every `tile.program` becomes a kernel, an `llvm.func` with `nvvm.kernel`, of the form that `NvptxCodegen.h`
     describes. How it is launched is in its attribute `tile.launch`.
@@ -18,7 +18,7 @@ def TileToNvvm : Pass<"tile-to-nvvm", "::mlir::ModuleOp"> {
 }
 
 def NvptxExpandMath : Pass<"nvptx-expand-math"> {
-  let summary = "Rewrites functions of numbers to what the device has instructions for";
+  let summary = "Expands math functions to device instructions";
   let description = [{
     `math.exp2` is one instruction, accurate to 2 ulp. `math.exp`, `math.tanh` and `math.rsqrt` of f32 are a few around
     one, as accurate; logarithms, sines and the rest take MLIR's own polynomials. 16-bit floats are computed in f32.
@@ -51,7 +51,7 @@ def NvptxExpandMath : Pass<"nvptx-expand-math"> {
 }
 
 def NvptxToLlvm : Pass<"nvptx-to-llvm"> {
-  let summary = "Takes numbers and branches of kernels to the LLVM dialect";
+  let summary = "Lowers arith, math, cf and vector to the LLVM dialect";
   let description = [{
     One conversion for the dialects that MLIR lowers by a pass each: arith, cf, math, ub and vector, and those operations
     of NVVM that LLVM has no intrinsic for. It does not simplify: LLVM's passes do, in less time.
@@ -60,7 +60,7 @@ def NvptxToLlvm : Pass<"nvptx-to-llvm"> {
 }
 
 def NvptxPrint : Pass<"nvptx-print", "::mlir::ModuleOp"> {
-  let summary = "Prints what a module of the LLVM and NVVM dialects becomes";
+  let summary = "Prints the LLVM IR, PTX or machine code of a module";
   let description = [{
     For people and tests: optimises and translates the module, which stays as it is, for the GPU in its attribute
     `attn.target`, and prints the result to standard output.

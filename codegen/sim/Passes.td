@@ -8,7 +8,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TileSimulate : Pass<"tile-simulate", "::mlir::ModuleOp"> {
-  let summary = "Runs tile programs on the CPU under adverse timing";
+  let summary = "Simulates tile programs of GPUs under adverse timing";
   let description = [{
     For tests of synchronisation: every `tile.program` runs on random numbers, once for each of a list of interleavings
     (`Simulator.h`). The first fault is an error at its operation; so is a result that depends on the interleaving, or

@@ -13,7 +13,7 @@ include "dialect/tile/TileTypes.td"
 //===----------------------------------------------------------------------===//
 
 def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
-  let summary = "What some warpgroups of the block do";
+  let summary = "The work of some warpgroups of a block";
   let description = [{
     All roles run at the same time. The rows of a consumer's tiles are dealt to its warpgroups in order.
 
@@ -58,7 +58,7 @@ def Tile_RingOp : Tile_Op<"ring", [HasParent<"ProgramOp">, MemoryEffects<[MemAll
 }
 
 def Tile_BufferOp : Tile_Op<"buffer", [HasParent<"ProgramOp">, MemoryEffects<[MemAlloc]>]> {
-  let summary = "A tile in shared memory that stores go through";
+  let summary = "A tile in shared memory through which stores go";
   let arguments = (ins OptionalAttr<I64Attr>:$offset);
   let results = (outs Tile_Slot:$slot);
   let assemblyFormat = "attr-dict `:` type($slot)";
@@ -88,7 +88,7 @@ def Tile_GetOp : Tile_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Gives the oldest buffer that this consumer got back to the producer";
+  let summary = "Returns the oldest buffer that this consumer holds to the producer";
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring);
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
@@ -125,7 +125,7 @@ def Tile_StartOp : Tile_Op<"start", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def Tile_AwaitOp : Tile_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits for a product, and for all that started before it";
+  let summary = "Waits for a product, and for all products started before it";
   let arguments = (ins Tile_Pending:$pending);
   let results = (outs Tile_F32Tile:$result);
   let assemblyFormat = "$pending attr-dict `:` type($pending) `->` type($result)";
@@ -183,7 +183,7 @@ def Tile_WarpReduceOp : Tile_Op<"warp_reduce", [Pure, AllTypesMatch<["parts", "r
 }
 
 def Tile_AnyOp : Tile_Op<"any", [Pure]> {
-  let summary = "Whether a condition holds in one of the rows that go on together";
+  let summary = "Whether a condition holds in any row of a warp";
   let description = [{
     Rows that a warp works on go the same way through branches: the answer is theirs, and others may have another. It may
     therefore decide how something is computed, and not what.

@@ -13,7 +13,7 @@ class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> 
 }
 
 def Tile_TensorMapAttr : Tile_Attr<"TensorMap", "tensor_map"> {
-  let summary = "What the copy engine of a GPU is told of a tensor";
+  let summary = "Tensor map: how TMA sees a tensor";
   let description = [{
     - `arg`: the number of the tensor among the arguments and results of the kernel.
     - `box`: what one copy brings, one number a dimension, outermost first.

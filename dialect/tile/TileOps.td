@@ -89,7 +89,7 @@ def Tile_LiveRowsOp : Tile_Op<"live_rows", [HasParent<"ProgramOp">]> {
 }
 
 def Tile_PartOp : Tile_Op<"part", [Pure]> {
-  let summary = "Which rows of the tile whoever runs this computes";
+  let summary = "Rows of the tile owned by this warpgroup";
   let description = [{
     Gives the first and the end of them, of `count` rows in all: [0, count) in a program without roles, and an equal part
     for each warpgroup of consumers. What a program does may not depend on it, only what it leaves out.
@@ -124,7 +124,7 @@ class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits>
 }
 
 def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
-  let summary = "Tile of a view";
+  let summary = "Loads a tile from a view";
   let description = [{
     Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]` (one axis
     for a vector). Where an index along an axis is not below its limit, the element is 0.
@@ -158,7 +158,7 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Op
 }
 
 def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
-  let summary = "Least and greatest element of a box of a view";
+  let summary = "Minimum and maximum of a box of a view";
   let description = [{
     For each dimension the first and the last index, both inside; the caller keeps them in range. i1 counts as 0 and 1. An
     empty box gives the type's greatest and least value. With `most`, the box has at most so many elements along the last
@@ -176,12 +176,12 @@ def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperan
 }
 
 def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRead]>]> {
-  let summary = "Lists the steps of a range that are needed";
+  let summary = "Computes a block mask: lists the steps in which the mask keeps anything";
   let description = [{
-    The region tells of the step that starts at its argument whether some, and whether all, of its elements are kept.
-    Row `row` of the list then holds: how many steps keep all; how many keep some; where those start that keep all, in
-    ascending order; where the others do that keep some, likewise; and a 0, so that the place past the last can be read.
-    Behind the places of as many steps as a range can have the row has as many elements again, the lowering's own.
+    The region yields, for the step that starts at its argument, whether the mask keeps any of its elements and whether it
+    keeps all. Row `row` of the list then holds: how many steps keep all; how many keep some; the starts of those that keep
+    all, in ascending order; the starts of those that keep some, likewise; and a 0, so that the place after the last can
+    be read. After room for as many steps as a range can have, the row has as many elements again for the lowering's use.
 
     Example:
 
@@ -264,7 +264,7 @@ def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$mostly_one, Def
 
 def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:$full_high, Optional<Index>:$position,
                                                    DefaultValuedAttr<I64Attr, "1">:$group), []> {
-  let summary = "-inf where the region does not keep";
+  let summary = "Sets elements to -inf where the region yields false";
   let description = [{
     The first of `tiles` with every element that the region drops set to -inf (S3); `group` is that of `tile.map`. For a
     tile whose columns, as key rows from `j` on, lie in [`full_low`, `full_high`), the region is known to keep
@@ -275,7 +275,7 @@ def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:
 }
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> {
-  let summary = "Joins the elements of each row into a row vector";
+  let summary = "Reduces each row of a tile to one element of a row vector";
   let description = [{
     With `partial`, `acc` and the result are parts (see `tile.lane_partial`).
 

@@ -21,7 +21,7 @@ class Tile_SoftmaxBaseOp<string mnemonic, list<Trait> traits> : Tile_Op<mnemonic
 }
 
 def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, AllTypesMatch<["max", "sum", "new_max", "new_sum", "shrink"]>]> {
-  let summary = "A step of the online softmax";
+  let summary = "One step of the online softmax";
   let description = [{
     Takes the scores of a tile, and for each row the maximum of the scores so far and the sum of their weights. Gives the
     maximum and the sum with those of the tile; the tile's weights, as a product takes them; and `shrink`, by which sums
@@ -74,7 +74,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
 
 def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegments,
                                                            AllTypesMatch<["max", "sum", "factors", "lse"]>]> {
-  let summary = "What a row's maximum and sum come to";
+  let summary = "Divisor and LSE of each row, from its maximum and sum";
   let description = [{
     Gives the factors that outputs are multiplied by in the end, 1 / sum, and the LSE, `maximum * scale + log(sum)` in
     natural units (S8). A row without weights, and one that `padding` has, gives 0 and -inf (S7, S11).

@@ -13,7 +13,7 @@ class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> 
 }
 
 def Tile_Ring : Tile_Type<"Ring", "ring"> {
-  let summary = "Buffers in shared memory that roles pass on in turn";
+  let summary = "A ring of buffers in shared memory between a producer and consumers";
   let description = [{
     `stages` buffers, each for one value of type `element`: a tile, or an index. The producer fills them in order, every
     consumer gets them in the same order, and a buffer is filled again once all consumers have released it.
@@ -38,7 +38,7 @@ def Tile_Slot : Tile_Type<"Slot", "slot"> {
 }
 
 def Tile_Pending : Tile_Type<"Pending", "pending"> {
-  let summary = "A tile in registers that a product still writes";
+  let summary = "A tile in registers that a product in flight still writes";
   let description = [{
     Only `tile.await` may touch it.
 

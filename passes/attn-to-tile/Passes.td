@@ -8,7 +8,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AttnToTile : Pass<"attn-to-tile", "::mlir::ModuleOp"> {
-  let summary = "Writes the tile programs of kernel functions";
+  let summary = "Lowers kernels to tile programs";
   let description = [{
     Every kernel of a function becomes one `tile.program`, which takes the function's arguments and results as views. The
     softmax is online: a running maximum and sum for each row, the output rescaled when the maximum grows (Milakov and

@@ -8,7 +8,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AttnExpand : Pass<"attn-expand"> {
-  let summary = "Rewrites sugar to arith, math and attn.load";
+  let summary = "Lowers sugar operations to arith, math and attn.load";
   let description = [{
     Before: `%c = attn.causal %i, %j`. After: `%c = arith.cmpi sle, %j, %i : index`.
 
@@ -18,7 +18,7 @@ def AttnExpand : Pass<"attn-expand"> {
 }
 
 def AttnDefineArithmetic : Pass<"attn-define-arithmetic"> {
-  let summary = "Gives every operation of regions a meaning for every operand";
+  let summary = "Defines region operations for all operands";
   let description = [{
     Division by zero, the least number divided by -1, shifts by the width or more, and conversions of numbers that the
     integer type does not have: MLIR leaves their results open, and LLVM and hardware differ or trap. Guards by
@@ -45,7 +45,7 @@ def AttnDefineArithmetic : Pass<"attn-define-arithmetic"> {
 }
 
 def AttnExpandFunctions : Pass<"attn-expand-functions"> {
-  let summary = "Writes out functions that not all targets have";
+  let summary = "Expands functions that some targets lack";
   let description = [{
     Angles, hyperbolic and error functions, powers, roots and remainders of floats, powers of integers, clamps: of
     `arith` and the few functions that every target has (`exp`, `exp2`, `tanh`, `log`, `log2`, `sqrt`, `rsqrt` and
@@ -66,7 +66,7 @@ def AttnExpandFunctions : Pass<"attn-expand-functions"> {
 }
 
 def AttnInferBounds : Pass<"attn-infer-bounds"> {
-  let summary = "Derives from the mask which keys a tile of queries can see";
+  let summary = "Infers from the mask which keys a tile of queries can see";
   let description = [{
     Adds the regions `bounds` and `blocks` to kernels whose mask region is not empty.
 
@@ -96,7 +96,7 @@ def AttnInferBounds : Pass<"attn-infer-bounds"> {
 }
 
 def AttnLegalizeIndex : Pass<"attn-legalize-index"> {
-  let summary = "Leaves to `index` what 32 bits compute exactly";
+  let summary = "Narrows position arithmetic to 32 bits where ranges prove it exact";
   let description = [{
     Specs compute positions in `index`, which has 64 bits (S17); GPUs and SIMD lanes do it in 32. From the limits of
     positions and by the operations' own ranges (`InferIntRangeInterface`), this pass finds out which operations of a
@@ -126,7 +126,7 @@ def AttnLegalizeIndex : Pass<"attn-legalize-index"> {
 }
 
 def AttnSelectSchedule : Pass<"attn-select-schedule"> {
-  let summary = "Attaches #attn.schedule";
+  let summary = "Chooses a schedule for each kernel";
   let description = [{
     Chooses tile sizes from the module's `attn.target` and the kernel's head dims. A schedule that the spec carries is
     checked and kept.

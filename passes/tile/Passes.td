@@ -8,11 +8,11 @@
 include "mlir/Pass/PassBase.td"
 
 def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
-  let summary = "Says which operations of a loop's step run in the next";
+  let summary = "Decides which operations of a loop run one step later";
   let description = [{
-    For programs with a `pipeline` of roles: a product that adds to what its loop carries, and whose left operand the step
-    computes, gets the attribute `tile.stage = 1`, and with it the scaling of what it adds to, and loads that nothing else
-    reads. The softmax of a step then overlaps the product of the step before.
+    For programs whose warpgroups have roles: a product that accumulates over its loop, and whose left operand the step
+    computes, gets the attribute `tile.stage = 1`, as do the scaling of its accumulator and loads that nothing else reads.
+    The softmax of a step then overlaps with the product of the previous step.
 
     Example:
 
@@ -26,36 +26,37 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
 }
 
 def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
-  let summary = "Runs the product with values beside the softmax of the next keys";
+  let summary = "Overlaps the product with the values with the softmax of the next keys";
   let description = [{
-    For programs whose warpgroups have roles: a loop over keys with one product of stage 1 (`tile-assign-stages`) is turned
-    round (from the last keys to the first) and skewed, so that a step holds the logits and weights of its own keys and
-    the product of the step before. A remark says why a loop with such products is not. The first step's logits stand
-    before the loop, and the last step's product after it. Captured tiles that scores read are loaded a step before that.
+    For programs whose warpgroups have roles: a loop over keys with one product of stage 1 (`tile-assign-stages`) is
+    reversed, so that it runs from the last keys to the first, and skewed, so that each step computes the logits and
+    weights of its own keys and the product of the previous step. The logits of the first step are computed before the
+    loop, the product of the last step after it. Captured tiles that scores read are loaded one step earlier still. If a
+    loop has such products and cannot be skewed, a remark says why.
 
-    Where its bounds are those of a part of the rows (`tile.part`), the steps that only other rows need stand before and
-    after it, and do nothing but take their tiles (`tile.skip`). Loops that are not skewed go over the keys of all rows.
+    Where the loop's bounds are those of some of the rows (`tile.part`), steps that only other rows need come before and
+    after it, and only take their tiles from the rings (`tile.skip`). Loops that are not skewed visit the keys of all rows.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];
 }
 
 def TileLowerSoftmax : Pass<"tile-lower-softmax", "::attnc::tile::ProgramOp"> {
-  let summary = "Writes the online softmax as arithmetic";
+  let summary = "Lowers the online softmax to arithmetic";
   let description = [{
-    `tile.softmax` becomes row maxima, weights and row sums, `tile.softmax_end` reciprocals and logarithms.
+    `tile.softmax` becomes row maxima, weights and row sums; `tile.softmax_end` becomes reciprocals and logarithms.
 
-    In programs without a `pipeline`, a tile's weights are added among themselves before they are added to the row's sum;
-    with one, each lane adds its own to the sum.
+    In programs without a `pipeline`, the weights of a tile are summed before they are added to the row's sum; with one,
+    each lane adds its own weights to its partial sum.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
-  let summary = "Adds up the parts of row sums after the loop";
+  let summary = "Sums over lanes after the loop instead of in each step";
   let description = [{
-    For programs with a `pipeline`: where row sums are only multiplied by row factors and added to in a loop, each lane
-    keeps its part, and the sum over lanes moves behind the loop.
+    For programs with a `pipeline`: where a loop only multiplies row sums by row factors and adds to them, each lane keeps
+    its own partial sum, and the sum over lanes moves out of the loop.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -63,20 +64,20 @@ def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
 def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
   let summary = "Chooses how exponents of the softmax are computed";
   let description = [{
-    In programs with a `pipeline`: exponents of `tile.softmax` with weights in bf16 become `fused`, one operation an
-    element. All weights of a row keep one scale; but the weight of the maximum was a power of two, and so was exact: the
-    divisor of `tile.softmax_end` takes in what it is `rounded` by.
+    For programs with a `pipeline`: exponents of a `tile.softmax` whose weights are bf16 become `fused`, one operation an
+    element. All weights of a row keep the same scale, but the weight of the row's maximum is no longer a power of two, so
+    it is rounded; `tile.softmax_end` corrects the divisor by that rounding error (`rounded`).
 
-    f16 has no room for what the rounding of large products costs. With `optimistic`, its exponents become `split`, with
-    the same scale, which are one operation too where steps trust the maxima before.
+    f16 has too little range for the rounding error of large products. With `optimistic`, its exponents become `split`,
+    which has the same scale and also takes one operation where a step reuses the running maxima.
   }];
 }
 
 def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {
-  let summary = "Takes row maxima before a rising function";
+  let summary = "Takes row maxima before a monotone function of the products";
   let description = [{
-    For programs with a `pipeline`: where scores are tanh of what products give, times positive constants, the greatest
-    score is that of the greatest product. Its row maxima then wait for no function, which runs beside what follows them.
+    For programs with a `pipeline`: where scores are the tanh of products, times positive constants, the greatest score is
+    that of the greatest product. Row maxima then do not wait for the function, which overlaps with what follows them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numHoisted", "hoisted", "Row maxima taken before a function">];
@@ -86,81 +87,82 @@ def TileTrustMaxima : Pass<"tile-trust-maxima", "::attnc::tile::ProgramOp"> {
   let summary = "Reuses the running row maxima, and rescales only where weights outgrow them";
   let description = [{
     For programs with an `optimistic` pipeline, after `tile-pipeline`: a step computes its weights with the maxima that
-    the loop carries, and looks for no new ones. Where the sums of its weights come near to what their type holds, or a
-    row has no maximum yet, a branch does the step as it was. The loop also carries the greatest sum that a lane had in a
-    step: where one key has nearly all of a row's weight, it tells by what that weight was rounded for the product, and
-    the divisor of the row takes that in.
+    the loop carries, and does not look for new ones. Where its row sums come near the limit of their type, or a row has
+    no maximum yet, a branch repeats the step with new maxima. The loop also carries the greatest sum that a lane had in
+    any step: where one key has nearly all of a row's weight, that sum tells by how much the weight was rounded for the
+    product, and `tile.softmax_end` corrects the divisor.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"numTrusting", "trusting", "Loops whose steps trust the maxima before">];
 }
 
 def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {
-  let summary = "Copies operands of products to shared memory ahead of them";
+  let summary = "Copies operands of products to shared memory ahead of time";
   let description = [{
     For programs with `staging = cp_async`: tiles that products read from memory go through rings in shared memory, which
-    all threads fill. What a loop over keys loads by its induction variable alone is loaded a step ahead: the first tile
-    before the loop, each next one as soon as a buffer is free. Behind the last step nothing is read: its put has a limit
-    of 0, and a get takes it out of the ring behind the loop, so that puts and gets are as many on every way.
+    all threads fill. Loads in a loop over keys that depend only on its induction variable run one step ahead: the first
+    tile is loaded before the loop, each further one as soon as a buffer is free. In the last step, the put has a limit
+    of 0 and reads nothing; a get after the loop takes it out of the ring, so that puts and gets match on every path.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"numAhead", "ahead", "Loads that run a step ahead">];
 }
 
 def TileInsertBarriers : Pass<"tile-insert-barriers", "::attnc::tile::ProgramOp"> {
-  let summary = "Waits and barriers of rings without roles";
+  let summary = "Inserts waits and barriers for rings without roles";
   let description = [{
-    For programs with `staging = cp_async`: follows the rings through loops and branches, and inserts `tile.sync` where a
-    tile is got whose copy need not be done, and where a buffer is filled that a thread may still read.
+    For programs with `staging = cp_async`: follows the rings through loops and branches, and inserts `tile.sync` before a
+    tile is read whose copy may still be running, and before a buffer is filled that a thread may still be reading.
   }];
   let statistics = [Statistic<"numSyncs", "syncs", "Barriers inserted">];
 }
 
 def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramOp"> {
-  let summary = "Gives loads to a producer and the rest to consumers";
+  let summary = "Splits a program into a producer, which loads, and consumers, which compute";
   let description = [{
-    For programs with a `pipeline`: tiles that products read from memory go through rings in shared memory. The
-    producer's part holds what decides about loads and the loads themselves; the consumers' part gets them from the
-    rings. Both go over the tiles of the grid that the block is given. The producer's part is for all rows: what consumers
-    of some leave out (`tile.skip`) is no load of its own.
+    For programs whose warpgroups have roles: tiles that products read from memory go through rings in shared memory. The
+    producer gets the loads and everything that decides about them; consumers get the rest, and take the tiles from the
+    rings. Both loop over the tiles of the grid that the block works on. The producer loads for all rows, including tiles
+    that some of the consumers skip (`tile.skip`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def TileFinishRows : Pass<"tile-finish-rows", "::attnc::tile::ProgramOp"> {
-  let summary = "Finishes what is a row's beside the last product";
+  let summary = "Overlaps 1/l and the LSE with the last product";
   let description = [{
-    For programs with roles, in front of `tile-insert-sync`: what is computed of row sums and row maxima behind the loop,
-    and its stores, move to the end of the branch that holds the loop, between the start of its last product and the wait
-    for it. What has no keys does the same from what the loop would start with. Not where steps come from a list; and
-    stores stay where tiles are dropped behind them.
+    For programs with roles, before `tile-insert-sync`: what is computed from row sums and row maxima after the loop, with
+    its stores, moves between the start of the last product and the wait for it. Rows without keys compute the same from
+    the loop's initial values. Not done where a block mask lists the steps; and stores stay where they are if tiles are
+    skipped after them.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numMoved", "moved", "Operations moved">];
 }
 
 def TileInsertSync : Pass<"tile-insert-sync", "::attnc::tile::ProgramOp"> {
-  let summary = "Products in flight, waits, releases and turns";
+  let summary = "Starts products asynchronously, and inserts waits, releases and ping-pong barriers";
   let description = [{
-    In consumers, products start and are awaited where their results, or registers that they read, are next touched; a
-    buffer is released once the last product that reads it is done. With `ping_pong`, consumers start products in turn;
-    with `optimistic` too, a turn in a loop lasts until the wait for the product in flight.
+    In consumers, each product becomes a start and a wait. The wait comes before its result, or a register or buffer that
+    it reads, is next touched. A buffer is released after the wait for the last product that reads it. With `ping_pong`,
+    consumers take turns at starting products; with `optimistic` as well, a consumer in a loop keeps its turn until it
+    waits for the product in flight.
   }];
 }
 
 def TileAllocateShared : Pass<"tile-allocate-shared", "::attnc::tile::ProgramOp"> {
   let summary = "Lays out shared memory";
   let description = [{
-    Places rings, buffers and barriers, and sets `shared_bytes` of the program. What exceeds the target is an error with
-    the sum that does.
+    Places rings, buffers and barriers, and sets `shared_bytes` of the program. A program that needs more than the target
+    has is an error that shows the sum.
   }];
 }
 
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
-  let summary = "Cuts loops over keys into masked and full stretches";
+  let summary = "Splits loops over keys into masked and unmasked ranges";
   let description = [{
-    A loop whose masks say where they keep everything (`full`) becomes three in a row over the same values: masked, full,
-    masked; in the full one the masks are gone. Stretches that are known to be empty are dropped.
+    A loop whose masks say where they keep every key (`full`) becomes three loops in a row: masked, unmasked, masked. The
+    masks are gone from the one in the middle. Ranges that are known to be empty are removed.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numSplit", "split", "Loops cut">];
