@@ -325,7 +325,7 @@ Agent::Progress Agent::turn(tile::PingPongOp op) {
   // The barrier counts threads, not whose they are.
   if (turn.passes > 0) {
     InFlightDiagnostic diagnostic = fail(op);
-    diagnostic << "turn passed twice before it was taken";
+    diagnostic << "turn passed twice before it was waited for";
     diagnostic.attachNote((turn.passer ? turn.passer : role)->getLoc())
         << (turn.passer ? "passed here before" : "the first turn is passed before the role starts");
     return Progress::Failed;

@@ -10,7 +10,7 @@
 //   read of a buffer that has not arrived            buffer overwritten while a product (or a store) reads it
 //   read of a buffer that was released               buffer released while a product reads it
 //   accumulator touched in flight                    registers of a product in flight written
-//   release without get                              turn passed twice before it was taken
+//   release without get                              turn passed twice before it was waited for
 //   product never awaited                            buffer never released; buffer filled and never got
 //   unordered accesses to the same bytes of shared memory
 //   deadlock: who waits for what

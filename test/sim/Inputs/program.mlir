@@ -57,7 +57,7 @@ module {
         } -> vector<128x64xbf16>
         %o:2 = scf.for %j = %c64 to %end step %c64 iter_args(%acc = %zero, %p = %p0) -> (vector<128x64xf32>, vector<128x64xbf16>) {
           %kj = tile.get %keys : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>> // get-keys
-          tile.ping_pong <wait> // take
+          tile.ping_pong <wait> // wait
           %fs = tile.start %qs, %kj, %zero transposed : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-logits
           %half = tile.map tiles(%acc : vector<128x64xf32>) rows() cols() at(%c0, %c0) {
           ^bb0(%x: f32, %r: index, %c: index):
@@ -66,7 +66,7 @@ module {
           } -> vector<128x64xf32>
           %vj = tile.get %values : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
           %fo = tile.start %p, %vj, %half : vector<128x64xbf16>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-values
-          tile.ping_pong <arrive> // pass
+          tile.ping_pong <arrive> // arrive
           // early-release
           %s = tile.await %fs : <vector<128x64xf32>> -> vector<128x64xf32> // await-logits
           tile.release %keys : <2 x vector<64x64xbf16>> // release-keys
