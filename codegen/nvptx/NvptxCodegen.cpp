@@ -173,17 +173,21 @@ static FailureOr<std::string> writePtx(LlvmModule &translated) {
   return std::string(text->begin(), text->end());
 }
 
-/// The names of the kernels of `module`, where nothing else is defined in it.
+static bool isKernel(const llvm::Function &function) {
+  return !function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
+}
+
+/// The names of the kernels of `module`.
 static SmallVector<std::string> findKernels(const llvm::Module &module) {
   SmallVector<std::string> names;
-  for (const llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
-      return {};
+  for (const llvm::Function &function : llvm::make_filter_range(module, isKernel))
     names.push_back(function.getName().str());
-  }
   return names;
+}
+
+/// Whether all functions that `module` defines are kernels, which then share no code.
+static bool hasKernelsAlone(const llvm::Module &module) {
+  return llvm::all_of(module, [](const llvm::Function &f) { return f.isDeclaration() || isKernel(f); });
 }
 
 /// The kernel `name` alone of the module that `bitcode` holds; what fails stands in its `error`.
@@ -229,13 +233,13 @@ FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetA
     return failure();
   SmallVector<std::string> kernels = findKernels(*(*translated)->module);
   bool exchangesRegisters = hasRoles(*(*translated)->module);
-  if (kernels.size() < 2) {
+  if (kernels.size() < 2 || !hasKernelsAlone(*(*translated)->module)) {
     FailureOr<std::string> text = writePtx(**translated);
     if (failed(text))
       return llvmModule.emitError() << (*translated)->error;
     return nvptx::PtxModule{std::move(*text), kernels.size(), exchangesRegisters};
   }
-  // Kernels share no code: each goes its way on a thread, in a context of its own.
+  // Each kernel goes its way on a thread, in a context of its own.
   SmallString<0> bitcode;
   llvm::raw_svector_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(*(*translated)->module, stream);

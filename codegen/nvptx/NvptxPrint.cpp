@@ -41,6 +41,7 @@ struct NvptxPrint : nvptx::impl::NvptxPrintBase<NvptxPrint> {
   }
 
 private:
+  /// The module as PTX.
   FailureOr<std::string> ptx(attn::GpuTargetAttr target) {
     FailureOr<nvptx::PtxModule> module = nvptx::emitPtx(getOperation(), target);
     if (failed(module))

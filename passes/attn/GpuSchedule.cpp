@@ -424,11 +424,11 @@ static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr sched
     return failure();
   // A step's logits are on their way while the product with the values of the step before still adds to the outputs.
   // With fewer registers ptxas lets no two products overlap, or finds none at all for them (C7512, C7600).
-  int64_t inFlight = (schedule.getKeyTile() + (value ? headDim(value) : 0)) / 2 + besideColumns;
+  int64_t outputs = value ? headDim(value) : 0, inFlight = (schedule.getKeyTile() + outputs) / 2 + besideColumns;
   if (inFlight > pipeline.getConsumerRegisters())
     return kernel.emitError() << "the schedule's logits and outputs need " << inFlight << " registers of a thread (("
-                              << schedule.getKeyTile() << " + " << (value ? headDim(value) : 0) << ") / 2 + "
-                              << besideColumns << "), but its consumers have " << pipeline.getConsumerRegisters();
+                              << schedule.getKeyTile() << " + " << outputs << ") / 2 + " << besideColumns
+                              << "), but its consumers have " << pipeline.getConsumerRegisters();
   return success();
 }
 

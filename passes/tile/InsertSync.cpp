@@ -27,35 +27,35 @@ static bool makes(Operation *op, Value value) {
                     (branch.elseBlock() && makes(op, branch.elseYield().getOperand(number))));
 }
 
-/// The get in the block of `product` that waits for a buffer which `product` reads to be filled anew; null where there
-/// is none. The product must be done before it, or neither this get nor whoever fills the buffer would go on.
-static Operation *findGetOfSameBuffer(MmaOp product) {
-  Operation *first = nullptr;
-  for (Value operand : {product.getA(), product.getB()}) {
-    auto held = operand.getDefiningOp<GetOp>();
-    if (!held || held->getBlock() != product->getBlock())
-      continue;
-    int64_t left = cast<RingType>(held.getRing().getType()).getStages();
-    for (Operation *op = held->getNextNode(); op && left > 0; op = op->getNextNode())
-      if (auto get = dyn_cast<GetOp>(op); get && get.getRing() == held.getRing() && --left == 0)
-        if (!first || get->isBeforeInBlock(first))
-          first = get;
-  }
-  return first;
+/// Whether `op` waits until a buffer that `product` reads has been filled again. The product must end before it: else
+/// the producer waits for the buffer's release, and `op` waits for the producer.
+static bool waitsForRefill(Operation *op, MmaOp product) {
+  auto get = dyn_cast<GetOp>(op);
+  return get && llvm::any_of(ValueRange{product.getA(), product.getB()}, [&](Value operand) {
+           auto held = operand.getDefiningOp<GetOp>();
+           if (!held || held.getRing() != get.getRing() || held->getBlock() != get->getBlock())
+             return false;
+           auto since = llvm::make_range(std::next(held->getIterator()), std::next(get->getIterator()));
+           int64_t gets = llvm::count_if(since, [&](Operation &between) {
+             auto other = dyn_cast<GetOp>(between);
+             return other && other.getRing() == get.getRing();
+           });
+           return gets >= cast<RingType>(get.getRing().getType()).getStages();
+         });
 }
 
 /// Where `product` must be done: before the first operation that reads its result, that writes the registers which hold
-/// its left operand's successor, that gets a buffer which it reads once more, that has regions of its own, or that ends
-/// the block.
+/// its left operand's successor, that waits for a buffer which it reads to be filled again, that has regions of its
+/// own, or that ends the block.
 static Operation *findDeadline(MmaOp product) {
   Value successor = isa<VectorType>(product.getA().getType()) ? nextOf(product.getA()) : Value();
-  Operation *refill = findGetOfSameBuffer(product);
   for (Operation *op = product->getNextNode();; op = op->getNextNode()) {
     bool reads = llvm::is_contained(op->getOperands(), product.getResult());
     bool writes = successor && makes(op, successor);
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
     // A later product may take the accumulator as it is.
-    if (reads || writes || nests || op == refill || op->hasTrait<OpTrait::IsTerminator>() || !op->getNextNode())
+    if (reads || writes || nests || waitsForRefill(op, product) || op->hasTrait<OpTrait::IsTerminator>() ||
+        !op->getNextNode())
       return op;
   }
 }
