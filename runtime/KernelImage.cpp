@@ -85,6 +85,18 @@ Status verifyScalar(const KernelImage &image, const ArgSpec &arg, const std::str
   return {};
 }
 
+/// Whether `order` is none, or an order of `rank` dimensions with the last at its place.
+bool isBoxOrder(const std::vector<int64_t> &order, size_t rank) {
+  if (order.empty())
+    return true;
+  std::vector<int64_t> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t dim = 0; dim < sorted.size(); ++dim)
+    if (sorted[dim] != static_cast<int64_t>(dim))
+      return false;
+  return order.size() == rank && order.back() + 1 == static_cast<int64_t>(rank);
+}
+
 /// Checks one tensor map. The copy unit moves whole units of 16 bytes, and a row
 /// of a swizzled box is no wider than the pattern.
 Status verifyTensorMap(const KernelImage &image, const TensorMapSpec &map, const std::string &prefix) {
@@ -101,6 +113,8 @@ Status verifyTensorMap(const KernelImage &image, const TensorMapSpec &map, const
   for (int64_t size : map.box)
     if (size < 1 || size > maxTensorMapBox)
       return Error{where + "box sizes from 1 to " + std::to_string(maxTensorMapBox) + ", got " + std::to_string(size)};
+  if (!isBoxOrder(map.order, arg.dims.size()))
+    return Error{where + "an order of all " + std::to_string(rank) + " dimensions that keeps the last"};
   if (map.swizzleBytes != 0 && map.swizzleBytes != 32 && map.swizzleBytes != 64 && map.swizzleBytes != 128)
     return Error{where + "a swizzle of 0, 32, 64 or 128 bytes, got " + std::to_string(map.swizzleBytes)};
   const int64_t rowBytes = map.box.back() * byteSize(arg.dtype);

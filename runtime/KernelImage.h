@@ -146,6 +146,13 @@ struct TensorMapSpec {
   /// The width of the pattern in which 16-byte units are swizzled in shared
   /// memory, in bytes: 32, 64, 128, or 0 for none.
   int swizzleBytes = 0;
+  /// The dimensions of the tensor in the order in which a box holds them in shared
+  /// memory, outermost first; the tensor's own where there are none. The last is
+  /// the tensor's last.
+  std::vector<int64_t> order = {};
+
+  /// The dimension of the tensor that is `place` in the order of a box.
+  size_t dimensionAt(size_t place) const { return order.empty() ? place : static_cast<size_t>(order[place]); }
 };
 
 /// Memory of a launch's own that the entries of an image hand results through:

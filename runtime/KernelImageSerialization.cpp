@@ -216,6 +216,7 @@ void visitTensorMap(Archive &archive, Map &map) {
   archive.integer(map.arg);
   archive.list(map.box, [](auto &a, auto &size) { a.integer(size); });
   archive.integer(map.swizzleBytes);
+  archive.list(map.order, [](auto &a, auto &dim) { a.integer(dim); });
 }
 
 template <typename Archive, typename Rule>

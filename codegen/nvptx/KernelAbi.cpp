@@ -29,15 +29,24 @@ TensorMap attnc::nvptx::getTensorMap(Operation *op) {
   Value view = put ? put.getView() : store.getView();
   auto tileType = put ? cast<VectorType>(put.getRing().getType().getElement()) : store.getBuffer().getType().getTile();
   ArrayRef<int64_t> axes = put ? put.getAxes() : store.getAxes();
-  TensorMap map{cast<BlockArgument>(view).getArgNumber(), {}};
-  map.box.assign(cast<MemRefType>(view.getType()).getRank(), 1);
+  TensorMap map{cast<BlockArgument>(view).getArgNumber(), {}, {}};
+  int64_t rank = cast<MemRefType>(view.getType()).getRank();
+  map.box.assign(rank, 1);
+  map.order = llvm::to_vector(llvm::seq(rank));
   tile::RowGroup group = put ? put.getRowGroup() : store.getRowGroup();
   map.box[axes[0]] = (put ? tileType.getDimSize(0) : rowsOfBox(store)) / group.size;
-  // The rows of a group follow each other in a box: their dimension lies inside that of rows.
-  if (group.dimension >= 0)
+  // The rows of a group follow each other in a box: their dimension goes inside that of rows.
+  if (group.dimension >= 0) {
     map.box[group.dimension] = group.size;
+    llvm::erase(map.order, group.dimension);
+    map.order.insert(std::next(llvm::find(map.order, axes[0])), group.dimension);
+  }
   map.box[axes[1]] = tile::SharedLayout(tileType).panelColumns;
   return map;
+}
+
+SmallVector<Value> TensorMap::coordinates(ValueRange position) const {
+  return llvm::map_to_vector(llvm::reverse(order), [&](int64_t dim) { return position[dim]; });
 }
 
 Value View::address(OpBuilder &builder, Location loc, ValueRange indices) const {
@@ -204,8 +213,9 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   if (persistent)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {
-    return tile::TensorMapAttr::get(context, map.argument, builder.getDenseI64ArrayAttr(map.box),
-                                    tile::SharedLayout::rowBytes);
+    return tile::TensorMapAttr::get(
+        context, map.argument, builder.getDenseI64ArrayAttr(map.box), tile::SharedLayout::rowBytes,
+        llvm::is_sorted(map.order) ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(map.order));
   });
   function->setAttr(tile::launchAttrName,
                     tile::LaunchAttr::get(context, threads, sharedBytes, persistent, /*blocks_per_multiprocessor=*/1,

@@ -17,10 +17,16 @@ namespace attnc::nvptx {
 
 /// A tensor that the copy engine moves boxes of.
 struct TensorMap {
-  unsigned argument;              ///< of the program
-  llvm::SmallVector<int64_t> box; ///< elements in each dimension, outermost first
+  unsigned argument;                ///< of the program
+  llvm::SmallVector<int64_t> box;   ///< elements in each dimension of the tensor, outermost first
+  llvm::SmallVector<int64_t> order; ///< the dimensions as a box holds them, outermost first
 
-  bool operator==(const TensorMap &other) const { return argument == other.argument && box == other.box; }
+  bool operator==(const TensorMap &other) const {
+    return argument == other.argument && box == other.box && order == other.order;
+  }
+
+  /// Coordinates of a box as the copy engine takes them, innermost first, given one for each dimension of the tensor.
+  llvm::SmallVector<mlir::Value> coordinates(mlir::ValueRange position) const;
 };
 
 /// Rows of a tile that one warpgroup, and one of its warps, computes and stores.

@@ -52,6 +52,8 @@ LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmMo
         spec.arg = static_cast<int>(map.getArg());
         spec.box.assign(map.getBox().asArrayRef().begin(), map.getBox().asArrayRef().end());
         spec.swizzleBytes = static_cast<int>(map.getSwizzle());
+        if (DenseI64ArrayAttr order = map.getOrder())
+          spec.order.assign(order.asArrayRef().begin(), order.asArrayRef().end());
       }
     if (entry.tensorMaps.size() > runtime::maxEntryTensorMaps)
       return emitError(function.getLoc())

@@ -132,16 +132,14 @@ void RingEmitter::clearRows(State &state, const tile::SharedLayout &layout, Valu
 void RingEmitter::startCopies(tile::PutOp put, const tile::SharedLayout &layout, Value address, Value full) {
   Ptx &ptx = context.ptx;
   ptx.expectBytes(full, layout.bytes());
-  Value map = context.abi.getTensorMapAddress(getTensorMap(put));
+  TensorMap map = getTensorMap(put);
+  Value mapAddress = context.abi.getTensorMapAddress(map);
   for (int64_t panel = 0; panel < layout.panels; ++panel) {
-    SmallVector<Value> coordinates;
-    for (auto [dim, position] : llvm::enumerate(put.getIndices())) {
-      Value at = context.scalar(position);
-      if (static_cast<int64_t>(dim) == put.getAxes()[1])
-        at = ptx.add(at, panel * layout.panelColumns);
-      coordinates.insert(coordinates.begin(), at);
-    }
-    ptx.loadTensor(ptx.add(address, panel * layout.panelBytes()), map, full, coordinates);
+    SmallVector<Value> position =
+        llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
+    Value &column = position[put.getAxes()[1]];
+    column = ptx.add(column, panel * layout.panelColumns);
+    ptx.loadTensor(ptx.add(address, panel * layout.panelBytes()), mapAddress, full, map.coordinates(position));
   }
 }
 

@@ -199,19 +199,16 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
     ptx.fenceAsync();
     sync();
     context.onlyIf(isLeader, [&] {
-      Value map = context.abi.getTensorMapAddress(getTensorMap(store));
+      TensorMap map = getTensorMap(store);
+      Value mapAddress = context.abi.getTensorMapAddress(map);
       for (int64_t column = first; column < end; column += layout.panelColumns) {
-        SmallVector<Value> coordinates;
-        for (auto [dim, position] : llvm::enumerate(store.getIndices())) {
-          Value at = context.scalar(position);
-          if (static_cast<int64_t>(dim) == store.getAxes()[0])
-            at = ptx.add(at, ptx.mul(box, queries));
-          if (static_cast<int64_t>(dim) == store.getAxes()[1])
-            at = ptx.add(at, column);
-          coordinates.insert(coordinates.begin(), at);
-        }
+        SmallVector<Value> position =
+            llvm::map_to_vector(store.getIndices(), [&](Value index) { return context.scalar(index); });
+        Value &row = position[store.getAxes()[0]], &firstColumn = position[store.getAxes()[1]];
+        row = ptx.add(row, ptx.mul(box, queries));
+        firstColumn = ptx.add(firstColumn, column);
         int64_t panel = (column - first) / layout.panelColumns;
-        ptx.storeTensor(ptx.add(boxStart, panel * layout.panelBytes()), map, coordinates);
+        ptx.storeTensor(ptx.add(boxStart, panel * layout.panelBytes()), mapAddress, map.coordinates(position));
       }
       ptx.commitStores();
     });

@@ -18,10 +18,12 @@ def Tile_TensorMapAttr : Tile_Attr<"TensorMap", "tensor_map"> {
     - `arg`: the number of the tensor among the arguments and results of the kernel.
     - `box`: what one copy brings, one number a dimension, outermost first.
     - `swizzle`: how many bytes of shared memory the swizzle spans; 0 for none.
+    - `order`: the dimensions as a box holds them, outermost first, where that is not the order of the tensor.
 
     Example: `#tile.tensor_map<arg = 1, box = [1, 96, 1, 64], swizzle = 128>`
   }];
-  let parameters = (ins "int64_t":$arg, "::mlir::DenseI64ArrayAttr":$box, DefaultValuedParameter<"int64_t", "0">:$swizzle);
+  let parameters = (ins "int64_t":$arg, "::mlir::DenseI64ArrayAttr":$box, DefaultValuedParameter<"int64_t", "0">:$swizzle,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$order);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

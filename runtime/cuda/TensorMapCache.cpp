@@ -82,7 +82,7 @@ Result<TensorMapKey> makeTensorMapKey(const ArgSpec &arg, const TensorMapSpec &m
   key.type = toMapType(arg.dtype);
   key.swizzle = toMapSwizzle(map.swizzleBytes);
   for (int i = 0; i < rank; ++i)
-    key.box[i] = static_cast<uint32_t>(map.box[rank - 1 - i]);
+    key.box[i] = static_cast<uint32_t>(map.box[map.dimensionAt(rank - 1 - i)]);
 
   if (std::find(sizes, sizes + rank, 0) != sizes + rank) {
     key.address = zeros;
@@ -98,7 +98,7 @@ Result<TensorMapKey> makeTensorMapKey(const ArgSpec &arg, const TensorMapSpec &m
   // The bytes that the dimensions so far span: the stride of one that takes no step.
   int64_t extent = unitBytes;
   for (int i = 0; i < rank; ++i) {
-    const int d = rank - 1 - i;
+    const auto d = static_cast<int>(map.dimensionAt(rank - 1 - i));
     const std::string_view dimension = "dimension ";
     if (sizes[d] > maxSize)
       return argumentError(arg,

@@ -54,6 +54,12 @@ static void addShortGroups(std::vector<Case> &cases) {
   weights.queryHeads = 8;
   weights.mask = causal;
   cases.push_back({"S10_short_group_weights", weights, trials});
+  // Rows of whole units of 16 bytes, which boxes carry: heads lie outside of queries in weights, and inside in a tile.
+  weights.keys = 136;
+  Case boxes{"S10_short_group_weights_in_boxes", weights, {}};
+  for (const char *shape : {"B=2,Sq=1", "B=2,Sq=9", "B=1,Sq=37"})
+    boxes.trials.emplace_back().shape = shape;
+  cases.push_back(boxes);
   Spec packed;
   packed.packed = true;
   packed.queryHeads = 8;

@@ -17,12 +17,13 @@ struct Types {
     auto tensor = [&](const std::string &rows, int64_t heads, int64_t dim) {
       return "tensor<" + rows + std::to_string(heads) + "x" + std::to_string(dim) + "x$T>";
     };
-    std::string rows = spec.packed ? "?x" : "?x?x";
+    std::string rows = spec.packed ? "?x" : "?x?x", keys = spec.keys ? std::to_string(spec.keys) + "x" : "?x";
+    std::string keyRows = spec.packed ? keys : "?x" + keys;
     int64_t valueDim = spec.valueDim ? spec.valueDim : spec.headDim;
     query = tensor(rows, spec.queryHeads, spec.headDim);
-    key = tensor(rows, spec.keyHeads, spec.headDim);
-    value = tensor(rows, spec.keyHeads, valueDim);
-    out = spec.weights ? "tensor<?x$Hx?x?x$T>" : tensor(rows, spec.queryHeads, valueDim);
+    key = tensor(keyRows, spec.keyHeads, spec.headDim);
+    value = tensor(keyRows, spec.keyHeads, valueDim);
+    out = spec.weights ? "tensor<?x$Hx?x" + keys + "$T>" : tensor(rows, spec.queryHeads, valueDim);
     lse = spec.packed ? "tensor<$Hx?xf32>" : "tensor<?x$Hx?xf32>";
   }
 };

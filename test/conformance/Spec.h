@@ -19,6 +19,7 @@ struct Spec {
   int64_t keyHeads = 2;
   int64_t headDim = 64;
   int64_t valueDim = 0; ///< 0: that of queries and keys
+  int64_t keys = 0;     ///< a sequence's, where the types say it; 0 where they do not
   bool packed = false;  ///< [T, H, D], with the offsets %qo and %ko
   bool lse = true;
   bool weights = false; ///< `attn.weights` instead of `attn.forward`

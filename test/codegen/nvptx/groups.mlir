@@ -3,6 +3,7 @@
 // RUN: attnc compile %s --target nvptx:sm_90a --entry causal --emit nvvm -o - | FileCheck %s --check-prefix=NVVM
 // RUN: attnc compile %s --target nvptx:sm_90a --entry causal --emit ptx -o - | FileCheck %s
 // RUN: attnc compile %s --target nvptx:sm_90a --entry rows --emit ptx -o - | FileCheck %s --check-prefix=ROWS
+// RUN: attnc compile %s --target nvptx:sm_90a --entry weights --emit nvvm -o - | FileCheck %s --check-prefix=WEIGHTS
 // RUN: attnc compile %s --target nvptx:sm_80 --entry rows --emit ptx -o - | FileCheck %s --check-prefix=PIECES
 
 // 64 rows are sixteen queries of four heads; the 16 that a warp stores are four.
@@ -46,4 +47,12 @@ func.func @rows(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor
   %o = attn.forward %q, %k, %v lengths(query = %ql : tensor<?xi32>) sinks(%n : tensor<8x2xf32>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
+}
+
+// Heads lie outside of queries in weights, and inside in a tile, so in boxes too: 16 rows are eight queries of two heads.
+// WEIGHTS: tile.launch = #tile.launch<threads = 256,
+// WEIGHTS-SAME: #tile.tensor_map<arg = 2, box = [1, 2, 8, 64], swizzle = 128, order = [0, 2, 1, 3]>
+func.func @weights(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x128x1x64xbf16>) -> tensor<?x2x?x128xbf16> {
+  %w = attn.weights %q, %k : (tensor<?x?x2x64xbf16>, tensor<?x128x1x64xbf16>) -> tensor<?x2x?x128xbf16>
+  return %w : tensor<?x2x?x128xbf16>
 }

@@ -65,7 +65,7 @@ KernelImage makeImage() {
   gpu.takesCounter = true;
   gpu.early = true;
   gpu.workspace = WorkspaceRule{tiles(), GridRule::constant(7)};
-  gpu.tensorMaps = {{0, {1, 128, 64}, 128}, {4, {1, 64, 32}, 64}};
+  gpu.tensorMaps = {{0, {1, 128, 64}, 128}, {4, {1, 64, 32}, 64, {1, 0, 2}}};
   gpu.registers = 168;
   gpu.spillBytes = 8;
   image.entries.push_back(gpu);
@@ -166,6 +166,8 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(gpu.tensorMaps[0].box, (std::vector<int64_t>{1, 128, 64}));
   EXPECT_EQ(gpu.tensorMaps[1].arg, 4);
   EXPECT_EQ(gpu.tensorMaps[1].swizzleBytes, 64);
+  EXPECT_TRUE(gpu.tensorMaps[0].order.empty());
+  EXPECT_EQ(gpu.tensorMaps[1].order, (std::vector<int64_t>{1, 0, 2}));
   EXPECT_EQ(gpu.registers, 168);
   EXPECT_EQ(gpu.spillBytes, 8);
   EXPECT_TRUE(deserialize(serialize(KernelImage())));
@@ -308,6 +310,9 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
             "tensor map of argument 'q': expected box rows of a multiple of 16 bytes, got 8");
   EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].box[2] = 128; }),
             "tensor map of argument 'q': expected box rows within the swizzle of 128 bytes, got 256");
+  for (const std::vector<int64_t> &order : {std::vector<int64_t>{0, 2}, {0, 2, 1}, {0, 0, 2}, {-1, 1, 2}, {0, 3, 2}})
+    EXPECT_EQ(message([&](Image &, Entry &e) { e.tensorMaps[0].order = order; }),
+              "tensor map of argument 'q': expected an order of all 3 dimensions that keeps the last");
 }
 
 } // namespace

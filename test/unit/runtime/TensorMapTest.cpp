@@ -47,6 +47,17 @@ TEST(TensorMap, DescribesATensorInnermostFirst) {
   EXPECT_EQ(encoded.promotion, TensorMapPromotion::L2Bytes256);
 }
 
+TEST(TensorMap, OrdersDimensionsAsABoxHoldsThem) {
+  FakeDriver fake;
+  // [B, H, S, K], of which a box holds the heads of each row one behind the other.
+  const std::vector<int64_t> slots = {0x1000, 2, 16, 500, 128, 500 * 16 * 128, 500 * 128, 128, 1};
+  Result<TensorMapKey> key = makeTensorMapKey(makeArg(4), {0, {1, 2, 8, 64}, 128, {0, 2, 1, 3}}, slots.data(), zeros);
+  ASSERT_TRUE(key) << key.message();
+  EXPECT_EQ(std::vector<uint64_t>(key->sizes, key->sizes + 4), (std::vector<uint64_t>{128, 16, 500, 2}));
+  EXPECT_EQ(std::vector<uint64_t>(key->strides, key->strides + 3), (std::vector<uint64_t>{128000, 256, 2048000}));
+  EXPECT_EQ(std::vector<uint32_t>(key->box, key->box + 4), (std::vector<uint32_t>{64, 2, 8, 1}));
+}
+
 TEST(TensorMap, KnowsTypesAndSwizzles) {
   const std::vector<int64_t> slots = {0x1000, 2, 8, 64, 512, 64, 1};
   const auto key = [&](DType dtype, int swizzle) {
