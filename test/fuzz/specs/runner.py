@@ -93,8 +93,8 @@ def is_as_plain(case: Case, got: dict[str, np.ndarray]) -> bool:
 
     Where few elements count, a baseline may happen to be exact, and says little of what plain computations give. Others
     sum in other orders, one after the other among them, take functions from a library for f32 that may be off by an ulp,
-    make weights by powers of 2 as GPUs do, and round them before they are divided; the rule holds for the greatest of
-    their errors.
+    make weights by powers of 2 as GPUs do, relative to other references than the maximum, and round them before they are
+    divided; the rule holds for the greatest of their errors.
     """
     baselines = [run_spec(case.spec, case.inputs, Precision.BASELINE, variant) for variant in BASELINES]
     for name, want in case.expected.items():
