@@ -5,17 +5,16 @@
 #include "codegen/nvptx/NvptxCodegen.h"
 #include "codegen/llvm/LlvmModule.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/ShortIntegers.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/ThreadPool.h"
@@ -107,25 +106,6 @@ static FailureOr<std::unique_ptr<LlvmModule>> translate(ModuleOp module, attn::G
   return result;
 }
 
-/// Computes the lesser and the greater of short integers in 32 bits. ptxas 13.0 makes one instruction of a minimum of
-/// 16 bits and its comparison with an operand, and reads the wrong half of the answer.
-static void widenShortExtremes(llvm::Module &module) {
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      auto *extreme = dyn_cast<llvm::MinMaxIntrinsic>(&instruction);
-      if (!extreme || !extreme->getType()->isIntegerTy() || extreme->getType()->getIntegerBitWidth() > 16)
-        continue;
-      llvm::IRBuilder<> builder(extreme);
-      auto widen = [&](llvm::Value *value) {
-        return builder.CreateIntCast(value, builder.getInt32Ty(), extreme->isSigned());
-      };
-      llvm::Value *wide =
-          builder.CreateBinaryIntrinsic(extreme->getIntrinsicID(), widen(extreme->getLHS()), widen(extreme->getRHS()));
-      extreme->replaceAllUsesWith(builder.CreateTrunc(wide, extreme->getType()));
-      extreme->eraseFromParent();
-    }
-}
-
 /// Optimises. A tenth of the passes of -O3: those that change what the assembler makes of a kernel, whose loops the
 /// emitters have written as they are to be (docs/rationale/compile-time.md).
 static void optimize(LlvmModule &translated) {
@@ -150,7 +130,7 @@ static void optimize(LlvmModule &translated) {
   for (llvm::Function &function : *translated.module)
     if (!function.isDeclaration())
       passes.run(function, analyses.functions);
-  widenShortExtremes(*translated.module);
+  nvptx::widenShortIntegers(*translated.module);
 }
 
 /// Whether warps of the kernel have roles, which hand registers to each other.

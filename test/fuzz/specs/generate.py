@@ -80,7 +80,7 @@ class Generator:
         elif kind < 0.6:
             self.queries, self.keys = max(self.queries, self.keys), min(self.queries, self.keys)
         # Which sizes stand in the types.
-        self.static = {axis: rng.random() < 0.15 for axis in ("b", "q", "k")}
+        self.static = {axis: rng.random() < 0.25 for axis in ("b", "q", "k")}
         if self.packed:
             self.batch = rng.choice([1, 2, 3, 5])
 
