@@ -331,6 +331,15 @@ def power_of_machine(x: np.ndarray, variant: int) -> np.ndarray:
     return (np.exp2(wide) * (1 + 2.0**-22 * np.where(np.isfinite(wide), np.sin(1e5 * wide + variant), 0))).astype(np.float32)
 
 
+def add_up(weights: np.ndarray, variant: int) -> np.ndarray:
+    """The sums of rows. Variants from `SEQUENTIAL` on add one weight after the other, in some lanes: where weights are all
+    alike, each addition rounds the same way."""
+    if variant < SEQUENTIAL or weights.shape[-1] == 0:
+        return weights.sum(axis=-1, keepdims=True)
+    lanes = 1 << variant % 4
+    return sum(np.add.accumulate(weights[..., lane::lanes], axis=-1)[..., -1:] for lane in range(min(lanes, weights.shape[-1])))
+
+
 def reference_below_maximum(variant: int) -> float:
     """How far below the maximum of its row the reference of its weights lies.
 
@@ -362,7 +371,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
         empty = (maximum == -np.inf) | ~rows
         power = functools.partial(power_of_machine, variant=variant) if variant % 4 >= 2 else np.exp
         below = real(reference_below_maximum(variant)) if precision is Precision.BASELINE else real(0)
-        total = sum(power(part - maximum + below).sum(axis=-1, keepdims=True) for part in (scores, sinks))
+        total = sum(add_up(power(part - maximum + below), variant) for part in (scores, sinks))
         weights = np.where(empty, 0, power(scores - maximum + below) / total)
         lse = np.where(empty, -np.inf, maximum + (np.log(total) - below))[..., 0]
         element = shape_of(spec.arguments[kernel.tensors[0]])[1]
