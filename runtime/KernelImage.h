@@ -156,8 +156,8 @@ struct TensorMapSpec {
 };
 
 /// Memory of a launch's own that the entries of an image hand results through:
-/// rows of i32, one behind the other. All entries have the same memory; what one
-/// of them writes is there for those behind it, until one of other sizes writes.
+/// rows of i32, one after the other. All entries have the same memory; what one
+/// of them writes is there for those after it, until one of other sizes writes.
 struct WorkspaceRule {
   GridRule rows, columns;
 

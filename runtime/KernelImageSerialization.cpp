@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 9;
+constexpr uint32_t version = 10;
 
 /// The bytes before the payload.
 struct Preamble {

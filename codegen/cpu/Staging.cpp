@@ -205,18 +205,18 @@ void attnc::cpu::stageColumns(EmitContext &context, ProgramValues &values, tile:
   });
 }
 
-void attnc::cpu::emitExtent(EmitContext &context, ProgramValues &values, tile::ExtentOp extent) {
+void attnc::cpu::emitMinMax(EmitContext &context, ProgramValues &values, tile::MinMaxOp minMax) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  Value view = values.scalar(extent.getView());
-  Type element = extent.getLeast().getType();
+  Value view = values.scalar(minMax.getView());
+  Type element = minMax.getLeast().getType();
   bool isCondition = element.isInteger(1);
   Type held = storageType(element);
   unsigned bits = held.getIntOrFloatBitWidth();
   Value least = arith::ConstantOp::create(b, loc, b.getIntegerAttr(held, APInt::getSignedMaxValue(bits)));
   Value greatest = arith::ConstantOp::create(b, loc, b.getIntegerAttr(held, APInt::getSignedMinValue(bits)));
 
-  SmallVector<Value> indices(extent.getFirst().size());
+  SmallVector<Value> indices(minMax.getFirst().size());
   // Loops over the dimensions that are ranges, one inside the other.
   std::function<std::pair<Value, Value>(size_t, Value, Value)> visit = [&](size_t dim, Value low, Value high) {
     if (dim == indices.size()) {
@@ -224,7 +224,7 @@ void attnc::cpu::emitExtent(EmitContext &context, ProgramValues &values, tile::E
       return std::pair<Value, Value>(arith::MinSIOp::create(b, loc, low, loaded),
                                      arith::MaxSIOp::create(b, loc, high, loaded));
     }
-    Value first = values.scalar(extent.getFirst()[dim]), last = values.scalar(extent.getLast()[dim]);
+    Value first = values.scalar(minMax.getFirst()[dim]), last = values.scalar(minMax.getLast()[dim]);
     if (first == last) {
       indices[dim] = first;
       return visit(dim + 1, low, high);
@@ -245,6 +245,6 @@ void attnc::cpu::emitExtent(EmitContext &context, ProgramValues &values, tile::E
     least = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, least, zero);
     greatest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, greatest, zero);
   }
-  values.scalars.map(extent.getLeast(), least);
-  values.scalars.map(extent.getGreatest(), greatest);
+  values.scalars.map(minMax.getLeast(), least);
+  values.scalars.map(minMax.getGreatest(), greatest);
 }

@@ -41,8 +41,8 @@ void stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load);
 /// Copies a column vector into scratch memory.
 void stageColumns(EmitContext &context, ProgramValues &values, tile::LoadOp load);
 
-/// Writes the loops of a tile.extent; records its results.
-void emitExtent(EmitContext &context, ProgramValues &values, tile::ExtentOp extent);
+/// Writes the loops of a tile.min_max; records its results.
+void emitMinMax(EmitContext &context, ProgramValues &values, tile::MinMaxOp minMax);
 
 } // namespace attnc::cpu
 

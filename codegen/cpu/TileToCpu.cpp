@@ -153,8 +153,8 @@ void ProgramEmitter::emitBlock(Block &block, Targets targets) {
 void ProgramEmitter::emitUniform(Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op))
     return isStaged(load) ? stageTile(context, values, load) : stageColumns(context, values, load);
-  if (auto extent = dyn_cast<tile::ExtentOp>(op))
-    return emitExtent(context, values, extent);
+  if (auto minMax = dyn_cast<tile::MinMaxOp>(op))
+    return emitMinMax(context, values, minMax);
   context.builder.clone(op, values.scalars);
 }
 

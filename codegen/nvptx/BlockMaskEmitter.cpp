@@ -15,11 +15,11 @@ using namespace attnc;
 using namespace attnc::nvptx;
 
 static constexpr int64_t lanesOfWarp = 32, warpsOfWarpgroup = warpgroupThreads / lanesOfWarp, wordBytes = 4;
-/// Steps whose extents a warp starts at once.
+/// Steps whose minima and maxima a warp starts at once.
 static constexpr int64_t stepsAtOnce = 4;
 
-bool BlockMaskEmitter::owns(tile::ExtentOp extent) {
-  return llvm::all_of(extent->getUsers(), [](Operation *user) { return isa<tile::BlockMaskOp>(user->getParentOp()); });
+bool BlockMaskEmitter::owns(tile::MinMaxOp minMax) {
+  return llvm::all_of(minMax->getUsers(), [](Operation *user) { return isa<tile::BlockMaskOp>(user->getParentOp()); });
 }
 
 /// The address of a word.
@@ -55,11 +55,11 @@ void BlockMaskEmitter::collect() {
   Block &body = blockMask.getBody().front();
   llvm::SetVector<Operation *> needed;
   SmallVector<Value> open;
-  for (auto extent : body.getOps<tile::ExtentOp>()) {
-    ofSteps.push_back(extent);
-    int64_t bits = extents.wordType(extent).getIntOrFloatBitWidth();
+  for (auto minMax : body.getOps<tile::MinMaxOp>()) {
+    ofSteps.push_back(minMax);
+    int64_t bits = minMaxEmitter.wordType(minMax).getIntOrFloatBitWidth();
     wordsOfStep += 2 * bits / (8 * wordBytes);
-    llvm::append_range(open, extent.getOperands());
+    llvm::append_range(open, minMax.getOperands());
   }
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
@@ -67,14 +67,14 @@ void BlockMaskEmitter::collect() {
       llvm::append_range(open, op->getOperands());
   }
   for (Operation &op : body) {
-    bool placesSteps = needed.contains(&op) || isa<tile::ExtentOp>(op);
+    bool placesSteps = needed.contains(&op) || isa<tile::MinMaxOp>(op);
     if (needed.contains(&op))
       positions.push_back(&op);
-    if (!isa<tile::ExtentOp, tile::YieldOp>(op))
+    if (!isa<tile::MinMaxOp, tile::YieldOp>(op))
       judgement.push_back(&op);
     for (Value operand : op.getOperands())
-      if (auto extent = operand.getDefiningOp<tile::ExtentOp>(); extent && extent->getBlock() != &body && owns(extent))
-        (placesSteps ? beforeSteps : ofRows).insert(extent);
+      if (auto minMax = operand.getDefiningOp<tile::MinMaxOp>(); minMax && minMax->getBlock() != &body && owns(minMax))
+        (placesSteps ? beforeSteps : ofRows).insert(minMax);
   }
   ofRows.set_subtract(beforeSteps);
 }
@@ -88,9 +88,9 @@ void BlockMaskEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
     // Constants are made where they are read.
     if (matchPattern(op, m_Constant()))
       continue;
-    // What says where other extents lie is wanted at once.
-    if (auto extent = dyn_cast<tile::ExtentOp>(op)) {
-      extents.emit(extent);
+    // What says where others lie is wanted at once.
+    if (auto minMax = dyn_cast<tile::MinMaxOp>(op)) {
+      minMaxEmitter.emit(minMax);
       continue;
     }
     auto results = context.cloneScalar(*op, [&](Value value) { return context.scalar(value); });
@@ -99,35 +99,35 @@ void BlockMaskEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
   }
 }
 
-/// Starts the extents of this and the next steps of the warp, as many as it has on their way at once. Past the end it
-/// is the last step again.
-SmallVector<ExtentEmitter::Parts> BlockMaskEmitter::startSteps(Value first, Value end) {
+/// Starts the minima and maxima of this and the next steps of the warp, as many as it has on their way at once. Past
+/// the end it is the last step again.
+SmallVector<MinMaxEmitter::Parts> BlockMaskEmitter::startSteps(Value first, Value end) {
   Ptx &ptx = context.ptx;
-  SmallVector<tile::ExtentOp> all;
-  SmallVector<ExtentEmitter::Row> rows;
+  SmallVector<tile::MinMaxOp> all;
+  SmallVector<MinMaxEmitter::Row> rows;
   for (int64_t number = 0; number < stepsAtOnce; ++number) {
     Value step = ptx.add(first, number * warps);
     if (number)
       step = arith::MinSIOp::create(ptx.b, ptx.loc, step, ptx.add(end, -1));
     emitForStep(step, positions);
-    for (tile::ExtentOp extent : ofSteps) {
-      all.push_back(extent);
-      rows.push_back(extents.describe(extent));
+    for (tile::MinMaxOp minMax : ofSteps) {
+      all.push_back(minMax);
+      rows.push_back(minMaxEmitter.describe(minMax));
     }
   }
-  return extents.startRows(all, rows);
+  return minMaxEmitter.startRows(all, rows);
 }
 
-/// Starts the steps behind those, where there are any.
-SmallVector<ExtentEmitter::Parts> BlockMaskEmitter::startStepsIf(Value condition, Value first, Value end) {
+/// Starts the steps after those, where there are any.
+SmallVector<MinMaxEmitter::Parts> BlockMaskEmitter::startStepsIf(Value condition, Value first, Value end) {
   Ptx &ptx = context.ptx;
-  SmallVector<ExtentEmitter::Parts> parts;
+  SmallVector<MinMaxEmitter::Parts> parts;
   SmallVector<Value> flat;
   auto branch = scf::IfOp::create(
       ptx.b, ptx.loc, condition,
       [&](OpBuilder &builder, Location loc) {
         parts = startSteps(first, end);
-        for (const ExtentEmitter::Parts &part : parts) {
+        for (const MinMaxEmitter::Parts &part : parts) {
           llvm::append_range(flat, part.elements);
           flat.push_back(part.isEmpty);
         }
@@ -140,7 +140,7 @@ SmallVector<ExtentEmitter::Parts> BlockMaskEmitter::startStepsIf(Value condition
         scf::YieldOp::create(builder, loc, zeros);
       });
   ValueRange results = branch.getResults();
-  for (ExtentEmitter::Parts &part : parts) {
+  for (MinMaxEmitter::Parts &part : parts) {
     part.elements.assign(results.begin(), results.begin() + part.elements.size());
     part.isEmpty = results[part.elements.size()];
     results = results.drop_front(part.elements.size() + 1);
@@ -149,7 +149,7 @@ SmallVector<ExtentEmitter::Parts> BlockMaskEmitter::startStepsIf(Value condition
 }
 
 /// The lanes meet for the steps that were started at `first`; one of them writes what they find.
-void BlockMaskEmitter::finishSteps(Value first, Value round, Value end, ArrayRef<ExtentEmitter::Parts> parts) {
+void BlockMaskEmitter::finishSteps(Value first, Value round, Value end, ArrayRef<MinMaxEmitter::Parts> parts) {
   Ptx &ptx = context.ptx;
   for (int64_t number = 0; !parts.empty(); ++number) {
     Value step = ptx.add(first, number * warps);
@@ -157,8 +157,8 @@ void BlockMaskEmitter::finishSteps(Value first, Value round, Value end, ArrayRef
     if (number)
       stores = arith::AndIOp::create(ptx.b, ptx.loc, stores, ptx.less(step, end));
     Value address = ptx.add(base, ptx.mul(ptx.sub(step, round), wordsOfStep * wordBytes));
-    for (tile::ExtentOp extent : ofSteps) {
-      auto [least, greatest] = extents.finish(extent, parts.front());
+    for (tile::MinMaxOp minMax : ofSteps) {
+      auto [least, greatest] = minMaxEmitter.finish(minMax, parts.front());
       parts = parts.drop_front();
       bool isWide = least.getType().isInteger(64);
       for (Value word : {least, greatest}) {
@@ -172,47 +172,48 @@ void BlockMaskEmitter::finishSteps(Value first, Value round, Value end, ArrayRef
 
 /// Every warp takes every n-th step of a round. Short rows come for several steps at once, twice: all loads are on
 /// their way before lanes first meet.
-void BlockMaskEmitter::bringExtents(Value round, Value end) {
+void BlockMaskEmitter::loadMinMax(Value round, Value end) {
   Ptx &ptx = context.ptx;
   Value start = ptx.add(round, warp);
   if (ofSteps.empty())
     return;
-  if (!llvm::all_of(ofSteps, ExtentEmitter::isShortRow)) {
+  if (!llvm::all_of(ofSteps, MinMaxEmitter::isShortRow)) {
     loopOver(start, end, warps, {}, [&](Value step, ValueRange) {
       emitForStep(step, positions);
       finishSteps(step, round, end,
-                  llvm::map_to_vector(ofSteps, [&](tile::ExtentOp extent) { return extents.start(extent); }));
+                  llvm::map_to_vector(ofSteps, [&](tile::MinMaxOp minMax) { return minMaxEmitter.start(minMax); }));
       return SmallVector<Value>();
     });
     return;
   }
   loopOver(start, end, warps * stepsAtOnce * 2, {}, [&](Value first, ValueRange) {
-    SmallVector<ExtentEmitter::Parts> parts = startSteps(first, end);
+    SmallVector<MinMaxEmitter::Parts> parts = startSteps(first, end);
     Value next = ptx.add(first, warps * stepsAtOnce), isMore = ptx.less(next, end);
-    SmallVector<ExtentEmitter::Parts> more = startStepsIf(isMore, next, end);
+    SmallVector<MinMaxEmitter::Parts> more = startStepsIf(isMore, next, end);
     finishSteps(first, round, end, parts);
     context.onlyIf(isMore, [&] { finishSteps(next, round, end, more); });
     return SmallVector<Value>();
   });
 }
 
-/// Every thread judges a step of the round by its extents; the lanes of a warp make words of bits of what they find.
+/// Every thread judges a step of the round by its minima and maxima; the lanes of a warp make words of bits of what
+/// they find.
 void BlockMaskEmitter::judgeSteps(Value round) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   Value thread = threadOfBlock(), step = ptx.add(round, thread);
   Value address = ptx.add(base, ptx.mul(thread, wordsOfStep * wordBytes));
-  for (tile::ExtentOp extent : ofSteps) {
-    bool isWide = extents.wordType(extent).isInteger(64);
+  for (tile::MinMaxOp minMax : ofSteps) {
+    bool isWide = minMaxEmitter.wordType(minMax).isInteger(64);
     auto load = [&] {
       Value word =
-          ptx.assembly(extents.wordType(extent), isWide ? "ld.shared.b64 $0, [$1];" : "ld.shared.b32 $0, [$1];",
+          ptx.assembly(minMaxEmitter.wordType(minMax), isWide ? "ld.shared.b64 $0, [$1];" : "ld.shared.b32 $0, [$1];",
                        isWide ? "lr" : "rr", address);
       address = ptx.add(address, isWide ? 2 * wordBytes : wordBytes);
       return word;
     };
     Value least = load(), greatest = load();
-    extents.define(extent, {least, greatest});
+    minMaxEmitter.define(minMax, {least, greatest});
   }
   // Single elements are loaded for steps that there are.
   emitForStep(arith::MinSIOp::create(b, ptx.loc, step, ptx.add(steps, -1)), judgement);
@@ -294,8 +295,8 @@ void BlockMaskEmitter::listSteps() {
   });
 }
 
-/// Finds the range, and where its bits lie: in shared memory behind the extents where they fit; else behind the places
-/// of the list, of which there are more.
+/// Finds the range, and where its bits lie: in shared memory after the minima and maxima where they fit; else after the
+/// places of the list, of which there are more.
 void BlockMaskEmitter::setUp() {
   Ptx &ptx = context.ptx;
   const View &list = context.abi.getView(blockMask.getList());
@@ -312,8 +313,8 @@ void BlockMaskEmitter::setUp() {
     return LLVM::AddrSpaceCastOp::create(ptx.b, ptx.loc, pointer, address);
   };
   Type sharedPointer = LLVM::LLVMPointerType::get(ptx.b.getContext(), sharedSpace);
-  Value behind = ptx.add(base, tile::blockMaskExtentBytes);
-  Value shared = generic(LLVM::IntToPtrOp::create(ptx.b, ptx.loc, sharedPointer, behind));
+  Value after = ptx.add(base, tile::blockMaskMinMaxBytes);
+  Value shared = generic(LLVM::IntToPtrOp::create(ptx.b, ptx.loc, sharedPointer, after));
   Value global = generic(element(row, ptx.add(places, tile::BlockMaskOp::numCounts + 1)));
   bits = ptx.select(ptx.less(ptx.i32(tile::blockMaskSteps), steps), global, shared);
 }
@@ -326,21 +327,21 @@ LogicalResult BlockMaskEmitter::emit(tile::BlockMaskOp op) {
   int64_t threads = warps * lanesOfWarp;
   roundSteps = threads;
   if (wordsOfStep)
-    roundSteps = std::min(threads, tile::blockMaskExtentBytes / (wordsOfStep * wordBytes) / lanesOfWarp * lanesOfWarp);
+    roundSteps = std::min(threads, tile::blockMaskMinMaxBytes / (wordsOfStep * wordBytes) / lanesOfWarp * lanesOfWarp);
   if (roundSteps == 0)
-    return blockMask.emitOpError() << "has extents of " << wordsOfStep * wordBytes << " bytes a step, more than fit "
-                                   << tile::blockMaskExtentBytes << " for a warp";
+    return blockMask.emitOpError() << "has minima and maxima of " << wordsOfStep * wordBytes
+                                   << " bytes a step, more than fit " << tile::blockMaskMinMaxBytes << " for a warp";
   loopOver(ptx.i32(0), steps, roundSteps, {}, [&](Value round, ValueRange) {
     Value end = arith::MinSIOp::create(ptx.b, ptx.loc, ptx.add(round, roundSteps), steps);
     // The loads for the rows are on their way while those for the steps start.
-    SmallVector<ExtentEmitter::Parts> parts;
-    for (tile::ExtentOp extent : beforeSteps)
-      extents.emit(extent);
-    for (tile::ExtentOp extent : ofRows)
-      parts.push_back(extents.start(extent));
-    bringExtents(round, end);
-    for (auto [extent, part] : llvm::zip_equal(ofRows, parts))
-      extents.define(extent, extents.finish(extent, part));
+    SmallVector<MinMaxEmitter::Parts> parts;
+    for (tile::MinMaxOp minMax : beforeSteps)
+      minMaxEmitter.emit(minMax);
+    for (tile::MinMaxOp minMax : ofRows)
+      parts.push_back(minMaxEmitter.start(minMax));
+    loadMinMax(round, end);
+    for (auto [minMax, part] : llvm::zip_equal(ofRows, parts))
+      minMaxEmitter.define(minMax, minMaxEmitter.finish(minMax, part));
     ptx.blockSync();
     if (roundSteps == threads)
       judgeSteps(round);

@@ -119,7 +119,7 @@ Value CopyEmitter::rowAddress(const Part &part, Value row) {
   return ptx.shift(part.corner, part.element, offset);
 }
 
-/// The same, `rowsTogether` rows behind the one of `address`, for row `row`. `step` is the distance, in elements of
+/// The same, `rowsTogether` rows after the one of `address`, for row `row`. `step` is the distance, in elements of
 /// `unit`, where that is the same for all rows.
 Value CopyEmitter::nextAddress(const Part &part, Value address, Value row, Type unit, Value step) {
   Ptx &ptx = context.ptx;

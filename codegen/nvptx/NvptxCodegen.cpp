@@ -69,12 +69,12 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::GpuTargetA
 
 namespace {
 /// Leaves out passes of the back end that look for common parts of addresses, with the searches for common
-/// subexpressions behind them, and for `freeze`. Kernels with roles have none, whose boxes are found by the copy
+/// subexpressions after them, and for `freeze`. Kernels with roles have none, whose boxes are found by the copy
 /// engine; those of warps have (docs/rationale/compile-time.md). Passes go by the names that -opt-bisect shows. It
 /// counts, so that each kernel has one of its own.
 struct AddressPassGate : llvm::OptPassGate {
   bool shouldRunPass(StringRef name, StringRef) const override {
-    // The third search is the one behind the loops' passes.
+    // The third search is the one after the loops' passes.
     if (name == "early-cse")
       return ++searches > 2;
     return name != "slsr" && name != "nary-reassociate" && name != "Canonicalize Freeze Instructions in Loops";

@@ -47,7 +47,7 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   /// Sign-extends to 64 bits.
   mlir::Value widen(mlir::Value x);
-  /// The address `by` elements of type `unit` behind `address`.
+  /// The address `by` elements of type `unit` after `address`.
   mlir::Value shift(mlir::Value address, mlir::Type unit, mlir::LLVM::GEPArg by);
 
   /// An instruction without results, or with one of type `result`, as text in which $0, $1, ... are the result and the

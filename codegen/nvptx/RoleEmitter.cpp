@@ -251,9 +251,9 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::PingPongOp turn) { emitPingPong(turn.getKind()); })
       .Case([&](tile::PartOp part) { emitPart(part); })
       .Case([&](tile::SkipOp) { context.syncWarpgroup(); })
-      .Case([&](tile::ExtentOp extent) {
-        if (!BlockMaskEmitter::owns(extent))
-          ExtentEmitter(context).emit(extent);
+      .Case([&](tile::MinMaxOp minMax) {
+        if (!BlockMaskEmitter::owns(minMax))
+          MinMaxEmitter(context).emit(minMax);
       })
       .Case([&](tile::BlockMaskOp blockMask) { result = BlockMaskEmitter(context, base).emit(blockMask); })
       .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })

@@ -7,8 +7,8 @@
 
 #include "codegen/nvptx/BlockMaskEmitter.h"
 #include "codegen/nvptx/CopyEmitter.h"
-#include "codegen/nvptx/ExtentEmitter.h"
 #include "codegen/nvptx/LoadEmitter.h"
+#include "codegen/nvptx/MinMaxEmitter.h"
 #include "codegen/nvptx/RingEmitter.h"
 #include "codegen/nvptx/RowwiseEmitter.h"
 #include "codegen/nvptx/StoreEmitter.h"

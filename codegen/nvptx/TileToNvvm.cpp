@@ -81,7 +81,7 @@ LogicalResult KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup)
   OpBuilder::InsertionGuard guard(b);
   if (produces) {
     // One thread starts all copies; a warp shares the loads of what decides about them, and clears rows.
-    role.walk([&](tile::ExtentOp) { context.wholeWarp = true; });
+    role.walk([&](tile::MinMaxOp) { context.wholeWarp = true; });
     role.walk([&](tile::PutOp put) { context.wholeWarp |= tile::mayClearRows(put); });
     Value runs =
         context.wholeWarp ? ptx.equal(context.place.warp, 0) : ptx.equal(threadId, firstWarpgroup * warpgroupThreads);

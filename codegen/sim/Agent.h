@@ -94,13 +94,13 @@ private:
   bool computeElement(const Instruction &instruction);
   bool computeMap(const Instruction &instruction);
   bool computeReduce(const Instruction &instruction);
-  bool computeSpread(const Instruction &instruction);
-  bool computeTotal(const Instruction &instruction);
+  bool computeLanePartial(const Instruction &instruction);
+  bool computeWarpReduce(const Instruction &instruction);
   bool computeProduct(const Instruction &instruction);
   bool readView(const Instruction &instruction);
   bool loadTile(const Instruction &instruction);
   bool storeTile(tile::StoreOp store);
-  bool computeExtent(const Instruction &instruction);
+  bool computeMinMax(const Instruction &instruction);
   bool listSteps(tile::BlockMaskOp blockMask);
   bool multiply(Product &product);
 

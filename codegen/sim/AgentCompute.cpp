@@ -42,10 +42,10 @@ bool Agent::compute(const Instruction &instruction) {
     return computeMap(instruction);
   case Action::Reduce:
     return computeReduce(instruction);
-  case Action::Spread:
-    return computeSpread(instruction);
-  case Action::Total:
-    return computeTotal(instruction);
+  case Action::LanePartial:
+    return computeLanePartial(instruction);
+  case Action::WarpReduce:
+    return computeWarpReduce(instruction);
   case Action::Any: {
     const auto &rows = values[instruction.operands[0]].array->data;
     values[instruction.results[0]].number.i = llvm::any_of(rows, [](const Number &row) { return row.i != 0; });
@@ -57,8 +57,8 @@ bool Agent::compute(const Instruction &instruction) {
     return loadTile(instruction);
   case Action::StoreTile:
     return storeTile(cast<tile::StoreOp>(instruction.op));
-  case Action::Extent:
-    return computeExtent(instruction);
+  case Action::MinMax:
+    return computeMinMax(instruction);
   case Action::NoteStep: {
     bool some = values[instruction.operands[0]].number.i, all = values[instruction.operands[1]].number.i;
     if (some)
@@ -217,7 +217,7 @@ bool Agent::computeReduce(const Instruction &instruction) {
 }
 
 /// The first lane has all of a row's number, the others 0.
-bool Agent::computeSpread(const Instruction &instruction) {
+bool Agent::computeLanePartial(const Instruction &instruction) {
   const Array &whole = *values[instruction.operands[0]].array;
   auto result = std::make_shared<Array>(whole.rows, lanesOfRow);
   for (int64_t row = 0; row < whole.rows; ++row)
@@ -228,7 +228,7 @@ bool Agent::computeSpread(const Instruction &instruction) {
 }
 
 /// The sum of what the lanes have, or the greatest of it.
-bool Agent::computeTotal(const Instruction &instruction) {
+bool Agent::computeWarpReduce(const Instruction &instruction) {
   bool isMax = cast<tile::WarpReduceOp>(instruction.op).getGreatest();
   const Array &parts = *values[instruction.operands[0]].array;
   auto result = std::make_shared<Array>(parts.rows, 1);
@@ -383,11 +383,11 @@ bool Agent::storeTile(tile::StoreOp store) {
   return true;
 }
 
-bool Agent::computeExtent(const Instruction &instruction) {
-  auto extent = cast<tile::ExtentOp>(instruction.op);
-  const attn::HostArray &view = block.device.getView(extent.getView());
-  Numbers first = numbersOf(extent.getFirst()), last = numbersOf(extent.getLast()), at = first;
-  unsigned width = cast<IntegerType>(extent.getView().getType().getElementType()).getWidth();
+bool Agent::computeMinMax(const Instruction &instruction) {
+  auto minMax = cast<tile::MinMaxOp>(instruction.op);
+  const attn::HostArray &view = block.device.getView(minMax.getView());
+  Numbers first = numbersOf(minMax.getFirst()), last = numbersOf(minMax.getLast()), at = first;
+  unsigned width = cast<IntegerType>(minMax.getView().getType().getElementType()).getWidth();
   bool isBool = width == 1;
   int64_t least = isBool ? 1 : std::numeric_limits<int64_t>::max() >> (64 - width);
   int64_t greatest = isBool ? 0 : std::numeric_limits<int64_t>::min() >> (64 - width);
@@ -396,7 +396,7 @@ bool Agent::computeExtent(const Instruction &instruction) {
   while (!empty) {
     Number number;
     if (!readElement(view, at, number)) {
-      fail(extent) << "reads outside of the tensor";
+      fail(minMax) << "reads outside of the tensor";
       return false;
     }
     int64_t value = isBool ? number.i != 0 : number.i;

@@ -94,7 +94,7 @@ LogicalResult Code::compileEach(tile::PersistentOp each) {
   return success();
 }
 
-/// A loop that notes every step, and lists them behind the last.
+/// A loop that notes every step, and lists them after the last.
 LogicalResult Code::compileBlockMask(tile::BlockMaskOp blockMask) {
   append(Action::Move, blockMask, blockMask.getLow(), blockMask.getStart());
   int test = here();
@@ -144,7 +144,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::MmaOp) { return simple(Action::Product); })
       .Case([&](tile::LoadOp) { return simple(Action::LoadTile); })
       .Case([&](tile::StoreOp store) { return simple(store.getBuffer() ? Action::Stage : Action::StoreTile); })
-      .Case([&](tile::ExtentOp) { return simple(Action::Extent); })
+      .Case([&](tile::MinMaxOp) { return simple(Action::MinMax); })
       .Case([&](tile::PutOp) { return simple(Action::Put); })
       .Case([&](tile::GetOp) { return simple(Action::Get); })
       .Case([&](tile::ReleaseOp) { return simple(Action::Release); })
@@ -157,8 +157,8 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::AnyOp) { return simple(Action::Any); })
       .Case([&](tile::AwaitOp) { return simple(Action::Await); })
       .Case([&](tile::PingPongOp) { return simple(Action::PingPong); })
-      .Case([&](tile::LanePartialOp) { return simple(Action::Spread); })
-      .Case([&](tile::WarpReduceOp) { return simple(Action::Total); })
+      .Case([&](tile::LanePartialOp) { return simple(Action::LanePartial); })
+      .Case([&](tile::WarpReduceOp) { return simple(Action::WarpReduce); })
       .Case([&](tile::PartOp) { return simple(Action::Part); })
       .Case<tile::SchedBarrierOp, tile::SkipOp, tile::LiveRowsOp>([&](auto) { return simple(Action::Nothing); })
       .Case([&](memref::DimOp) { return simple(Action::Dim); })

@@ -15,38 +15,38 @@ namespace attnc::sim {
 
 /// What an instruction does. Those up to `LoopTest` end at once, and nobody else sees that they ran.
 enum class Action : uint8_t {
-  Element,   ///< an operation on numbers or row vectors
-  Step,      ///< the numbers of the agent's rows
-  ReadView,  ///< one element of a tensor
-  Dim,       ///< one size of a tensor
-  Part,      ///< tile.part
-  Map,       ///< tile.map, tile.mask
-  Reduce,    ///< tile.reduce
-  Spread,    ///< tile.lane_partial
-  Total,     ///< tile.warp_reduce
-  Any,       ///< tile.any
-  Product,   ///< tile.mma
-  LoadTile,  ///< tile.load
-  StoreTile, ///< tile.store without a buffer
-  Extent,    ///< tile.extent
-  NoteStep,  ///< one step of a tile.block_mask
-  ListSteps, ///< the end of a tile.block_mask
-  Move,      ///< results become operands, all at once
-  Advance,   ///< the induction variable of a loop
-  Nothing,   ///< pins and the like
-  Jump,      ///< to `target`
-  Branch,    ///< to `target` where the operand does not hold
-  LoopTest,  ///< to `target` where the induction variable has reached its end
-  FirstTile, ///< of the tiles of the grid that the block works on
-  NextTile,  ///< the number of the next tile, or to `target` where there is none
-  Put,       ///< tile.put
-  Get,       ///< tile.get
-  Release,   ///< tile.release
-  Start,     ///< tile.start
-  Await,     ///< tile.await
-  PingPong,  ///< tile.ping_pong
-  Sync,      ///< tile.sync
-  Stage,     ///< tile.store through a buffer
+  Element,     ///< an operation on numbers or row vectors
+  Step,        ///< the numbers of the agent's rows
+  ReadView,    ///< one element of a tensor
+  Dim,         ///< one size of a tensor
+  Part,        ///< tile.part
+  Map,         ///< tile.map, tile.mask
+  Reduce,      ///< tile.reduce
+  LanePartial, ///< tile.lane_partial
+  WarpReduce,  ///< tile.warp_reduce
+  Any,         ///< tile.any
+  Product,     ///< tile.mma
+  LoadTile,    ///< tile.load
+  StoreTile,   ///< tile.store without a buffer
+  MinMax,      ///< tile.min_max
+  NoteStep,    ///< one step of a tile.block_mask
+  ListSteps,   ///< the end of a tile.block_mask
+  Move,        ///< results become operands, all at once
+  Advance,     ///< the induction variable of a loop
+  Nothing,     ///< pins and the like
+  Jump,        ///< to `target`
+  Branch,      ///< to `target` where the operand does not hold
+  LoopTest,    ///< to `target` where the induction variable has reached its end
+  FirstTile,   ///< of the tiles of the grid that the block works on
+  NextTile,    ///< the number of the next tile, or to `target` where there is none
+  Put,         ///< tile.put
+  Get,         ///< tile.get
+  Release,     ///< tile.release
+  Start,       ///< tile.start
+  Await,       ///< tile.await
+  PingPong,    ///< tile.ping_pong
+  Sync,        ///< tile.sync
+  Stage,       ///< tile.store through a buffer
   End,
 };
 

@@ -52,7 +52,7 @@ LogicalResult TileSimulate::addTensor(tile::ProgramOp program, unsigned number, 
   auto [text, by] = StringRef(args[number]).split('*');
   int64_t distance = 1;
   if (!by.empty() && by.getAsInteger(10, distance))
-    return program.emitError() << "expected a number behind '*' in 'args', got '" << args[number] << "'";
+    return program.emitError() << "expected a number after '*' in 'args', got '" << args[number] << "'";
   if (text != "-")
     text.split(open, 'x');
   if (open.size() != static_cast<size_t>(type.getNumDynamicDims()))

@@ -14,7 +14,7 @@ using namespace attnc::attn;
 
 namespace {
 
-/// The operands behind the tensors, in the order of AttnOps.td; the segment sizes follow it.
+/// The operands after the tensors, in the order of AttnOps.td; the segment sizes follow it.
 enum Clause { Scale, Sinks, Dropout, Seed, QOffset, QueryLengths, KeyLengths, QueryOffsets, KeyOffsets, NumClauses };
 
 /// One optional operand as it was read.
@@ -31,7 +31,7 @@ public:
 
   /// Reads clauses until none follows.
   ParseResult parse();
-  /// Resolves what was read and appends it to the operands; fills `segments` behind the first `leading` entries.
+  /// Resolves what was read and appends it to the operands; fills `segments` after the first `leading` entries.
   ParseResult resolve(SmallVectorImpl<int32_t> &segments);
 
 private:

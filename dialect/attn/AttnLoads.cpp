@@ -12,7 +12,7 @@ using namespace attnc::attn;
 // Indices
 //===----------------------------------------------------------------------===//
 
-/// Operands of `op` behind the first `count`; none where there are fewer.
+/// Operands of `op` after the first `count`; none where there are fewer.
 static SmallVector<Value> operandsBehind(Operation *op, unsigned count) {
   return op->getNumOperands() < count ? SmallVector<Value>() : SmallVector<Value>(op->getOperands().drop_front(count));
 }

@@ -73,7 +73,7 @@ enum class Precision {
 struct ReferenceOptions {
   Precision precision = Precision::Exact;
   /// Query rows to compute, as stored within each sequence; empty for all. Other rows of the results are left
-  /// untouched, and in the backward contribute nothing. Rows behind a sequence's last stored row are skipped.
+  /// untouched, and in the backward contribute nothing. Rows after a sequence's last stored row are skipped.
   std::vector<int64_t> rows;
   /// Calls its second argument once for each of 0 to n - 1, in any order and on any threads, and returns when all are
   /// done; absent: one after the other. What it refers to must outlive the run.

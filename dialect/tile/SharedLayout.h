@@ -33,10 +33,10 @@ struct SharedLayout {
   int64_t bytes() const { return panels * panelBytes(); }
 };
 
-/// What a `tile.block_mask` has in shared memory: extents of a round of steps, and then two bits for each of so many
-/// steps. Ranges with more have theirs in the list.
-constexpr int64_t blockMaskExtentBytes = 8 << 10, blockMaskSteps = 32 << 10,
-                  blockMaskBytes = blockMaskExtentBytes + blockMaskSteps / 4;
+/// What a `tile.block_mask` has in shared memory: minima and maxima of a round of steps, and then two bits for each of
+/// so many steps. Ranges with more have theirs in the list.
+constexpr int64_t blockMaskMinMaxBytes = 8 << 10, blockMaskSteps = 32 << 10,
+                  blockMaskBytes = blockMaskMinMaxBytes + blockMaskSteps / 4;
 
 } // namespace attnc::tile
 

@@ -97,7 +97,7 @@ def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for copies and for all threads of the block";
   let description = [{
     For programs without roles. With `copies`, each thread first waits until its part of all but that many of the last
-    puts is done: behind the barrier, what any thread has copied is there for all.
+    puts is done: after the barrier, what any thread has copied is there for all.
 
     Example: `tile.sync copies 1`
   }];

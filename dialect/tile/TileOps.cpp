@@ -77,7 +77,7 @@ LogicalResult PutOp::verify() {
   return verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes(), getGroup());
 }
 
-LogicalResult ExtentOp::verify() {
+LogicalResult MinMaxOp::verify() {
   MemRefType view = getView().getType();
   for (ValueRange indices : {getFirst(), getLast()})
     if (static_cast<int64_t>(indices.size()) != view.getRank())

@@ -157,14 +157,14 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Op
   }];
 }
 
-def Tile_ExtentOp : Tile_Op<"extent", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
+def Tile_MinMaxOp : Tile_Op<"min_max", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
   let summary = "Minimum and maximum of a box of a view";
   let description = [{
     For each dimension the first and the last index, both inside; the caller keeps them in range. i1 counts as 0 and 1. An
     empty box gives the type's greatest and least value. With `most`, the box has at most so many elements along the last
     dimension.
 
-    Example: `%lo, %hi = tile.extent %ids[%b, %i0] to [%b, %i1] {most = 128} : memref<...>`
+    Example: `%lo, %hi = tile.min_max %ids[%b, %i0] to [%b, %i1] {most = 128} : memref<...>`
   }];
   let arguments = (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$first, Variadic<Index>:$last,
                        OptionalAttr<I64Attr>:$most);
@@ -188,7 +188,7 @@ def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRea
     ```mlir
     tile.block_mask %lists[%row] from %low to %high step %keys {
     ^bb0(%j: index):
-      %least, %greatest = tile.extent %ids[%b, %j] to [%b, %last] : memref<?x?xi32> -> i32, i32
+      %least, %greatest = tile.min_max %ids[%b, %j] to [%b, %last] : memref<?x?xi32> -> i32, i32
       ...
       tile.yield %some, %all : i1, i1
     } : memref<?x?xi32>

@@ -90,28 +90,28 @@ Value TileBuilder::buildKey(Value iv) {
   return hasBlockMask(kernel, schedule) ? loadCount(add(iv, index(tile::BlockMaskOp::numCounts))) : iv;
 }
 
-/// Whether a value comes from an extent.
-static bool dependsOnExtents(Value value) {
+/// Whether a value comes from the elements of a tensor.
+static bool dependsOnData(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && (isa<tile::ExtentOp>(op) || llvm::any_of(op->getOperands(), dependsOnExtents));
+  return op && (isa<tile::MinMaxOp>(op) || llvm::any_of(op->getOperands(), dependsOnData));
 }
 
-/// A bound of `value`, from above or below, that no extent decides: a choice by data is both of its values. Null where
-/// there is none. The region of a block mask looks at the same data, so that a wider range lists the same steps; and
-/// its first loads then wait for nothing.
-static Value boundWithoutExtents(OpBuilder &builder, Value value, bool above) {
-  if (!dependsOnExtents(value))
+/// A bound of `value`, from above or below, that no element of a tensor decides: a choice by data is both of its
+/// values. Null where there is none. The region of a block mask looks at the same data, so that a wider range lists the
+/// same steps; and its first loads then wait for nothing.
+static Value boundWithoutData(OpBuilder &builder, Value value, bool above) {
+  if (!dependsOnData(value))
     return value;
   Operation *op = value.getDefiningOp();
   Location loc = op->getLoc();
   auto bound = [&](unsigned operand, bool direction) {
-    return boundWithoutExtents(builder, op->getOperand(operand), direction);
+    return boundWithoutData(builder, op->getOperand(operand), direction);
   };
   if (auto choice = dyn_cast<arith::SelectOp>(op)) {
     Value x = bound(1, above), y = bound(2, above);
     if (!x || !y)
       return {};
-    if (!dependsOnExtents(choice.getCondition()))
+    if (!dependsOnData(choice.getCondition()))
       return arith::SelectOp::create(builder, loc, choice.getCondition(), x, y);
     return above ? arith::MaxSIOp::create(builder, loc, x, y).getResult()
                  : arith::MinSIOp::create(builder, loc, x, y).getResult();
@@ -134,23 +134,23 @@ static Value boundWithoutExtents(OpBuilder &builder, Value value, bool above) {
 }
 
 /// Moves what is the same for all steps out of the region, but no single elements: tensors without elements have no
-/// steps either, and boxes of them are empty. Tensors do not change while a program runs. What is made of extents
+/// steps either, and boxes of them are empty. Tensors do not change while a program runs. What is made of elements
 /// stays: it can wait for them there.
 static void hoistInvariants(tile::BlockMaskOp blockMask) {
   Region &region = blockMask.getBody();
   moveLoopInvariantCode(
       &region, [&](Value value, Region *) { return !region.isAncestor(value.getParentRegion()); },
       [](Operation *op, Region *) {
-        bool stays = op->hasTrait<OpTrait::IsTerminator>() || llvm::any_of(op->getOperands(), dependsOnExtents);
-        return !stays && (isMemoryEffectFree(op) || isa<tile::ExtentOp>(op));
+        bool stays = op->hasTrait<OpTrait::IsTerminator>() || llvm::any_of(op->getOperands(), dependsOnData);
+        return !stays && (isMemoryEffectFree(op) || isa<tile::MinMaxOp>(op));
       },
       [&](Operation *op, Region *) { op->moveBefore(blockMask); });
 }
 
 void TileBuilder::buildBlockMask() {
   KeyBounds bounds = buildBounds();
-  Value low = boundWithoutExtents(builder, bounds.low, /*above=*/false);
-  Value high = boundWithoutExtents(builder, bounds.high, /*above=*/true);
+  Value low = boundWithoutData(builder, bounds.low, /*above=*/false);
+  Value high = boundWithoutData(builder, bounds.high, /*above=*/true);
   auto blockMask = tile::BlockMaskOp::create(builder, loc, program.getWorkspaceView(), listRow, low ? low : bounds.low,
                                              high ? high : bounds.high, buildKeyStep());
   {

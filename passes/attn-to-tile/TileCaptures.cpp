@@ -211,9 +211,9 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
       for (auto [dim, position] : llvm::enumerate(range.getLast()))
         last.push_back(indexOf(range, position, view, dim, true));
       Type type = range.getLeast().getType();
-      auto extent = tile::ExtentOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range));
-      mapping.map(range.getLeast(), extent.getLeast());
-      mapping.map(range.getGreatest(), extent.getGreatest());
+      auto minMax = tile::MinMaxOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range));
+      mapping.map(range.getLeast(), minMax.getLeast());
+      mapping.map(range.getGreatest(), minMax.getGreatest());
     } else {
       builder.clone(op, mapping);
     }

@@ -97,7 +97,7 @@ constexpr Room rooms[] = {{2, Epilogue::Staged, 1},
 
 /// Up to how many queries tiles hold several heads of a group: beyond, tiles of one head are more than half full, and
 /// gain little.
-constexpr int64_t packedQueries = 64, packedQueriesOfPieces = 32;
+constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 
 /// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
 /// what copies take better than more stages do, and where one has it alone.
@@ -205,7 +205,7 @@ static int64_t blockMaskBytesOfStep(KernelOpInterface kernel) {
 /// mask has no room for a warp's steps.
 static bool needsBlockMask(KernelOpInterface kernel) {
   constexpr int64_t lanesOfWarp = 32;
-  return !kernel.getBlocks().empty() && blockMaskBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::blockMaskExtentBytes;
+  return !kernel.getBlocks().empty() && blockMaskBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
 }
 
 /// Whether the kernel starts while its block mask is still being computed, which hides what a launch takes.
@@ -266,7 +266,7 @@ static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
 }
 
 /// The schedule without roles for some steps.
-static ScheduleAttr getPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step, bool lazy) {
+static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step, bool lazy) {
   auto pipeline =
       PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
                         /*consumer_registers=*/0, lazy, /*optimistic=*/false, /*own_keys=*/false, /*ping_pong=*/false,
@@ -278,7 +278,7 @@ static ScheduleAttr getPieces(KernelOpInterface kernel, GpuTargetAttr target, in
 
 /// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other,
 /// unless queries are few, as those are that tiles of several heads are for.
-static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads) {
+static ScheduleAttr selectCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads) {
   Value value = kernel.getValueOrNull();
   bool floats = elementOf(kernel).isF32();
   // Elements of the output that a thread holds: two of a row's eight columns, in two rows. Weights are stored in every
@@ -291,16 +291,16 @@ static ScheduleAttr selectPieces(KernelOpInterface kernel, GpuTargetAttr target,
   auto fits = [&](Step step, int64_t blocks) {
     // What elements take is there for one row after the other.
     double logits = step.keys / 2.0;
-    ScheduleAttr schedule = getPieces(kernel, target, heads, step, lazy);
+    ScheduleAttr schedule = getCpAsync(kernel, target, heads, step, lazy);
     return held + logits + ofElement * logits / 2 <= most &&
            blocks * (sharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
   };
   int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
   auto fitsTwice = [&](Step step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
   if (const Step *step = llvm::find_if(sharingSteps, fitsTwice); heads == 1 && step != std::end(sharingSteps))
-    return getPieces(kernel, target, heads, *step, lazy);
+    return getCpAsync(kernel, target, heads, *step, lazy);
   const Step *step = llvm::find_if(loneSteps, [&](Step step) { return fits(step, /*blocks=*/1); });
-  return getPieces(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, lazy);
+  return getCpAsync(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, lazy);
 }
 
 /// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
@@ -319,8 +319,8 @@ static Headroom findHeadroom(KernelOpInterface kernel) {
 }
 
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
-static ScheduleAttr selectBoxes(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
-                                int64_t heads) {
+static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
+                              int64_t heads) {
   bool masked = !kernel.getMask().empty();
   int64_t section = sectionBytes(kernel, target);
   const Overlap &overlap = masked ? shape.masked : shape.full;
@@ -358,11 +358,11 @@ static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
 static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
   int64_t heads = countPackableHeads(kernel);
   if (!usesWarpgroups(kernel, target)) {
-    ScheduleAttr single = selectPieces(kernel, target, /*heads=*/1);
+    ScheduleAttr single = selectCpAsync(kernel, target, /*heads=*/1);
     if (heads == 1)
       return {single};
-    return {selectPieces(kernel, target, heads).forQueries(0, packedQueriesOfPieces),
-            single.forQueries(packedQueriesOfPieces + 1, unlimitedQueries)};
+    return {selectCpAsync(kernel, target, heads).forQueries(0, packedQueriesCpAsync),
+            single.forQueries(packedQueriesCpAsync + 1, unlimitedQueries)};
   }
   int64_t dims = std::min(largestDim(kernel), std::prev(std::end(shapes))->dims);
   auto find = [&](Kind kind) {
@@ -376,14 +376,13 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
     // One warpgroup where its rows are enough for all queries: memory binds it, and shorter steps do not pay.
     int64_t few = warpgroupRows / heads;
     schedules.push_back(
-        selectBoxes(kernel, *find(kind == Heavy ? Heavy : Listed), target, /*consumers=*/1, heads).forQueries(0, few));
-    schedules.push_back(
-        selectBoxes(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
+        selectTma(kernel, *find(kind == Heavy ? Heavy : Listed), target, /*consumers=*/1, heads).forQueries(0, few));
+    schedules.push_back(selectTma(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;
   }
   for (;; ++shape) {
     int64_t most = mostQueries(kernel, *shape);
-    schedules.push_back(selectBoxes(kernel, *shape, target, shape->consumers, /*heads=*/1).forQueries(least, most));
+    schedules.push_back(selectTma(kernel, *shape, target, shape->consumers, /*heads=*/1).forQueries(least, most));
     if (most == unlimitedQueries)
       return schedules;
     least = most + 1;
@@ -437,8 +436,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline)
     return kernel.emitError() << "expected the schedule to have a pipeline for " << target.getArch();
-  bool pieces = pipeline.getStaging() == Staging::CpAsync;
-  if (!pieces && !usesWarpgroups(kernel, target))
+  bool cpAsync = pipeline.getStaging() == Staging::CpAsync;
+  if (!cpAsync && !usesWarpgroups(kernel, target))
     return kernel.emitError() << "expected staging = cp_async on " << target.getArch()
                               << (target.getWarpgroupMma() && target.getTensorCopies() ? " for f32" : "");
   if (schedule.getPanel() != warpgroupRows || schedule.getQueryTile() != warpgroupRows * pipeline.getConsumers())
@@ -454,13 +453,13 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";
   constexpr int64_t mostThreads = 1024;
-  if (int64_t most = mostThreads / warpgroupThreads - (pieces ? 0 : 1); pipeline.getConsumers() > most)
+  if (int64_t most = mostThreads / warpgroupThreads - (cpAsync ? 0 : 1); pipeline.getConsumers() > most)
     return kernel.emitError() << "expected at most " << most << " consumers, since a block has up to " << mostThreads
                               << " threads, got " << pipeline.getConsumers();
   if (Headroom headroom = findHeadroom(kernel); pipeline.getHeadroom() > headroom.most)
     return kernel.emitError() << "expected headroom up to " << headroom.most << headroom.where << ", got "
                               << pipeline.getHeadroom();
-  if (!pieces && failed(checkRegisters(kernel, schedule, target)))
+  if (!cpAsync && failed(checkRegisters(kernel, schedule, target)))
     return failure();
   SharedUse use = sharedUse(kernel, schedule);
   if (use.bytes + barrierBytes > target.getSharedBytes())

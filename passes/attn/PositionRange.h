@@ -94,7 +94,7 @@ struct Bounds {
 };
 
 /// Solves the mask of `kernel` along `axis`, for batch entry b and head h and the positions `other` along the other
-/// axis. Where a closed form holds for small run-time scalars only, it is behind a check of the scalars.
+/// axis. Where a closed form holds for small run-time scalars only, it stands after a check of the scalars.
 Bounds buildBounds(mlir::OpBuilder &builder, KernelOpInterface kernel, const Axis &axis, mlir::Value b, mlir::Value h,
                    Interval other);
 

@@ -35,10 +35,10 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
     auto target = module ? module->getAttrOfType<TargetInterface>(targetAttrName) : TargetInterface();
     if (!target)
       return kernel.emitError() << "expected the module to carry " << targetAttrName << "; attnc sets it from --target";
-    dropOthers(kernel);
+    skipOthers(kernel);
     if (kernel.getSchedules().empty()) {
       kernel.setSchedules(target.selectSchedules(kernel));
-      dropOthers(kernel);
+      skipOthers(kernel);
       return success();
     }
     bool failed = false;
@@ -48,7 +48,7 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
   }
 
   /// Where the type says how many queries there are, the schedule for that many is the only one.
-  static void dropOthers(KernelOpInterface kernel) {
+  static void skipOthers(KernelOpInterface kernel) {
     if (int64_t rows = kernel.getQueryRows(); !ShapedType::isDynamic(rows))
       if (ScheduleAttr schedule = kernel.getScheduleFor(rows))
         kernel.setSchedules(schedule.forQueries(0, unlimitedQueries));

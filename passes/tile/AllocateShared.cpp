@@ -39,7 +39,7 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
     // A program that computes a block mask does nothing else.
     if (!program.getBody().getOps<BlockMaskOp>().empty())
       next += blockMaskBytes;
-    // Barriers and numbers, 8 bytes each, behind the tiles; the one for landings where a copy may bring too much.
+    // Barriers and numbers, 8 bytes each, after the tiles; the one for landings where a copy may bring too much.
     constexpr int64_t word = 8;
     bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Tma;
     for (RingOp ring : hasRoles ? ArrayRef(rings) : ArrayRef<RingOp>()) {

@@ -1,4 +1,4 @@
-//===- DeferRowSums.cpp - Sums over lanes behind the loop -------*- C++ -*-===//
+//===- DeferRowSums.cpp - Sums over lanes after the loop --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 

@@ -37,7 +37,7 @@ static bool isOfRows(Operation *op) {
          llvm::all_of(op->getResultTypes(), [](Type t) { return isOfRows(t); });
 }
 
-/// Whether consumers leave out tiles behind `branch`.
+/// Whether consumers leave out tiles after `branch`.
 static bool dropsBehind(scf::IfOp branch) {
   bool drops = false;
   for (Operation *op = branch->getNextNode(); op; op = op->getNextNode())
@@ -46,7 +46,7 @@ static bool dropsBehind(scf::IfOp branch) {
 }
 
 /// What follows `branch`, computes or stores values of rows from its results of rows, and needs nothing else from
-/// behind it. Stores stay where tiles are dropped behind them: moved, they cost a window 2 %
+/// after it. Stores stay where tiles are skipped after them: moved, they cost a window 2 %
 /// (docs/rationale/hopper-ideas.md).
 static SetVector<Operation *> findFollowers(scf::IfOp branch) {
   SetVector<Operation *> followers;

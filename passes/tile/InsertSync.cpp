@@ -89,7 +89,7 @@ static Value createCast(OpBuilder &builder, MapOp map, unsigned number, Type typ
 }
 
 /// Narrow results of a map become casts of their own, as late as they can stand: the wait for the product that still
-/// reads the registers then stands behind the map.
+/// reads the registers then stands after the map.
 static void splitCasts(MapOp map) {
   Operation *yield = map.getBody().front().getTerminator();
   SmallVector<unsigned> narrow;
@@ -139,10 +139,11 @@ static void release(GetOp get) {
   ReleaseOp::create(builder, get.getLoc(), get.getRing());
 }
 
-/// Wraps each group of products that start together, the first of them on new logits, in a turn. A turn ends behind the
-/// last start, or, with `late`, before the wait for the product in flight: warpgroups then keep half a step apart,
-/// where they would bunch otherwise, all at their exponentials and then all at their products.
-static void insertTurns(Block &block, bool late) {
+/// Warpgroups take turns (ping-pong) with each group of products that start together, the first of them on new logits:
+/// they wait before the first start, and let the next one go after the last, or, with `late`, before the wait for the
+/// product in flight. They then keep half a step apart, where they would bunch otherwise, all at their exponentials and
+/// then all at their products.
+static void insertPingPong(Block &block, bool late) {
   SmallVector<StartOp> group;
   auto close = [&] {
     bool fresh = llvm::any_of(group, [](StartOp start) { return matchPattern(start.getAcc(), m_AnyZeroFloat()); });
@@ -196,7 +197,7 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
       return;
     role.walk([&](Block *block) {
       if (!isa<MapOp, MaskOp>(block->getParentOp()))
-        insertTurns(*block, late && isa<scf::ForOp>(block->getParentOp()));
+        insertPingPong(*block, late && isa<scf::ForOp>(block->getParentOp()));
     });
     // Turns go round: who leaves a step out has its turn all the same.
     role.walk([&](SkipOp drop) {

@@ -82,7 +82,7 @@ static bool hoist(SoftmaxOp softmax) {
   // A row that kept nothing has no maximum for the function to rise from.
   Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, maxima, least);
   Value risen = arith::SelectOp::create(builder, loc, none, least, applyToRows(builder, map, maxima));
-  // The map itself comes behind.
+  // The map itself comes after.
   map->moveAfter(maxima.getDefiningOp());
   softmax.getOwnMaxMutable().assign(risen);
   return true;

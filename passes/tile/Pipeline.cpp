@@ -68,10 +68,10 @@ private:
   State step(Value key, State state, bool isFirst);
   Value lengthOf(Value from, Value to);
   void findKeys(Value allLow, Value allHigh);
-  void drop(MmaOp product, Value key);
-  void dropFirst(ArrayRef<MmaOp> products, Value from, Value to);
-  void dropOthers(Value from, Value to);
-  void dropBehind(Value any);
+  void skip(MmaOp product, Value key);
+  void skipFirst(ArrayRef<MmaOp> products, Value from, Value to);
+  void skipOthers(Value from, Value to);
+  void skipAfter(Value any);
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
   Value subtract(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
   Value least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
@@ -216,7 +216,7 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
   Value out = state.carried[outNumber];
   if (!isFirst)
     out = accumulate(state);
-  // The step behind the last one is the last one again: it is there to be read.
+  // The step after the last one is the last one again: it is there to be read.
   State next;
   if (!captured.empty())
     next.captured = loadCaptured(greatest(subtract(key, loop.getStep()), low));
@@ -234,7 +234,7 @@ LoopSkewer::State LoopSkewer::step(Value key, State state, bool isFirst) {
 }
 
 /// The right operand of `product` comes and is left out, for the step at `key`.
-void LoopSkewer::drop(MmaOp product, Value key) {
+void LoopSkewer::skip(MmaOp product, Value key) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), key);
   cloneLoad(product.getB().getDefiningOp<LoadOp>(), mapping);
@@ -242,7 +242,7 @@ void LoopSkewer::drop(MmaOp product, Value key) {
 }
 
 /// Right operands of `products` are left out once, if there are steps from key `from` to `to`.
-void LoopSkewer::dropFirst(ArrayRef<MmaOp> products, Value from, Value to) {
+void LoopSkewer::skipFirst(ArrayRef<MmaOp> products, Value from, Value to) {
   if (from == to)
     return;
   auto isAny = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, from, to);
@@ -250,20 +250,20 @@ void LoopSkewer::dropFirst(ArrayRef<MmaOp> products, Value from, Value to) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   for (MmaOp mma : products)
-    drop(mma, from);
+    skip(mma, from);
 }
 
 /// Keys are left out for all steps from key `from` to `to` but one, each before the values of the step before it. That
 /// is the order of the rings: one that has no room left for values brings no more keys.
-void LoopSkewer::dropOthers(Value from, Value to) {
+void LoopSkewer::skipOthers(Value from, Value to) {
   if (from == to)
     return;
   auto steps = scf::ForOp::create(builder, loc, add(from, loop.getStep()), to, loop.getStep());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(steps.getBody());
   for (MmaOp mma : logits)
-    drop(mma, steps.getInductionVar());
-  drop(product, steps.getInductionVar());
+    skip(mma, steps.getInductionVar());
+  skip(product, steps.getInductionVar());
 }
 
 /// Keys from `from` to `to` in whole steps.
@@ -291,17 +291,17 @@ void LoopSkewer::findKeys(Value allLow, Value allHigh) {
     wholeEnd = end;
 }
 
-/// The same for the steps behind the last, where there are any. What comes of the tile goes first: the keys that are
+/// The same for the steps after the last, where there are any. What comes of the tile goes first: the keys that are
 /// left to other rows may not be there yet. Their bounds are computed again, since with values that leave the branch of
 /// the loop, descriptors leave their uniform registers.
-void LoopSkewer::dropBehind(Value any) {
+void LoopSkewer::skipAfter(Value any) {
   builder.setInsertionPoint(loop->getBlock()->getTerminator());
   auto branch = scf::IfOp::create(builder, loc, any);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   findKeys(createBoundOfTile(builder, loop.getLowerBound()), createBoundOfTile(builder, loop.getUpperBound()));
-  dropFirst(logits, wholeLow, low);
-  dropOthers(wholeLow, low);
-  dropFirst(product, wholeLow, low);
+  skipFirst(logits, wholeLow, low);
+  skipOthers(wholeLow, low);
+  skipFirst(product, wholeLow, low);
 }
 
 bool LoopSkewer::run() {
@@ -324,10 +324,10 @@ bool LoopSkewer::run() {
   builder.setInsertionPointToEnd(guard.thenBlock());
   findKeys(allLow, allHigh);
   Value last = subtract(end, size);
-  dropFirst(logits, end, wholeEnd);
-  dropOthers(end, wholeEnd);
+  skipFirst(logits, end, wholeEnd);
+  skipOthers(end, wholeEnd);
   State first = step(last, {llvm::to_vector(loop.getInitArgs()), {}, {}, {}}, /*isFirst=*/true);
-  dropFirst(product, end, wholeEnd);
+  skipFirst(product, end, wholeEnd);
   auto skewed = scf::ForOp::create(builder, loc, size, length, size, first.all());
   {
     OpBuilder::InsertionGuard inside(builder);
@@ -341,7 +341,7 @@ bool LoopSkewer::run() {
   scf::YieldOp::create(builder, loc, state.carried);
   loop.replaceAllUsesWith(guard.getResults());
   if (low != wholeLow)
-    dropBehind(any);
+    skipAfter(any);
   loop.erase();
   return true;
 }

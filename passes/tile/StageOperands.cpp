@@ -156,7 +156,7 @@ void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
   builder.setInsertionPoint(at);
   putStep(load, loop, loop.getLowerBound());
 
-  // With one stage, the buffer is free behind the last product that reads it; the wait for the next tile then is the
+  // With one stage, the buffer is free after the last product that reads it; the wait for the next tile then is the
   // barrier that the copy needs.
   Operation *free = load;
   if (stagesOf(load) == 1) {

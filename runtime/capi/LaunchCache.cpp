@@ -55,7 +55,7 @@ LaunchCache::Prepared LaunchCache::find(const LaunchKey &key) {
 }
 
 void LaunchCache::keep(const LaunchKey &key, Prepared prepared) {
-  // What gives way is freed behind the lock.
+  // What gives way is freed after the lock.
   Entry entry{key.words().toVector(), std::move(prepared)};
   std::lock_guard<std::mutex> lock(mutex);
   std::swap(entryOf(key), entry);

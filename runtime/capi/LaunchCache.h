@@ -33,7 +33,7 @@ public:
   uint64_t hash() const { return mixed >> 32; }
 
 private:
-  /// Appends a value at `to`, and gives the place behind; null where it has no words, or does not fit.
+  /// Appends a value at `to`, and gives the place after; null where it has no words, or does not fit.
   int64_t *add(const attnc_value &value, int64_t *to);
 
   static constexpr size_t mostWords = 256;

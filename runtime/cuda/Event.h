@@ -24,7 +24,7 @@ public:
     return *this;
   }
 
-  /// Stands behind all work that `stream` has been given.
+  /// Stands after all work that `stream` has been given.
   runtime::Status record(StreamHandle stream) const;
 
   /// Waits until the GPU has come to it.

@@ -1,4 +1,4 @@
-// The program that lists tiles of keys: warps bring extents of steps to shared memory, several steps at once; each thread
+// The program that lists tiles of keys: warps bring minima and maxima of steps to shared memory, several steps at once; each thread
 // judges a step; each warp lists steps by counting the bits of those before. The kernel starts while it runs.
 
 // RUN: attnc compile %s --target nvptx:sm_90a --emit nvvm -o - | FileCheck %s --check-prefix=NVVM
@@ -16,7 +16,7 @@
 
 // CHECK: .visible .entry documents_block_mask_entry(
 // CHECK-NOT: griddepcontrol
-// The rows' extents are on their way while those of eight steps start; the lanes meet once for each.
+// The minima and maxima of rows are on their way while those of eight steps start; the lanes meet once for each.
 // CHECK: .pragma "nounroll";
 // CHECK-COUNT-4: ld.global.b32
 // CHECK-COUNT-9: redux.sync.min.s32
@@ -34,7 +34,7 @@
 // VECTORS-NOT: ld.global.v4.b32
 // VECTORS: .visible .entry documents_tile_entry(
 
-// The kernel reads its list, and has no extents to look for.
+// The kernel reads its list, and has no elements to look for.
 // KERNEL: .visible .entry documents_tile_entry(
 // It waits for the block mask after it has set up its barriers.
 // KERNEL: mbarrier.init

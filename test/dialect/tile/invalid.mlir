@@ -325,33 +325,33 @@ func.func @view_of_doubles(%v: memref<?xf64>, %n: index) {
 
 // -----
 
-func.func @extent_first(%v: memref<?x?xi32>, %n: index) {
+func.func @min_max_first(%v: memref<?x?xi32>, %n: index) {
   // expected-error@+1 {{op expected 2 indices, got 1}}
-  %lo, %hi = tile.extent %v[%n] to [%n, %n] : memref<?x?xi32> -> i32, i32
+  %lo, %hi = tile.min_max %v[%n] to [%n, %n] : memref<?x?xi32> -> i32, i32
   return
 }
 
 // -----
 
-func.func @extent_last(%v: memref<?xi32>, %n: index) {
+func.func @min_max_last(%v: memref<?xi32>, %n: index) {
   // expected-error@+1 {{op expected 1 indices, got 2}}
-  %lo, %hi = tile.extent %v[%n] to [%n, %n] : memref<?xi32> -> i32, i32
+  %lo, %hi = tile.min_max %v[%n] to [%n, %n] : memref<?xi32> -> i32, i32
   return
 }
 
 // -----
 
-func.func @extent_of_floats(%v: memref<?xf32>, %n: index) {
+func.func @min_max_of_floats(%v: memref<?xf32>, %n: index) {
   // expected-error@+1 {{op expected a view of integers, got 'memref<?xf32>'}}
-  %lo, %hi = tile.extent %v[%n] to [%n] : memref<?xf32> -> f32, f32
+  %lo, %hi = tile.min_max %v[%n] to [%n] : memref<?xf32> -> f32, f32
   return
 }
 
 // -----
 
-func.func @extent_results(%v: memref<?xi32>, %n: index) {
+func.func @min_max_results(%v: memref<?xi32>, %n: index) {
   // expected-error@+1 {{op expected results of type 'i32', got 'i64'}}
-  %lo, %hi = tile.extent %v[%n] to [%n] : memref<?xi32> -> i32, i64
+  %lo, %hi = tile.min_max %v[%n] to [%n] : memref<?xi32> -> i32, i64
   return
 }
 

@@ -68,10 +68,10 @@ tile.program @memory(%q: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>, %lse: mem
   // CHECK: tile.store %[[GROUP]], %[[Q]][%[[N]], %[[N]], %[[N]], %[[N]]] axes [1, 3] group [4, 2] below(%[[N]], %[[N]]) : vector<8x16xbf16>
   tile.store %g, %q[%n, %n, %n, %n] axes [1, 3] group [4, 2] below(%n, %n)
     : vector<8x16xbf16>, memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>>
-  // CHECK: tile.extent %[[IDS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi32> -> i32, i32
-  %lo, %hi = tile.extent %ids[%n, %n] to [%n, %n] : memref<?x?xi32> -> i32, i32
-  // CHECK: tile.extent %[[BITS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi1> -> i1, i1
-  %all, %some = tile.extent %bits[%n, %n] to [%n, %n] : memref<?x?xi1> -> i1, i1
+  // CHECK: tile.min_max %[[IDS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi32> -> i32, i32
+  %lo, %hi = tile.min_max %ids[%n, %n] to [%n, %n] : memref<?x?xi32> -> i32, i32
+  // CHECK: tile.min_max %[[BITS]][%[[N]], %[[N]]] to [%[[N]], %[[N]]] : memref<?x?xi1> -> i1, i1
+  %all, %some = tile.min_max %bits[%n, %n] to [%n, %n] : memref<?x?xi1> -> i1, i1
   tile.return
 }
 
@@ -154,7 +154,7 @@ tile.program @block_mask(%ids: memref<?xi32>, %list: memref<?x?xi32, strided<[?,
   // CHECK-NEXT: } : memref<?x?xi32, strided<[?, 1]>>
   tile.block_mask %list[%tile] from %c0 to %n step %c4 {
   ^bb0(%j: index):
-    %lo, %hi = tile.extent %ids[%j] to [%j] : memref<?xi32> -> i32, i32
+    %lo, %hi = tile.min_max %ids[%j] to [%j] : memref<?xi32> -> i32, i32
     %some = arith.cmpi sge, %hi, %lo : i32
     %all = arith.cmpi eq, %hi, %lo : i32
     tile.yield %some, %all : i1, i1

@@ -13,11 +13,11 @@
 // CHECK-SAME: staging = cp_async
 // CHECK-SAME: workspace = #[[ROOM]]
 // What is the same for all steps stands before them: the ids of the queries. No row of a box is longer than its tile.
-// CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.extent %[[IDS:[a-z0-9]+]][{{.*}} {most = 128 : i64}
+// CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.min_max %[[IDS:[a-z0-9]+]][{{.*}} {most = 128 : i64}
 // CHECK: tile.block_mask %[[LIST]][%[[ROW]]] from %{{.*}} to %{{.*}} step %c64 {
 // CHECK: ^bb0(%[[J:.*]]: index):
-// CHECK: tile.extent %[[IDS]][{{.*}} {most = 64 : i64}
-// CHECK-NOT: tile.extent
+// CHECK: tile.min_max %[[IDS]][{{.*}} {most = 64 : i64}
+// CHECK-NOT: tile.min_max
 // CHECK: tile.yield %{{.*}}, %{{.*}} : i1, i1
 
 // CHECK: tile.program @documents_tile(
@@ -58,7 +58,7 @@ func.func @documents(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: t
 
 // CHECK-LABEL: tile.program @segments_block_mask(
 // CHECK-NOT: arith.cmpi
-// CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.extent
+// CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.min_max
 // CHECK-NOT: arith.cmpi
 // CHECK: tile.block_mask %{{.*}} from %c0 to %{{.*}} step %c64 {
 // CHECK: arith.cmpi sge, %[[MOST]], %c0_i32

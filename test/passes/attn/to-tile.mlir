@@ -423,7 +423,7 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 // CHECK-LABEL: tile.program @segments_tile(
 // CHECK-SAME: %[[QS:[a-z0-9]+]]: memref<?x?xi32{{.*}}, %[[KS:[a-z0-9]+]]: memref<?x?xi32
 // CHECK: scf.for %[[J:[a-z0-9_]+]] =
-// CHECK: tile.extent %[[KS]][%[[B:[a-z0-9_]+]], %{{.*}}] to [%[[B]], %{{.*}}] {most = 16 : i64} :
+// CHECK: tile.min_max %[[KS]][%[[B:[a-z0-9_]+]], %{{.*}}] to [%[[B]], %{{.*}}] {most = 16 : i64} :
 // CHECK: scf.if %[[SOME:[a-z0-9_]+]] -> (vector<32x24xf32>, vector<32xf32>, vector<32xf32>) {
 // CHECK: scf.if %[[ALL:[a-z0-9_]+]] -> (vector<32x24xf32>, vector<32xf32>, vector<32xf32>) {
 // CHECK-NOT: tile.mask

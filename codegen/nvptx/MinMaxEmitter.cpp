@@ -1,8 +1,8 @@
-//===- ExtentEmitter.cpp - Least and greatest elements of boxes -*- C++ -*-===//
+//===- MinMaxEmitter.cpp - Least and greatest elements of boxes -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/ExtentEmitter.h"
+#include "codegen/nvptx/MinMaxEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
@@ -26,10 +26,10 @@ static Type widthFor(Builder &builder, Type type) {
   return type.isInteger(64) ? builder.getI64Type() : builder.getI32Type();
 }
 
-Type ExtentEmitter::wordType(tile::ExtentOp extent) { return widthFor(context.ptx.b, extent.getLeast().getType()); }
+Type MinMaxEmitter::wordType(tile::MinMaxOp minMax) { return widthFor(context.ptx.b, minMax.getLeast().getType()); }
 
 /// An element, sign-extended; a boolean is 0 or 1.
-Value ExtentEmitter::widen(Value element) {
+Value MinMaxEmitter::widen(Value element) {
   Ptx &ptx = context.ptx;
   Type type = element.getType(), wide = widthFor(ptx.b, type);
   if (type.isInteger(1))
@@ -37,14 +37,14 @@ Value ExtentEmitter::widen(Value element) {
   return type == wide ? element : arith::ExtSIOp::create(ptx.b, ptx.loc, wide, element).getResult();
 }
 
-ExtentEmitter::Range ExtentEmitter::join(Range range, Value least, Value greatest) {
+MinMaxEmitter::Range MinMaxEmitter::join(Range range, Value least, Value greatest) {
   Ptx &ptx = context.ptx;
   return {arith::MinSIOp::create(ptx.b, ptx.loc, range.first, least),
           arith::MaxSIOp::create(ptx.b, ptx.loc, range.second, greatest)};
 }
 
 /// Goes over the dimensions that `position` does not fix yet; the lanes share the last.
-ExtentEmitter::Range ExtentEmitter::walk(tile::ExtentOp extent, const View &view, SmallVector<Value> position,
+MinMaxEmitter::Range MinMaxEmitter::walk(tile::MinMaxOp minMax, const View &view, SmallVector<Value> position,
                                          Range range) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
@@ -53,11 +53,11 @@ ExtentEmitter::Range ExtentEmitter::walk(tile::ExtentOp extent, const View &view
     Value value = widen(view.load(ptx.b, ptx.loc, position));
     return join(range, value, value);
   }
-  Value first = context.scalar(extent.getFirst()[dim]), last = context.scalar(extent.getLast()[dim]);
+  Value first = context.scalar(minMax.getFirst()[dim]), last = context.scalar(minMax.getLast()[dim]);
   // A box of one element in a dimension needs no loop.
-  if (extent.getFirst()[dim] == extent.getLast()[dim] && dim + 1 < rank) {
+  if (minMax.getFirst()[dim] == minMax.getLast()[dim] && dim + 1 < rank) {
     position.push_back(first);
-    return walk(extent, view, position, range);
+    return walk(minMax, view, position, range);
   }
   bool shared = dim + 1 == rank;
   Value start = shared ? ptx.add(first, context.place.lane) : first;
@@ -71,7 +71,7 @@ ExtentEmitter::Range ExtentEmitter::walk(tile::ExtentOp extent, const View &view
     SmallVector<Value> at(position);
     Value further = ptx.add(loop.getInductionVar(), load * lanesOfWarp);
     at.push_back(load ? arith::MinSIOp::create(b, ptx.loc, further, last).getResult() : further);
-    inner = walk(extent, view, at, inner);
+    inner = walk(minMax, view, at, inner);
     b.setInsertionPointToEnd(loop.getBody());
   }
   scf::YieldOp::create(b, ptx.loc, ValueRange{inner.first, inner.second});
@@ -79,12 +79,12 @@ ExtentEmitter::Range ExtentEmitter::walk(tile::ExtentOp extent, const View &view
 }
 
 /// Whether the last two dimensions of the box, all that are not one element, are rows of whole aligned pieces.
-Value ExtentEmitter::arePieces(tile::ExtentOp extent, const View &view) {
+Value MinMaxEmitter::arePieces(tile::MinMaxOp minMax, const View &view) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   size_t column = view.sizes.size() - 1, row = column - 1;
-  SmallVector<Value> first = llvm::map_to_vector(extent.getFirst(), [&](Value v) { return context.scalar(v); });
-  Value end = ptx.add(context.scalar(extent.getLast()[column]), 1), length = ptx.sub(end, first[column]);
+  SmallVector<Value> first = llvm::map_to_vector(minMax.getFirst(), [&](Value v) { return context.scalar(v); });
+  Value end = ptx.add(context.scalar(minMax.getLast()[column]), 1), length = ptx.sub(end, first[column]);
   Value address = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), view.address(b, ptx.loc, first)).getResult();
   // All bits that must be 0.
   Value odd = arith::OrIOp::create(b, ptx.loc, address, view.strides[row]);
@@ -98,12 +98,12 @@ Value ExtentEmitter::arePieces(tile::ExtentOp extent, const View &view) {
 
 /// Booleans 16 at a time. The lanes share all pieces of the box, each every 32nd: so many rows further, and so many
 /// pieces along the row.
-ExtentEmitter::Range ExtentEmitter::walkPieces(tile::ExtentOp extent, const View &view) {
+MinMaxEmitter::Range MinMaxEmitter::walkPieces(tile::MinMaxOp minMax, const View &view) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   size_t column = view.sizes.size() - 1, row = column - 1;
-  SmallVector<Value> first = llvm::map_to_vector(extent.getFirst(), [&](Value v) { return context.scalar(v); });
-  auto count = [&](size_t dim) { return ptx.add(ptx.sub(context.scalar(extent.getLast()[dim]), first[dim]), 1); };
+  SmallVector<Value> first = llvm::map_to_vector(minMax.getFirst(), [&](Value v) { return context.scalar(v); });
+  auto count = [&](size_t dim) { return ptx.add(ptx.sub(context.scalar(minMax.getLast()[dim]), first[dim]), 1); };
   Value ofRow = ptx.shiftRight(count(column), llvm::Log2_64(pieceBytes));
   Value pieces = arith::MulIOp::create(b, ptx.loc, arith::MaxSIOp::create(b, ptx.loc, count(row), ptx.i32(0)), ofRow);
   auto quotient = [&](Value x) -> Value { return arith::DivUIOp::create(b, ptx.loc, x, ofRow); };
@@ -160,16 +160,16 @@ ExtentEmitter::Range ExtentEmitter::walkPieces(tile::ExtentOp extent, const View
           arith::ExtUIOp::create(b, ptx.loc, b.getI32Type(), some)};
 }
 
-/// The lanes' parts of an extent, by pieces where a box of booleans consists of such.
-ExtentEmitter::Range ExtentEmitter::walkPiecesIfWhole(tile::ExtentOp extent, const View &view, Range none) {
+/// The lanes' parts of the least and the greatest element, by pieces where a box of booleans consists of such.
+MinMaxEmitter::Range MinMaxEmitter::walkPiecesIfWhole(tile::MinMaxOp minMax, const View &view, Range none) {
   Ptx &ptx = context.ptx;
   size_t rank = view.sizes.size();
-  auto isOne = [&](size_t dim) { return extent.getFirst()[dim] == extent.getLast()[dim]; };
+  auto isOne = [&](size_t dim) { return minMax.getFirst()[dim] == minMax.getLast()[dim]; };
   bool isArea = rank >= 2 && llvm::all_of(llvm::seq<size_t>(rank - 2), isOne);
   if (!view.type.getElementType().isInteger(1) || !isArea)
-    return walk(extent, view, {}, none);
+    return walk(minMax, view, {}, none);
   Type word = ptx.b.getI32Type();
-  auto branch = scf::IfOp::create(ptx.b, ptx.loc, TypeRange{word, word}, arePieces(extent, view),
+  auto branch = scf::IfOp::create(ptx.b, ptx.loc, TypeRange{word, word}, arePieces(minMax, view),
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(ptx.b);
   auto fill = [&](Block *block, auto part) {
@@ -178,41 +178,41 @@ ExtentEmitter::Range ExtentEmitter::walkPiecesIfWhole(tile::ExtentOp extent, con
     ptx.b.setInsertionPointToEnd(block);
     scf::YieldOp::create(ptx.b, ptx.loc, ValueRange{range.first, range.second});
   };
-  fill(branch.thenBlock(), [&] { return walkPieces(extent, view); });
-  fill(branch.elseBlock(), [&] { return walk(extent, view, {}, none); });
+  fill(branch.thenBlock(), [&] { return walkPieces(minMax, view); });
+  fill(branch.elseBlock(), [&] { return walk(minMax, view, {}, none); });
   return {branch.getResult(0), branch.getResult(1)};
 }
 
 /// The most elements of a short row.
-static int64_t mostOf(tile::ExtentOp extent) { return static_cast<int64_t>(*extent.getMost()); }
+static int64_t mostOf(tile::MinMaxOp minMax) { return static_cast<int64_t>(*minMax.getMost()); }
 
-bool ExtentEmitter::isShortRow(tile::ExtentOp extent) {
-  size_t rank = extent.getFirst().size();
-  auto isOne = [&](size_t dim) { return extent.getFirst()[dim] == extent.getLast()[dim]; };
+bool MinMaxEmitter::isShortRow(tile::MinMaxOp minMax) {
+  size_t rank = minMax.getFirst().size();
+  auto isOne = [&](size_t dim) { return minMax.getFirst()[dim] == minMax.getLast()[dim]; };
   return rank > 0 && llvm::all_of(llvm::seq<size_t>(rank - 1), isOne) &&
-         extent.getMost().value_or(std::numeric_limits<int64_t>::max()) <= lanesOfWarp * loadsOfShortRow;
+         minMax.getMost().value_or(std::numeric_limits<int64_t>::max()) <= lanesOfWarp * loadsOfShortRow;
 }
 
-ExtentEmitter::Row ExtentEmitter::describe(tile::ExtentOp extent) {
+MinMaxEmitter::Row MinMaxEmitter::describe(tile::MinMaxOp minMax) {
   Ptx &ptx = context.ptx;
-  const View &view = context.abi.getView(extent.getView());
-  SmallVector<Value> first = llvm::map_to_vector(extent.getFirst(), [&](Value v) { return context.scalar(v); });
-  Value length = ptx.sub(context.scalar(extent.getLast().back()), first.back());
+  const View &view = context.abi.getView(minMax.getView());
+  SmallVector<Value> first = llvm::map_to_vector(minMax.getFirst(), [&](Value v) { return context.scalar(v); });
+  Value length = ptx.sub(context.scalar(minMax.getLast().back()), first.back());
   int64_t bytes = std::max(8U, view.type.getElementTypeBitWidth()) / 8;
   return {view.address(ptx.b, ptx.loc, first), length,
           arith::MulIOp::create(ptx.b, ptx.loc, view.strides.back(), ptx.i64(bytes))};
 }
 
 /// Elements of a short row. Lanes past its end load the last element again, which changes nothing.
-SmallVector<Value> ExtentEmitter::loadElements(tile::ExtentOp extent, const Row &row) {
+SmallVector<Value> MinMaxEmitter::loadElements(tile::MinMaxOp minMax, const Row &row) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
-  Type element = extent.getLeast().getType();
+  Type element = minMax.getLeast().getType();
   // Booleans take a byte each.
   Type stored = element.isInteger(1) ? b.getI8Type() : element;
   Value holds = ptx.less(ptx.i32(-1), row.length);
   SmallVector<Value> elements;
-  for (int64_t begin = 0; begin < mostOf(extent); begin += lanesOfWarp) {
+  for (int64_t begin = 0; begin < mostOf(minMax); begin += lanesOfWarp) {
     Value position = arith::MinSIOp::create(b, ptx.loc, ptx.add(context.place.lane, begin), row.length);
     Value wide = arith::ExtUIOp::create(b, ptx.loc, b.getI64Type(), position);
     Value bytes = arith::MulIOp::create(b, ptx.loc, wide, row.stride);
@@ -227,17 +227,17 @@ SmallVector<Value> ExtentEmitter::loadElements(tile::ExtentOp extent, const Row 
 
 /// How many elements of a short row follow each other in one load of a lane, if all lanes load as many; 1 where none
 /// do.
-static int64_t vectorOf(tile::ExtentOp extent) {
-  int64_t perLane = mostOf(extent) / lanesOfWarp;
-  bool isEven = mostOf(extent) % lanesOfWarp == 0;
-  return extent.getLeast().getType().isInteger(32) && isEven && (perLane == 2 || perLane == 4) ? perLane : 1;
+static int64_t vectorOf(tile::MinMaxOp minMax) {
+  int64_t perLane = mostOf(minMax) / lanesOfWarp;
+  bool isEven = mostOf(minMax) % lanesOfWarp == 0;
+  return minMax.getLeast().getType().isInteger(32) && isEven && (perLane == 2 || perLane == 4) ? perLane : 1;
 }
 
 /// Elements of a short row that is whole, adjacent and aligned.
-SmallVector<Value> ExtentEmitter::loadVectors(tile::ExtentOp extent, const Row &row) {
+SmallVector<Value> MinMaxEmitter::loadVectors(tile::MinMaxOp minMax, const Row &row) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
-  int64_t count = vectorOf(extent);
+  int64_t count = vectorOf(minMax);
   auto type = VectorType::get({count}, b.getI32Type());
   Value at = ptx.shift(row.base, type, context.place.lane);
   Value vector = LLVM::LoadOp::create(b, ptx.loc, type, at, count * 4);
@@ -247,7 +247,7 @@ SmallVector<Value> ExtentEmitter::loadVectors(tile::ExtentOp extent, const Row &
 }
 
 /// Whether `loadVectors` serves all of these rows; null where it cannot.
-Value ExtentEmitter::areVectors(ArrayRef<tile::ExtentOp> extents, ArrayRef<Row> rows) {
+Value MinMaxEmitter::areVectors(ArrayRef<tile::MinMaxOp> minMaxOps, ArrayRef<Row> rows) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   // Bits of addresses that must be 0, what rows lack, and what strides differ by.
@@ -255,12 +255,12 @@ Value ExtentEmitter::areVectors(ArrayRef<tile::ExtentOp> extents, ArrayRef<Row> 
   auto orInto = [&](Value &all, Value bits) {
     all = all ? arith::OrIOp::create(b, ptx.loc, all, bits).getResult() : bits;
   };
-  for (auto [extent, row] : llvm::zip_equal(extents, rows)) {
-    if (vectorOf(extent) == 1)
+  for (auto [minMax, row] : llvm::zip_equal(minMaxOps, rows)) {
+    if (vectorOf(minMax) == 1)
       return {};
     Value address = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI32Type(), row.base);
-    orInto(low, ptx.bitAnd(address, vectorOf(extent) * 4 - 1));
-    orInto(lacks, ptx.bitXor(row.length, ptx.i32(mostOf(extent) - 1)));
+    orInto(low, ptx.bitAnd(address, vectorOf(minMax) * 4 - 1));
+    orInto(lacks, ptx.bitXor(row.length, ptx.i32(mostOf(minMax) - 1)));
     orInto(strides, arith::XOrIOp::create(b, ptx.loc, row.stride, ptx.i64(4)));
   }
   Value fits = ptx.equal(arith::OrIOp::create(b, ptx.loc, low, lacks), 0);
@@ -268,21 +268,21 @@ Value ExtentEmitter::areVectors(ArrayRef<tile::ExtentOp> extents, ArrayRef<Row> 
   return arith::AndIOp::create(b, ptx.loc, fits, adjacent);
 }
 
-SmallVector<ExtentEmitter::Parts> ExtentEmitter::startRows(ArrayRef<tile::ExtentOp> extents, ArrayRef<Row> rows) {
+SmallVector<MinMaxEmitter::Parts> MinMaxEmitter::startRows(ArrayRef<tile::MinMaxOp> minMaxOps, ArrayRef<Row> rows) {
   Ptx &ptx = context.ptx;
   auto loadAll = [&](auto load) {
     SmallVector<Value> all;
-    for (auto [extent, row] : llvm::zip_equal(extents, rows))
-      llvm::append_range(all, load(extent, row));
+    for (auto [minMax, row] : llvm::zip_equal(minMaxOps, rows))
+      llvm::append_range(all, load(minMax, row));
     return all;
   };
-  auto one = [&](tile::ExtentOp extent, const Row &row) { return loadElements(extent, row); };
-  auto vector = [&](tile::ExtentOp extent, const Row &row) { return loadVectors(extent, row); };
+  auto one = [&](tile::MinMaxOp minMax, const Row &row) { return loadElements(minMax, row); };
+  auto vector = [&](tile::MinMaxOp minMax, const Row &row) { return loadVectors(minMax, row); };
   SmallVector<Value> all;
-  if (Value areAll = areVectors(extents, rows)) {
+  if (Value areAll = areVectors(minMaxOps, rows)) {
     int64_t count = 0;
-    for (tile::ExtentOp extent : extents)
-      count += vectorOf(extent);
+    for (tile::MinMaxOp minMax : minMaxOps)
+      count += vectorOf(minMax);
     SmallVector<Type> types(count, ptx.b.getI32Type());
     auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, areAll, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(ptx.b);
@@ -295,8 +295,8 @@ SmallVector<ExtentEmitter::Parts> ExtentEmitter::startRows(ArrayRef<tile::Extent
     all = loadAll(one);
   }
   SmallVector<Parts> parts;
-  for (auto [extent, row] : llvm::zip_equal(extents, rows)) {
-    size_t count = llvm::divideCeil(mostOf(extent), lanesOfWarp);
+  for (auto [minMax, row] : llvm::zip_equal(minMaxOps, rows)) {
+    size_t count = llvm::divideCeil(mostOf(minMax), lanesOfWarp);
     parts.push_back({SmallVector<Value>(ArrayRef(all).take_front(count)), ptx.less(row.length, ptx.i32(0))});
     all.erase(all.begin(), all.begin() + count);
   }
@@ -304,27 +304,27 @@ SmallVector<ExtentEmitter::Parts> ExtentEmitter::startRows(ArrayRef<tile::Extent
 }
 
 /// What an empty box gives: the type's greatest and least values.
-ExtentEmitter::Range ExtentEmitter::emptyRange(tile::ExtentOp extent) {
+MinMaxEmitter::Range MinMaxEmitter::emptyRange(tile::MinMaxOp minMax) {
   Ptx &ptx = context.ptx;
-  unsigned bits = extent.getLeast().getType().getIntOrFloatBitWidth();
+  unsigned bits = minMax.getLeast().getType().getIntOrFloatBitWidth();
   int64_t greatest = bits == 1 ? 1 : llvm::maxIntN(bits), least = bits == 1 ? 0 : llvm::minIntN(bits);
   auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(wordType(extent), value));
+    return arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(wordType(minMax), value));
   };
   return {constant(greatest), constant(least)};
 }
 
-ExtentEmitter::Parts ExtentEmitter::start(tile::ExtentOp extent) {
-  const View &view = context.abi.getView(extent.getView());
-  if (isShortRow(extent)) {
-    Row row = describe(extent);
-    return {loadElements(extent, row), context.ptx.less(row.length, context.ptx.i32(0))};
+MinMaxEmitter::Parts MinMaxEmitter::start(tile::MinMaxOp minMax) {
+  const View &view = context.abi.getView(minMax.getView());
+  if (isShortRow(minMax)) {
+    Row row = describe(minMax);
+    return {loadElements(minMax, row), context.ptx.less(row.length, context.ptx.i32(0))};
   }
-  Range range = walkPiecesIfWhole(extent, view, emptyRange(extent));
+  Range range = walkPiecesIfWhole(minMax, view, emptyRange(minMax));
   return {{range.first, range.second}, {}};
 }
 
-ExtentEmitter::Range ExtentEmitter::finish(tile::ExtentOp extent, const Parts &parts) {
+MinMaxEmitter::Range MinMaxEmitter::finish(tile::MinMaxOp minMax, const Parts &parts) {
   Ptx &ptx = context.ptx;
   Range range{parts.elements.front(), parts.elements.back()};
   if (parts.isEmpty) {
@@ -332,25 +332,25 @@ ExtentEmitter::Range ExtentEmitter::finish(tile::ExtentOp extent, const Parts &p
     for (Value element : ArrayRef(parts.elements).drop_front())
       range = join(range, element, element);
   }
-  if (wordType(extent).isInteger(32))
+  if (wordType(minMax).isInteger(32))
     range = {ptx.least(range.first), ptx.greatest(range.second)};
   else
     for (int64_t mask = 1; mask < lanesOfWarp; mask *= 2)
       range = join(range, ptx.shuffleInteger(range.first, mask), ptx.shuffleInteger(range.second, mask));
   if (!parts.isEmpty)
     return range;
-  Range none = emptyRange(extent);
+  Range none = emptyRange(minMax);
   return {ptx.select(parts.isEmpty, none.first, range.first), ptx.select(parts.isEmpty, none.second, range.second)};
 }
 
-void ExtentEmitter::define(tile::ExtentOp extent, Range range) {
+void MinMaxEmitter::define(tile::MinMaxOp minMax, Range range) {
   Ptx &ptx = context.ptx;
-  Type element = extent.getLeast().getType(), wide = wordType(extent);
+  Type element = minMax.getLeast().getType(), wide = wordType(minMax);
   auto narrow = [&](Value value) -> Value {
     return element == wide ? value : arith::TruncIOp::create(ptx.b, ptx.loc, element, value).getResult();
   };
-  context.scalars[extent.getLeast()] = narrow(range.first);
-  context.scalars[extent.getGreatest()] = narrow(range.second);
+  context.scalars[minMax.getLeast()] = narrow(range.first);
+  context.scalars[minMax.getGreatest()] = narrow(range.second);
 }
 
-void ExtentEmitter::emit(tile::ExtentOp extent) { define(extent, finish(extent, start(extent))); }
+void MinMaxEmitter::emit(tile::MinMaxOp minMax) { define(minMax, finish(minMax, start(minMax))); }
