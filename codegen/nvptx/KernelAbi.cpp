@@ -19,34 +19,16 @@ static constexpr unsigned globalSpace = 1;
 /// What a workspace is passed as: address, rows, columns.
 static constexpr int64_t workspaceSlots = 3;
 
-int64_t attnc::nvptx::rowsOfBox(tile::StoreOp store) {
-  return store.getRowGroup().size <= warpRows ? warpRows : warpgroupRows;
+TensorMap attnc::nvptx::getTensorMap(tile::PutOp put) {
+  return {cast<BlockArgument>(put.getView()).getArgNumber(), tile::TensorBox(put)};
 }
 
-TensorMap attnc::nvptx::getTensorMap(Operation *op) {
-  auto put = dyn_cast<tile::PutOp>(op);
-  auto store = dyn_cast<tile::StoreOp>(op);
-  Value view = put ? put.getView() : store.getView();
-  auto tileType = put ? cast<VectorType>(put.getRing().getType().getElement()) : store.getBuffer().getType().getTile();
-  ArrayRef<int64_t> axes = put ? put.getAxes() : store.getAxes();
-  TensorMap map{cast<BlockArgument>(view).getArgNumber(), {}, {}};
-  int64_t rank = cast<MemRefType>(view.getType()).getRank();
-  map.box.assign(rank, 1);
-  map.order = llvm::to_vector(llvm::seq(rank));
-  tile::RowGroup group = put ? put.getRowGroup() : store.getRowGroup();
-  map.box[axes[0]] = (put ? tileType.getDimSize(0) : rowsOfBox(store)) / group.size;
-  // The rows of a group follow each other in a box: their dimension goes inside that of rows.
-  if (group.dimension >= 0) {
-    map.box[group.dimension] = group.size;
-    llvm::erase(map.order, group.dimension);
-    map.order.insert(std::next(llvm::find(map.order, axes[0])), group.dimension);
-  }
-  map.box[axes[1]] = tile::SharedLayout(tileType).panelColumns;
-  return map;
+TensorMap attnc::nvptx::getTensorMap(tile::StoreOp store) {
+  return {cast<BlockArgument>(store.getView()).getArgNumber(), tile::TensorBox(store)};
 }
 
 SmallVector<Value> TensorMap::coordinates(ValueRange position) const {
-  return llvm::map_to_vector(llvm::reverse(order), [&](int64_t dim) { return position[dim]; });
+  return llvm::map_to_vector(llvm::reverse(box.order), [&](int64_t dim) { return position[dim]; });
 }
 
 Value View::address(OpBuilder &builder, Location loc, ValueRange indices) const {
@@ -82,15 +64,17 @@ static int64_t countSlots(Type type) {
 
 KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   bool boxes = program.getPipelineAttr().getStaging() == attn::Staging::Tma;
+  auto add = [&](const TensorMap &map) {
+    if (!llvm::is_contained(maps, map))
+      maps.push_back(map);
+  };
   program.walk([&](Operation *op) {
     if (!boxes)
       return;
-    auto store = dyn_cast<tile::StoreOp>(op);
-    if (!isa<tile::PutOp>(op) && !(store && store.getBuffer()))
-      return;
-    TensorMap map = getTensorMap(op);
-    if (!llvm::is_contained(maps, map))
-      maps.push_back(map);
+    if (auto put = dyn_cast<tile::PutOp>(op))
+      add(getTensorMap(put));
+    else if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getBuffer())
+      add(getTensorMap(store));
   });
 
   MLIRContext *context = builder.getContext();
@@ -214,8 +198,8 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {
     return tile::TensorMapAttr::get(
-        context, map.argument, builder.getDenseI64ArrayAttr(map.box), tile::SharedLayout::rowBytes,
-        llvm::is_sorted(map.order) ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(map.order));
+        context, map.argument, builder.getDenseI64ArrayAttr(map.box.sizes), tile::SharedLayout::rowBytes,
+        llvm::is_sorted(map.box.order) ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(map.box.order));
   });
   function->setAttr(tile::launchAttrName,
                     tile::LaunchAttr::get(context, threads, sharedBytes, persistent, /*blocks_per_multiprocessor=*/1,

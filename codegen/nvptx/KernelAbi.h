@@ -10,34 +10,28 @@
 #ifndef ATTNC_CODEGEN_NVPTX_KERNELABI_H
 #define ATTNC_CODEGEN_NVPTX_KERNELABI_H
 
-#include "dialect/tile/TileOps.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace attnc::nvptx {
 
+using tile::warpgroupRows;
+using tile::warpRows;
+
 /// A tensor that the copy engine moves boxes of.
 struct TensorMap {
-  unsigned argument;                ///< of the program
-  llvm::SmallVector<int64_t> box;   ///< elements in each dimension of the tensor, outermost first
-  llvm::SmallVector<int64_t> order; ///< the dimensions as a box holds them, outermost first
+  unsigned argument; ///< of the program
+  tile::TensorBox box;
 
-  bool operator==(const TensorMap &other) const {
-    return argument == other.argument && box == other.box && order == other.order;
-  }
+  bool operator==(const TensorMap &other) const { return argument == other.argument && box == other.box; }
 
   /// Coordinates of a box as the copy engine takes them, innermost first, given one for each dimension of the tensor.
   llvm::SmallVector<mlir::Value> coordinates(mlir::ValueRange position) const;
 };
 
-/// Rows of a tile that one warpgroup, and one of its warps, computes and stores.
-constexpr int64_t warpgroupRows = 64, warpRows = 16;
-
-/// The map that `op`, a `tile.put` or a `tile.store` through a buffer, needs.
-TensorMap getTensorMap(mlir::Operation *op);
-
-/// Rows of the boxes that a staged store leaves in: those of a warp, or of its warpgroup where a warp's hold no whole
-/// group of heads.
-int64_t rowsOfBox(tile::StoreOp store);
+/// The map that a `tile.put`, or a `tile.store` through a buffer, needs.
+TensorMap getTensorMap(tile::PutOp put);
+TensorMap getTensorMap(tile::StoreOp store);
 
 /// A view argument in registers: where its first element lies, its sizes (i32) and its strides in elements (i64).
 struct View {

@@ -169,7 +169,8 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   const Fragment &fragment = context.tiles.find(store.getValue())->second;
   int64_t columns = cast<VectorType>(store.getValue().getType()).getDimSize(1);
   int64_t staged = layout.panels * layout.panelColumns;
-  int64_t together = rowsOfBox(store), boxes = warpgroupRows / together, queries = together / store.getRowGroup().size;
+  int64_t together = tile::TensorBox(store).rows(), boxes = warpgroupRows / together,
+          queries = together / store.getRowGroup().size;
   bool byWarp = boxes > 1;
   // This warpgroup's rows of a panel.
   Value region = ptx.add(ptx.add(base, *buffer.getOffset()),

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Agent.h"
+#include "dialect/tile/TensorBox.h"
 #include "dialect/tile/TileQueries.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <limits>
@@ -166,9 +167,15 @@ Agent::Progress Agent::put(tile::PutOp op) {
   Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits());
   ArrayRef<int64_t> axes = op.getAxes();
   bool isHeld = role && endsInside(op);
+  std::optional<tile::TensorBox> box;
+  if (role)
+    box.emplace(op);
   for (int64_t row = 0; row < copied; ++row) {
     Numbers at = first;
-    op.getRowGroup().move(at, axes[0], place * copied + row);
+    if (box)
+      box->move(at, row);
+    else
+      op.getRowGroup().move(at, axes[0], place * copied + row);
     for (int64_t column = 0; column < columns; ++column) {
       at[axes[1]] = first[axes[1]] + column;
       bool below = at[axes[0]] < limits[0] && at[axes[1]] < limits[1];
@@ -418,10 +425,11 @@ bool Agent::runDrain() {
   auto writer = static_cast<int>(tile.value_or(0) * parts + part);
   std::string who = name();
   ArrayRef<int64_t> sizes = block.device.getView(drain.op.getView()).shape;
+  tile::TensorBox box(drain.op);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < drain.columns; ++column) {
       SmallVector<int64_t> at = drain.indices;
-      drain.op.getRowGroup().move(at, axes[0], part * rows + row);
+      box.move(at, part * rows + row);
       at[axes[1]] += drain.firstColumn + column;
       if (at[axes[0]] < sizes[axes[0]] && at[axes[1]] < sizes[axes[1]] &&
           !block.device.store(drain.op, who, writer, drain.op.getView(), at, drain.buffer->data[row * stride + column]))

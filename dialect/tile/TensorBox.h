@@ -1,0 +1,39 @@
+//===- TensorBox.h - What the copy engine moves at once ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_DIALECT_TILE_TENSORBOX_H
+#define ATTNC_DIALECT_TILE_TENSORBOX_H
+
+#include "dialect/tile/TileOps.h"
+
+namespace attnc::tile {
+
+/// Rows of a tile that one warpgroup, and one of its warps, computes and stores.
+constexpr int64_t warpgroupRows = 64, warpRows = 16;
+
+/// A box of a tensor that the copy engine (TMA) moves to or from shared memory, where its rows follow each other.
+struct TensorBox {
+  /// That of a `tile.put`: the whole tile, a panel of its columns wide.
+  explicit TensorBox(PutOp put);
+  /// That of a `tile.store` through a buffer: the rows of a warp, or of its warpgroup where a warp's hold no whole group
+  /// of heads, a panel wide.
+  explicit TensorBox(StoreOp store);
+
+  bool operator==(const TensorBox &other) const { return sizes == other.sizes && order == other.order; }
+
+  /// Rows of the box: elements of all dimensions but the innermost.
+  int64_t rows() const;
+
+  /// Moves `indices` from where the first of several boxes begins to row `row`, counted from there; the boxes follow each
+  /// other along the axis of rows.
+  void move(llvm::MutableArrayRef<int64_t> indices, int64_t row) const;
+
+  llvm::SmallVector<int64_t> sizes; ///< elements in each dimension of the tensor, outermost first
+  llvm::SmallVector<int64_t> order; ///< the tensor's dimensions as a box holds them, outermost first
+  int64_t rowAxis;                  ///< the dimension along which rows of a tile lie
+};
+
+} // namespace attnc::tile
+
+#endif // ATTNC_DIALECT_TILE_TENSORBOX_H
