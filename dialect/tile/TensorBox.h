@@ -16,8 +16,8 @@ constexpr int64_t warpgroupRows = 64, warpRows = 16;
 struct TensorBox {
   /// That of a `tile.put`: the whole tile, a panel of its columns wide.
   explicit TensorBox(PutOp put);
-  /// That of a `tile.store` through a buffer: the rows of a warp, or of its warpgroup where a warp's hold no whole group
-  /// of heads, a panel wide.
+  /// That of a `tile.store` through a buffer: the rows of a warp, or of its warpgroup where a warp's hold no whole
+  /// group of heads, a panel wide.
   explicit TensorBox(StoreOp store);
 
   bool operator==(const TensorBox &other) const { return sizes == other.sizes && order == other.order; }
@@ -25,8 +25,8 @@ struct TensorBox {
   /// Rows of the box: elements of all dimensions but the innermost.
   int64_t rows() const;
 
-  /// Moves `indices` from where the first of several boxes begins to row `row`, counted from there; the boxes follow each
-  /// other along the axis of rows.
+  /// Moves `indices` from where the first of several boxes begins to row `row`, counted from there; the boxes follow
+  /// each other along the axis of rows.
   void move(llvm::MutableArrayRef<int64_t> indices, int64_t row) const;
 
   llvm::SmallVector<int64_t> sizes; ///< elements in each dimension of the tensor, outermost first

@@ -32,7 +32,7 @@ Result<TensorMapKey> makeKey(const std::vector<int64_t> &slots) {
 
 TEST(TensorMap, DescribesATensorInnermostFirst) {
   FakeDriver fake;
-  Result<TensorMapKey> key = makeKey({0x1000, 2, 500, 16, 128, 500 * 16 * 128, 16 * 128, 128, 1});
+  Result<TensorMapKey> key = makeKey({0x1000, 2, 500, 16, 128, 1024000, 2048, 128, 1});
   ASSERT_TRUE(key) << key.message();
   TensorMap map;
   ASSERT_EQ(encodeTensorMap(fake.driver(), *key, map), driverSuccess);
@@ -50,7 +50,7 @@ TEST(TensorMap, DescribesATensorInnermostFirst) {
 TEST(TensorMap, OrdersDimensionsAsABoxHoldsThem) {
   FakeDriver fake;
   // [B, H, S, K], of which a box holds the heads of each row one behind the other.
-  const std::vector<int64_t> slots = {0x1000, 2, 16, 500, 128, 500 * 16 * 128, 500 * 128, 128, 1};
+  const std::vector<int64_t> slots = {0x1000, 2, 16, 500, 128, 1024000, 64000, 128, 1};
   Result<TensorMapKey> key = makeTensorMapKey(makeArg(4), {0, {1, 2, 8, 64}, 128, {0, 2, 1, 3}}, slots.data(), zeros);
   ASSERT_TRUE(key) << key.message();
   EXPECT_EQ(std::vector<uint64_t>(key->sizes, key->sizes + 4), (std::vector<uint64_t>{128, 16, 500, 2}));
