@@ -148,7 +148,7 @@ TEST(TensorMapCache, KeepsTheLastOnes) {
   for (int64_t i = 0; i < 1000; ++i)
     EXPECT_EQ(get(0x100000 * (i + 1)), static_cast<uint64_t>(i + 1)) << "another address, another map";
   const size_t before = fake.encoded.size();
-  EXPECT_EQ(get(0x100000 * 1000), 1000u);
+  EXPECT_EQ(get(int64_t{0x100000} * 1000), 1000u);
   EXPECT_EQ(fake.encoded.size(), before);
   fake.failures["cuTensorMapEncodeTiled"] = 1;
   TensorMap map;
