@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/NvptxCodegen.h"
 #include "codegen/llvm/LlvmModule.h"
+#include "codegen/nvptx/BitMasks.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ShortIntegers.h"
 #include "mlir/Conversion/Passes.h"
@@ -131,6 +132,7 @@ static void optimize(LlvmModule &translated) {
     if (!function.isDeclaration())
       passes.run(function, analyses.functions);
   nvptx::widenShortIntegers(*translated.module);
+  nvptx::defineBitMasks(*translated.module);
 }
 
 /// Whether warps of the kernel have roles, which hand registers to each other.

@@ -212,7 +212,9 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
   auto divide = [&](Value a, Value b) -> Value { return arith::DivUIOp::create(builder, loc, a, b); };
   // Fewer heads than this leave too few long tiles to fill the gaps at the end.
   constexpr int64_t fewest = 16;
-  Value fit = divide(index(schedule.getPipeline().getSectionBytes() / rowBytes), greatest(keyRows, index(1)));
+  // An index of a GPU has 32 bits, which hold any number of rows there is.
+  int64_t rows = std::min<int64_t>(schedule.getPipeline().getSectionBytes() / rowBytes, INT32_MAX);
+  Value fit = divide(index(rows), greatest(keyRows, index(1)));
   // A power of two, so that sections tend to divide the heads.
   Type i32 = builder.getI32Type();
   auto constant = [&](int32_t value) -> Value {

@@ -234,7 +234,11 @@ std::pair<Value, Value> TileBuilder::buildRowsOfBounds() {
       getQueries() % pipeline.getConsumers() != 0)
     return {geometry.row0, add(geometry.row0, index(getQueries()))};
   auto part = tile::PartOp::create(builder, loc, getQueries());
-  return {add(geometry.row0, part.getFirst()), add(geometry.row0, part.getEnd())};
+  Value first = add(geometry.row0, part.getFirst());
+  // A part without rows begins after the last query, whose position may be the last that an index holds.
+  if (kernel.getQOffset())
+    first = greatest(least(first, sub(geometry.queryCount, index(1))), geometry.row0);
+  return {first, add(geometry.row0, part.getEnd())};
 }
 
 KeyBounds TileBuilder::buildBounds() {

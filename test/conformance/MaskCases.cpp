@@ -60,7 +60,7 @@ static void addWindows(std::vector<Case> &cases, Extent extent) {
   // At the last of all positions, where no key is.
   cases.push_back({"S5_window_last_positions",
                    masked("%keep = attn.window %i, %j left(3)", {"n: index"}, "align(top_left) q_offset(%n)"),
-                   {{"B=1,Sq=100,Sk=40", {}, {{"n", {0x1p31 - 100}}}}}});
+                   {{"B=1,Sq=100,Sk=40", {}, {{"n", {0x1p31 - 100}}}}, {"B=1,Sq=5,Sk=40", {}, {{"n", {0x1p31 - 5}}}}}});
   runtime.name = "S5_window_runtime_unbounded";
   runtime.trials = standardTrials(extent, {{"l", {0x1p62}}, {"r", {0x1p31}}});
   cases.push_back(runtime);

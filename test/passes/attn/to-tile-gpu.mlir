@@ -371,3 +371,49 @@ func.func @own(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }
+
+// -----
+
+// Rows that a section's bytes would hold are no more than an index of 32 bits can say.
+
+// CHECK-LABEL: tile.program @wide_sections_tile(
+// CHECK: arith.divui %c2147483647,
+func.func @wide_sections(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %v
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, epilogue = direct,
+                                        section_bytes = 1099511627776>>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
+}
+
+// -----
+
+// With `own_keys`, a consumer whose rows all lie after the last query asks for the keys of a position that there is.
+
+// CHECK-LABEL: tile.program @positions_tile(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x1x64xbf16
+// CHECK-SAME: %[[N:[a-z0-9]+]]: i64
+// CHECK: %[[OFFSET:.*]] = arith.index_cast %[[N]] : i64 to index
+// CHECK: %[[SQ:.*]] = memref.dim %[[Q]], %c1
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %c128 : index
+// CHECK: %[[FIRST:.*]], %{{.*}} = tile.part of 128
+// CHECK: %[[OWN:.*]] = arith.addi %[[ROW]], %[[FIRST]] : index
+// CHECK: %[[LAST:.*]] = arith.subi %[[SQ]], %c1 : index
+// CHECK: %[[LEAST:.*]] = arith.minsi %[[OWN]], %[[LAST]] : index
+// CHECK: %[[HELD:.*]] = arith.maxsi %[[LEAST]], %[[ROW]] : index
+// CHECK: arith.addi %[[HELD]], %[[OFFSET]] : index
+func.func @positions(%q: tensor<?x?x1x64xbf16>, %k: tensor<?x?x1x64xbf16>, %v: tensor<?x?x1x64xbf16>, %n: index)
+    -> tensor<?x?x1x64xbf16> {
+  %o = attn.forward %q, %k, %v align(top_left) q_offset(%n)
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                        consumer_registers = 240, own_keys = true, epilogue = direct>>)
+    mask (%b, %h, %i, %j) {
+      %keep = arith.cmpi sle, %j, %i : index
+      attn.yield %keep : i1
+    } : (tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>, tensor<?x?x1x64xbf16>) -> tensor<?x?x1x64xbf16>
+  return %o : tensor<?x?x1x64xbf16>
+}

@@ -1,0 +1,61 @@
+//===- BitMasks.cpp - Bits that a condition keeps or drops ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvptx/BitMasks.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+/// Whether `select` gives 0 or bits that ptxas finds by logic, and can find together with the mask.
+static bool selectsBits(SelectInst &select) {
+  if (!select.getType()->isIntegerTy(32))
+    return false;
+  auto isLogic = m_BitwiseLogic(m_Value(), m_Value());
+  return (match(select.getTrueValue(), isLogic) && match(select.getFalseValue(), m_Zero())) ||
+         (match(select.getFalseValue(), isLogic) && match(select.getTrueValue(), m_Zero()));
+}
+
+/// All bits where `condition` holds and none elsewhere, found after its definition. LLVM has no word for it that it does
+/// not turn into selections again.
+static Value *createMask(Instruction *condition) {
+  IRBuilder<> builder(condition->getParent(), *condition->getInsertionPointAfterDef());
+  auto *type = FunctionType::get(builder.getInt32Ty(), builder.getInt1Ty(), /*isVarArg=*/false);
+  return builder.CreateCall(InlineAsm::get(type, "selp.b32 $0, -1, 0, $1;", "=r,b", /*hasSideEffects=*/false),
+                            condition);
+}
+
+static void defineBitMasks(Function &function) {
+  MapVector<Instruction *, SmallVector<SelectInst *>> selects;
+  for (Instruction &instruction : instructions(function))
+    if (auto *select = dyn_cast<SelectInst>(&instruction); select && selectsBits(*select))
+      if (auto *condition = dyn_cast<Instruction>(select->getCondition()))
+        selects[condition].push_back(select);
+  for (auto &[condition, users] : selects) {
+    SmallPtrSet<BasicBlock *, 4> blocks;
+    for (SelectInst *select : users)
+      blocks.insert(select->getParent());
+    if (blocks.size() < 2)
+      continue;
+    Value *mask = createMask(condition);
+    for (SelectInst *select : users) {
+      IRBuilder<> builder(select);
+      bool keeps = match(select->getFalseValue(), m_Zero());
+      Value *bits = keeps ? builder.CreateAnd(select->getTrueValue(), mask)
+                          : builder.CreateAnd(select->getFalseValue(), builder.CreateNot(mask));
+      select->replaceAllUsesWith(bits);
+      select->eraseFromParent();
+    }
+  }
+}
+
+void attnc::nvptx::defineBitMasks(Module &module) {
+  for (Function &function : module)
+    ::defineBitMasks(function);
+}

@@ -1,0 +1,19 @@
+//===- BitMasks.h - Bits that a condition keeps or drops --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_CODEGEN_NVPTX_BITMASKS_H
+#define ATTNC_CODEGEN_NVPTX_BITMASKS_H
+
+#include "llvm/IR/Module.h"
+
+namespace attnc::nvptx {
+
+/// Makes a mask of each condition that keeps or drops 32 bits in several blocks, where the condition is known, and `and`
+/// of the selections. ptxas 13.0 makes such masks by itself, in the first of two loops that use one, and reads the
+/// register in the second also where the first had no step. Runs after all passes, which would make selections again.
+void defineBitMasks(llvm::Module &module);
+
+} // namespace attnc::nvptx
+
+#endif // ATTNC_CODEGEN_NVPTX_BITMASKS_H

@@ -1,0 +1,26 @@
+// A condition of a tile that keeps bits in several loops becomes a mask before the first. ptxas 13.0 would make the mask in
+// the first loop, and read it in the others where the first had no step.
+
+// RUN: attnc compile %s --target nvptx:sm_80 --emit ptx -o - | FileCheck %s
+
+!q = tensor<?x?x12x40xf32>
+!k = tensor<?x?x3x40xf32>
+
+// CHECK: setp.gt.u32 %[[HEAD:p[0-9]+]], %{{.*}}, 7;
+// CHECK: selp.b32 %[[MASK:r[0-9]+]], -1, 0, %[[HEAD]];
+// CHECK-COUNT-4: and.b32 %{{.*}}, %{{.*}}, %[[MASK]];
+func.func @heads(%q: !q, %k: !k, %v: !k) -> !q {
+  %o = attn.forward %q, %k, %v align(top_left)
+    schedule(#attn.schedule<query_tile = 64, key_tile = 48, panel = 64,
+                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0,
+                                        consumer_registers = 0, epilogue = direct, staging = cp_async>>)
+    mask (%b, %h, %i, %j) {
+      %low = arith.index_cast %h : index to i8
+      %c8 = arith.constant 8 : i8
+      %known = arith.cmpi sge, %low, %c8 : i8
+      %causal = attn.causal %i, %j
+      %keep = arith.andi %known, %causal : i1
+      attn.yield %keep : i1
+    } : (!q, !k, !k) -> !q
+  return %o : !q
+}
