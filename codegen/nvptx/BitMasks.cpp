@@ -22,8 +22,8 @@ static bool selectsBits(SelectInst &select) {
          (match(select.getFalseValue(), isLogic) && match(select.getTrueValue(), m_Zero()));
 }
 
-/// All bits where `condition` holds and none elsewhere, found after its definition. LLVM has no word for it that it does
-/// not turn into selections again.
+/// All bits where `condition` holds and none elsewhere, found after its definition. LLVM has no word for it that it
+/// does not turn into selections again.
 static Value *createMask(Instruction *condition) {
   IRBuilder<> builder(condition->getParent(), *condition->getInsertionPointAfterDef());
   auto *type = FunctionType::get(builder.getInt32Ty(), builder.getInt1Ty(), /*isVarArg=*/false);
