@@ -28,13 +28,19 @@ void StoreEmitter::storeRows(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(store.getView());
   Value number = ptx.bitAnd(context.place.lane, lanesOfRow - 1);
-  Value value = context.row(store.getValue(), 0), row = ptx.add(context.place.row, rowOf(0));
-  for (int64_t slot = 1; slot < rowsOfThread; ++slot) {
-    Value isSlot = ptx.equal(number, slot);
-    value = ptx.select(isSlot, context.row(store.getValue(), slot), value);
-    row = ptx.select(isSlot, ptx.add(context.place.row, rowOf(slot)), row);
+  Value value = context.row(store.getValue(), 0);
+  // Each lane selects one of two places. Selecting a row and taking its head from the low bit of what was selected
+  // would be shorter, but on an H200 that kernel, which the driver compiled from PTX for sm_80, stored the second
+  // head's sums over the first's.
+  SmallVector<Value> positions = place(store, ptx.add(context.place.row, rowOf(0)));
+  for (int64_t threadRow = 1; threadRow < rowsOfThread; ++threadRow) {
+    Value isRow = ptx.equal(number, threadRow);
+    value = ptx.select(isRow, context.row(store.getValue(), threadRow), value);
+    SmallVector<Value> ofRow = place(store, ptx.add(context.place.row, rowOf(threadRow)));
+    for (auto [position, other] : llvm::zip_equal(positions, ofRow))
+      if (position != other)
+        position = ptx.select(isRow, other, position);
   }
-  SmallVector<Value> positions = place(store, row);
   Value stores = arith::AndIOp::create(ptx.b, ptx.loc, ptx.less(number, ptx.i32(rowsOfThread)),
                                        isBelow(positions[store.getAxes()[0]], store.getLimits()[0]));
   context.onlyIf(stores,

@@ -49,6 +49,13 @@ static void addShortGroups(std::vector<Case> &cases) {
   spec.arguments = {"n: tensor<$Hx2xf32>", "ql: tensor<?xi32>", "kl: tensor<?xi32>"};
   spec.clauses = "sinks(%n : tensor<$Hx2xf32>) lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)";
   cases.push_back({"S10_short_group_with_sinks_and_lengths", spec, trials});
+  Spec capped;
+  capped.queryHeads = 4;
+  capped.keyHeads = 1;
+  capped.headDim = 8;
+  capped.valueDim = 80;
+  capped.score = "%x = attn.softcap %s, 50.0";
+  cases.push_back({"S10_short_group_of_sums_with_a_softcap", capped, trials});
   Spec weights;
   weights.weights = true;
   weights.queryHeads = 8;

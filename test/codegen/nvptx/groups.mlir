@@ -5,6 +5,7 @@
 // RUN: attnc compile %s --target nvptx:sm_90a --entry rows --emit ptx -o - | FileCheck %s --check-prefix=ROWS
 // RUN: attnc compile %s --target nvptx:sm_90a --entry weights --emit nvvm -o - | FileCheck %s --check-prefix=WEIGHTS
 // RUN: attnc compile %s --target nvptx:sm_80 --entry rows --emit ptx -o - | FileCheck %s --check-prefix=PIECES
+// RUN: attnc compile %s --target nvptx:sm_80 --entry sums --emit nvvm -o - | tac | FileCheck %s --check-prefix=SUMS
 
 // 64 rows are sixteen queries of four heads; the 16 that a warp stores are four.
 // NVVM: tile.launch = #tile.launch<threads = 256,
@@ -55,4 +56,22 @@ func.func @rows(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor
 func.func @weights(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x128x1x64xbf16>) -> tensor<?x2x?x128xbf16> {
   %w = attn.weights %q, %k : (tensor<?x?x2x64xbf16>, tensor<?x128x1x64xbf16>) -> tensor<?x2x?x128xbf16>
   return %w : tensor<?x2x?x128xbf16>
+}
+
+// Where the LSE of a row goes: its head and its query are selected, never taken from a row that was selected. Read from
+// the end on.
+// SUMS: llvm.store {{.*}} : f32, !llvm.ptr<1>
+// SUMS: llvm.sext [[QUERY:%.*]] : i32 to i64
+// SUMS: llvm.sext [[HEAD:%.*]] : i32 to i64
+// SUMS-NOT: llvm.{{urem|udiv}}
+// SUMS: [[QUERY]] = llvm.select [[IS_SECOND:%[0-9]+]], {{.*}} : i1, i32
+// SUMS-NEXT: [[HEAD]] = llvm.select [[IS_SECOND]], {{.*}} : i1, i32
+func.func @sums(%q: tensor<?x?x4x8xf16>, %k: tensor<?x?x1x8xf16>, %v: tensor<?x?x1x80xf16>)
+    -> (tensor<?x?x4x80xf16>, tensor<?x4x?xf32>) {
+  %o, %lse = attn.forward %q, %k, %v
+    schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, heads = 2,
+                            pipeline = <consumers = 1, stages = 2, query_stages = 2, producer_registers = 0,
+                                        consumer_registers = 0, epilogue = direct, staging = cp_async>>)
+    : (tensor<?x?x4x8xf16>, tensor<?x?x1x8xf16>, tensor<?x?x1x80xf16>) -> (tensor<?x?x4x80xf16>, tensor<?x4x?xf32>)
+  return %o, %lse : tensor<?x?x4x80xf16>, tensor<?x4x?xf32>
 }
