@@ -291,9 +291,12 @@ int RegionCompiler::lower(Operation *op) {
     return append(step);
   }
   if (auto fma = dyn_cast<math::FmaOp>(op)) {
-    // One rounding: the product stays as it is.
-    int product = binary("arith.mulf", slotOf(fma.getA()), slotOf(fma.getB()), Float64Type::get(op->getContext()));
-    return binary("arith.addf", product, slotOf(fma.getC()), fma.getType());
+    Instruction step;
+    step.kind = Instruction::MultiplyAdd;
+    step.rounding = roundingOf(fma.getType());
+    for (auto [number, value] : llvm::enumerate(op->getOperands()))
+      step.operands[number] = slotOf(value);
+    return append(step);
   }
   if (auto clamp = dyn_cast<math::ClampFOp>(op)) {
     int atLeast = binary("arith.maximumf", slotOf(clamp.getValue()), slotOf(clamp.getMin()), clamp.getType());

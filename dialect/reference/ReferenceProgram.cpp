@@ -4,7 +4,9 @@
 
 #include "dialect/reference/ReferenceProgram.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/bit.h"
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -60,6 +62,24 @@ int64_t CapturedLoad::offset(ArrayRef<Slot> slots, ArrayRef<int64_t> strides) co
   return sum;
 }
 
+/// a * b + c, rounded once to `kind`. Rounding to f64 first would decide ties: -1e30 * 1.5 + s lies halfway between two
+/// f32, and the sign of an s that f64 drops says which of them is nearest. So a sum that is not exact gets an odd last
+/// bit (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums").
+static double multiplyAdd(ElementKind kind, double a, double b, double c) {
+  if (kind == ElementKind::F64)
+    return std::fma(a, b, c);
+  double product = a * b; // exact: two factors of 24 bits
+  double sum = product + c;
+  if (!std::isfinite(sum))
+    return roundToKind(kind, sum);
+  double added = sum - product;
+  double rest = (product - (sum - added)) + (c - added);
+  bool isOdd = llvm::bit_cast<uint64_t>(sum) & 1;
+  if (rest != 0 && !isOdd)
+    sum = std::nextafter(sum, std::copysign(HUGE_VAL, rest));
+  return roundToKind(kind, sum);
+}
+
 /// The element that `load` addresses. A set i1 is -1, as every i1 in a slot.
 static Slot loadCaptured(const CapturedLoad &load, ArrayRef<Slot> slots) {
   Slot slot;
@@ -81,6 +101,9 @@ Slot ScalarProgram::run(std::vector<Slot> &slots) const {
       break;
     case Instruction::Binary:
       result.f = roundToKind(step.rounding, step.binary->value(a.f, b.f));
+      break;
+    case Instruction::MultiplyAdd:
+      result.f = multiplyAdd(step.rounding, a.f, b.f, slots[step.operands[2]].f);
       break;
     case Instruction::Integer:
       result.i = wrapToWidth(step.integer(a.i, b.i, step.width), step.resultWidth);
@@ -122,6 +145,11 @@ double ScalarProgram::differentiate(ArrayRef<Slot> slots, double gradient, std::
     case Instruction::Binary:
       adjoints[step.operands[0]] += bar * step.binary->slopeA(a.f, b.f, y.f);
       adjoints[step.operands[1]] += bar * step.binary->slopeB(a.f, b.f, y.f);
+      break;
+    case Instruction::MultiplyAdd:
+      adjoints[step.operands[0]] += bar * b.f;
+      adjoints[step.operands[1]] += bar * a.f;
+      adjoints[step.operands[2]] += bar;
       break;
     case Instruction::Select:
       adjoints[step.operands[a.i ? 1 : 2]] += bar;

@@ -71,7 +71,7 @@ struct CapturedLoad {
 
 /// One step. `operands` and `result` number slots; the member of the union that `kind` names is set.
 struct Instruction {
-  enum Kind : uint8_t { Unary, Binary, Integer, TestFloat, ToFloat, ToInteger, Select, Load };
+  enum Kind : uint8_t { Unary, Binary, MultiplyAdd, Integer, TestFloat, ToFloat, ToInteger, Select, Load };
 
   Kind kind;
   ElementKind rounding = ElementKind::F64; ///< that a float result is rounded to

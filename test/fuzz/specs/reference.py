@@ -13,7 +13,8 @@ import numpy as np
 
 from scalars import (
     FLOAT_BINARY, FLOAT_PREDICATES, FLOAT_TESTS, FLOAT_UNARY, INTEGER_BINARY, INTEGER_PREDICATES, INTEGER_UNARY,
-    Precision, bits_to_float, float_to_bits, is_float, round_to, to_float, to_integer, truth, unsigned, width_of, wrap,
+    Precision, bits_to_float, float_to_bits, is_float, multiply_add, round_to, to_float, to_integer, truth, unsigned, width_of,
+    wrap,
 )
 from spec import Kernel, Load, Op, Region, Spec, shape_of
 
@@ -214,7 +215,7 @@ class Evaluator:
         elif name in FLOAT_BINARY:
             result = FLOAT_BINARY[name](*wide)
         elif name == "math.fma":
-            result = wide[0] * wide[1] + wide[2]
+            result = wide[0] * wide[1] + wide[2] if self.precision is Precision.EXACT else multiply_add(*wide, target)
         elif name == "math.clampf":
             result = np.minimum(np.maximum(wide[0], wide[1]), wide[2])
         elif name == "math.fpowi":

@@ -62,6 +62,24 @@ def round_to(value: np.ndarray, type_name: str) -> np.ndarray:
     return np.where(np.isnan(single), single, rounded)
 
 
+def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray, type_name: str) -> np.ndarray:
+    """a * b + c rounded once to a float type of up to 32 bits, or as f64 computes it.
+
+    What f64 drops of the sum decides where the rest lies halfway between two numbers of the type. So the sum is cut towards
+    zero, and its last bit set where anything was dropped.
+    """
+    a, b, c = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (a, b, c)))
+    product = a * b
+    total = product + c
+    if type_name == "f64":
+        return total
+    larger, smaller = np.where(np.abs(product) >= np.abs(c), (product, c), (c, product))
+    dropped = np.where(np.isfinite(total), smaller - (total - larger), 0.0)
+    cut = np.where((dropped != 0) & ((dropped < 0) == (total > 0)), np.nextafter(total, 0.0), total)
+    marked = (np.ascontiguousarray(cut).view(np.int64) | 1).view(np.float64).reshape(cut.shape)
+    return round_to(np.where(dropped != 0, marked, total), type_name)
+
+
 # --- Integers ---------------------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from generate import LAYOUTS, SMALL, generate, with_schedules
 from reduction import reduce
 from reference import make_grid
 from runner import Runner
-from scalars import round_to
+from scalars import multiply_add, round_to
 from spec import parse
 
 
@@ -54,6 +54,17 @@ class DrawingTest(unittest.TestCase):
         self.assertEqual(arrays.integers(-(1 << 63), (1 << 63) - 1, [2]).tolist(), [-3686281399541214907, 6890844805077280564])
         self.assertEqual([value.hex() for value in arrays.normal([3])], ["-0x1.b70dcdd3f901cp-1", "0x1.86a6b1cf1e615p-1", "-0x1.905c26bcf2c41p-1"])
         self.assertEqual(arrays.uniform([]).shape, ())
+
+
+class ScalarTest(unittest.TestCase):
+    def test_products_and_sums_are_rounded_once(self) -> None:
+        halfway = np.float32(-1e30), np.float32(1.5)
+        above, below = multiply_add(*halfway, np.array([1.0, -1.0]), "f32").astype(np.float64)
+        self.assertEqual(above - below, 2.0**77)
+        self.assertEqual(multiply_add(3.0, 4.0, 5.0, "f32"), 17)
+        with np.errstate(all="ignore"):
+            self.assertTrue(np.isinf(multiply_add(1e38, 10.0, 1.0, "f32")))
+            self.assertTrue(np.isnan(multiply_add(np.inf, 0.0, 1.0, "f32")))
 
 
 class ScheduleTest(unittest.TestCase):

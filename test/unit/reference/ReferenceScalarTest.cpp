@@ -188,4 +188,16 @@ TEST(ReferenceScalar, BaselineRoundsEveryStep) {
   EXPECT_EQ(evaluate(narrow, Precision::Baseline), 1.0078125);
 }
 
+TEST(ReferenceScalar, BaselineRoundsProductAndSumOnce) {
+  // The product lies halfway between two f32, and what is added is less than f64 can tell there.
+  auto addTo = [](const char *added) {
+    return evaluate(std::string("%a = arith.constant -1.0e30 : f32\n%b0 = arith.constant 1.5 : f32\n%c = "
+                                "arith.constant ") +
+                        added + " : f32\n%x = math.fma %a, %b0, %c : f32",
+                    Precision::Baseline);
+  };
+  EXPECT_EQ(addTo("1.0") - addTo("-1.0"), 0x1p77);
+  EXPECT_EQ(addTo("1.0e28"), -1.49e30f);
+}
+
 } // namespace
