@@ -41,9 +41,21 @@ LogicalResult SoftcapOp::verify() {
   if (static_cast<bool>(getCap()) == getStaticCap().has_value())
     return emitOpError("expected one cap [S4]");
   FloatAttr cap = getStaticCapAttr();
-  if ((cap || matchPattern(getCap(), m_Constant(&cap))) && !(cap.getValueAsDouble() > 0))
-    return emitOpError() << "expected a positive cap, got " << cap.getValueAsDouble() << " [S4]";
+  if (!cap && !matchPattern(getCap(), m_Constant(&cap)))
+    return success();
+  double value = cap.getValueAsDouble();
+  if (!(value > 0))
+    return emitOpError() << "expected a positive cap, got " << value << " [S4]";
+  // The reciprocal of a smaller one is beyond f32, and logits of 0 would have no number.
+  if (value < std::numeric_limits<float>::min())
+    return emitOpError() << "expected a cap of at least 1.17549435e-38, the least normal f32, got " << value << " [S4]";
   return success();
+}
+
+/// Whether `value` is an argument of the function, whose number the launch checks.
+static bool isCheckedByLaunch(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
 }
 
 Value SoftcapOp::expand(OpBuilder &b) {
@@ -57,8 +69,17 @@ Value SoftcapOp::expand(OpBuilder &b) {
   } else {
     ratio = arith::DivFOp::create(b, loc, getLogit(), cap);
   }
-  return arith::MulFOp::create(b, loc, cap, math::TanhOp::create(b, loc, ratio));
+  Value capped = arith::MulFOp::create(b, loc, cap, math::TanhOp::create(b, loc, ratio));
+  if (getStaticCapAttr() || isCheckedByLaunch(cap))
+    return capped;
+  Value infinity = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(std::numeric_limits<float>::infinity()));
+  Value changesNothing = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, cap, infinity);
+  return arith::SelectOp::create(b, loc, changesNothing, getLogit(), capped);
 }
+
+/// Whether `i` and `j` are positions as the region has them: these and their differences fit 32 bits (docs/spec.md).
+/// Computed ones may be any numbers.
+static bool arePositions(Value i, Value j) { return getCoordinate(i) && getCoordinate(j); }
 
 LogicalResult AlibiOp::verify() { return verifyIndices(*this, getSlopes().getType(), getHead()); }
 
@@ -66,9 +87,9 @@ Value AlibiOp::expand(OpBuilder &b) {
   Location loc = getLoc();
   Value slope = loadF32(b, *this, getSlopes(), getHead());
   Value distance = math::AbsIOp::create(b, loc, arith::SubIOp::create(b, loc, getI(), getJ()));
-  // Distances fit 32 bits: positions do (docs/spec.md).
-  Value narrow = arith::IndexCastOp::create(b, loc, b.getI32Type(), distance);
-  Value penalty = arith::MulFOp::create(b, loc, slope, arith::SIToFPOp::create(b, loc, b.getF32Type(), narrow));
+  Type integer = arePositions(getI(), getJ()) ? b.getI32Type() : b.getI64Type();
+  Value steps = arith::IndexCastOp::create(b, loc, integer, distance);
+  Value penalty = arith::MulFOp::create(b, loc, slope, arith::SIToFPOp::create(b, loc, b.getF32Type(), steps));
   return arith::SubFOp::create(b, loc, getLogit(), penalty);
 }
 
@@ -110,7 +131,7 @@ static Value materializeSide(OpBuilder &b, Location loc, Value value, std::optio
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   if (!value)
     return literal && *literal <= most ? arith::ConstantIndexOp::create(b, loc, *literal).getResult() : Value();
-  // The launch checks that it is not negative; arithmetic may rely on what is written here.
+  // The launch checks those that are arguments; one that is computed counts as 0 where it is negative.
   Value below = arith::MinSIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, most));
   return arith::MaxSIOp::create(b, loc, below, arith::ConstantIndexOp::create(b, loc, 0));
 }
@@ -121,8 +142,31 @@ static Value buildReach(OpBuilder &b, Location loc, Value from, Value to, Value 
   return compare(b, loc, arith::CmpIPredicate::sle, arith::SubIOp::create(b, loc, to, from), side);
 }
 
+/// The same for computed numbers, which may be further apart than any side of a window that reaches all positions.
+static Value buildFarReach(OpBuilder &b, Location loc, Value from, Value to, Value value,
+                           std::optional<int64_t> literal) {
+  Value side = materializeSide(b, loc, value, literal);
+  if (!side)
+    return Value();
+  Value within = buildReach(b, loc, from, to, side);
+  if (!value)
+    return within;
+  Value most = arith::ConstantIndexOp::create(b, loc, std::numeric_limits<int32_t>::max());
+  return arith::OrIOp::create(b, loc, within, compare(b, loc, arith::CmpIPredicate::sgt, value, most));
+}
+
+/// Both, where there are two; null where there is none.
+static Value conjunction(OpBuilder &b, Location loc, Value x, Value y) {
+  return x && y ? arith::AndIOp::create(b, loc, x, y).getResult() : x ? x : y;
+}
+
 Value WindowOp::expand(OpBuilder &b) {
   Location loc = getLoc();
+  if (!arePositions(getI(), getJ())) {
+    Value keep = conjunction(b, loc, buildFarReach(b, loc, getJ(), getI(), getLeftValue(), getLeft()),
+                             buildFarReach(b, loc, getI(), getJ(), getRightValue(), getRight()));
+    return keep ? keep : arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1).getResult();
+  }
   auto isSmall = [](std::optional<int64_t> side) { return side && *side <= maxSize; };
   Value keep;
   if (Value left = materializeSide(b, loc, getLeftValue(), getLeft()))
@@ -133,7 +177,7 @@ Value WindowOp::expand(OpBuilder &b) {
     Value within = isSmall(getRight()) ? compare(b, loc, arith::CmpIPredicate::sle, getJ(),
                                                  arith::AddIOp::create(b, loc, getI(), right))
                                        : buildReach(b, loc, getI(), getJ(), right);
-    keep = keep ? arith::AndIOp::create(b, loc, keep, within).getResult() : within;
+    keep = conjunction(b, loc, keep, within);
   }
   return keep ? keep : arith::ConstantIntOp::create(b, loc, b.getI1Type(), 1).getResult();
 }

@@ -151,8 +151,18 @@ static int64_t isAtMost(int64_t a, int64_t b, unsigned) { return a <= b; }
 static int64_t isBelow(int64_t a, int64_t b, unsigned) { return a < b; }
 static int64_t isSameSegment(int64_t a, int64_t b, unsigned) { return a == b && a >= 0; }
 static int64_t both(int64_t a, int64_t b, unsigned) { return a & b; }
-static int64_t difference(int64_t a, int64_t b, unsigned) { return a - b; }
-static int64_t distance(int64_t a, int64_t b, unsigned) { return a < b ? b - a : a - b; }
+/// As `arith.subi` and `math.absi` compute them: positions are far from the ends of 64 bits, computed numbers may wrap.
+static int64_t difference(int64_t a, int64_t b, unsigned) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+static int64_t distance(int64_t a, int64_t b, unsigned) {
+  int64_t steps = difference(a, b, 64);
+  return steps < 0 ? difference(0, steps, 64) : steps;
+}
+/// A side of a window that counts as 0 where it is negative, and reaches everything from 2^31 on.
+static int64_t isWithin(int64_t steps, int64_t side, unsigned) {
+  return side >= int64_t{1} << 31 || steps <= std::max<int64_t>(side, 0);
+}
 
 /// i - left <= j and j <= i + right, put as i - j <= left and j - i <= right, which no side overflows.
 int RegionCompiler::lowerWindow(WindowOp op) {
@@ -161,7 +171,7 @@ int RegionCompiler::lowerWindow(WindowOp op) {
     if (!value && !literal)
       return;
     int bound = value ? slotOf(value) : constant(*literal);
-    int inside = integer(isAtMost, integer(difference, behind, ahead, 64, 64), bound, 64, 1);
+    int inside = integer(isWithin, integer(difference, behind, ahead, 64, 64), bound, 64, 1);
     keep = integer(both, keep, inside, 1, 1);
   };
   side(i, j, op.getLeftValue(), op.getLeft());

@@ -51,6 +51,18 @@ static void addWindows(std::vector<Case> &cases, Extent extent) {
   for (auto [name, sides] : windows)
     cases.push_back({std::string("S5_window_") + name, masked(std::string("%keep = attn.window %i, %j ") + sides),
                      standardTrials(extent)});
+  // Positions and sides that the region computes: distances past 2^31 and ones that wrap (test/sim/far-positions.test
+  // has more), and sides below 0.
+  const std::pair<const char *, const char *> computed[] = {
+      {"far_apart", "%c = arith.constant 1099511627776 : index\n      %x = arith.addi %i, %c : index\n"
+                    "      %w = attn.window %x, %j left(5)\n      %n = attn.causal %i, %j\n"
+                    "      %keep = arith.ori %w, %n : i1"},
+      {"wrapping", "%c = arith.constant 9223372036854775805 : index\n      %x = arith.addi %i, %c : index\n"
+                   "      %y = arith.addi %j, %c : index\n      %keep = attn.window %x, %y left(0) right(1)"},
+      {"computed_side", "%c = arith.constant 2 : index\n      %m = arith.subi %i, %c : index\n"
+                        "      %keep = attn.window %i, %j left(3) right(%m)"}};
+  for (auto [name, mask] : computed)
+    cases.push_back({std::string("S5_window_") + name, masked(mask), standardTrials(extent)});
   Case runtime{"S5_window_runtime", masked("%keep = attn.window %i, %j left(%l) right(%r)", {"l: index", "r: index"}),
                standardTrials(extent)};
   const std::pair<double, double> sides[] = {{0, 0}, {1, 0}, {40, 3}, {1e9, 0}, {0, 0x1p62}};

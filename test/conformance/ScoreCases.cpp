@@ -114,6 +114,12 @@ static void addBiases(Adder &add) {
                                         causal));
   // In f32 the factor would show in which order products are summed.
   add.last().dtypes = {"bf16", "f16"};
+  add("S4_softcap_of_some_heads", scored({"cap: f32"}, R"(%none = arith.constant 0x7F800000 : f32
+      %one = arith.constant 1 : index
+      %some = arith.cmpi slt, %h, %one : index
+      %c = arith.select %some, %none, %cap : f32
+      %x = attn.softcap %s, %c)"),
+      {{"cap", {1.5}}});
   add("S4_softcap_runtime", scored({"cap: f32"}, "%x = attn.softcap %s, %cap"), {{"cap", {1.5}}});
   add("S4_alibi", scored({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>"));
   add("S4_alibi_causal", scored({"m: tensor<$Hx$T>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hx$T>", causal));

@@ -1190,6 +1190,20 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
 // Sugar
 //===----------------------------------------------------------------------===//
 
+// S4: the reciprocal of a cap is an f32.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{op expected a cap of at least 1.17549435e-38, the least normal f32, got 1.000}}
+      %x = attn.softcap %s, 1.0e-39
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
 // S4: a cap is above 0.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
   %o = attn.forward %q, %k, %v

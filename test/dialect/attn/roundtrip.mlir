@@ -203,16 +203,16 @@ func.func @load_range(%q: tensor<?x?x4x64xf32>, %ids: tensor<?x?xi32>, %keys: te
   return %o : tensor<?x?x4x64xf32>
 }
 
-// Literals keep their bits: one third, the least denormal, and infinity.
+// Literals keep their bits: one third, the least cap, and infinity.
 
 // CHECK-LABEL: func.func @literals(
 // CHECK: scale(0.333333343)
-// CHECK: attn.softcap %{{[a-z0-9_]+}}, 1.401300e-45
+// CHECK: attn.softcap %{{[a-z0-9_]+}}, 1.17549435E-38
 // CHECK: attn.softcap %{{[a-z0-9_]+}}, 0x7F800000
 func.func @literals(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
   %o = attn.forward %q, %q, %q scale(0.33333333333333)
     score (%s, %b, %h, %i, %j) {
-      %c = attn.softcap %s, 1.4013e-45
+      %c = attn.softcap %s, 1.17549435E-38
       %d = attn.softcap %c, 0x7F800000
       attn.yield %d : f32
     }

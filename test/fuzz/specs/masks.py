@@ -111,6 +111,15 @@ def condition_leaf(builder: Builder) -> str:
 # --- What users write -------------------------------------------------------------------------------------------------
 
 
+def far(builder: Builder, position: str) -> str:
+    """A position made one that no tensor has."""
+    name, number = builder.rng.choice([
+        ("arith.addi", 1 << 31), ("arith.addi", 3000000000), ("arith.addi", 1 << 40), ("arith.addi", (1 << 63) - 3),
+        ("arith.addi", -(1 << 63)), ("arith.muli", 1 << 31), ("arith.muli", 1 << 62), ("arith.muli", -1),
+    ])
+    return builder.emit(name, [position, builder.constant(number, "index")], ["index"])
+
+
 def sugar(builder: Builder) -> str:
     rng, grid = builder.rng, builder.grid
     kind = rng.choice(["causal", "causal", "window", "window", "segment", "prefix"])
@@ -119,6 +128,8 @@ def sugar(builder: Builder) -> str:
         i = builder.emit("arith.addi", [i, builder.constant(rng.randint(-9, 9), "index")], ["index"])
     if rng.random() < 0.08:
         j = builder.emit("arith.muli", [j, builder.constant(rng.randint(1, 3), "index")], ["index"])
+    if rng.random() < 0.06:
+        i, j = rng.choice([(far(builder, i), j), (i, far(builder, j)), (far(builder, i), far(builder, j))])
     if kind == "causal":
         return builder.emit("attn.causal", [i, j], ["i1"])
     if kind == "window":
@@ -130,6 +141,9 @@ def sugar(builder: Builder) -> str:
             sides[side] = builder.add_scalar("index", width, "w") if rng.random() < 0.35 else width
             if rng.random() < 0.05:
                 sides[side] = builder.outside(width, "index")
+            elif rng.random() < 0.05:
+                # Computed, and negative for some.
+                sides[side] = builder.emit("arith.subi", [rng.choice("ij"), builder.constant(rng.randint(0, 40), "index")], ["index"])
         return builder.emit("attn.window", [i, j], ["i1"], sides=sides)
     if kind == "prefix":
         load = builder.capture("i32", "length", rng.choice([1, 1, 2]))

@@ -156,11 +156,11 @@ class Evaluator:
         if op.name == "attn.window":
             i, j = operands
             keep = np.ones(np.broadcast_shapes(i.shape, j.shape), dtype=bool)
-            # Positions are far from the ends of 64 bits, and a side may be anywhere: compare distances with it.
+            # A side may be anywhere: compare distances with it. A computed one counts as 0 where it is negative.
             if (left := self.side(op, "left")) is not None:
-                keep = keep & (i - j <= left)
+                keep = keep & ((i - j <= np.maximum(left, 0)) | (np.asarray(left) >= 1 << 31))
             if (right := self.side(op, "right")) is not None:
-                keep = keep & (j - i <= right)
+                keep = keep & ((j - i <= np.maximum(right, 0)) | (np.asarray(right) >= 1 << 31))
             return truth(keep)
         if op.name == "attn.same_segment":
             queries, keys = self.load(op.loads[0]), self.load(op.loads[1])

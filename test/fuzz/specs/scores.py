@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 
 from builder import Builder, Rejected
-from masks import cast, condition_leaf, random_condition, random_integer_op, tried
+from masks import cast, condition_leaf, far, random_condition, random_integer_op, tried
 from scalars import width_of
 from spec import Region
 
@@ -203,12 +204,18 @@ def step(builder: Builder, current: str) -> str:
     if kind < 0.12:
         cap = rng.choice([5.0, 20.0, 30.0, 50.0])
         sides = {"cap": builder.add_scalar("f32", cap, "cap") if rng.random() < 0.4 else cap}
+        if rng.random() < 0.15:
+            # No cap for some heads.
+            some = operate(builder, "arith.cmpi", "h", builder.constant(1, "index"), type_name="index", predicate="slt")
+            both = [builder.constant(math.inf, "f32"), builder.constant(cap, "f32")]
+            sides = {"cap": operate(builder, "arith.select", some, *rng.sample(both, 2))}
         return operate(builder, "attn.softcap", current, sides=sides)
     if kind < 0.22:
         load = builder.capture(rng.choice(["f32", "bf16", "f16"]), "positive", 1)
         if load.indices != ["h"]:
             raise Rejected("slopes are for heads")
-        return operate(builder, "attn.alibi", current, "i", "j", loads=[load])
+        positions = [rng.choice([far(builder, position), position]) if rng.random() < 0.1 else position for position in "ij"]
+        return operate(builder, "attn.alibi", current, *positions, loads=[load])
     if kind < 0.36:
         return operate(builder, "attn.bias", current, loads=[builder.capture(rng.choice(["f32", "bf16", "f16"]))])
     if kind < 0.4:

@@ -48,6 +48,27 @@ func.func @softcap_value(%q: tensor<?x?x4x64xf32>, %cap: f32) -> tensor<?x?x4x64
 
 // -----
 
+// An infinite cap changes nothing; the launch has looked at one that is an argument.
+// CHECK-LABEL: func.func @softcap_computed(
+// CHECK: score (%[[S:[a-z0-9_]+]],
+// CHECK: %[[CAP:.*]] = arith.addf
+// CHECK: %[[CAPPED:.*]] = arith.mulf %[[CAP]], %{{.*}} : f32
+// CHECK-NEXT: %[[INF:.*]] = arith.constant 0x7F800000 : f32
+// CHECK-NEXT: %[[NONE:.*]] = arith.cmpf oeq, %[[CAP]], %[[INF]] : f32
+// CHECK-NEXT: %[[X:.*]] = arith.select %[[NONE]], %[[S]], %[[CAPPED]] : f32
+// CHECK-NEXT: attn.yield %[[X]] : f32
+func.func @softcap_computed(%q: tensor<?x?x4x64xf32>, %cap: f32) -> tensor<?x?x4x64xf32> {
+  %o = attn.forward %q, %q, %q
+    score (%s, %b, %h, %i, %j) {
+      %c = arith.addf %cap, %cap : f32
+      %x = attn.softcap %s, %c
+      attn.yield %x : f32
+    } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+  return %o : tensor<?x?x4x64xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @alibi(
 // CHECK-SAME: %[[SLOPES:[a-z0-9_]+]]: tensor<4xf32>
 // CHECK: score (%[[S:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %[[H:[a-z0-9_]+]], %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
