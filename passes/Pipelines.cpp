@@ -38,7 +38,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileAssignStages());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
-  pm.addNestedPass<tile::ProgramOp>(tile::createTileTrustMaxima());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileRescaleOnOverflow());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileStageOperands());
   simplify();

@@ -263,7 +263,8 @@ void CopyEmitter::emit(tile::PutOp put) {
 
 void CopyEmitter::emit(tile::GetOp get) {
   State &state = states.find(get.getRing())->second;
-  context.slots[get.getSlot()] = Slot{takeStage(state, state.got), Value(), get.getSlot().getType().getTile()};
+  context.sharedTiles[get.getShared()] =
+      SharedTile{takeStage(state, state.got), Value(), get.getShared().getType().getTile()};
 }
 
 void CopyEmitter::emit(tile::SyncOp sync) {

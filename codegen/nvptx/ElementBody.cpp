@@ -43,8 +43,8 @@ static int64_t chooseShare(tile::ProgramOp program) {
   return dims > 64 ? 4 : 8;
 }
 
-ElementBody::ElementBody(EmitContext &context, int64_t slot, Block &body)
-    : context(context), ptx(context.ptx), slot(slot), body(body),
+ElementBody::ElementBody(EmitContext &context, int64_t threadRow, Block &body)
+    : context(context), ptx(context.ptx), threadRow(threadRow), body(body),
       narrow(context.abi.getFunction()->hasAttr(approximateMathAttrName)) {
   // What a score region makes powers of may be anything.
   bool makesWeights =
@@ -72,7 +72,7 @@ void ElementBody::start(int64_t group, ValueRange tileOperands, ValueRange rows,
   cols = colOperands;
   unsigned number = tiles.size();
   for (Value vector : rows)
-    numbers[body.getArgument(number++)] = {context.row(vector, slot)};
+    numbers[body.getArgument(number++)] = {context.row(vector, threadRow)};
   number += cols.size();
   auto coordinate = [&](Value start, Value thread, int64_t offset, int64_t step) {
     BlockArgument argument = body.getArgument(number++);
@@ -81,9 +81,9 @@ void ElementBody::start(int64_t group, ValueRange tileOperands, ValueRange rows,
   };
   // Rows of a group share their position.
   if (group == 1)
-    coordinate(i, context.place.row, rowOf(slot), 0);
+    coordinate(i, context.place.row, rowOf(threadRow), 0);
   else
-    coordinate(i, context.stepsOf(ptx.add(context.place.row, rowOf(slot)), group), 0, 0);
+    coordinate(i, context.stepsOf(ptx.add(context.place.row, rowOf(threadRow)), group), 0, 0);
   coordinate(j, context.place.column, 0, 1);
   for (Operation &inner : body.without_terminator())
     computeRow(inner);
@@ -376,7 +376,7 @@ Value ElementBody::emitShifted(Operation &op, int64_t element) {
     Value last = find(op.getOperands().back())->base;
     if (isa<arith::SubFOp>(op))
       last = arith::NegFOp::create(ptx.b, ptx.loc, last);
-    term = with(fragment->second.shifts[slot], last);
+    term = with(fragment->second.shifts[threadRow], last);
   }
   return with(fragment->second.values[element], term);
 }

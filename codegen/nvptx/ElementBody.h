@@ -34,12 +34,13 @@ class ElementBody {
 public:
   static constexpr int64_t bitsOfWord = 32;
 
-  ElementBody(EmitContext &context, tile::MapOp map, int64_t slot) : ElementBody(context, slot, map.getBody().front()) {
+  ElementBody(EmitContext &context, tile::MapOp map, int64_t threadRow)
+      : ElementBody(context, threadRow, map.getBody().front()) {
     chooseAnchor(map);
     start(map.getGroup(), map.getTiles(), map.getRows(), map.getCols(), map.getI(), map.getJ());
   }
-  ElementBody(EmitContext &context, tile::MaskOp mask, int64_t slot)
-      : ElementBody(context, slot, mask.getBody().front()) {
+  ElementBody(EmitContext &context, tile::MaskOp mask, int64_t threadRow)
+      : ElementBody(context, threadRow, mask.getBody().front()) {
     start(mask.getGroup(), mask.getTiles(), mask.getRows(), mask.getCols(), mask.getI(), mask.getJ());
   }
 
@@ -56,7 +57,7 @@ public:
   std::optional<llvm::SmallVector<mlir::Value>> emitBits(int64_t count);
 
 private:
-  ElementBody(EmitContext &context, int64_t slot, mlir::Block &body);
+  ElementBody(EmitContext &context, int64_t threadRow, mlir::Block &body);
   void chooseAnchor(tile::MapOp map);
   void start(int64_t group, mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange cols, mlir::Value i,
              mlir::Value j);
@@ -83,7 +84,7 @@ private:
 
   EmitContext &context;
   Ptx &ptx;
-  int64_t slot;
+  int64_t threadRow;
   mlir::Block &body;
   bool narrow; ///< results are of 16 bits
   /// The column that products with numbers linear in the column are exact at, where they may be rounded elsewhere.

@@ -73,9 +73,9 @@ static Value splatOf(Ptx &ptx, Value vector) {
   return constantOf(ptx, elements.getSplatValue<Attribute>(), elements.getElementType());
 }
 
-Value EmitContext::row(Value vector, int64_t slot) {
+Value EmitContext::row(Value vector, int64_t threadRow) {
   if (auto it = rows.find(vector); it != rows.end())
-    return it->second[slot];
+    return it->second[threadRow];
   Value splat = splatOf(ptx, vector);
   assert(splat && "a row vector is used before it is computed");
   return splat;
@@ -86,7 +86,7 @@ Value EmitContext::element(Value tile, int64_t element) {
   auto it = tiles.find(tile);
   if (it == tiles.end() || it->second.shifts.empty())
     return value;
-  return arith::AddFOp::create(ptx.b, ptx.loc, value, it->second.shifts[slotOf(element)]);
+  return arith::AddFOp::create(ptx.b, ptx.loc, value, it->second.shifts[threadRowOf(element)]);
 }
 
 Value EmitContext::unshifted(Value tile, int64_t element) {

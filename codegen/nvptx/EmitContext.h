@@ -23,11 +23,11 @@ constexpr int64_t warpgroupThreads = 128;
 constexpr unsigned sharedSpace = 3;
 
 /// Which of the thread's rows an element is in.
-inline int64_t slotOf(int64_t element) { return element / 2 % rowsOfThread; }
+inline int64_t threadRowOf(int64_t element) { return element / 2 % rowsOfThread; }
 /// The column of an element, from the thread's first on.
 inline int64_t columnOf(int64_t element) { return element / 4 * 8 + element % 2; }
-/// The row of a slot, from the thread's first on.
-inline int64_t rowOf(int64_t slot) { return 8 * slot; }
+/// Where the thread's row of this number lies, from its first on.
+inline int64_t rowOf(int64_t threadRow) { return 8 * threadRow; }
 
 /// Whether a thread's part of a tile holds pairs of elements: where they have 16 bits.
 inline bool isPacked(mlir::Type tile) { return llvm::cast<mlir::VectorType>(tile).getElementTypeBitWidth() == 16; }
@@ -42,7 +42,7 @@ struct Fragment {
 };
 
 /// A tile in shared memory: where it starts, as i32, and the low word of a descriptor of it.
-struct Slot {
+struct SharedTile {
   mlir::Value address, descriptor;
   mlir::VectorType tile;
 };
@@ -68,7 +68,7 @@ public:
   /// The scalar that stands for `value`: i32 for an index.
   mlir::Value scalar(mlir::Value value);
   /// An element of a row vector.
-  mlir::Value row(mlir::Value vector, int64_t slot);
+  mlir::Value row(mlir::Value vector, int64_t threadRow);
   /// Element `element` of a tile, in its own type.
   mlir::Value element(mlir::Value tile, int64_t element);
   /// The same without what its row is shifted by.
@@ -106,7 +106,7 @@ public:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows;    ///< rowsOfThread elements
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> columns; ///< those of the thread's columns
   llvm::DenseMap<mlir::Value, Fragment> tiles;
-  llvm::DenseMap<mlir::Value, Slot> slots;
+  llvm::DenseMap<mlir::Value, SharedTile> sharedTiles;
 };
 
 } // namespace attnc::nvptx

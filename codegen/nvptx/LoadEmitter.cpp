@@ -53,8 +53,8 @@ static Value conjunction(Ptx &ptx, Value x, Value y) {
 
 Value LoadEmitter::isBelow(Value position, Value limit) { return context.ptx.less(position, context.scalar(limit)); }
 
-/// The run of the thread's row `slot`, or of a vector along columns. The last axis is that of columns.
-LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t slot) {
+/// The run of the thread's row `threadRow`, or of a vector along columns. The last axis is that of columns.
+LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t threadRow) {
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(load.getView());
   ArrayRef<int64_t> axes = load.getAxes();
@@ -62,7 +62,7 @@ LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t slot) {
       llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
   Run run;
   if (axes.size() == 2) {
-    context.moveToRow(positions, axes[0], load.getRowGroup(), ptx.add(context.place.row, rowOf(slot)));
+    context.moveToRow(positions, axes[0], load.getRowGroup(), ptx.add(context.place.row, rowOf(threadRow)));
     run.inside = isBelow(positions[axes[0]], load.getLimits()[0]);
     positions[axes[0]] = ptx.select(run.inside, positions[axes[0]], ptx.i32(0));
   }
@@ -152,11 +152,11 @@ SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, 
   return read;
 }
 
-/// Words of the thread's columns of its row `slot`, or of a vector along columns. A branch a row: both rows together
-/// would need more registers than there are.
-SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t slot, int64_t pairs) {
+/// Words of the thread's columns of its row `threadRow`, or of a vector along columns. A branch a row: both rows
+/// together would need more registers than there are.
+SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, int64_t pairs) {
   Ptx &ptx = context.ptx;
-  Run run = findRun(load, slot);
+  Run run = findRun(load, threadRow);
   Type element = cast<VectorType>(load.getResult().getType()).getElementType();
   SmallVector<Type> types((travelInPairs(element) ? 1 : 2) * pairs, carriedType(ptx.b, element));
   auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, areWholePairs(load, run, pairs), /*withElseRegion=*/true);
@@ -171,13 +171,13 @@ SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t slot, int64
 }
 
 /// The element of a vector along rows.
-Value LoadEmitter::readRow(tile::LoadOp load, int64_t slot) {
+Value LoadEmitter::readRow(tile::LoadOp load, int64_t threadRow) {
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(load.getView());
   int64_t axis = load.getAxes().front();
   SmallVector<Value> positions =
       llvm::map_to_vector(load.getIndices(), [&](Value value) { return context.scalar(value); });
-  context.moveToRow(positions, axis, load.getRowGroup(), ptx.add(context.place.row, rowOf(slot)));
+  context.moveToRow(positions, axis, load.getRowGroup(), ptx.add(context.place.row, rowOf(threadRow)));
   Value below = isBelow(positions[axis], load.getLimits().front());
   positions[axis] = ptx.select(below, positions[axis], ptx.i32(0));
   Value zero = arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getZeroAttr(view.type.getElementType()));
@@ -193,18 +193,18 @@ void LoadEmitter::emit(tile::LoadOp load) {
     // Two 16-bit elements travel as a fragment has them.
     Fragment fragment{isPacked(type), {}};
     SmallVector<SmallVector<Value>> byRow;
-    for (int64_t slot = 0; slot < rowsOfThread; ++slot)
-      byRow.push_back(fragment.packed ? readWords(load, slot, pairs)
-                                      : unpack(ptx, readWords(load, slot, pairs), element));
+    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+      byRow.push_back(fragment.packed ? readWords(load, threadRow, pairs)
+                                      : unpack(ptx, readWords(load, threadRow, pairs), element));
     int64_t ofPair = fragment.packed ? 1 : 2;
     for (int64_t n = 0; n < rowsOfThread * ofPair * pairs; ++n)
       fragment.values.push_back(byRow[n / ofPair % rowsOfThread][n / (rowsOfThread * ofPair) * ofPair + n % ofPair]);
     context.tiles[load.getResult()] = fragment;
   } else if (tile::isColumnVector(load.getResult())) {
-    context.columns[load.getResult()] = unpack(ptx, readWords(load, /*slot=*/0, pairs), element);
+    context.columns[load.getResult()] = unpack(ptx, readWords(load, /*threadRow=*/0, pairs), element);
   } else {
     SmallVector<Value> &rows = context.rows[load.getResult()];
-    for (int64_t slot = 0; slot < rowsOfThread; ++slot)
-      rows.push_back(readRow(load, slot));
+    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+      rows.push_back(readRow(load, threadRow));
   }
 }

@@ -24,12 +24,12 @@ private:
     mlir::Value inside; ///< whether the row is below its limit; null without rows
   };
 
-  Run findRun(tile::LoadOp load, int64_t slot);
+  Run findRun(tile::LoadOp load, int64_t threadRow);
   mlir::Value areWholePairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readPairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readElements(tile::LoadOp load, const Run &run, int64_t pairs);
-  llvm::SmallVector<mlir::Value> readWords(tile::LoadOp load, int64_t slot, int64_t pairs);
-  mlir::Value readRow(tile::LoadOp load, int64_t slot);
+  llvm::SmallVector<mlir::Value> readWords(tile::LoadOp load, int64_t threadRow, int64_t pairs);
+  mlir::Value readRow(tile::LoadOp load, int64_t threadRow);
   mlir::Value isBelow(mlir::Value position, mlir::Value limit);
 
   EmitContext &context;

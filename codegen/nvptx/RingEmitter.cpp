@@ -151,7 +151,7 @@ void RingEmitter::emit(tile::GetOp get) {
   for (int64_t held = tile::countHeldBuffers(get); held > 0; --held)
     place = next(state, place);
   auto [stage, parity] = place;
-  VectorType tileType = get.getSlot().getType().getTile();
+  VectorType tileType = get.getShared().getType().getTile();
   tile::SharedLayout layout(tileType);
   // Descriptors count 16 bytes; stages follow each other, so that a descriptor takes one multiplication and addition.
   Value first = ptx.shiftRight(ptx.bitAnd(ptx.add(base, *state.ring.getOffset()), 0x3ffff), 4);
@@ -159,12 +159,12 @@ void RingEmitter::emit(tile::GetOp get) {
   // Of a left operand, each warpgroup reads its own rows.
   bool isLeft = llvm::any_of(get->getUsers(), [&](Operation *user) {
     auto product = dyn_cast<tile::StartOp>(user);
-    return product && product.getA() == get.getSlot();
+    return product && product.getA() == get.getShared();
   });
   if (isLeft)
     start = ptx.add(start, ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes / 16));
   Value descriptor = ptx.uniform(start);
-  context.slots[get.getSlot()] = Slot{Value(), descriptor, tileType};
+  context.sharedTiles[get.getShared()] = SharedTile{Value(), descriptor, tileType};
   ptx.waitBarrier(barrier(state, stage, /*full=*/true), parity);
 }
 

@@ -44,8 +44,8 @@ SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
     if (!vector) {
       flat.push_back(context.scalar(value));
     } else if (vector.getRank() == 1) {
-      for (int64_t slot = 0; slot < rowsOfThread; ++slot)
-        flat.push_back(context.row(value, slot));
+      for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+        flat.push_back(context.row(value, threadRow));
     } else if (auto it = context.tiles.find(value); it != context.tiles.end()) {
       llvm::append_range(flat, it->second.values);
     } else {
@@ -79,17 +79,17 @@ static SmallVector<Value> toValues(ValueRange values) { return SmallVector<Value
 // Control flow
 //===----------------------------------------------------------------------===//
 
-/// Slots that a region uses but that were got outside get descriptors of their own at its start: what crosses a loop's
-/// edge does not stay in uniform registers.
-void RoleEmitter::refreshSlots(Region &region) {
+/// Tiles in shared memory that a region uses but that were got outside get descriptors of their own at its start: what
+/// crosses a loop's edge does not stay in uniform registers.
+void RoleEmitter::refreshSharedTiles(Region &region) {
   llvm::SetVector<Value> used;
   region.walk([&](tile::StartOp start) {
     for (Value operand : {start.getA(), start.getB()})
-      if (isa<tile::SlotType>(operand.getType()) && !region.isAncestor(operand.getParentRegion()))
+      if (isa<tile::SharedTileType>(operand.getType()) && !region.isAncestor(operand.getParentRegion()))
         used.insert(operand);
   });
-  for (Value slot : used) {
-    Slot &held = context.slots.find(slot)->second;
+  for (Value shared : used) {
+    SharedTile &held = context.sharedTiles.find(shared)->second;
     held.descriptor = context.ptx.uniform(held.descriptor);
   }
 }
@@ -107,11 +107,11 @@ LogicalResult RoleEmitter::emitFor(scf::ForOp loop) {
       b.setInsertionPoint(emitted.getBody()->getTerminator());
     else
       b.setInsertionPointToEnd(emitted.getBody());
-    auto outside = context.slots;
-    refreshSlots(loop.getRegion());
+    auto outside = context.sharedTiles;
+    refreshSharedTiles(loop.getRegion());
     if (failed(emitBlock(*loop.getBody())))
       return failure();
-    context.slots = outside;
+    context.sharedTiles = outside;
     if (!init.empty())
       scf::YieldOp::create(b, context.ptx.loc, flatten(loop.getYieldedValues()));
   }
@@ -134,11 +134,11 @@ LogicalResult RoleEmitter::emitIf(scf::IfOp branch) {
       b.setInsertionPoint(to.front().getTerminator());
     else
       b.setInsertionPointToEnd(&to.front());
-    auto outside = context.slots;
-    refreshSlots(from);
+    auto outside = context.sharedTiles;
+    refreshSharedTiles(from);
     if (failed(emitBlock(from.front())))
       return failure();
-    context.slots = outside;
+    context.sharedTiles = outside;
     if (!types.empty())
       scf::YieldOp::create(b, context.ptx.loc, flatten(from.front().getTerminator()->getOperands()));
   }
@@ -272,12 +272,12 @@ void RoleEmitter::emitStart(tile::StartOp start) {
   Ptx &ptx = context.ptx;
   auto type = start.getResult().getType().getTile();
   int64_t columns = type.getDimSize(1);
-  const Slot right = context.slots.find(start.getB())->second;
+  const SharedTile right = context.sharedTiles.find(start.getB())->second;
   tile::SharedLayout rightLayout(right.tile);
   bool fresh = matchPattern(start.getAcc(), m_AnyZeroFloat());
   Type element = right.tile.getElementType();
-  auto left = context.slots.find(start.getA());
-  bool fromShared = left != context.slots.end();
+  auto left = context.sharedTiles.find(start.getA());
+  bool fromShared = left != context.sharedTiles.end();
   int64_t depth = tile::getTileType(start.getA()).getDimSize(1);
 
   // Descriptors count 16 bytes. Operands whose rows are summed over lie in panels; a step is 32 bytes of a row. Others

@@ -42,7 +42,7 @@ private:
   void emitAwait(tile::AwaitOp await);
   void emitPart(tile::PartOp part);
   void emitPingPong(tile::PingPongKind kind);
-  void refreshSlots(mlir::Region &region);
+  void refreshSharedTiles(mlir::Region &region);
 
   llvm::SmallVector<mlir::Type> flatTypes(mlir::Type type);
   llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values);

@@ -44,7 +44,7 @@ static bool takesShift(Value tile, Block *block) {
   });
 }
 
-void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> slots) {
+void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
   int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
   for (Value result : map.getResults()) {
     Fragment &fragment = context.tiles[result];
@@ -52,20 +52,20 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> slots) {
     fragment.values.resize(fragment.packed ? elements / 2 : elements);
   }
   SmallVector<std::optional<ElementBody>> bodies(rowsOfThread);
-  for (int64_t slot : slots) {
-    bodies[slot].emplace(context, map, slot);
+  for (int64_t threadRow : threadRows) {
+    bodies[threadRow].emplace(context, map, threadRow);
     if (!takesShift(map.getResult(0), map->getBlock()))
       continue;
-    if (Value shift = bodies[slot]->splitShift()) {
+    if (Value shift = bodies[threadRow]->splitShift()) {
       context.tiles[map.getResult(0)].shifts.resize(rowsOfThread);
-      context.tiles[map.getResult(0)].shifts[slot] = shift;
+      context.tiles[map.getResult(0)].shifts[threadRow] = shift;
     }
   }
   // The two elements of a pair are in one row.
   for (int64_t element = 0; element < elements; element += 2) {
-    if (!llvm::is_contained(slots, slotOf(element)))
+    if (!llvm::is_contained(threadRows, threadRowOf(element)))
       continue;
-    ElementBody &body = *bodies[slotOf(element)];
+    ElementBody &body = *bodies[threadRowOf(element)];
     SmallVector<Value> low = body.emit(element), high = body.emit(element + 1);
     for (auto [number, result] : llvm::enumerate(map.getResults())) {
       Fragment &fragment = context.tiles[result];
@@ -89,9 +89,9 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> slots) {
 void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
   Ptx &ptx = context.ptx;
   Value one = ptx.f32(1), differs;
-  for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
+  for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
     Value other =
-        arith::CmpFOp::create(ptx.b, ptx.loc, arith::CmpFPredicate::UNE, context.row(map.getRows()[0], slot), one);
+        arith::CmpFOp::create(ptx.b, ptx.loc, arith::CmpFPredicate::UNE, context.row(map.getRows()[0], threadRow), one);
     differs = differs ? arith::OrIOp::create(ptx.b, ptx.loc, differs, other).getResult() : other;
   }
   int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
@@ -111,7 +111,7 @@ void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
   context.tiles[map.getResult(0)].values.assign(branch.getResults().begin(), branch.getResults().end());
 }
 
-void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> slots) {
+void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> threadRows) {
   Ptx &ptx = context.ptx;
   int64_t elements = countElements(cast<VectorType>(mask.getResult().getType()));
   Value source = mask.getTiles().front();
@@ -121,12 +121,12 @@ void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> slots) {
   if (auto held = context.tiles.find(source); held != context.tiles.end())
     result.shifts = held->second.shifts;
   Value dropped = ptx.f32(-std::numeric_limits<float>::infinity());
-  for (int64_t slot : slots) {
-    ElementBody body(context, mask, slot);
+  for (int64_t threadRow : threadRows) {
+    ElementBody body(context, mask, threadRow);
     auto words = body.emitBits(elements / rowsOfThread);
     int64_t number = 0;
     for (int64_t element = 0; element < elements; ++element) {
-      if (slotOf(element) != slot)
+      if (threadRowOf(element) != threadRow)
         continue;
       Value keep = words ? ptx.testBit((*words)[number / ElementBody::bitsOfWord], number % ElementBody::bitsOfWord)
                          : body.emit(element).front();
@@ -158,14 +158,14 @@ Value RowwiseEmitter::greatestOverLanes(Value part) {
 void RowwiseEmitter::emitAny(tile::AnyOp any) {
   Ptx &ptx = context.ptx;
   Value some;
-  for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
-    Value row = context.row(any.getRows(), slot);
+  for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
+    Value row = context.row(any.getRows(), threadRow);
     some = some ? arith::OrIOp::create(ptx.b, ptx.loc, some, row).getResult() : row;
   }
   context.scalars[any.getResult()] = ptx.voteAny(some);
 }
 
-void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) {
+void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadRows) {
   Ptx &ptx = context.ptx;
   int64_t elements = countElements(cast<VectorType>(reduce.getSource().getType()));
   context.rows[reduce.getResult()].resize(rowsOfThread);
@@ -175,7 +175,7 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) 
                  : arith::AddFOp::create(ptx.b, ptx.loc, x, y).getResult();
   };
   auto held = context.tiles.find(reduce.getSource());
-  for (int64_t slot : slots) {
+  for (int64_t threadRow : threadRows) {
     // Parts start from the accumulator; whole sums take it in once, after the lanes have met, and maxima of elements
     // that have a shift after that.
     bool shifted = isMax && held != context.tiles.end() && !held->second.shifts.empty();
@@ -183,13 +183,13 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) 
     // A row by itself has its maximum sooner by several chains. Beside other work, of elements with a shift or of a
     // function that the maxima do not wait for, two are enough.
     bool beside = shifted || matchPattern(reduce.getAcc(), m_Constant());
-    int64_t chains = !isMax || slots.size() > 1 ? 1 : beside ? 2 : 4;
+    int64_t chains = !isMax || threadRows.size() > 1 ? 1 : beside ? 2 : 4;
     SmallVector<Value> parts(chains);
     if (inside)
-      parts[0] = context.row(reduce.getAcc(), slot);
+      parts[0] = context.row(reduce.getAcc(), threadRow);
     int64_t number = 0;
     for (int64_t element = 0; element < elements; ++element)
-      if (slotOf(element) == slot) {
+      if (threadRowOf(element) == threadRow) {
         Value next =
             shifted ? context.unshifted(reduce.getSource(), element) : context.element(reduce.getSource(), element);
         Value &part = parts[number++ % chains];
@@ -199,47 +199,47 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> slots) 
     for (Value part : ArrayRef(parts).drop_front())
       value = join(value, part);
     if (shifted)
-      value = join(context.row(reduce.getAcc(), slot),
-                   arith::AddFOp::create(ptx.b, ptx.loc, value, held->second.shifts[slot]));
+      value = join(context.row(reduce.getAcc(), threadRow),
+                   arith::AddFOp::create(ptx.b, ptx.loc, value, held->second.shifts[threadRow]));
     if (isMax) {
       value = greatestOverLanes(value);
     } else if (!reduce.getPartial()) {
-      value = join(context.row(reduce.getAcc(), slot), sumOverLanes(value));
+      value = join(context.row(reduce.getAcc(), threadRow), sumOverLanes(value));
     }
-    context.rows[reduce.getResult()][slot] = value;
+    context.rows[reduce.getResult()][threadRow] = value;
   }
 }
 
 /// An operation on row vectors, for each of the thread's rows.
-void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> slots) {
+void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> threadRows) {
   if (matchPattern(&op, m_Constant()))
     return;
   Ptx &ptx = context.ptx;
   auto &values = context.rows[op.getResult(0)];
   values.resize(rowsOfThread);
-  for (int64_t slot : slots) {
+  for (int64_t threadRow : threadRows) {
     Value result;
     if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
       result = context.scalar(broadcast.getSource());
     } else if (isa<vector::StepOp>(op)) {
-      result = ptx.add(context.place.row, rowOf(slot));
+      result = ptx.add(context.place.row, rowOf(threadRow));
     } else if (auto spread = dyn_cast<tile::LanePartialOp>(op)) {
-      Value whole = context.row(spread.getRows(), slot);
+      Value whole = context.row(spread.getRows(), threadRow);
       Value first = ptx.equal(ptx.bitAnd(context.place.lane, lanesOfRow - 1), 0);
       result = ptx.select(first, whole, ptx.f32(0));
     } else if (auto total = dyn_cast<tile::WarpReduceOp>(op)) {
-      Value part = context.row(total.getParts(), slot);
+      Value part = context.row(total.getParts(), threadRow);
       result = total.getGreatest() ? greatestOverLanes(part) : sumOverLanes(part);
     } else {
-      result =
-          context
-              .cloneScalar(op,
-                           [&](Value value) {
-                             return isa<VectorType>(value.getType()) ? context.row(value, slot) : context.scalar(value);
-                           })
-              .front();
+      result = context
+                   .cloneScalar(op,
+                                [&](Value value) {
+                                  return isa<VectorType>(value.getType()) ? context.row(value, threadRow)
+                                                                          : context.scalar(value);
+                                })
+                   .front();
     }
-    context.rows[op.getResult(0)][slot] = result;
+    context.rows[op.getResult(0)][threadRow] = result;
   }
 }
 
@@ -247,18 +247,18 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> slots) {
 // Order
 //===----------------------------------------------------------------------===//
 
-void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> slots) {
+void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> threadRows) {
   auto map = dyn_cast<tile::MapOp>(op);
   if (map && map.getMostlyOne())
     emitUnlessOne(map);
   else if (map)
-    emitMap(map, slots);
+    emitMap(map, threadRows);
   else if (auto mask = dyn_cast<tile::MaskOp>(op))
-    emitMask(mask, slots);
+    emitMask(mask, threadRows);
   else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    emitReduce(reduce, slots);
+    emitReduce(reduce, threadRows);
   else if (!isa<tile::SchedBarrierOp>(op))
-    emitVector(op, slots);
+    emitVector(op, threadRows);
 }
 
 void RowwiseEmitter::flush() {
@@ -286,11 +286,11 @@ void RowwiseEmitter::flush() {
         llvm::any_of(op->getOperands(), [&](Value value) { return late.contains(value.getDefiningOp()); }))
       late.insert(op);
   }
-  for (int64_t slot : {0, 1})
+  for (int64_t threadRow : {0, 1})
     for (Operation *op : operations)
       if (!late.contains(op)) {
-        emit(*op, slot);
-        if (slot == 1)
+        emit(*op, threadRow);
+        if (threadRow == 1)
           pin(op);
       }
   for (Operation *op : operations)

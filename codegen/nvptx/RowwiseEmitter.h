@@ -26,12 +26,12 @@ public:
   void emitAny(tile::AnyOp any);
 
 private:
-  void emit(mlir::Operation &op, llvm::ArrayRef<int64_t> slots);
-  void emitVector(mlir::Operation &op, llvm::ArrayRef<int64_t> slots);
-  void emitMap(tile::MapOp map, llvm::ArrayRef<int64_t> slots);
+  void emit(mlir::Operation &op, llvm::ArrayRef<int64_t> threadRows);
+  void emitVector(mlir::Operation &op, llvm::ArrayRef<int64_t> threadRows);
+  void emitMap(tile::MapOp map, llvm::ArrayRef<int64_t> threadRows);
   void emitUnlessOne(tile::MapOp map);
-  void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> slots);
-  void emitReduce(tile::ReduceOp reduce, llvm::ArrayRef<int64_t> slots);
+  void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> threadRows);
+  void emitReduce(tile::ReduceOp reduce, llvm::ArrayRef<int64_t> threadRows);
   mlir::Value sumOverLanes(mlir::Value part);
   mlir::Value greatestOverLanes(mlir::Value part);
 

@@ -91,7 +91,7 @@ static bool endsWithTile(tile::StoreOp store) {
 }
 
 /// The elements of one of the thread's rows, which starts at `address`, from column `first` on, each by itself.
-void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t slot, int64_t first) {
+void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t threadRow, int64_t first) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   auto type = cast<VectorType>(store.getValue().getType());
@@ -100,7 +100,7 @@ void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t slo
   int64_t elements = type.getDimSize(1) / lanesOfRow * rowsOfThread;
   bool whole = endsWithTile(store);
   for (int64_t element = first / lanesOfRow * rowsOfThread; element < elements; ++element) {
-    if (slotOf(element) != slot)
+    if (threadRowOf(element) != threadRow)
       continue;
     Value column = ptx.add(context.place.column, columnOf(element));
     OpBuilder::InsertionGuard guard(b);
@@ -127,14 +127,14 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
   // Where rows start is computed once, before the ways part: what it is made of need not be kept in registers then.
   SmallVector<Value> inside, addresses;
-  for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
-    SmallVector<Value> start = place(store, ptx.add(context.place.row, rowOf(slot)));
+  for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
+    SmallVector<Value> start = place(store, ptx.add(context.place.row, rowOf(threadRow)));
     inside.push_back(isBelow(start[axes[0]], store.getLimits()[0]));
     addresses.push_back(view.address(ptx.b, ptx.loc, start));
   }
   auto inElements = [&](int64_t first) {
-    for (int64_t slot = 0; slot < rowsOfThread; ++slot)
-      context.onlyIf(inside[slot], [&] { storeElements(store, addresses[slot], slot, first); });
+    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+      context.onlyIf(inside[threadRow], [&] { storeElements(store, addresses[threadRow], threadRow, first); });
   };
   if (!together)
     return inElements(0);
@@ -142,13 +142,13 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     // This lane's group of each four.
     Value group = ptx.widen(ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns));
     ArrayRef<Value> values = context.tiles.find(store.getValue())->second.values;
-    for (int64_t slot = 0; slot < rowsOfThread; ++slot) {
-      Value address = ptx.shift(addresses[slot], type.getElementType(), group);
+    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
+      Value address = ptx.shift(addresses[threadRow], type.getElementType(), group);
       for (int64_t column = 0; column < together; column += columnsTogether) {
         SmallVector<Value> words;
         for (int64_t n = 0; n < lanesOfRow; ++n)
-          words.push_back(values[(column / groupColumns + n) * rowsOfThread + slot]);
-        storeGroups(ptx.shift(address, type.getElementType(), static_cast<int32_t>(column)), words, inside[slot]);
+          words.push_back(values[(column / groupColumns + n) * rowsOfThread + threadRow]);
+        storeGroups(ptx.shift(address, type.getElementType(), static_cast<int32_t>(column)), words, inside[threadRow]);
       }
     }
     if (together < type.getDimSize(1))
@@ -171,7 +171,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   usesCopies = true;
   auto buffer = store.getBuffer().getDefiningOp<tile::BufferOp>();
-  tile::SharedLayout layout(buffer.getSlot().getType().getTile());
+  tile::SharedLayout layout(buffer.getShared().getType().getTile());
   const Fragment &fragment = context.tiles.find(store.getValue())->second;
   int64_t columns = cast<VectorType>(store.getValue().getType()).getDimSize(1);
   int64_t staged = layout.panels * layout.panelColumns;

@@ -49,8 +49,8 @@ static Value toFloat(Ptx &ptx, Value word) {
 /// Four words of the left operand: rows of the upper and lower half at the step's first columns, then at its last.
 SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step) {
   Ptx &ptx = context.ptx;
-  auto held = context.slots.find(product.getA());
-  if (held == context.slots.end()) {
+  auto held = context.sharedTiles.find(product.getA());
+  if (held == context.sharedTiles.end()) {
     const Fragment &fragment = context.tiles.find(product.getA())->second;
     ArrayRef<Value> values = ArrayRef(fragment.values).slice(4 * step, 4);
     if (fragment.packed)
@@ -62,12 +62,12 @@ SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t ste
       words.push_back(toWord(ptx, values[number]));
     return words;
   }
-  const Slot &slot = held->second;
-  tile::SharedLayout layout(slot.tile);
+  const SharedTile &shared = held->second;
+  tile::SharedLayout layout(shared.tile);
   const Place &place = context.place;
   Value first = ptx.add(ptx.mul(place.warpgroup, warpgroupRows), ptx.mul(place.warp, warpRows));
   Value row = ptx.add(first, ptx.bitAnd(place.lane, 15));
-  Value address = laneAddress(ptx, slot.address, row, ptx.shiftRight(place.lane, 4), ptx.bitAnd(place.lane, 7));
+  Value address = laneAddress(ptx, shared.address, row, ptx.shiftRight(place.lane, 4), ptx.bitAnd(place.lane, 7));
   int64_t offset = 0;
   address = moveAlong(ptx, address, layout, step * stepBytes, offset);
   return ptx.loadMatrices(address, offset, 4, /*transposed=*/false);
@@ -76,24 +76,24 @@ SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t ste
 /// Addresses of a lane in the right operand, from which all its parts follow.
 WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
   Ptx &ptx = context.ptx;
-  const Slot &slot = context.slots.find(product.getB())->second;
-  Right right{tile::SharedLayout(slot.tile), product.getTransposed(), {}};
+  const SharedTile &shared = context.sharedTiles.find(product.getB())->second;
+  Right right{tile::SharedLayout(shared.tile), product.getTransposed(), {}};
   Value lane = context.place.lane, low = ptx.bitAnd(lane, 7);
   if (right.transposed) {
     // Rows are the result's columns: two pieces of eight rows, then of eight more.
     Value matrix = ptx.shiftRight(lane, 3);
     Value row = ptx.add(ptx.shiftLeft(ptx.shiftRight(matrix, 1), 3), low);
-    right.addresses = {laneAddress(ptx, slot.address, row, ptx.bitAnd(matrix, 1), low)};
-  } else if (!slot.tile.getElementType().isF32()) {
+    right.addresses = {laneAddress(ptx, shared.address, row, ptx.bitAnd(matrix, 1), low)};
+  } else if (!shared.tile.getElementType().isF32()) {
     // Rows are summed over: sixteen of them, then those of the next piece.
-    right.addresses = {laneAddress(ptx, slot.address, ptx.bitAnd(lane, 15), ptx.shiftRight(lane, 4), low)};
+    right.addresses = {laneAddress(ptx, shared.address, ptx.bitAnd(lane, 15), ptx.shiftRight(lane, 4), low)};
   } else {
     // There is no load that transposes words. Row 8 step + 2t is column t of the left operand's step, the next row
     // column t + 4; the permutation of pieces keeps lanes in banks of their own.
     Value column = ptx.shiftRight(lane, 2), inPiece = ptx.shiftLeft(ptx.bitAnd(column, 3), 2);
     for (int64_t n : {0, 1}) {
       Value row = ptx.add(ptx.shiftLeft(ptx.bitAnd(lane, 3), 1), n);
-      Value address = laneAddress(ptx, slot.address, row, ptx.shiftRight(column, 2), row);
+      Value address = laneAddress(ptx, shared.address, row, ptx.shiftRight(column, 2), row);
       right.addresses.push_back(ptx.add(address, inPiece));
     }
   }

@@ -16,8 +16,8 @@ struct Held {
   Number number = {};                 ///< a number
   std::shared_ptr<const Array> array; ///< the agent's rows of a tile or row vector, or all of a column vector
   std::shared_ptr<Product> product;   ///< a tile in flight
-  Ring *ring = nullptr;               ///< of a slot
-  int64_t round = -1;                 ///< of a slot
+  Ring *ring = nullptr;               ///< of a tile in shared memory
+  int64_t round = -1;                 ///< of a tile in shared memory
 };
 
 /// A product that was started.
@@ -119,7 +119,7 @@ private:
   bool isFree(const Ring &ring) const;
   bool endsInside(tile::PutOp op);
   bool isCut(tile::StoreOp op);
-  bool readSlot(const Held &slot, mlir::Operation *op, const SharedMemory::Stamp &stamp, const Clock &clock);
+  bool readSharedTile(const Held &shared, mlir::Operation *op, const SharedMemory::Stamp &stamp, const Clock &clock);
 
   ThreadBlock &block;
   const Code &code;

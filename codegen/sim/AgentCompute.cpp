@@ -255,7 +255,7 @@ bool Agent::computeProduct(const Instruction &instruction) {
   product.transposed = mma.getTransposed();
   SharedMemory::Stamp stamp{party, clock.at(party), Access::Product, mma};
   for (const Held *operand : {&product.a, &product.b})
-    if (operand->ring && !readSlot(*operand, mma, stamp, clock))
+    if (operand->ring && !readSharedTile(*operand, mma, stamp, clock))
       return false;
   if (!multiply(product))
     return false;
@@ -268,12 +268,12 @@ bool Agent::computeProduct(const Instruction &instruction) {
 bool Agent::multiply(Product &product) {
   const Array &sum = *product.sum;
   int64_t rows = sum.rows, columns = product.columns;
-  // Appends what a slot holds now.
-  auto readShared = [&](const Held &slot, std::vector<float> &all) {
+  // Appends what a tile in shared memory holds now.
+  auto readShared = [&](const Held &shared, std::vector<float> &all) {
     bool early = false, late = false;
-    for (const StagePart &rows : slot.ring->stageOf(slot.round).parts) {
-      early |= !rows.data || rows.round < slot.round;
-      late |= rows.round > slot.round;
+    for (const StagePart &rows : shared.ring->stageOf(shared.round).parts) {
+      early |= !rows.data || rows.round < shared.round;
+      late |= rows.round > shared.round;
       if (!early && !late)
         all.insert(all.end(), rows.data->begin(), rows.data->end());
     }
@@ -281,7 +281,7 @@ bool Agent::multiply(Product &product) {
       return true;
     fail(product.op) << (early ? "read of a buffer that has not arrived"
                                : "buffer overwritten while a product reads it")
-                     << " (" << slot.ring->name() << "; " << block.device.schedule << ")";
+                     << " (" << shared.ring->name() << "; " << block.device.schedule << ")";
     return false;
   };
   std::vector<float> left, right;

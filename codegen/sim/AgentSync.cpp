@@ -210,9 +210,9 @@ Agent::Progress Agent::get(const Instruction &instruction, tile::GetOp op) {
     clock.join(stage.full);
   }
   ++gets[&ring];
-  Held &slot = values[instruction.results[0]];
-  slot.ring = &ring;
-  slot.round = round;
+  Held &shared = values[instruction.results[0]];
+  shared.ring = &ring;
+  shared.round = round;
   return Progress::Moved;
 }
 
@@ -238,15 +238,15 @@ Agent::Progress Agent::release(tile::ReleaseOp op) {
   return Progress::Moved;
 }
 
-/// Enters that `op` reads `slot`.
-bool Agent::readSlot(const Held &slot, Operation *op, const SharedMemory::Stamp &stamp, const Clock &before) {
-  if (block.device.rules && released(*slot.ring) > slot.round) {
-    fail(op) << "read of a buffer that was released (" << slot.ring->name() << ")";
+/// Enters that `op` reads `shared`.
+bool Agent::readSharedTile(const Held &shared, Operation *op, const SharedMemory::Stamp &stamp, const Clock &before) {
+  if (block.device.rules && released(*shared.ring) > shared.round) {
+    fail(op) << "read of a buffer that was released (" << shared.ring->name() << ")";
     return false;
   }
-  for (StagePart &rows : slot.ring->stageOf(slot.round).parts) {
+  for (StagePart &rows : shared.ring->stageOf(shared.round).parts) {
     if (!rows.filler) {
-      fail(op) << "read of a buffer that has not arrived (" << slot.ring->name() << ", which nothing was put in)";
+      fail(op) << "read of a buffer that has not arrived (" << shared.ring->name() << ", which nothing was put in)";
       return false;
     }
     if (!block.access(rows.region, /*writes=*/false, stamp, before, name()))
@@ -277,7 +277,7 @@ Agent::Progress Agent::start(const Instruction &instruction, tile::StartOp op) {
   before.join(productClock);
   uint32_t time = block.nextTime(productParty);
   for (const Held *operand : {&product->a, &product->b})
-    if (operand->ring && !readSlot(*operand, op, {productParty, time, Access::Product, op}, before))
+    if (operand->ring && !readSharedTile(*operand, op, {productParty, time, Access::Product, op}, before))
       return Progress::Failed;
   publish();
   before.set(productParty, time);

@@ -89,12 +89,12 @@ ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int6
     rings.try_emplace(op.getRing(), std::move(ring));
   }
   for (auto op : body.getOps<tile::BufferOp>()) {
-    VectorType tile = op.getSlot().getType().getTile();
+    VectorType tile = op.getShared().getType().getTile();
     int64_t bytes = tile::SharedLayout(tile).bytes() / parts, elements = tile.getNumElements() / parts;
     for (int64_t part = 0; part < parts; ++part) {
       // A warpgroup's rows lie in every panel; where one panel ends and where the next begins does not matter here.
       int64_t begin = op.getOffset() ? static_cast<int64_t>(*op.getOffset()) + part * bytes : -1;
-      buffers[op.getSlot()].push_back({memory.addRegion(begin, bytes), std::vector<Number>(elements)});
+      buffers[op.getShared()].push_back({memory.addRegion(begin, bytes), std::vector<Number>(elements)});
     }
   }
   for (auto &entry : rings)

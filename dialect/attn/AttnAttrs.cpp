@@ -42,28 +42,27 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
-                                   int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters, bool lazy,
-                                   bool optimistic, bool ownKeys, bool turns, bool, Epilogue epilogue, bool dynamic,
+                                   int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters,
+                                   Rescaling rescaling, bool ownKeys, bool turns, bool, Epilogue epilogue, bool dynamic,
                                    int64_t sectionBytes, bool, bool, Staging staging, int64_t headroom) {
   auto isCount = [](int64_t count) { return count > 0 && count <= mostOfPipeline; };
   if (!isCount(consumers) || !isCount(stages) || !isCount(queryStages))
     return emitError() << "expected counts from 1 to " << mostOfPipeline << ", got consumers = " << consumers
                        << ", stages = " << stages << ", query_stages = " << queryStages;
-  if (lazy && optimistic)
-    return emitError() << "expected lazy or optimistic, not both";
   if (headroom < 0 || headroom > 60)
     return emitError() << "expected headroom from 0 to 60, got " << headroom;
-  if (headroom > 0 && !optimistic)
-    return emitError() << "expected headroom with optimistic = true alone, got " << headroom;
+  if (headroom > 0 && rescaling != Rescaling::OnOverflow)
+    return emitError() << "expected headroom with rescaling = on_overflow alone, got " << headroom;
   if (sectionBytes < 0)
     return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
   if (staging == Staging::CpAsync) {
     if (producerRegisters != 0 || consumerRegisters != 0)
       return emitError() << "expected 0 registers with staging = cp_async, got " << producerRegisters << " and "
                          << consumerRegisters;
-    if (optimistic || ownKeys || turns || dynamic || epilogue != Epilogue::Direct)
-      return emitError() << "expected epilogue = direct and neither optimistic, own_keys, ping_pong nor dynamic with "
-                            "staging = cp_async";
+    if (rescaling == Rescaling::OnOverflow || ownKeys || turns || dynamic || epilogue != Epilogue::Direct)
+      return emitError()
+             << "expected epilogue = direct and neither rescaling = on_overflow, own_keys, ping_pong nor dynamic with "
+                "staging = cp_async";
     if (!llvm::isPowerOf2_64(consumers))
       return emitError()
              << "expected consumers to be a power of two with staging = cp_async, whose warps share rows by "

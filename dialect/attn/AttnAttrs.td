@@ -33,6 +33,21 @@ def Attn_Epilogue : I32EnumAttr<"Epilogue", "how a block writes its output",
 }
 def Attn_EpilogueAttr : EnumAttr<Attn_Dialect, Attn_Epilogue, "epilogue">;
 
+def Attn_RescalingEachStep : I32EnumAttrCase<"EachStep", 0, "each_step">;
+def Attn_RescalingOnGrowth : I32EnumAttrCase<"OnGrowth", 1, "on_growth">;
+def Attn_RescalingOnOverflow : I32EnumAttrCase<"OnOverflow", 2, "on_overflow">;
+
+/// When the accumulated output and the row sums are multiplied to stand by new row maxima.
+def Attn_Rescaling : I32EnumAttr<"Rescaling", "when the accumulated output is rescaled",
+                                 [Attn_RescalingEachStep, Attn_RescalingOnGrowth, Attn_RescalingOnOverflow]> {
+  let cppNamespace = "::attnc::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_RescalingAttr : EnumAttr<Attn_Dialect, Attn_Rescaling, "rescaling">;
+def Attn_RescalingParameter : EnumParameter<Attn_Rescaling> {
+  let defaultValue = "::attnc::attn::Rescaling::EachStep";
+}
+
 def Attn_StagingTma : I32EnumAttrCase<"Tma", 0, "tma">;
 def Attn_StagingCpAsync : I32EnumAttrCase<"CpAsync", 1, "cp_async">;
 
@@ -55,11 +70,11 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
     - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
-    - `lazy`: the accumulated output is rescaled only when a row's maximum grew by more than 8 in log2 units (the same
-      maximum divides in the end, so the result stays exact).
-    - `optimistic`: a step takes the row maxima of the steps before for its own. Where its row sums say that a row has
-      outgrown them by far, which is rare, its weights are computed again with new maxima (exact in the end, as above).
-    - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `optimistic` alone, as many
+    - `rescaling`: when the accumulated output is rescaled. With `each_step`, whenever a row's maximum grew. With
+      `on_growth`, when it grew by more than 8 in log2 units (the same maximum divides in the end, so the result stays
+      exact). With `on_overflow`, a step takes the row maxima of the steps before for its own, and where its row sums say
+      that a row has outgrown them by far, its weights are computed again with new maxima (exact in the end, as above).
+    - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `on_overflow` alone, as many
       more for weights to grow by. f16 has 8 at most; with sinks there are none, nor for bf16 under dropout.
     - `own_keys`: each consumer goes over the keys that the mask keeps for its own rows; else over those of the whole tile.
     - `ping_pong`: consumers take turns at issuing products, so that one computes weights while the other's products run.
@@ -77,8 +92,7 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
-                        DefaultValuedParameter<"bool", "false">:$lazy,
-                        DefaultValuedParameter<"bool", "false">:$optimistic,
+                        Attn_RescalingParameter:$rescaling,
                         DefaultValuedParameter<"bool", "false">:$own_keys,
                         DefaultValuedParameter<"bool", "false">:$ping_pong,
                         DefaultValuedParameter<"bool", "false">:$by_row,

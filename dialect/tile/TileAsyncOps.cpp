@@ -24,7 +24,7 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int
   return success();
 }
 
-LogicalResult SlotType::verify(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
+LogicalResult SharedTileType::verify(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
   return verifyTile(emitError, tile);
 }
 
@@ -48,8 +48,8 @@ LogicalResult PersistentOp::verify() {
 }
 
 LogicalResult GetOp::verify() {
-  if (getRing().getType().getElement() != getSlot().getType().getTile())
-    return emitOpError() << "expected a slot of " << getRing().getType().getElement() << ", got "
-                         << getSlot().getType();
+  if (getRing().getType().getElement() != getShared().getType().getTile())
+    return emitOpError() << "expected a tile of " << getRing().getType().getElement() << ", got "
+                         << getShared().getType();
   return success();
 }

@@ -60,8 +60,8 @@ def Tile_RingOp : Tile_Op<"ring", [HasParent<"ProgramOp">, MemoryEffects<[MemAll
 def Tile_BufferOp : Tile_Op<"buffer", [HasParent<"ProgramOp">, MemoryEffects<[MemAlloc]>]> {
   let summary = "A tile in shared memory through which stores go";
   let arguments = (ins OptionalAttr<I64Attr>:$offset);
-  let results = (outs Tile_Slot:$slot);
-  let assemblyFormat = "attr-dict `:` type($slot)";
+  let results = (outs Tile_SharedTile:$shared);
+  let assemblyFormat = "attr-dict `:` type($shared)";
 }
 
 def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring), []> {
@@ -82,8 +82,8 @@ def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]
 def Tile_GetOp : Tile_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for the next buffer of a ring";
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemRead]>:$ring);
-  let results = (outs Tile_Slot:$slot);
-  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($slot)";
+  let results = (outs Tile_SharedTile:$shared);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($shared)";
   let hasVerifier = 1;
 }
 

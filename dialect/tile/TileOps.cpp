@@ -115,8 +115,8 @@ LogicalResult ReduceOp::verify() {
 }
 
 VectorType attnc::tile::getTileType(Value operand) {
-  if (auto slot = dyn_cast<SlotType>(operand.getType()))
-    return slot.getTile();
+  if (auto shared = dyn_cast<SharedTileType>(operand.getType()))
+    return shared.getTile();
   return cast<VectorType>(operand.getType());
 }
 

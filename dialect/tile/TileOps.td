@@ -26,7 +26,7 @@ def Tile_Tile : VectorOfRank<[2]>;
 def Tile_F32Tile : VectorOfRankAndType<[2], [F32]>;
 def Tile_Vector : VectorOfRank<[1]>;
 def Tile_RowVector : VectorOfRankAndType<[1], [F32]>;
-def Tile_Operand : AnyTypeOf<[Tile_Tile, Tile_Slot], "tile in registers or shared memory">;
+def Tile_Operand : AnyTypeOf<[Tile_Tile, Tile_SharedTile], "tile in registers or shared memory">;
 def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 
 //===----------------------------------------------------------------------===//
@@ -143,7 +143,7 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
   }];
 }
 
-def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Optional<Tile_Slot>:$buffer),
+def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Optional<Tile_SharedTile>:$buffer),
                                  [MemoryEffects<[MemWrite]>]> {
   let summary = "Stores a tile into a view";
   let description = [{

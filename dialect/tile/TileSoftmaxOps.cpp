@@ -52,8 +52,8 @@ LogicalResult SoftmaxOp::verify() {
   if (cast<VectorType>(getMax().getType()).getDimSize(0) != scores.getDimSize(0))
     return emitOpError("expected one number for each of the ")
            << scores.getDimSize(0) << " rows of the scores, got " << getMax().getType();
-  if (getLazy() && getFixed())
-    return emitOpError("a fixed maximum never grows: 'lazy' and 'fixed' exclude each other");
+  if (getRescaleOnGrowth() && getFixed())
+    return emitOpError("a fixed maximum never grows: 'rescale_on_growth' and 'fixed' exclude each other");
   if (getFixed() && (getOwnMax() || getRenewed()))
     return emitOpError("a fixed maximum never grows: it has no maxima of the tile's own and no rows to renew");
   if (getOwnMax() && getOwnMax().getType() != getMax().getType())

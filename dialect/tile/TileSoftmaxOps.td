@@ -31,7 +31,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
     `e^((score - maximum) * scale - headroom * ln(2))`. A score of -inf has the weight 0, also where a row has no others
     (S7).
 
-    With `lazy` the maximum stays as it was until it has grown by 8 octaves. With `fixed` it stays in any case, and is
+    With `rescale_on_growth` the maximum stays as it was until it has grown by 8 octaves. With `fixed` it stays in any case, and is
     any number near all scores. With `partial`, `sum` and `new_sum` are parts (see `tile.lane_partial`).
 
     `exponent` says how exponents (x - m) c - h are computed, with h the headroom:
@@ -58,7 +58,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
   let arguments = (ins Tile_F32Tile:$scores, Tile_RowVector:$max, Tile_RowVector:$sum, Index:$i, Index:$j,
                        Optional<Tile_RowVector>:$own_max, Optional<VectorOfRankAndType<[1], [I1]>>:$renewed,
                        Optional<F32>:$kept_factor, F32Attr:$scale, UnitAttr:$octaves,
-                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$lazy, UnitAttr:$fixed, UnitAttr:$partial,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$rescale_on_growth, UnitAttr:$fixed, UnitAttr:$partial,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent);
   let regions = (region MaxSizedRegion<1>:$kept);
   let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$i,

@@ -25,12 +25,12 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_Slot : Tile_Type<"Slot", "slot"> {
+def Tile_SharedTile : Tile_Type<"SharedTile", "shared"> {
   let summary = "A tile in shared memory";
   let description = [{
     What a consumer got from a ring: readable until it is released.
 
-    Example: `!tile.slot<vector<128x64xbf16>>`
+    Example: `!tile.shared<vector<128x64xbf16>>`
   }];
   let parameters = (ins "::mlir::VectorType":$tile);
   let assemblyFormat = "`<` $tile `>`";

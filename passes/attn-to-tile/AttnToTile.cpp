@@ -64,7 +64,7 @@ private:
   State initialState();
   std::pair<Value, Value> sinkState();
   Value logits(Value query, Value j, const KeyBounds &bounds, bool masked);
-  bool isLazy() { return b.getPipeline() && b.getPipeline().getLazy(); }
+  bool rescalesOnGrowth() { return b.getPipeline() && b.getPipeline().getRescaling() == Rescaling::OnGrowth; }
   State step(Value query, Value j, State state, const KeyBounds &bounds, bool masked);
   State stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds);
   void writeForward(ForwardOp op, State state);
@@ -203,14 +203,14 @@ ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, cons
   Value max = reference ? constant(*reference) : state.max;
   tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, state.sum, unit, j, elementType());
   softmax.setFixed(reference.has_value());
-  softmax.setLazy(!reference && isLazy());
+  softmax.setRescaleOnGrowth(!reference && rescalesOnGrowth());
   if (!reference)
     state.max = softmax.getNewMax();
   state.sum = softmax.getNewSum();
   if (state.out) {
     Value values = b.loadKeys(valueOrNull(), j, /*masked=*/false);
     if (!reference)
-      state.out = b.scaleRows(state.out, softmax.getShrink(), builder.getF32Type(), isLazy());
+      state.out = b.scaleRows(state.out, softmax.getShrink(), builder.getF32Type(), rescalesOnGrowth());
     state.out = tile::MmaOp::create(builder, loc, softmax.getWeights(), values, state.out, /*transposed=*/false);
   }
   return state;

@@ -52,8 +52,8 @@ PipelineAttr TileBuilder::programPipeline() const {
     return pipeline;
   const int64_t warpgroups = looksAtAreas(kernel) ? 8 : 4;
   return PipelineAttr::get(pipeline.getContext(), warpgroups, /*stages=*/1, /*query_stages=*/1,
-                           /*producer_registers=*/0, /*consumer_registers=*/0, /*lazy=*/false,
-                           /*optimistic=*/false, /*own_keys=*/false, /*ping_pong=*/false,
+                           /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
+                           /*own_keys=*/false, /*ping_pong=*/false,
                            /*by_row=*/false, Epilogue::Direct,
                            /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/true, /*early=*/false,
                            Staging::CpAsync,

@@ -113,7 +113,7 @@ constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136
 
 /// Registers of the accumulated output, or of weights that are stored, from which on rows are rescaled only where their
 /// maxima grow by much.
-constexpr int64_t lazyRegisters = 96;
+constexpr int64_t registersRescaledOnGrowth = 96;
 
 /// Octaves of headroom that the schedules of a kernel have, and those that a spec's own may have.
 struct Headroom {
@@ -266,10 +266,11 @@ static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
 }
 
 /// The schedule without roles for some steps.
-static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step, bool lazy) {
+static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step,
+                               Rescaling rescaling) {
   auto pipeline =
       PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
-                        /*consumer_registers=*/0, lazy, /*optimistic=*/false, /*own_keys=*/false, /*ping_pong=*/false,
+                        /*consumer_registers=*/0, rescaling, /*own_keys=*/false, /*ping_pong=*/false,
                         /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, sectionBytes(kernel, target),
                         /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
                         /*headroom=*/0);
@@ -286,21 +287,21 @@ static ScheduleAttr selectCpAsync(KernelOpInterface kernel, GpuTargetAttr target
   int64_t most = floats ? accumulatorRegistersOfFloats : accumulatorRegisters;
   int64_t held = value ? headDim(value) / 2 : most - 16;
   // Where steps rescale the output outside of a branch, it takes more registers.
-  bool lazy = held >= lazyRegisters;
+  Rescaling rescaling = held >= registersRescaledOnGrowth ? Rescaling::OnGrowth : Rescaling::EachStep;
   double ofElement = getElementRegisters(kernel);
   auto fits = [&](Step step, int64_t blocks) {
     // What elements take is there for one row after the other.
     double logits = step.keys / 2.0;
-    ScheduleAttr schedule = getCpAsync(kernel, target, heads, step, lazy);
+    ScheduleAttr schedule = getCpAsync(kernel, target, heads, step, rescaling);
     return held + logits + ofElement * logits / 2 <= most &&
            blocks * (sharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
   };
   int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
   auto fitsTwice = [&](Step step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
   if (const Step *step = llvm::find_if(sharingSteps, fitsTwice); heads == 1 && step != std::end(sharingSteps))
-    return getCpAsync(kernel, target, heads, *step, lazy);
+    return getCpAsync(kernel, target, heads, *step, rescaling);
   const Step *step = llvm::find_if(loneSteps, [&](Step step) { return fits(step, /*blocks=*/1); });
-  return getCpAsync(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, lazy);
+  return getCpAsync(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, rescaling);
 }
 
 /// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
@@ -335,7 +336,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
       continue;
     auto pipeline =
         PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, shape.producerRegisters,
-                          shape.consumerRegisters, /*lazy=*/false, /*optimistic=*/true, ownKeys, turns,
+                          shape.consumerRegisters, Rescaling::OnOverflow, ownKeys, turns,
                           /*by_row=*/true, room.epilogue,
                           /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
                           findHeadroom(kernel).usual);

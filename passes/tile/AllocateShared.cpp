@@ -35,7 +35,7 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
       if (auto tile = dyn_cast<VectorType>(ring.getRing().getType().getElement()))
         ring.setOffsetAttr(place(tile, ring.getRing().getType().getStages()));
     for (auto buffer : program.getBody().getOps<BufferOp>())
-      buffer.setOffsetAttr(place(buffer.getSlot().getType().getTile(), 1));
+      buffer.setOffsetAttr(place(buffer.getShared().getType().getTile(), 1));
     // A program that computes a block mask does nothing else.
     if (!program.getBody().getOps<BlockMaskOp>().empty())
       next += blockMaskBytes;

@@ -13,13 +13,13 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// How the exponents of `softmax` are computed in a program that is `optimistic` or not. Weights that nothing reads are
-/// rounded for nobody: sums of a walk that only takes sums go with exact exponents.
-static Exponent chooseExponent(SoftmaxOp softmax, bool optimistic) {
+/// How the exponents of `softmax` are computed in a program that is rescaled on overflow, or in another. Weights that
+/// nothing reads are rounded for nobody: sums of a walk that only takes sums go with exact exponents.
+static Exponent chooseExponent(SoftmaxOp softmax, bool onOverflow) {
   Type element = cast<VectorType>(softmax.getWeights().getType()).getElementType();
   if (softmax.getWeights().use_empty() || softmax.getScale().isExactlyValue(1))
     return Exponent::Exact;
-  return element.isBF16() ? Exponent::Fused : element.isF16() && optimistic ? Exponent::Split : Exponent::Exact;
+  return element.isBF16() ? Exponent::Fused : element.isF16() && onOverflow ? Exponent::Split : Exponent::Exact;
 }
 
 /// Whether a product takes the weights of `softmax` as they are rounded, and those of maxima would not be if exponents
@@ -37,9 +37,9 @@ struct FuseExponent : attnc::tile::impl::TileFuseExponentBase<FuseExponent> {
   void runOnOperation() override {
     if (!getOperation().getPipelineAttr())
       return;
-    bool optimistic = getOperation().getPipelineAttr().getOptimistic();
+    bool onOverflow = getOperation().getPipelineAttr().getRescaling() == attnc::attn::Rescaling::OnOverflow;
     getOperation()->walk([&](SoftmaxOp softmax) {
-      Exponent exponent = chooseExponent(softmax, optimistic);
+      Exponent exponent = chooseExponent(softmax, onOverflow);
       softmax.setExponent(exponent);
       if (exponent == Exponent::Exact || !isRoundedForProduct(softmax))
         return;

@@ -192,7 +192,7 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     for (MmaOp product : products)
       makeAsync(product);
     role.walk([](GetOp get) { release(get); });
-    bool late = pipeline.getOptimistic();
+    bool late = pipeline.getRescaling() == attnc::attn::Rescaling::OnOverflow;
     if (!pipeline.getPingPong())
       return;
     role.walk([&](Block *block) {

@@ -56,13 +56,14 @@ private:
 
 } // namespace
 
-/// The maximum with this tile's scores; one that is lazy stays unless it has grown by 8 octaves: weights stay below 2^8
-/// then, and most steps need not rescale. The same maximum divides in the end, so that the result stays exact.
+/// The maximum with this tile's scores; one that is rescaled on growth stays unless it has grown by 8 octaves: weights
+/// stay below 2^8 then, and most steps need not rescale. The same maximum divides in the end, so that the result stays
+/// exact.
 Value StepLowering::findMaximum() {
   Value before = op.getMax(), own = op.getOwnMax();
   Value now = own ? arith::MaxNumFOp::create(builder, loc, before, own).getResult()
                   : ReduceOp::create(builder, loc, ReduceKind::Max, op.getScores(), before).getResult();
-  if (op.getLazy()) {
+  if (op.getRescaleOnGrowth()) {
     constexpr float octaves = 8;
     Value growth = arith::SubFOp::create(builder, loc, now, before);
     Value scaled = multiply(growth, constant(unit.factor));
@@ -158,7 +159,7 @@ std::pair<Value, Value> StepLowering::buildWeights() {
   Value weight = unit.power(builder, loc, exponent), kept = weight;
   weight.getDefiningOp()->setAttr(weightAttrName, builder.getUnitAttr());
   // Without a pipeline, no pass takes another number for the maximum.
-  if (!hasPipeline && !op.getFixed() && !op.getLazy())
+  if (!hasPipeline && !op.getFixed() && !op.getRescaleOnGrowth())
     weight.getDefiningOp()->setAttr(nonpositiveAttrName, builder.getUnitAttr());
   if (!op.getKept().empty()) {
     Block &region = op.getKept().front();
@@ -214,8 +215,8 @@ void StepLowering::run() {
 /// has all the weight: with its rounding in the divisor, its part is exact again. A power of more than 2^127 would be
 /// none any more: |m c| may not reach 2^31. Null where exponents are exact.
 ///
-/// With lazy rescaling, m is the greatest logit by which the row was rescaled last. That has the weight 2^r; one that
-/// passed it by less than the threshold was rounded from another power, and is as exact as any weight.
+/// With rescaling on growth, m is the greatest logit by which the row was rescaled last. That has the weight 2^r; one
+/// that passed it by less than the threshold was rounded from another power, and is as exact as any weight.
 static Value buildWeightOfMaximum(OpBuilder &builder, SoftmaxEndOp op, Reference reference) {
   ExponentUnit unit = op.getUnit();
   Value exponent;

@@ -93,7 +93,7 @@ struct MaximaFirst : attnc::tile::impl::TileMaximaFirstBase<MaximaFirst> {
   void runOnOperation() override {
     // With maxima of the steps before, nothing waits for a step's own.
     auto pipeline = getOperation().getPipelineAttr();
-    if (!pipeline || pipeline.getOptimistic())
+    if (!pipeline || pipeline.getRescaling() == attnc::attn::Rescaling::OnOverflow)
       return;
     getOperation()->walk([&](SoftmaxOp softmax) { numHoisted += hoist(softmax); });
   }

@@ -68,7 +68,7 @@ def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
     element. All weights of a row keep the same scale, but the weight of the row's maximum is no longer a power of two, so
     it is rounded; `tile.softmax_end` corrects the divisor by that rounding error (`rounded`).
 
-    f16 has too little range for the rounding error of large products. With `optimistic`, its exponents become `split`,
+    f16 has too little range for the rounding error of large products. With `rescaling = on_overflow`, its exponents become `split`,
     which has the same scale and also takes one operation where a step reuses the running maxima.
   }];
 }
@@ -83,17 +83,17 @@ def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {
   let statistics = [Statistic<"numHoisted", "hoisted", "Row maxima taken before a function">];
 }
 
-def TileTrustMaxima : Pass<"tile-trust-maxima", "::attnc::tile::ProgramOp"> {
+def TileRescaleOnOverflow : Pass<"tile-rescale-on-overflow", "::attnc::tile::ProgramOp"> {
   let summary = "Reuses the running row maxima, and rescales only where weights outgrow them";
   let description = [{
-    For programs with an `optimistic` pipeline, after `tile-pipeline`: a step computes its weights with the maxima that
+    For programs with `rescaling = on_overflow`, after `tile-pipeline`: a step computes its weights with the maxima that
     the loop carries, and does not look for new ones. Where its row sums come near the limit of their type, or a row has
     no maximum yet, a branch repeats the step with new maxima. The loop also carries the greatest sum that a lane had in
     any step: where one key has nearly all of a row's weight, that sum tells by how much the weight was rounded for the
     product, and `tile.softmax_end` corrects the divisor.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
-  let statistics = [Statistic<"numTrusting", "trusting", "Loops whose steps trust the maxima before">];
+  let statistics = [Statistic<"numReusing", "reusing", "Loops whose steps reuse the running maxima">];
 }
 
 def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {
@@ -145,7 +145,7 @@ def TileInsertSync : Pass<"tile-insert-sync", "::attnc::tile::ProgramOp"> {
   let description = [{
     In consumers, each product becomes a start and a wait. The wait comes before its result, or a register or buffer that
     it reads, is next touched. A buffer is released after the wait for the last product that reads it. With `ping_pong`,
-    consumers take turns at starting products; with `optimistic` as well, a consumer in a loop keeps its turn until it
+    consumers take turns at starting products; with `rescaling = on_overflow` as well, a consumer in a loop keeps its turn until it
     waits for the product in flight.
   }];
 }

@@ -187,7 +187,8 @@ void RoleSplitter::fillConsumer(PersistentOp each) {
                                       [&](OpOperand &use) { return each->isProperAncestor(use.getOwner()); });
   for (LoadOp load : shared) {
     OpBuilder at(load);
-    auto get = GetOp::create(at, load.getLoc(), SlotType::get(at.getContext(), load.getType()), rings.lookup(load));
+    auto get =
+        GetOp::create(at, load.getLoc(), SharedTileType::get(at.getContext(), load.getType()), rings.lookup(load));
     for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
       use.set(get);
     load.erase();
@@ -220,7 +221,7 @@ void RoleSplitter::stageStores() {
                                                                              : type.getDimSize(1);
     builder.setInsertionPointToStart(&body);
     auto tile = VectorType::get({type.getDimSize(0), columns}, type.getElementType());
-    Value buffer = BufferOp::create(builder, loc, SlotType::get(builder.getContext(), tile), IntegerAttr());
+    Value buffer = BufferOp::create(builder, loc, SharedTileType::get(builder.getContext(), tile), IntegerAttr());
     store.getBufferMutable().assign(buffer);
   });
 }

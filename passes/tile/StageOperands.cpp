@@ -172,7 +172,7 @@ void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
 
   builder.setInsertionPointAfter(loop);
   Value ring = rings.lookup(load);
-  GetOp::create(builder, loc, SlotType::get(builder.getContext(), load.getType()), ring);
+  GetOp::create(builder, loc, SharedTileType::get(builder.getContext(), load.getType()), ring);
   ReleaseOp::create(builder, loc, ring);
   ++numAhead;
 }
@@ -181,7 +181,7 @@ void OperandStager::replaceByGet(LoadOp load) {
   Operation *last = findLastUse(load);
   builder.setInsertionPoint(load);
   Value ring = rings.lookup(load);
-  auto get = GetOp::create(builder, loc, SlotType::get(builder.getContext(), load.getType()), ring);
+  auto get = GetOp::create(builder, loc, SharedTileType::get(builder.getContext(), load.getType()), ring);
   for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
     use.set(get);
   builder.setInsertionPointAfter(last);

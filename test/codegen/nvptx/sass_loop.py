@@ -24,7 +24,7 @@ def fail(message, lines=()):
 
 def facts(tile):
     """The instructions of either product, as the tile program says."""
-    keys = re.search(r"tile\.start .* transposed : .*!tile\.slot<vector<(\d+)x(\d+)x\w+>>, vector<", tile)
+    keys = re.search(r"tile\.start .* transposed : .*!tile\.shared<vector<(\d+)x(\d+)x\w+>>, vector<", tile)
     if not keys:
         fail("expected a product with keys in the tile program")
     key_tile, dims = map(int, keys.groups())

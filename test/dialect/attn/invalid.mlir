@@ -650,9 +650,9 @@ func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stag
 // -----
 
 // Room to grow is for weights that may.
-// expected-error@+1 {{expected headroom with optimistic = true alone, got 6}}
+// expected-error@+1 {{expected headroom with rescaling = on_overflow alone, got 6}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
-                                                        consumer_registers = 240, lazy = true, epilogue = direct, headroom = 6>}
+                                                        consumer_registers = 240, rescaling = on_growth, epilogue = direct, headroom = 6>}
 
 // -----
 

@@ -22,7 +22,7 @@ func.func private @ring_of_rows(!tile.ring<2 x vector<8xf16>>)
 // -----
 
 // expected-error@+1 {{expected a tile, a vector of rank 2, got 'vector<8xf16>'}}
-func.func private @slot_of_rows(!tile.slot<vector<8xf16>>)
+func.func private @shared_rows(!tile.shared<vector<8xf16>>)
 
 // -----
 
@@ -117,7 +117,7 @@ func.func @ring_outside() {
 
 func.func @buffer_outside() {
   // expected-error@+1 {{op expects parent op 'tile.program'}}
-  %b = tile.buffer : !tile.slot<vector<8x16xf16>>
+  %b = tile.buffer : !tile.shared<vector<8x16xf16>>
   return
 }
 
@@ -172,16 +172,16 @@ func.func @put_element(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?xb
 // -----
 
 func.func @get_other(%ring: !tile.ring<2 x vector<8x16xf16>>) {
-  // expected-error@+1 {{op expected a slot of 'vector<8x16xf16>', got '!tile.slot<vector<16x8xf16>>'}}
-  %s = tile.get %ring : !tile.ring<2 x vector<8x16xf16>> -> !tile.slot<vector<16x8xf16>>
+  // expected-error@+1 {{op expected a tile of 'vector<8x16xf16>', got '!tile.shared<vector<16x8xf16>>'}}
+  %s = tile.get %ring : !tile.ring<2 x vector<8x16xf16>> -> !tile.shared<vector<16x8xf16>>
   return
 }
 
 // -----
 
 func.func @get_number(%ring: !tile.ring<2 x index>) {
-  // expected-error@+1 {{op expected a slot of 'index', got '!tile.slot<vector<16x8xf16>>'}}
-  %s = tile.get %ring : !tile.ring<2 x index> -> !tile.slot<vector<16x8xf16>>
+  // expected-error@+1 {{op expected a tile of 'index', got '!tile.shared<vector<16x8xf16>>'}}
+  %s = tile.get %ring : !tile.ring<2 x index> -> !tile.shared<vector<16x8xf16>>
   return
 }
 
@@ -195,36 +195,36 @@ func.func @put_group(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?x?xf
 
 // -----
 
-func.func @via_rows(%t: vector<8x16xf16>, %b: !tile.slot<vector<4x16xf16>>, %v: memref<?x?xf16>, %n: index) {
+func.func @via_rows(%t: vector<8x16xf16>, %b: !tile.shared<vector<4x16xf16>>, %v: memref<?x?xf16>, %n: index) {
   // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<4x16xf16>'}}
-  tile.store %t via %b : !tile.slot<vector<4x16xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+  tile.store %t via %b : !tile.shared<vector<4x16xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
     : vector<8x16xf16>, memref<?x?xf16>
   return
 }
 
 // -----
 
-func.func @via_columns(%t: vector<8x16xf16>, %b: !tile.slot<vector<8x32xf16>>, %v: memref<?x?xf16>, %n: index) {
+func.func @via_columns(%t: vector<8x16xf16>, %b: !tile.shared<vector<8x32xf16>>, %v: memref<?x?xf16>, %n: index) {
   // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<8x32xf16>'}}
-  tile.store %t via %b : !tile.slot<vector<8x32xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+  tile.store %t via %b : !tile.shared<vector<8x32xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
     : vector<8x16xf16>, memref<?x?xf16>
   return
 }
 
 // -----
 
-func.func @via_element(%t: vector<8x16xf16>, %b: !tile.slot<vector<8x16xbf16>>, %v: memref<?x?xf16>, %n: index) {
+func.func @via_element(%t: vector<8x16xf16>, %b: !tile.shared<vector<8x16xbf16>>, %v: memref<?x?xf16>, %n: index) {
   // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<8x16xbf16>'}}
-  tile.store %t via %b : !tile.slot<vector<8x16xbf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+  tile.store %t via %b : !tile.shared<vector<8x16xbf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
     : vector<8x16xf16>, memref<?x?xf16>
   return
 }
 
 // -----
 
-func.func @via_of_rows(%t: vector<8xf16>, %b: !tile.slot<vector<8x16xf16>>, %v: memref<?xf16>, %n: index) {
+func.func @via_of_rows(%t: vector<8xf16>, %b: !tile.shared<vector<8x16xf16>>, %v: memref<?xf16>, %n: index) {
   // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8xf16>', got 'vector<8x16xf16>'}}
-  tile.store %t via %b : !tile.slot<vector<8x16xf16>>, %v[%n] axes [0] below(%n) : vector<8xf16>, memref<?xf16>
+  tile.store %t via %b : !tile.shared<vector<8x16xf16>>, %v[%n] axes [0] below(%n) : vector<8xf16>, memref<?xf16>
   return
 }
 
@@ -234,36 +234,36 @@ func.func @via_of_rows(%t: vector<8xf16>, %b: !tile.slot<vector<8x16xf16>>, %v: 
 
 // -----
 
-func.func @start_result(%a: !tile.slot<vector<8x16xf16>>, %b: !tile.slot<vector<4x16xf16>>, %c: vector<8x4xf32>) {
+func.func @start_result(%a: !tile.shared<vector<8x16xf16>>, %b: !tile.shared<vector<4x16xf16>>, %c: vector<8x4xf32>) {
   // expected-error@+1 {{op expected a result of 'vector<8x4xf32>' in flight, got '!tile.pending<vector<4x8xf32>>'}}
   %s = tile.start %a, %b, %c transposed
-    : !tile.slot<vector<8x16xf16>>, !tile.slot<vector<4x16xf16>>, vector<8x4xf32> -> !tile.pending<vector<4x8xf32>>
+    : !tile.shared<vector<8x16xf16>>, !tile.shared<vector<4x16xf16>>, vector<8x4xf32> -> !tile.pending<vector<4x8xf32>>
   return
 }
 
 // -----
 
-func.func @start_depth(%a: !tile.slot<vector<8x16xf16>>, %b: !tile.slot<vector<4x24xf16>>, %c: vector<8x4xf32>) {
+func.func @start_depth(%a: !tile.shared<vector<8x16xf16>>, %b: !tile.shared<vector<4x24xf16>>, %c: vector<8x4xf32>) {
   // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf16>' and 'vector<4x24xf16>' into 'vector<8x4xf32>'}}
   %s = tile.start %a, %b, %c transposed
-    : !tile.slot<vector<8x16xf16>>, !tile.slot<vector<4x24xf16>>, vector<8x4xf32> -> !tile.pending<vector<8x4xf32>>
+    : !tile.shared<vector<8x16xf16>>, !tile.shared<vector<4x24xf16>>, vector<8x4xf32> -> !tile.pending<vector<8x4xf32>>
   return
 }
 
 // -----
 
-func.func @start_transposed(%a: vector<8x16xf16>, %b: !tile.slot<vector<4x16xf16>>, %c: vector<8x4xf32>) {
+func.func @start_transposed(%a: vector<8x16xf16>, %b: !tile.shared<vector<4x16xf16>>, %c: vector<8x4xf32>) {
   // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf16>' and 'vector<4x16xf16>' into 'vector<8x4xf32>'}}
   %s = tile.start %a, %b, %c
-    : vector<8x16xf16>, !tile.slot<vector<4x16xf16>>, vector<8x4xf32> -> !tile.pending<vector<8x4xf32>>
+    : vector<8x16xf16>, !tile.shared<vector<4x16xf16>>, vector<8x4xf32> -> !tile.pending<vector<8x4xf32>>
   return
 }
 
 // -----
 
-func.func @mma_slots(%a: !tile.slot<vector<8x16xf16>>, %b: !tile.slot<vector<4x16xf16>>, %c: vector<4x4xf32>) {
+func.func @mma_shared(%a: !tile.shared<vector<8x16xf16>>, %b: !tile.shared<vector<4x16xf16>>, %c: vector<4x4xf32>) {
   // expected-error@+1 {{op expected shapes of a product, got 'vector<8x16xf16>' and 'vector<4x16xf16>' into 'vector<4x4xf32>'}}
-  %s = tile.mma %a, %b, %c transposed : !tile.slot<vector<8x16xf16>>, !tile.slot<vector<4x16xf16>>, vector<4x4xf32>
+  %s = tile.mma %a, %b, %c transposed : !tile.shared<vector<8x16xf16>>, !tile.shared<vector<4x16xf16>>, vector<4x4xf32>
   return
 }
 

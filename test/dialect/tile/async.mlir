@@ -25,7 +25,7 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
   // CHECK: %[[T:.*]] = tile.ring : <2 x index>
   %t = tile.ring : !tile.ring<2 x index>
   // CHECK: %[[B:.*]] = tile.buffer {offset = 1024 : i64} : <vector<128x32xbf16>>
-  %b = tile.buffer {offset = 1024} : !tile.slot<vector<128x32xbf16>>
+  %b = tile.buffer {offset = 1024} : !tile.shared<vector<128x32xbf16>>
   // CHECK: tile.role <producer> warpgroups 1 registers 24 {
   // CHECK-NEXT: tile.persistent from %[[T]] : !tile.ring<2 x index> {
   // CHECK-NEXT: ^bb0(%[[N:.*]]: index):
@@ -50,19 +50,19 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
       // CHECK-NEXT: %{{.*}}, %{{.*}} = tile.part of 128
       %first, %end = tile.part of 128
       // CHECK-NEXT: %[[QS:.*]] = tile.get %[[Q]] : <1 x vector<128x64xbf16>> -> <vector<128x64xbf16>>
-      %qs = tile.get %q : !tile.ring<1 x vector<128x64xbf16>> -> !tile.slot<vector<128x64xbf16>>
+      %qs = tile.get %q : !tile.ring<1 x vector<128x64xbf16>> -> !tile.shared<vector<128x64xbf16>>
       // CHECK-NEXT: %[[KS:.*]] = tile.get %[[K]] : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
-      %ks = tile.get %k : !tile.ring<2 x vector<64x64xbf16>> -> !tile.slot<vector<64x64xbf16>>
+      %ks = tile.get %k : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
       // CHECK-NEXT: tile.ping_pong <wait>
       tile.ping_pong <wait>
-      // CHECK-NEXT: %[[S:.*]] = tile.start %[[QS]], %[[KS]], %{{.*}} transposed : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
+      // CHECK-NEXT: %[[S:.*]] = tile.start %[[QS]], %[[KS]], %{{.*}} transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
       %s = tile.start %qs, %ks, %zero transposed
-        : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32>
+        : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32>
         -> !tile.pending<vector<128x64xf32>>
       // CHECK-NEXT: tile.ping_pong <arrive>
       tile.ping_pong <arrive>
-      // CHECK-NEXT: tile.skip %[[KS]] transposed : !tile.slot<vector<64x64xbf16>>
-      tile.skip %ks transposed : !tile.slot<vector<64x64xbf16>>
+      // CHECK-NEXT: tile.skip %[[KS]] transposed : !tile.shared<vector<64x64xbf16>>
+      tile.skip %ks transposed : !tile.shared<vector<64x64xbf16>>
       // CHECK-NEXT: tile.sched_barrier
       tile.sched_barrier
       // CHECK-NEXT: %[[L:.*]] = tile.await %[[S]] : <vector<128x64xf32>> -> vector<128x64xf32>
@@ -70,9 +70,9 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
       // CHECK-NEXT: tile.release %[[K]] : <2 x vector<64x64xbf16>>
       tile.release %k : !tile.ring<2 x vector<64x64xbf16>>
       // A product that is not in flight may read shared memory too.
-      // CHECK-NEXT: %[[P:.*]] = tile.mma %[[QS]], %[[KS]], %[[L]] : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32>
+      // CHECK-NEXT: %[[P:.*]] = tile.mma %[[QS]], %[[KS]], %[[L]] : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32>
       %p = tile.mma %qs, %ks, %l
-        : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32>
+        : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32>
       // CHECK-NEXT: %[[PARTS:.*]] = tile.lane_partial %{{.*}} : vector<128xf32>
       %parts = tile.lane_partial %rows : vector<128xf32>
       // CHECK-NEXT: %[[MORE:.*]] = tile.reduce <add> %[[L]], %[[PARTS]] partial : vector<128x64xf32>, vector<128xf32>
@@ -87,8 +87,8 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
         %w = arith.truncf %z : f32 to bf16
         tile.yield %w : bf16
       } {mostly_one} -> vector<128x64xbf16>
-      // CHECK: tile.store %[[OUT]] via %[[B]] : !tile.slot<vector<128x32xbf16>>, %[[O]][%[[N]], %[[N]]] axes [0, 1] below(%[[N]], %[[N]]) : vector<128x64xbf16>, memref<?x?xbf16>
-      tile.store %out via %b : !tile.slot<vector<128x32xbf16>>, %o[%n, %n] axes [0, 1] below(%n, %n)
+      // CHECK: tile.store %[[OUT]] via %[[B]] : !tile.shared<vector<128x32xbf16>>, %[[O]][%[[N]], %[[N]]] axes [0, 1] below(%[[N]], %[[N]]) : vector<128x64xbf16>, memref<?x?xbf16>
+      tile.store %out via %b : !tile.shared<vector<128x32xbf16>>, %o[%n, %n] axes [0, 1] below(%n, %n)
         : vector<128x64xbf16>, memref<?x?xbf16>
     }
   }
@@ -97,8 +97,8 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
 
 // Types by themselves.
 
-// CHECK: func.func private @types(!tile.ring<3 x vector<8x16xf16>>, !tile.ring<1 x index>, !tile.slot<vector<8x16xf16>>, !tile.pending<vector<8x16xf32>>)
-func.func private @types(!tile.ring<3 x vector<8x16xf16>>, !tile.ring<1 x index>, !tile.slot<vector<8x16xf16>>,
+// CHECK: func.func private @types(!tile.ring<3 x vector<8x16xf16>>, !tile.ring<1 x index>, !tile.shared<vector<8x16xf16>>, !tile.pending<vector<8x16xf32>>)
+func.func private @types(!tile.ring<3 x vector<8x16xf16>>, !tile.ring<1 x index>, !tile.shared<vector<8x16xf16>>,
                          !tile.pending<vector<8x16xf32>>)
 
 // CHECK: func.func private @attributes() attributes {x.r = #tile.role_kind<consumer>, x.t = #tile.ping_pong_kind<arrive>}

@@ -620,9 +620,9 @@ func.func @softmax_scale(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
 
 // -----
 
-func.func @softmax_lazy(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
-  // expected-error@+1 {{op a fixed maximum never grows: 'lazy' and 'fixed' exclude each other}}
-  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) {fixed, lazy, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+func.func @softmax_on_growth(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
+  // expected-error@+1 {{op a fixed maximum never grows: 'rescale_on_growth' and 'fixed' exclude each other}}
+  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) {fixed, rescale_on_growth, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
   return
 }
 

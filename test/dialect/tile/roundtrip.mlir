@@ -178,13 +178,13 @@ func.func @softmax(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>,
   // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index):
   // CHECK-NEXT: arith.cmpi
   // CHECK-NEXT: tile.yield %{{.*}} : i1
-  // CHECK-NEXT: } {lazy, scale = 1.000000e+00 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
+  // CHECK-NEXT: } {rescale_on_growth, scale = 1.000000e+00 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
   %half = arith.constant 0.5 : f32
   %m2, %l2, %p2, %r2 = tile.softmax %s, %m1, %l1 at(%i, %i) own %m : vector<16xf32> renewed %padding : vector<16xi1> times %half where {
   ^bb0(%row: index, %col: index):
     %keep = arith.cmpi ne, %row, %col : index
     tile.yield %keep : i1
-  } {lazy, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
+  } {rescale_on_growth, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
   // CHECK: tile.softmax_end %{{.*}}, %{{.*}} padding %{{.*}} : vector<16xi1> sink %{{.*}} : vector<16xf32> greatest %{{.*}} : vector<16xf32> {approximate, rounded = bf16, scale = 1.000000e+00 : f32} : vector<16xf32>
   %f, %lse = tile.softmax_end %m2, %l2 padding %padding : vector<16xi1> sink %m : vector<16xf32> greatest %l : vector<16xf32> {approximate, rounded = bf16, scale = 1.0 : f32} : vector<16xf32>
   return

@@ -18,7 +18,7 @@ _REGISTERS = 65536
 # What fields of a pipeline become when a schedule is made plain, from the most telling on.
 _PLAIN: dict[str, tuple[Field, ...]] = {
     "consumers": (1, 2), "stages": (2, 1), "query_stages": (1,), "headroom": (0,), "section_bytes": (0,),
-    "epilogue": ("direct",),
+    "epilogue": ("direct",), "rescaling": ("each_step",),
 }
 
 # What hardly any machine can have.
@@ -30,7 +30,7 @@ _WRONG_PIPELINE: dict[str, list[Field]] = {
     "consumers": [0, 1, 3, 5, 9, 1 << 40, 1 << 62], "stages": [0, 33, 1 << 20, 1 << 40, 1 << 62], "query_stages": [0, 9, 33, 1 << 40, 1 << 62],
     "producer_registers": [0, 8, 16, 25, 240, 248, 1 << 62], "consumer_registers": [0, 24, 40, 236, 256, 1 << 62],
     "headroom": [6, 40, 61, 1000], "section_bytes": [(1 << 63) - 1], "staging": ["tma", "cp_async"], "epilogue": ["staged", "slabs"],
-    "optimistic": [True], "lazy": [True], "early": [True], "ping_pong": [True], "dynamic": [True],
+    "rescaling": ["on_growth", "on_overflow"], "early": [True], "ping_pong": [True], "dynamic": [True],
 }
 
 
@@ -165,14 +165,14 @@ def _draw_tma(rng: random.Random, problem: Problem) -> Schedule:
             break
     pipeline |= {"producer_registers": producer, "consumer_registers": registers}
     if (kind := rng.random()) < 0.75:
-        pipeline["lazy" if kind < 0.25 else "optimistic"] = True
+        pipeline["rescaling"] = "on_growth" if kind < 0.25 else "on_overflow"
     _flags(rng, pipeline, {"own_keys": 0.4, "ping_pong": 0.5, "by_row": 0.5})
     pipeline["epilogue"] = rng.choice(["staged", "slabs", "direct"])
     _flags(rng, pipeline, {"dynamic": 0.6})
     if rng.random() < 0.3:
         pipeline["section_bytes"] = rng.choice([1, 4096, 65536, 1 << 20, 31457280, 1 << 40])
     _flags(rng, pipeline, {"block_mask": 0.4, "early": 0.3})
-    if "optimistic" in pipeline and rng.random() < 0.6:
+    if pipeline.get("rescaling") == "on_overflow" and rng.random() < 0.6:
         # f16 has 15 octaves above 1, and fewer below that keep their digits.
         pipeline["headroom"] = rng.choice([1, 3, 6, 6, 8, 10] if problem.element == "f16" else [1, 6, 20, 40, 40, 60])
     while True:
@@ -188,7 +188,9 @@ def _draw_cp_async(rng: random.Random, problem: Problem) -> Schedule:
         "consumers": consumers, "stages": rng.choice([1, 1, 2, 2, 3, 4]), "query_stages": rng.choice([1, 1, 1, 2]),
         "producer_registers": 0, "consumer_registers": 0,
     }
-    _flags(rng, pipeline, {"lazy": 0.5, "by_row": 0.3})
+    if rng.random() < 0.5:
+        pipeline["rescaling"] = "on_growth"
+    _flags(rng, pipeline, {"by_row": 0.3})
     pipeline["epilogue"] = "direct"
     if rng.random() < 0.3:
         pipeline["section_bytes"] = rng.choice([1, 4096, 65536, 31457280])

@@ -8,7 +8,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @threads(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected at most 7 consumers, since a block has up to 1024 threads, got 8}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 512, key_tile = 32, panel = 64, pipeline = <consumers = 8, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, optimistic = true, epilogue = direct, headroom = 0>>)
+      schedule(#attn.schedule<query_tile = 512, key_tile = 32, panel = 64, pipeline = <consumers = 8, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, rescaling = on_overflow, epilogue = direct, headroom = 0>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -22,7 +22,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     // expected-error@+1 {{expected headroom up to 8 for f16, got 9}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, optimistic = true, epilogue = direct, headroom = 9>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, rescaling = on_overflow, epilogue = direct, headroom = 9>>)
       : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     return %o : tensor<?x?x4x64xf16>
   }
@@ -33,7 +33,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @half_fits(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, optimistic = true, epilogue = direct, headroom = 8>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, rescaling = on_overflow, epilogue = direct, headroom = 8>>)
       : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     return %o : tensor<?x?x4x64xf16>
   }
@@ -47,7 +47,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @sinks(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>, %sinks: tensor<4x1xf32>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected headroom up to 0 with sinks, got 1}}
     %o = attn.forward %q, %k, %v sinks(%sinks : tensor<4x1xf32>)
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, optimistic = true, epilogue = direct, headroom = 1>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, rescaling = on_overflow, epilogue = direct, headroom = 1>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -61,7 +61,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @dropout(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>, %seed: i64) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected headroom up to 0 for bf16 under dropout, got 40}}
     %o = attn.forward %q, %k, %v dropout(0.5, %seed)
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, optimistic = true, epilogue = direct, headroom = 40>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, rescaling = on_overflow, epilogue = direct, headroom = 40>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -72,7 +72,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @dropout_of_half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>, %seed: i64) -> tensor<?x?x4x64xf16> {
     %o = attn.forward %q, %k, %v dropout(0.5, %seed)
-      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, optimistic = true, epilogue = direct, headroom = 6>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 80, rescaling = on_overflow, epilogue = direct, headroom = 6>>)
       : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
     return %o : tensor<?x?x4x64xf16>
   }

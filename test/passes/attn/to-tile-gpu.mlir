@@ -62,7 +62,7 @@ func.func @sections(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: te
 
 // -----
 
-// Without, all tiles of a head come in a row. With `lazy`, a maximum that grew by no more than 8 in log2 units stays, and
+// Without, all tiles of a head come in a row. With `on_growth`, a maximum that grew by no more than 8 in log2 units stays, and
 // so does the output in most steps.
 
 // CHECK-LABEL: tile.program @all_tile(
@@ -87,7 +87,7 @@ func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, lazy = true, epilogue = direct>>)
+                                        consumer_registers = 240, rescaling = on_growth, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
 }

@@ -22,7 +22,7 @@ tile.program @layout(%tile: index)
   %k = tile.ring : !tile.ring<3 x vector<64x96xbf16>>
   %s = tile.ring : !tile.ring<1 x vector<8x128xi8>>
   %n = tile.ring : !tile.ring<2 x index>
-  %o = tile.buffer : !tile.slot<vector<128x64xbf16>>
+  %o = tile.buffer : !tile.shared<vector<128x64xbf16>>
   tile.return
 }
 
@@ -110,7 +110,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     %q = tile.ring : !tile.ring<1 x vector<128x256xbf16>>
     %k = tile.ring : !tile.ring<2 x vector<64x256xbf16>>
     %v = tile.ring : !tile.ring<3 x vector<64x256xbf16>>
-    %o = tile.buffer : !tile.slot<vector<128x64xbf16>>
+    %o = tile.buffer : !tile.shared<vector<128x64xbf16>>
     tile.return
   }
 }

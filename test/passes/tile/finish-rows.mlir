@@ -39,7 +39,7 @@ func.func @full(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn
   %o, %lse = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, optimistic = true, by_row = true,
+                                        consumer_registers = 240, rescaling = on_overflow, by_row = true,
                                         epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> (!t, tensor<?x1x?xf32>)
   return %o, %lse : !t, tensor<?x1x?xf32>
@@ -67,7 +67,7 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> (!t, tensor<?x1x?xf32>)
   return %o, %lse : !t, tensor<?x1x?xf32>

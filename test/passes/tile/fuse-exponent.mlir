@@ -2,7 +2,7 @@
 // RUN: attnc-opt %s --tile-fuse-exponent | FileCheck %s
 
 #pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
-#optimistic = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, optimistic = true, epilogue = direct>
+#on_overflow = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, rescaling = on_overflow, epilogue = direct>
 
 // Exponents of bf16 are fused, and the divisor takes in what the weight of the maximum is rounded by.
 
@@ -68,11 +68,11 @@ tile.program @branch(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %h
 // Weights in f16 could overflow where the rounding of a large maximum is off by much: their exponents are split, which are one
 // operation too where steps trust the maxima before,
 
-// CHECK-LABEL: tile.program @optimistic_f16(
+// CHECK-LABEL: tile.program @on_overflow_f16(
 // CHECK: tile.softmax %{{.*}} {exponent = #tile.exponent<split>,
 // CHECK: tile.softmax_end %{{.*}} {exponent = #tile.exponent<split>, octaves, rounded = f16,
-tile.program @optimistic_f16(%view: memref<?x?xf16>, %o: memref<?x?xf32>, %some: i1, %high: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #optimistic} {
+tile.program @on_overflow_f16(%view: memref<?x?xf16>, %o: memref<?x?xf32>, %some: i1, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #on_overflow} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>

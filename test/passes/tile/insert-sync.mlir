@@ -74,10 +74,10 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
       %zero = arith.constant dense<0.0> : vector<128x64xf32>
       %out0 = arith.constant dense<0.0> : vector<128x128xf32>
       %none = arith.constant dense<0xFF800000> : vector<128xf32>
-      %k0 = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.slot<vector<128x128xbf16>>
+      %k0 = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.shared<vector<128x128xbf16>>
       %s0 = tile.mma %q, %k0, %zero transposed
-        : !tile.slot<vector<128x128xbf16>>, !tile.slot<vector<64x128xbf16>>, vector<128x64xf32>
+        : !tile.shared<vector<128x128xbf16>>, !tile.shared<vector<64x128xbf16>>, vector<128x64xf32>
       %m0 = tile.reduce <max> %s0, %none : vector<128x64xf32>, vector<128xf32>
       %p0:2 = tile.map tiles(%s0 : vector<128x64xf32>) rows(%m0 : vector<128xf32>) cols() at(%c0, %c0) {
       ^bb0(%x: f32, %y: f32, %i: index, %j: index):
@@ -89,11 +89,11 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
       %t0 = tile.reduce <add> %p0#0, %none : vector<128x64xf32>, vector<128xf32>
       %f:4 = scf.for %t = %c64 to %high step %c64 iter_args(%out = %out0, %max = %m0, %sum = %t0, %w = %p0#1)
           -> (vector<128x128xf32>, vector<128xf32>, vector<128xf32>, vector<128x64xbf16>) {
-        %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
+        %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
         %s = tile.mma %q, %k, %zero transposed
-          : !tile.slot<vector<128x128xbf16>>, !tile.slot<vector<64x128xbf16>>, vector<128x64xf32>
-        %v = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-        %a = tile.mma %w, %v, %out : vector<128x64xbf16>, !tile.slot<vector<64x128xbf16>>, vector<128x128xf32>
+          : !tile.shared<vector<128x128xbf16>>, !tile.shared<vector<64x128xbf16>>, vector<128x64xf32>
+        %v = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+        %a = tile.mma %w, %v, %out : vector<128x64xbf16>, !tile.shared<vector<64x128xbf16>>, vector<128x128xf32>
         %m = tile.reduce <max> %s, %max : vector<128x64xf32>, vector<128xf32>
         %shrink = arith.subf %max, %m : vector<128xf32>
         %p:2 = tile.map tiles(%s : vector<128x64xf32>) rows(%m : vector<128xf32>) cols() at(%c0, %t) {
@@ -111,8 +111,8 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
         } -> vector<128x128xf32>
         scf.yield %u, %m, %l, %p#1 : vector<128x128xf32>, vector<128xf32>, vector<128xf32>, vector<128x64xbf16>
       }
-      %v1 = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-      %a1 = tile.mma %f#3, %v1, %f#0 : vector<128x64xbf16>, !tile.slot<vector<64x128xbf16>>, vector<128x128xf32>
+      %v1 = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+      %a1 = tile.mma %f#3, %v1, %f#0 : vector<128x64xbf16>, !tile.shared<vector<64x128xbf16>>, vector<128x128xf32>
       tile.store %a1, %O[%c0, %c0] axes [0, 1] below(%high, %c128) : vector<128x128xf32>, memref<?x?xf32>
     }
   }
@@ -144,7 +144,7 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, optimistic = true, ping_pong = true, by_row = true, epilogue = direct>} {
+                                          consumer_registers = 240, rescaling = on_overflow, ping_pong = true, by_row = true, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
   %W = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
@@ -159,10 +159,10 @@ tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
       %zero = arith.constant dense<0.0> : vector<128x64xf32>
       %out0 = arith.constant dense<0.0> : vector<128x128xf32>
       %none = arith.constant dense<0xFF800000> : vector<128xf32>
-      %k0 = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.slot<vector<128x128xbf16>>
+      %k0 = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.shared<vector<128x128xbf16>>
       %s0 = tile.mma %q, %k0, %zero transposed
-        : !tile.slot<vector<128x128xbf16>>, !tile.slot<vector<64x128xbf16>>, vector<128x64xf32>
+        : !tile.shared<vector<128x128xbf16>>, !tile.shared<vector<64x128xbf16>>, vector<128x64xf32>
       %m0 = tile.reduce <max> %s0, %none : vector<128x64xf32>, vector<128xf32>
       %p0:2 = tile.map tiles(%s0 : vector<128x64xf32>) rows(%m0 : vector<128xf32>) cols() at(%c0, %c0) {
       ^bb0(%x: f32, %y: f32, %i: index, %j: index):
@@ -174,11 +174,11 @@ tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
       %t0 = tile.reduce <add> %p0#0, %none : vector<128x64xf32>, vector<128xf32>
       %f:4 = scf.for %t = %c64 to %high step %c64 iter_args(%out = %out0, %max = %m0, %sum = %t0, %w = %p0#1)
           -> (vector<128x128xf32>, vector<128xf32>, vector<128xf32>, vector<128x64xbf16>) {
-        %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
+        %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
         %s = tile.mma %q, %k, %zero transposed
-          : !tile.slot<vector<128x128xbf16>>, !tile.slot<vector<64x128xbf16>>, vector<128x64xf32>
-        %v = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-        %a = tile.mma %w, %v, %out : vector<128x64xbf16>, !tile.slot<vector<64x128xbf16>>, vector<128x128xf32>
+          : !tile.shared<vector<128x128xbf16>>, !tile.shared<vector<64x128xbf16>>, vector<128x64xf32>
+        %v = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+        %a = tile.mma %w, %v, %out : vector<128x64xbf16>, !tile.shared<vector<64x128xbf16>>, vector<128x128xf32>
         %m = tile.reduce <max> %s, %max : vector<128x64xf32>, vector<128xf32>
         %shrink = arith.subf %max, %m : vector<128xf32>
         %p:2 = tile.map tiles(%s : vector<128x64xf32>) rows(%m : vector<128xf32>) cols() at(%c0, %t) {
@@ -196,8 +196,8 @@ tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
         } -> vector<128x128xf32>
         scf.yield %u, %m, %l, %p#1 : vector<128x128xf32>, vector<128xf32>, vector<128xf32>, vector<128x64xbf16>
       }
-      %v1 = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-      %a1 = tile.mma %f#3, %v1, %f#0 : vector<128x64xbf16>, !tile.slot<vector<64x128xbf16>>, vector<128x128xf32>
+      %v1 = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+      %a1 = tile.mma %f#3, %v1, %f#0 : vector<128x64xbf16>, !tile.shared<vector<64x128xbf16>>, vector<128x128xf32>
       tile.store %a1, %O[%c0, %c0] axes [0, 1] below(%high, %c128) : vector<128x128xf32>, memref<?x?xf32>
     }
   }
@@ -232,10 +232,10 @@ tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %ti
       %zero = arith.constant dense<0.0> : vector<128x64xf32>
       %out0 = arith.constant dense<0.0> : vector<128x128xf32>
       %none = arith.constant dense<0xFF800000> : vector<128xf32>
-      %k0 = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.slot<vector<128x128xbf16>>
+      %k0 = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.shared<vector<128x128xbf16>>
       %s0 = tile.mma %q, %k0, %zero transposed
-        : !tile.slot<vector<128x128xbf16>>, !tile.slot<vector<64x128xbf16>>, vector<128x64xf32>
+        : !tile.shared<vector<128x128xbf16>>, !tile.shared<vector<64x128xbf16>>, vector<128x64xf32>
       %m0 = tile.reduce <max> %s0, %none : vector<128x64xf32>, vector<128xf32>
       %p0:2 = tile.map tiles(%s0 : vector<128x64xf32>) rows(%m0 : vector<128xf32>) cols() at(%c0, %c0) {
       ^bb0(%x: f32, %y: f32, %i: index, %j: index):
@@ -247,11 +247,11 @@ tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %ti
       %t0 = tile.reduce <add> %p0#0, %none : vector<128x64xf32>, vector<128xf32>
       %f:4 = scf.for %t = %c64 to %high step %c64 iter_args(%out = %out0, %max = %m0, %sum = %t0, %w = %p0#1)
           -> (vector<128x128xf32>, vector<128xf32>, vector<128xf32>, vector<128x64xbf16>) {
-        %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
+        %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
         %s = tile.mma %q, %k, %zero transposed
-          : !tile.slot<vector<128x128xbf16>>, !tile.slot<vector<64x128xbf16>>, vector<128x64xf32>
-        %v = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-        %a = tile.mma %w, %v, %out : vector<128x64xbf16>, !tile.slot<vector<64x128xbf16>>, vector<128x128xf32>
+          : !tile.shared<vector<128x128xbf16>>, !tile.shared<vector<64x128xbf16>>, vector<128x64xf32>
+        %v = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+        %a = tile.mma %w, %v, %out : vector<128x64xbf16>, !tile.shared<vector<64x128xbf16>>, vector<128x128xf32>
         %m = tile.reduce <max> %s, %max : vector<128x64xf32>, vector<128xf32>
         %shrink = arith.subf %max, %m : vector<128xf32>
         %p:2 = tile.map tiles(%s : vector<128x64xf32>) rows(%m : vector<128xf32>) cols() at(%c0, %t) {
@@ -269,8 +269,8 @@ tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %ti
         } -> vector<128x128xf32>
         scf.yield %u, %m, %l, %p#1 : vector<128x128xf32>, vector<128xf32>, vector<128xf32>, vector<128x64xbf16>
       }
-      %v1 = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
-      %a1 = tile.mma %f#3, %v1, %f#0 : vector<128x64xbf16>, !tile.slot<vector<64x128xbf16>>, vector<128x128xf32>
+      %v1 = tile.get %W : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
+      %a1 = tile.mma %f#3, %v1, %f#0 : vector<128x64xbf16>, !tile.shared<vector<64x128xbf16>>, vector<128x128xf32>
       tile.store %a1, %O[%c0, %c0] axes [0, 1] below(%high, %c128) : vector<128x128xf32>, memref<?x?xf32>
     }
   }
@@ -312,13 +312,13 @@ tile.program @branch(%S: memref<?xi1>, %O: memref<?xf32>, %high: index, %tile: i
       %c64 = arith.constant 64 : index
       %zero = arith.constant dense<0.0> : vector<128x64xf32>
       %none = arith.constant dense<0xFF800000> : vector<128xf32>
-      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.slot<vector<128x128xbf16>>
+      %q = tile.get %Q : !tile.ring<1 x vector<128x128xbf16>> -> !tile.shared<vector<128x128xbf16>>
       %f = scf.for %t = %c0 to %high step %c64 iter_args(%max = %none) -> (vector<128xf32>) {
         %some = memref.load %S[%t] : memref<?xi1>
         %b = scf.if %some -> (vector<128xf32>) {
-          %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.slot<vector<64x128xbf16>>
+          %k = tile.get %K : !tile.ring<2 x vector<64x128xbf16>> -> !tile.shared<vector<64x128xbf16>>
           %s = tile.mma %q, %k, %zero transposed
-            : !tile.slot<vector<128x128xbf16>>, !tile.slot<vector<64x128xbf16>>, vector<128x64xf32>
+            : !tile.shared<vector<128x128xbf16>>, !tile.shared<vector<64x128xbf16>>, vector<128x64xf32>
           %m = tile.reduce <max> %s, %max : vector<128x64xf32>, vector<128xf32>
           scf.yield %m : vector<128xf32>
         } else {

@@ -83,7 +83,7 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
@@ -102,7 +102,7 @@ func.func @steep(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {att
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t
@@ -119,7 +119,7 @@ func.func @falling(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {a
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
-                                        consumer_registers = 240, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
   return %o : !t

@@ -47,7 +47,7 @@
 // CHECK: scf.yield
 // CHECK: %[[VS:.*]] = tile.get %[[VR]]
 // CHECK-NEXT: tile.mma %[[G]]#1, %[[VS]], %[[G]]#0
-// CHECK: tile.store %{{.*}} via %[[BUFFER]] : !tile.slot<vector<128x128xbf16>>, %[[O]]
+// CHECK: tile.store %{{.*}} via %[[BUFFER]] : !tile.shared<vector<128x128xbf16>>, %[[O]]
 // CHECK-NOT: tile.load
 // CHECK: tile.return
 tile.program @skewed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x128xbf16>,

@@ -45,7 +45,7 @@ module {
         %k0 = tile.get %keys : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
         %qs = tile.get %queries : <1 x vector<128x64xbf16>> -> <vector<128x64xbf16>> // get-queries
         tile.ping_pong <wait>
-        %f0 = tile.start %qs, %k0, %zero transposed : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
+        %f0 = tile.start %qs, %k0, %zero transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
         tile.ping_pong <arrive>
         %s0 = tile.await %f0 : <vector<128x64xf32>> -> vector<128x64xf32>
         tile.release %keys : <2 x vector<64x64xbf16>>
@@ -58,14 +58,14 @@ module {
         %o:2 = scf.for %j = %c64 to %end step %c64 iter_args(%acc = %zero, %p = %p0) -> (vector<128x64xf32>, vector<128x64xbf16>) {
           %kj = tile.get %keys : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>> // get-keys
           tile.ping_pong <wait> // wait
-          %fs = tile.start %qs, %kj, %zero transposed : !tile.slot<vector<128x64xbf16>>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-logits
+          %fs = tile.start %qs, %kj, %zero transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-logits
           %half = tile.map tiles(%acc : vector<128x64xf32>) rows() cols() at(%c0, %c0) {
           ^bb0(%x: f32, %r: index, %c: index):
             %y = arith.mulf %x, %scale : f32
             tile.yield %y : f32
           } -> vector<128x64xf32>
           %vj = tile.get %values : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
-          %fo = tile.start %p, %vj, %half : vector<128x64xbf16>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-values
+          %fo = tile.start %p, %vj, %half : vector<128x64xbf16>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>> // start-values
           tile.ping_pong <arrive> // arrive
           // early-release
           %s = tile.await %fs : <vector<128x64xf32>> -> vector<128x64xf32> // await-logits
@@ -87,7 +87,7 @@ module {
         }
         tile.release %queries : <1 x vector<128x64xbf16>> // release-queries
         %vl = tile.get %values : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
-        %fl = tile.start %o#1, %vl, %o#0 : vector<128x64xbf16>, !tile.slot<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
+        %fl = tile.start %o#1, %vl, %o#0 : vector<128x64xbf16>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>
         %ol = tile.await %fl : <vector<128x64xf32>> -> vector<128x64xf32> // await-last
         tile.release %values : <2 x vector<64x64xbf16>> // release-last
         %r = tile.map tiles(%ol : vector<128x64xf32>) rows() cols() at(%c0, %c0) {
@@ -95,7 +95,7 @@ module {
           %z = arith.truncf %x : f32 to bf16
           tile.yield %z : bf16
         } -> vector<128x64xbf16>
-        tile.store %r via %buffer : !tile.slot<vector<128x64xbf16>>, %out[%i, %c0] axes [0, 1] below(%sq, %c64) : vector<128x64xbf16>, memref<?x64xbf16> // store
+        tile.store %r via %buffer : !tile.shared<vector<128x64xbf16>>, %out[%i, %c0] axes [0, 1] below(%sq, %c64) : vector<128x64xbf16>, memref<?x64xbf16> // store
       }
     }
     tile.return

@@ -305,7 +305,7 @@ func.func @twenty_heads(%q: tensor<?x?x20x16xbf16> {attn.name = "q"}, %k: tensor
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
                             pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
-                                        consumer_registers = 240, optimistic = true, own_keys = true,
+                                        consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true,
                                         section_bytes = 65536>>)
     : (tensor<?x?x20x16xbf16>, tensor<?x?x20x16xbf16>, tensor<?x?x20x16xbf16>)

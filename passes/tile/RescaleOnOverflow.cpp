@@ -1,4 +1,4 @@
-//===- TrustMaxima.cpp - Weights by the maxima so far -----------*- C++ -*-===//
+//===- RescaleOnOverflow.cpp - Weights by the running maxima ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // Row maxima keep weights in the range of their type, and any number near them does: the same one divides in the end.
@@ -18,7 +18,7 @@
 #include <limits>
 
 namespace attnc::tile {
-#define GEN_PASS_DEF_TILETRUSTMAXIMA
+#define GEN_PASS_DEF_TILERESCALEONOVERFLOW
 #include "passes/tile/Passes.h.inc"
 } // namespace attnc::tile
 
@@ -58,7 +58,7 @@ static std::optional<LoopSoftmax> match(scf::ForOp loop) {
   SoftmaxOp step = *steps.begin();
   auto max = findCarried(loop, step.getMax(), step.getNewMax()),
        sum = findCarried(loop, step.getSum(), step.getNewSum());
-  if (!max || !sum || !step.getPartial() || step.getLazy() || step.getFixed())
+  if (!max || !sum || !step.getPartial() || step.getRescaleOnGrowth() || step.getFixed())
     return std::nullopt;
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
     auto scaling = yielded.getDefiningOp<MapOp>();
@@ -264,17 +264,17 @@ void Truster::run() {
 }
 
 namespace {
-struct TrustMaxima : attnc::tile::impl::TileTrustMaximaBase<TrustMaxima> {
+struct RescaleOnOverflow : attnc::tile::impl::TileRescaleOnOverflowBase<RescaleOnOverflow> {
   void runOnOperation() override {
     auto pipeline = getOperation().getPipelineAttr();
-    if (!pipeline || !pipeline.getOptimistic())
+    if (!pipeline || pipeline.getRescaling() != attnc::attn::Rescaling::OnOverflow)
       return;
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
       if (std::optional<LoopSoftmax> softmax = match(loop)) {
         Truster(loop, *softmax).run();
-        ++numTrusting;
+        ++numReusing;
       }
   }
 };

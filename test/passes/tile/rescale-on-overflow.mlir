@@ -1,5 +1,5 @@
 // RUN: attnc-opt %s -split-input-file \
-// RUN:   --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums,tile-assign-stages,tile-pipeline,tile-trust-maxima),canonicalize,cse)" \
+// RUN:   --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums,tile-assign-stages,tile-pipeline,tile-rescale-on-overflow),canonicalize,cse)" \
 // RUN:   | FileCheck %s
 
 // The first step has maxima of its own. The others take those of the steps before, unless what their weights add up to
@@ -35,7 +35,7 @@ tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, optimistic = true, epilogue = direct>} {
+                                          consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -75,7 +75,7 @@ tile.program @half(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, optimistic = true, epilogue = direct>} {
+                                          consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -118,7 +118,7 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, optimistic = true, epilogue = direct>} {
+                                          consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -170,7 +170,7 @@ tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, optimistic = true, epilogue = direct>} {
+                                          consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -200,7 +200,7 @@ tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
 
 // -----
 
-// Without `optimistic`, each step has its own.
+// With `each_step`, each step has its own.
 
 // CHECK-LABEL: tile.program @plain(
 // CHECK: scf.for
@@ -265,7 +265,7 @@ tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, optimistic = true, epilogue = direct>} {
+                                          consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
