@@ -125,6 +125,10 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
     for (Value lengths : {op.getQueryLengths(), op.getKeyLengths()})
       if (lengths && failed(verifySameDim(op, "lengths", tensorType(lengths), 0, "query", query, 0, "S11")))
         return failure();
+  if (op.getQueryLengths() && op.getKeyLengths() &&
+      failed(verifySameDim(op, "query lengths", tensorType(op.getQueryLengths()), 0, "key lengths",
+                           tensorType(op.getKeyLengths()), 0, "S11")))
+    return failure();
   if (op.isPacked() && failed(verifySameDim(op, "query offsets", tensorType(op.getQueryOffsets()), 0, "key offsets",
                                             tensorType(op.getKeyOffsets()), 0, "S11")))
     return failure();

@@ -35,8 +35,8 @@ static LogicalResult checkType(Operation *op, Type type) {
 /// Names go to files, pictures and terminals.
 static LogicalResult checkName(func::FuncOp function, DictionaryAttr attributes) {
   auto name = attributes ? attributes.getAs<StringAttr>("attn.name") : StringAttr();
-  if (name && (name.getValue().size() > longestName || holdsControl(name.getValue())))
-    return function.emitOpError() << "expected attn.name to be of at most " << longestName
+  if (name && (name.getValue().empty() || name.getValue().size() > longestName || holdsControl(name.getValue())))
+    return function.emitOpError() << "expected attn.name to be of 1 to " << longestName
                                   << " characters and none of control, got '" << name.getValue() << "'";
   return success();
 }

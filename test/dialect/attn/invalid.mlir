@@ -480,6 +480,16 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
 
 // -----
 
+// S11: one batch has as many lengths of queries as of keys.
+func.func @kernel(%q: tensor<?x8x4x16xf32>, %k: tensor<?x9x2x16xf32>, %v: tensor<?x9x2x16xf32>, %ql: tensor<3xi32>, %kl: tensor<2xi32>) {
+  // expected-error@+1 {{expected dimension 0 of query lengths and dimension 0 of key lengths to be equal, got 3 and 2 [S11]}}
+  %o = attn.forward %q, %k, %v lengths(query = %ql : tensor<3xi32>, key = %kl : tensor<2xi32>)
+    : (tensor<?x8x4x16xf32>, tensor<?x9x2x16xf32>, tensor<?x9x2x16xf32>) -> tensor<?x8x4x16xf32>
+  return
+}
+
+// -----
+
 // S11: sequences are padded or packed.
 func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2x16xf32>, %n: tensor<?xi32>) {
   // expected-error@+1 {{op expected lengths or varlen, got both [S11]}}

@@ -88,6 +88,7 @@ KINDS = {
     "zero": lambda: spec().replace("%q:", "%q\0:"),
     "escape": lambda: spec().replace("func.func", "func.func\x1b[2J\x07"),
     "escaped-name": lambda: spec().replace('"q"', '"\\1B[2J"'),
+    "empty-name": lambda: spec().replace('"q"', '""'),
     "escaped-function": lambda: named("\\1B[2J"),
     "function": lambda: named("a b"),
     "utf16": lambda: spec().encode("utf-16"),
