@@ -113,9 +113,10 @@ Value RegionEmitter::emitScalarOp(Operation &op) {
   bool narrowFloat = type && type.getWidth() < 32;
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return convert(held(op.getOperand(0)), type);
+  // Narrow floats from outside are widened before the operation that reads them.
+  SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) { return held(operand); });
   Operation *copy = b.clone(op);
-  for (OpOperand &operand : copy->getOpOperands())
-    operand.set(held(operand.get()));
+  copy->setOperands(operands);
   // All that is not the first result is recorded here.
   for (auto [from, to] : llvm::zip(op.getResults(), copy->getResults()))
     values[from] = to;

@@ -120,6 +120,11 @@ static void addBiases(Adder &add) {
       %c = arith.select %some, %none, %cap : f32
       %x = attn.softcap %s, %c)"),
       {{"cap", {1.5}}});
+  add("S4_narrow_maximum_of_a_head", scored({"m: tensor<$Hxf16>"}, R"(%n = attn.load %m[%h] : tensor<$Hxf16>
+      %zero = arith.constant 0.0 : f16
+      %most = arith.maximumf %n, %zero : f16
+      %wide = arith.extf %most : f16 to f32
+      %x = arith.addf %s, %wide : f32)"));
   add("S4_softcap_runtime", scored({"cap: f32"}, "%x = attn.softcap %s, %cap"), {{"cap", {1.5}}});
   add("S4_alibi", scored({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>"));
   add("S4_alibi_causal", scored({"m: tensor<$Hx$T>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hx$T>", causal));
