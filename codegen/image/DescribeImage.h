@@ -12,7 +12,7 @@
 namespace attnc::image {
 
 /// What every target tells the runtime of a kernel: arguments and their limits from the function of the spec, entries
-/// and grid rules from the tile programs of `tileModule`, which are still there. What a target knows beside this (code,
+/// and grid rules from the tile programs of `tileModule`, which are still there. What else a target knows (code,
 /// scratch memory, threads) it adds.
 mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
 

@@ -29,7 +29,7 @@ struct AssemblerWarning {
   std::string text;
 };
 
-/// What an assembler says beside its result.
+/// What an assembler reports with its result.
 struct AssemblerReport {
   std::vector<EntryReport> entries;
   std::vector<AssemblerWarning> warnings;

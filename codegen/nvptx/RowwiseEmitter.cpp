@@ -180,10 +180,10 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadR
     // that have a shift after that.
     bool shifted = isMax && held != context.tiles.end() && !held->second.shifts.empty();
     bool inside = (isMax && !shifted) || reduce.getPartial();
-    // A row by itself has its maximum sooner by several chains. Beside other work, of elements with a shift or of a
-    // function that the maxima do not wait for, two are enough.
-    bool beside = shifted || matchPattern(reduce.getAcc(), m_Constant());
-    int64_t chains = !isMax || threadRows.size() > 1 ? 1 : beside ? 2 : 4;
+    // A row by itself has its maximum sooner by several chains. Overlapped with other work, of elements with a shift or
+    // of a function that the maxima do not wait for, two are enough.
+    bool isOverlapped = shifted || matchPattern(reduce.getAcc(), m_Constant());
+    int64_t chains = !isMax || threadRows.size() > 1 ? 1 : isOverlapped ? 2 : 4;
     SmallVector<Value> parts(chains);
     if (inside)
       parts[0] = context.row(reduce.getAcc(), threadRow);

@@ -12,7 +12,7 @@ using namespace attnc::attn;
 /// Lanes of f32 in one SIMD register.
 static int64_t lanes(CpuTargetAttr target) { return target.getVectorBits() / 32; }
 
-/// Three registers of query rows beside four keys (eight with 32 registers) fill the register file with accumulators
+/// Three registers of query rows and four keys (eight with 32 registers) fill the register file with accumulators
 /// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache
 /// to the keys and values, but not so many that a causal mask's diagonal costs more than staging does
 /// (docs/rationale/cpu-kernel.md).

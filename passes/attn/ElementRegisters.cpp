@@ -1,4 +1,4 @@
-//===- ElementRegisters.cpp - What elements take beside logits --*- C++ -*-===//
+//===- ElementRegisters.cpp - Registers of an element -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
@@ -10,13 +10,13 @@
 using namespace mlir;
 using namespace attnc::attn;
 
-/// Registers that an element of a thread takes beside its logit: captured tiles of the next step and of this one,
-/// vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what the
-/// assembler was seen to need.
+/// Registers that an element of a thread takes in addition to its logit: captured tiles of the next step and of this
+/// one, vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what
+/// the assembler was seen to need.
 static constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
                         ofDropout = 2.3;
 
-/// Whether scores are functions whose values are kept beside the logits. Where all weights are relative to one number,
+/// Whether scores are functions whose values are kept with the logits. Where all weights are relative to one number,
 /// nothing asks for the logits again.
 static bool keepsFunctions(KernelOpInterface kernel) {
   bool found = false;

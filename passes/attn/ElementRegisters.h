@@ -1,4 +1,4 @@
-//===- ElementRegisters.h - What elements take beside logits ----*- C++ -*-===//
+//===- ElementRegisters.h - Registers of an element -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
@@ -9,9 +9,9 @@
 
 namespace attnc::attn {
 
-/// Registers of a GPU's thread that each of its elements of a tile of logits takes beside the logit, as a mean: for
-/// what scores load or compute and for random numbers, and beside these for what masks load. None where an element is
-/// only masked, which steps of its own do, or where scores have no more than positions and scalars.
+/// Registers of a GPU's thread that each of its elements of a tile of logits takes in addition to the logit, as a mean:
+/// for what scores load or compute and for random numbers, and in addition for what masks load. None where an element
+/// is only masked, which steps of its own do, or where scores have no more than positions and scalars.
 double getElementRegisters(KernelOpInterface kernel);
 
 } // namespace attnc::attn

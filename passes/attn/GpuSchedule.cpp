@@ -26,7 +26,7 @@ struct Overlap {
 };
 constexpr Overlap shared = {false, true}, own = {true, true}, sharedFree = {false, false};
 
-/// Up to how many queries a row of the table is for: without a mask, with one, and with one beside a score that
+/// Up to how many queries a row of the table is for: without a mask, with one, and with one and a score that
 /// functions bind.
 struct Queries {
   int64_t full, masked, functions;
@@ -37,7 +37,7 @@ constexpr Queries few = {256, 1024, 1024}, many = {any, 4096, 1024}, some = {any
 
 /// Kinds of kernels, as bits. A single consumer has the rows of lists.
 enum Kind : unsigned {
-  Plain = 1,    ///< all keys up to some; elements take next to no registers beside the logits
+  Plain = 1,    ///< all keys up to some; elements take next to no registers but for the logits
   Windowed = 2, ///< the same for keys near the query alone: tiles are short
   Listed = 4,   ///< the same for steps that a block mask lists
   Heavy = 8, ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
@@ -54,8 +54,8 @@ struct Shape {
 };
 
 /// What was measured best (docs/rationale/hopper-schedule.md). Two consumers round rows up to less, three share what
-/// keys and values cost. What elements take beside their logits must fit the registers too: three consumers are for
-/// those that take little, and rows of heavy kernels say how many keys a step has at most.
+/// keys and values cost. What elements take in addition to their logits must fit the registers too: three consumers are
+/// for those that take little, and rows of heavy kernels say how many keys a step has at most.
 constexpr Shape shapes[] = {
     {64, Plain | Windowed, few, 128, 2, 2, 24, 240, shared, shared},
     {64, Plain | Windowed, every, 128, 2, 3, 32, 160, shared, own},
@@ -71,7 +71,7 @@ constexpr Shape shapes[] = {
 /// Keys that steps of heavy kernels may have.
 constexpr int64_t heavyKeys[] = {128, 96, 64, 48, 32, 16};
 
-/// Registers of a consumer for the output, the logits, the weights, and what elements take beside these. The rest of
+/// Registers of a consumer for the output, the logits, the weights, and what else elements take. The rest of
 /// its 240 goes to addresses, row vectors and what is under way; a window has one more loop to take them from.
 constexpr double registersOfTiles = 200, registersOfWindows = 190;
 
@@ -107,7 +107,7 @@ constexpr Step sharingSteps[] = {{64, 1}, {32, 2}, {32, 1}, {16, 2}, {16, 1}},
 /// Keys of a step from which on sharing pays. Products of f32 take so long that any will do.
 constexpr int64_t leastSharingKeys = 32, leastSharingKeysOfFloats = 16;
 
-/// Registers that a thread has for the accumulated output and the logits; beside them stand operands and addresses, and
+/// Registers that a thread has for the accumulated output and the logits; operands and addresses come on top, and
 /// the parts of f32.
 constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136;
 
@@ -411,11 +411,11 @@ static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr sched
                               << " for " << threads << " threads";
   // What ptxas asks for: addresses and the like, and a left operand where that is not in shared memory.
   constexpr int64_t besideColumns = 26, leftOperand = 4;
-  auto check = [&](StringRef what, int64_t columns, int64_t beside) -> LogicalResult {
-    if (columns / 2 + beside <= atStart)
+  auto check = [&](StringRef what, int64_t columns, int64_t others) -> LogicalResult {
+    if (columns / 2 + others <= atStart)
       return success();
-    return kernel.emitError() << "the schedule's " << what << " need " << columns / 2 + beside
-                              << " registers of a thread (" << columns << " / 2 + " << beside << "), but "
+    return kernel.emitError() << "the schedule's " << what << " need " << columns / 2 + others
+                              << " registers of a thread (" << columns << " / 2 + " << others << "), but "
                               << target.getArch() << " has " << atStart << " for each of " << threads << " threads";
   };
   Value value = kernel.getValueOrNull();

@@ -1,4 +1,4 @@
-//===- FinishRows.cpp - Row results beside the last product -----*- C++ -*-===//
+//===- FinishRows.cpp - Row results under the last product ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 

@@ -66,7 +66,7 @@ static bool hoist(SoftmaxOp softmax) {
   auto map = scores.getDefiningOp<MapOp>();
   if (softmax.getFixed() || !map || map->getBlock() != softmax->getBlock() || !isRisingFunction(map))
     return false;
-  // What the mask reads beside the scores stands before it.
+  // What else the mask reads stands before it.
   OpBuilder builder(mask ? mask.getOperation() : map.getOperation());
   Location loc = softmax.getLoc();
   auto type = cast<VectorType>(softmax.getMax().getType());

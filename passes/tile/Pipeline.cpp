@@ -320,7 +320,7 @@ bool LoopSkewer::run() {
   scf::YieldOp::create(builder, loc, loop.getInitArgs());
 
   // From the last keys to the first: under a causal mask the first step is then the masked one, and has no product to
-  // run beside.
+  // overlap with.
   builder.setInsertionPointToEnd(guard.thenBlock());
   findKeys(allLow, allHigh);
   Value last = subtract(end, size);

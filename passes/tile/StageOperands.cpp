@@ -112,7 +112,7 @@ void OperandStager::put(LoadOp load, IRMapping &mapping, Value some) {
                 load.getGroup());
 }
 
-/// At the start of the block, so that copies run beside what comes before the product; else right before the load.
+/// At the start of the block, so that copies overlap with what comes before the product; else right before the load.
 void OperandStager::putInPlace(LoadOp load) {
   SetVector<Operation *> slice;
   bool early =

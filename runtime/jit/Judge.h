@@ -21,7 +21,7 @@ enum class ResultKind {
   Lse,    ///< within 1e-4, -inf exactly where the reference has it
 };
 
-/// What judging looks at beside the numbers.
+/// What judging looks at in addition to the numbers.
 struct JudgeRule {
   ResultKind kind = ResultKind::Values;
   /// Multiple of the baseline's greatest error that is allowed.

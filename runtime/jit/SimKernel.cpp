@@ -21,7 +21,7 @@ using runtime::Span;
 using runtime::Status;
 using runtime::Tensor;
 
-/// Interleavings in which anything goes, beside the extremes.
+/// Interleavings in which anything goes, in addition to the extremes.
 static constexpr int64_t randomRuns = 2;
 
 Result<std::unique_ptr<SimKernel>> SimKernel::create(Session &session, const attn::KernelFunction &kernel,

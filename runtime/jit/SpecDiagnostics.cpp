@@ -57,7 +57,7 @@ static std::string makeColumnsPrintable(StringRef line) {
   return printable;
 }
 
-/// Shows `message` at a line of the spec, cut to what is beside `column`.
+/// Shows `message` at a line of the spec, cut to what surrounds `column`.
 static void printDiagnostic(const SourceMgr &sources, StringRef name, int line, size_t column, StringRef text,
                             SourceMgr::DiagKind kind, const Twine &message, raw_ostream &os) {
   std::string shownName = makePrintable(name), shownMessage = makePrintable(message.str());

@@ -29,7 +29,7 @@ int reduceMain(int argc, char **argv);
 /// Adds every dialect that the compiler reads, makes or passes on, with the interfaces that their passes need.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// Registers every pass and pipeline of the project, and the upstream ones that are useful beside them.
+/// Registers every pass and pipeline of the project, and the upstream ones that are useful with them.
 void registerAllPasses();
 
 } // namespace attnc::tools

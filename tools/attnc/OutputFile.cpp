@@ -88,13 +88,13 @@ static std::error_code writeTo(int descriptor, function_ref<void(raw_ostream &)>
 
 namespace {
 
-/// A file beside the place of another, gone with this object or with a signal unless `moveTo` succeeds.
+/// A file in the folder of another, gone with this object or with a signal unless `moveTo` succeeds.
 class TemporaryFile {
 public:
-  explicit TemporaryFile(StringRef beside) {
+  explicit TemporaryFile(StringRef sibling) {
     // Not fs::TempFile, which takes a '%' of the folder's name for a place to fill in.
     static unsigned counter = 0;
-    sys::path::append(name, sys::path::parent_path(beside),
+    sys::path::append(name, sys::path::parent_path(sibling),
                       ".attnc-" + Twine(::getpid()) + "-" + Twine(counter++) + ".tmp");
     sys::RemoveFileOnSignal(name);
     descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -136,10 +136,10 @@ ATTNC_API attnc_error *attnc_kernel_get_info(const attnc_kernel *kernel, attnc_k
 /** Tells what argument `index` of a kernel is. */
 ATTNC_API attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index, attnc_argument_info *info);
 
-/** Sets `bytes` to the device memory that a launch with `options` takes beside its arguments. It is 0 unless only data
- * says which keys a mask keeps, which takes a list of the tiles of keys, or queries, keys, values or results lie where
- * a GPU's copy unit cannot take them, which takes room for a copy: at an address or with strides that are no multiples
- * of 16 bytes, or with strides of 0 or below, on GPUs whose kernels use that unit. */
+/** Sets `bytes` to the device memory that a launch with `options` takes in addition to its arguments. It is 0 unless
+ * only data says which keys a mask keeps, which takes a list of the tiles of keys, or queries, keys, values or results
+ * lie where a GPU's copy unit cannot take them, which takes room for a copy: at an address or with strides that are no
+ * multiples of 16 bytes, or with strides of 0 or below, on GPUs whose kernels use that unit. */
 ATTNC_API attnc_error *attnc_kernel_get_workspace(const attnc_kernel *kernel, const attnc_launch_options *options,
                                                   uint64_t *bytes);
 
