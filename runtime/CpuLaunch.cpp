@@ -6,16 +6,31 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CpuLaunch.h"
+#include "runtime/Memory.h"
 
 #include <algorithm>
 
 namespace attnc::runtime {
+
+/// Adds the slots of a view of the workspace to an argument block: address, sizes and strides, as those of a tensor.
+static void appendWorkspace(std::vector<int64_t> &block, void *memory, const WorkspaceRule &rule,
+                            Span<const int64_t> symbolSizes) {
+  const int64_t rows = rule.rows.evaluate(symbolSizes), columns = rule.columns.evaluate(symbolSizes);
+  block.insert(block.end(), {reinterpret_cast<intptr_t>(memory), rows, columns, columns, 1});
+}
 
 Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const BoundArguments &arguments,
               ThreadPool &pool) {
   assert(entries.size() == image.entries.size() && "one address for each entry");
   std::vector<int64_t> tiles;
   int64_t scratchBytes = 0;
+  const int64_t workspaceBytes = countWorkspaceBytes(image, arguments.symbolSizes);
+  if (workspaceBytes < 0)
+    return Error{"kernel '" + image.name + "': no size of the workspace"};
+  const std::shared_ptr<void> workspace = workspaceBytes > 0 ? allocateMemory(workspaceBytes) : nullptr;
+  if (workspaceBytes > 0 && !workspace)
+    return Error{"kernel '" + image.name + "': cannot allocate a workspace of " + std::to_string(workspaceBytes) +
+                 " bytes"};
   for (const KernelEntry &entry : image.entries) {
     tiles.push_back(entry.countTiles(arguments.symbolSizes));
     if (tiles.back() < 0)
@@ -26,8 +41,11 @@ Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const Boun
   }
   // Every entry asks for the memory of the greediest, so that the first call
   // reserves all and a later one cannot fail half-way through the kernel.
-  const int64_t *slots = arguments.slots.data();
   for (size_t i = 0; i < entries.size(); ++i) {
+    std::vector<int64_t> block = arguments.slots;
+    if (tiles[i] > 0 && image.entries[i].workspace)
+      appendWorkspace(block, workspace.get(), *image.entries[i].workspace, arguments.symbolSizes);
+    const int64_t *slots = block.data();
     Status status = pool.parallelFor(tiles[i], scratchBytes,
                                      [&](int64_t tile, unsigned, void *scratch) { entries[i](slots, tile, scratch); });
     if (!status)

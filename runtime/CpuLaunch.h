@@ -14,7 +14,8 @@
 namespace attnc::runtime {
 
 /// A function of CPU object code: computes tile `tile` of the grid. `arguments`
-/// is the argument block; `scratch` is memory of the worker's own, aligned to
+/// is the argument block, followed for an entry with a workspace by five slots: the
+/// workspace's address, rows, columns, and their strides. `scratch` is memory of the worker's own, aligned to
 /// 64 bytes, of the entry's `scratchBytes`, with unspecified content. An entry
 /// that asks for none must not look at `scratch`.
 using CpuEntry = void (*)(const int64_t *arguments, int64_t tile, void *scratch);
@@ -22,8 +23,9 @@ using CpuEntry = void (*)(const int64_t *arguments, int64_t tile, void *scratch)
 /// Runs `entries`, the addresses of `image.entries` in the same order, on
 /// `arguments`; each runs all its tiles before the next starts. Memory beyond
 /// the arguments is the largest `scratchBytes` for each worker, and stays with
-/// the pool (`ThreadPool::peakScratchBytes`). Fails, with nothing run, when a
-/// grid cannot be computed or the scratch memory is not to be had.
+/// the pool (`ThreadPool::peakScratchBytes`), and the workspace, which does not.
+/// Fails, with nothing run, when a grid cannot be computed or the memory is not to
+/// be had.
 Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const BoundArguments &arguments,
               ThreadPool &pool);
 

@@ -155,8 +155,8 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
     for (const GridRule *rule : {&entry.workspace->rows, &entry.workspace->columns})
       if (Status status = rule->verify(image.symbols.size()); !status)
         return Error{prefix + "workspace: " + status.message()};
-  if (entry.threads == 0 && (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || entry.early ||
-                             entry.workspace || !entry.tensorMaps.empty()))
+  if (entry.threads == 0 &&
+      (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || entry.early || !entry.tensorMaps.empty()))
     return Error{prefix + "GPU facts without threads"};
   if (entry.tensorMaps.size() > maxEntryTensorMaps)
     return Error{prefix + "expected at most " + std::to_string(maxEntryTensorMaps) + " tensor maps, got " +

@@ -156,7 +156,7 @@ struct TensorMapSpec {
 };
 
 /// Memory of a launch's own that the entries of an image hand results through:
-/// rows of i32, one after the other. All entries have the same memory; what one
+/// rows of elements of four bytes, i32 or f32, one after the other. All entries have the same memory; what one
 /// of them writes is there for those after it, until one of other sizes writes.
 struct WorkspaceRule {
   GridRule rows, columns;
@@ -203,7 +203,7 @@ struct SizeRange {
 ///   - with `takesCounter`, the address of a 32-bit counter of the launch's own.
 ///     It holds 0, and the kernel leaves it so;
 ///   - with `workspace`, the workspace by value: its address, rows and columns,
-///     one structure of three i64.
+///     one structure of three i64. (On a CPU it follows the argument block.)
 struct KernelEntry {
   /// Its name in the object code.
   std::string symbol;

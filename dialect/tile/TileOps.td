@@ -48,7 +48,7 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared
     memory `tile-allocate-shared` has laid out.
 
-    With `workspace`, the argument before the last is a view of i32, [rows, columns], that is no tensor of the caller's:
+    With `workspace`, the argument before the last is a view of i32 or f32, [rows, columns], that is no tensor of the caller's:
     memory that the programs of a kernel hand results through. The map gives both sizes from the symbols of the grid.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,

@@ -32,8 +32,9 @@ static LogicalResult verifyWorkspace(ProgramOp program) {
     return program.emitOpError("expected a workspace of two sizes, without dimensions, from the symbols of the grid");
   ArrayRef<Type> arguments = program.getArgumentTypes().drop_back();
   auto view = arguments.empty() ? MemRefType() : dyn_cast<MemRefType>(arguments.back());
-  if (!view || view.getRank() != 2 || !view.getElementType().isInteger(32) || view.getNumDynamicDims() != 2)
-    return program.emitOpError("expected the workspace, memref<?x?xi32>, as the argument before the last");
+  if (!view || view.getRank() != 2 || view.getElementTypeBitWidth() != 32 || view.getNumDynamicDims() != 2)
+    return program.emitOpError("expected the workspace, memref<?x?xi32> or memref<?x?xf32>, as the argument before the "
+                               "last");
   return success();
 }
 
