@@ -15,6 +15,7 @@ void attnc::buildAttnPipeline(OpPassManager &pm) {
   pm.addPass(attn::createAttnDefineArithmetic());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(attn::createAttnExpand());
+  pm.addPass(attn::createAttnDifferentiateScore());
   pm.addPass(attn::createAttnExpandFunctions());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

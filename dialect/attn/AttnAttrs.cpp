@@ -27,12 +27,14 @@ static constexpr int64_t mostOfPipeline = 64;
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
                                    int64_t panel, int64_t leastQueries, int64_t mostQueries, int64_t heads,
-                                   PipelineAttr) {
+                                   PipelineAttr, Program program) {
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
-  if (queryTile % panel != 0)
-    return emitError() << "expected panel to divide query_tile, got " << panel << " and " << queryTile;
+  bool tilesKeys = program == Program::Dkdv;
+  if (int64_t rows = tilesKeys ? keyTile : queryTile; rows % panel != 0)
+    return emitError() << "expected panel to divide " << (tilesKeys ? "key_tile" : "query_tile") << ", got " << panel
+                       << " and " << rows;
   if (leastQueries < 0 || leastQueries > mostQueries)
     return emitError() << "expected least_queries from 0 to most_queries, got " << leastQueries << " and "
                        << mostQueries;

@@ -63,6 +63,22 @@ def Attn_StagingParameter : EnumParameter<Attn_Staging> {
   let defaultValue = "::attnc::attn::Staging::Tma";
 }
 
+def Attn_ProgramForward : I32EnumAttrCase<"Forward", 0, "forward">;
+def Attn_ProgramDq : I32EnumAttrCase<"Dq", 1, "dq">;
+def Attn_ProgramDkdv : I32EnumAttrCase<"Dkdv", 2, "dkdv">;
+
+/// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
+/// computes their gradient, and the one whose tiles are of keys and that computes those of keys and values.
+def Attn_Program : I32EnumAttr<"Program", "what a program computes",
+                               [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv]> {
+  let cppNamespace = "::attnc::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_ProgramAttr : EnumAttr<Attn_Dialect, Attn_Program, "program">;
+def Attn_ProgramParameter : EnumParameter<Attn_Program> {
+  let defaultValue = "::attnc::attn::Program::Forward";
+}
+
 def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
   let mnemonic = "pipeline";
   let summary = "How a GPU overlaps the steps of a kernel";
@@ -114,10 +130,12 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     Data that `attn-select-schedule` attaches and `attn-to-tile` follows; a spec may carry its own, and then that one is
     checked and kept.
 
-    - `query_tile`: query rows of one tile program.
-    - `key_tile`: keys of one step of its loop.
+    - `program`: what is tiled so; absent for forward. A backward has a schedule for each of its programs, `dq` and
+      `dkdv`.
+    - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, whose tiles are of
+      keys, keys of one tile and queries of one step.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
-      consumer on a GPU. Divides `query_tile`.
+      consumer on a GPU. Divides the rows of a tile.
     - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,
       rounded up) where the schedule is the one to use; 0 and no limit where they are absent. A kernel with several
       schedules becomes several programs, and the launch runs the one that its sizes ask for.
@@ -132,10 +150,12 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$least_queries,
                         DefaultValuedParameter<"int64_t", "::attnc::attn::unlimitedQueries">:$most_queries,
                         DefaultValuedParameter<"int64_t", "1">:$heads,
-                        OptionalParameter<"PipelineAttr">:$pipeline);
+                        OptionalParameter<"PipelineAttr">:$pipeline,
+                        Attn_ProgramParameter:$program);
   let builders = [AttrBuilder<(ins "int64_t":$queryTile, "int64_t":$keyTile, "int64_t":$panel,
-                                   CArg<"PipelineAttr", "{}">:$pipeline, CArg<"int64_t", "1">:$heads), [{
-    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline);
+                                   CArg<"PipelineAttr", "{}">:$pipeline, CArg<"int64_t", "1">:$heads,
+                                   CArg<"Program", "Program::Forward">:$program), [{
+    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline, program);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -144,11 +164,15 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     bool isUniversal() const { return getLeastQueries() == 0 && getMostQueries() == unlimitedQueries; }
     /// Whether it is for this many.
     bool serves(int64_t queries) const { return queries >= getLeastQueries() && queries <= getMostQueries(); }
-    /// Queries of one tile.
+    /// Queries of one tile, or step.
     int64_t getQueries() const { return getQueryTile() / getHeads(); }
+    /// Rows of one tile, and columns of one step.
+    int64_t getRows() const { return getProgram() == Program::Dkdv ? getKeyTile() : getQueryTile(); }
+    int64_t getColumns() const { return getProgram() == Program::Dkdv ? getQueryTile() : getKeyTile(); }
     /// The same for `least` to `most` queries.
     ScheduleAttr forQueries(int64_t least, int64_t most) const {
-      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline());
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline(),
+                 getProgram());
     }
   }];
 }

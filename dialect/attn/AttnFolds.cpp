@@ -100,6 +100,9 @@ struct DropIdentityRegions : OpRewritePattern<Op> {
     rewriter.modifyOpInPlace(op, [&] {
       if (dropScore)
         rewriter.eraseBlock(&score.front());
+      Region *derivative = KernelOpInterface(op).getDerivativeOrNull();
+      if (dropScore && derivative && !derivative->empty())
+        rewriter.eraseBlock(&derivative->front());
       if (dropMask)
         rewriter.eraseBlock(&mask.front());
     });
@@ -149,6 +152,10 @@ void ForwardOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 
 void WeightsOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<FoldConstantClauses<WeightsOp>, DropZeroDropout<WeightsOp>, DropIdentityRegions<WeightsOp>>(context);
+}
+
+void BackwardOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldConstantClauses<BackwardOp>, DropZeroDropout<BackwardOp>, DropIdentityRegions<BackwardOp>>(context);
 }
 
 void WindowOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {

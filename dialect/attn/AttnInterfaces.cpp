@@ -25,6 +25,13 @@ float KernelOpInterface::getLiteralScale() {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(getHeadDim())));
 }
 
+SmallVector<Region *> KernelOpInterface::getElementRegions() {
+  SmallVector<Region *> regions{&(*this).getScore(), &(*this).getMask()};
+  if (Region *derivative = (*this).getDerivativeOrNull())
+    regions.push_back(derivative);
+  return regions;
+}
+
 int64_t KernelOpInterface::getHeadDim() { return dimFromEnd((*this).getQuery(), 1); }
 
 int64_t KernelOpInterface::getQueryRows() {

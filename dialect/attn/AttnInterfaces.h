@@ -9,6 +9,21 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 
+namespace attnc::attn {
+
+/// The numbers of a kernel's regions; `attn.backward` has all, others the first four.
+enum KernelRegion : unsigned {
+  scoreRegion,
+  maskRegion,
+  boundsRegion,
+  blocksRegion,
+  derivativeRegion,
+  queryBoundsRegion,
+  numKernelRegions
+};
+
+} // namespace attnc::attn
+
 #include "dialect/attn/AttnInterfaces.h.inc"
 
 #endif // ATTNC_DIALECT_ATTN_ATTNINTERFACES_H

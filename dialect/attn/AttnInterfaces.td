@@ -39,7 +39,7 @@ def Attn_IndexedOpInterface : OpInterface<"IndexedOpInterface"> {
 def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::attnc::attn";
   let description = [{
-    What `attn.forward` and `attn.weights` share: queries, keys, clauses and regions. Passes speak to this, so every
+    What `attn.forward`, `attn.weights` and `attn.backward` share: queries, keys, clauses and regions. Passes speak to this, so every
     clause works the same in each.
   }];
   let methods = [
@@ -71,6 +71,13 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<[{Kind of one tile, derived from the mask: (b, h, first i, last i, first j, last j) to
                       (may keep some, keeps all); may be empty.}],
                     "::mlir::Region &", "getBlocks">,
+    InterfaceMethod<[{Derivative of the score region: (gradient of the score, logit, b, h, i, j) to the gradient of the
+                      logit (S15); null where the kernel has no gradients.}],
+                    "::mlir::Region *", "getDerivativeOrNull", (ins), "", "return nullptr;">,
+    InterfaceMethod<[{Query range of a key tile, derived from the mask: (b, h, first j, last j) to
+                      (low, full_low, full_high, high) as query positions; null where no program of the kernel goes over
+                      queries.}],
+                    "::mlir::Region *", "getQueryBoundsOrNull", (ins), "", "return nullptr;">,
   ];
   let extraClassDeclaration = [{
     /// True where queries and keys are packed without padding (S11).
@@ -88,6 +95,8 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     void setSchedules(::llvm::ArrayRef<::attnc::attn::ScheduleAttr> schedules);
     /// The scale where no run-time value gives it: the literal, or 1/sqrt(D) (S1).
     float getLiteralScale();
+    /// The regions that compute something for an element: score and mask, and the score's derivative.
+    ::llvm::SmallVector<::mlir::Region *> getElementRegions();
     /// True where dropout may drop something.
     bool hasDropout() { return (*this).getDropout() || (*this).getStaticDropout(); }
   }];

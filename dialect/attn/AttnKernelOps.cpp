@@ -135,12 +135,12 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
   return success();
 }
 
-/// Together, schedules serve every number of queries that the kernel can meet, each number once.
-static LogicalResult verifySchedules(KernelOpInterface op) {
-  if (!op.getSchedulesAttr())
-    return success();
+/// Together, schedules of `program` serve every number of queries that the kernel can meet, each number once.
+static LogicalResult verifySchedules(KernelOpInterface op, Program program) {
   int64_t next = 0;
   for (ScheduleAttr schedule : op.getSchedules()) {
+    if (schedule.getProgram() != program)
+      continue;
     if (next < 0 || schedule.getLeastQueries() != next)
       return op->emitOpError() << "expected schedules in order, each to begin where the one before ends; for "
                                << (next < 0 ? "no" : std::to_string(next))
@@ -150,6 +150,23 @@ static LogicalResult verifySchedules(KernelOpInterface op) {
   }
   if (next >= 0)
     return op->emitOpError() << "expected a schedule for " << next << " queries and more";
+  return success();
+}
+
+/// A kernel has schedules for each of its programs, or for none.
+static LogicalResult verifySchedules(KernelOpInterface op) {
+  if (!op.getSchedulesAttr())
+    return success();
+  SmallVector<Program> programs{Program::Forward};
+  if (isa<BackwardOp>(op.getOperation()))
+    programs = {Program::Dq, Program::Dkdv};
+  for (ScheduleAttr schedule : op.getSchedules())
+    if (!llvm::is_contained(programs, schedule.getProgram()))
+      return op->emitOpError() << "has no program '" << stringifyProgram(schedule.getProgram())
+                               << "' for a schedule to be of";
+  for (Program program : programs)
+    if (failed(verifySchedules(op, program)))
+      return failure();
   return success();
 }
 
@@ -190,41 +207,58 @@ static LogicalResult verifyRegion(KernelOpInterface op, Region &region, StringRe
 static LogicalResult verifyKernelRegions(KernelOpInterface op) {
   Builder builder(op.getContext());
   Type index = builder.getIndexType(), f32 = builder.getF32Type(), i1 = builder.getI1Type();
-  return success(
-      succeeded(verifyRegion(op, op.getScore(), "score", {f32, index, index, index, index}, {f32})) &&
-      succeeded(verifyRegion(op, op.getMask(), "mask", {index, index, index, index}, {i1})) &&
-      succeeded(
-          verifyRegion(op, op.getBounds(), "bounds", {index, index, index, index}, {index, index, index, index})) &&
-      succeeded(verifyRegion(op, op.getBlocks(), "blocks", {index, index, index, index, index, index}, {i1, i1})));
+  if (failed(verifyRegion(op, op.getScore(), "score", {f32, index, index, index, index}, {f32})) ||
+      failed(verifyRegion(op, op.getMask(), "mask", {index, index, index, index}, {i1})) ||
+      failed(verifyRegion(op, op.getBounds(), "bounds", {index, index, index, index}, {index, index, index, index})) ||
+      failed(verifyRegion(op, op.getBlocks(), "blocks", {index, index, index, index, index, index}, {i1, i1})))
+    return failure();
+  Region *derivative = op.getDerivativeOrNull(), *queryBounds = op.getQueryBoundsOrNull();
+  if (derivative && failed(verifyRegion(op, *derivative, "derivative", {f32, f32, index, index, index, index}, {f32})))
+    return failure();
+  if (queryBounds && failed(verifyRegion(op, *queryBounds, "query_bounds", {index, index, index, index},
+                                         {index, index, index, index})))
+    return failure();
+  return success();
+}
+
+/// `out` is laid out like queries, with the head dim of values (S1, S14); `name` is what messages call it.
+static LogicalResult verifyOut(KernelOpInterface op, StringRef name, RankedTensorType out) {
+  RankedTensorType query = tensorType(op.getQuery()), value = tensorType(op.getValueOrNull());
+  if (out.getElementType() != query.getElementType())
+    return op->emitOpError() << "expected " << name << " of element type " << query.getElementType() << ", got "
+                             << out.getElementType() << " [S13]";
+  int64_t rank = query.getRank();
+  if (out.getRank() != rank)
+    return op->emitOpError() << "expected " << name << " of rank " << rank << ", got " << out << " [S1]";
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    if (out.getDimSize(dim) != query.getDimSize(dim))
+      return op->emitOpError() << "expected dimension " << dim << " of " << name << " to be that of query, got " << out
+                               << " and " << query << " [S1]";
+  if (out.getDimSize(rank - 1) != value.getDimSize(rank - 1))
+    return op->emitOpError() << "expected the head dim of " << name << " to be that of value, got "
+                             << out.getDimSize(rank - 1) << " and " << value.getDimSize(rank - 1) << " [S14]";
+  return success();
+}
+
+/// An LSE has one f32 for each row of each head (S8).
+static LogicalResult verifyLse(KernelOpInterface op, StringRef name, Value lseValue) {
+  if (!lseValue)
+    return success();
+  RankedTensorType query = tensorType(op.getQuery()), lse = tensorType(lseValue);
+  SmallVector<int64_t> shape(query.getShape().drop_back());
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  if (lse.getShape() != ArrayRef<int64_t>(shape))
+    return op->emitOpError() << "expected " << name << " of type " << RankedTensorType::get(shape, lse.getElementType())
+                             << ", got " << lse << " [S8]";
+  return success();
 }
 
 LogicalResult ForwardOp::verify() {
   KernelOpInterface kernel = *this;
   if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)) || failed(verifySchedules(kernel)))
     return failure();
-  RankedTensorType query = tensorType(getQuery()), value = tensorType(getValue()), out = tensorType(getOut());
-  if (out.getElementType() != query.getElementType())
-    return emitOpError() << "expected out of element type " << query.getElementType() << ", got "
-                         << out.getElementType() << " [S13]";
-  int64_t rank = query.getRank();
-  if (out.getRank() != rank)
-    return emitOpError() << "expected out of rank " << rank << ", got " << out << " [S1]";
-  for (int64_t dim = 0; dim < rank - 1; ++dim)
-    if (out.getDimSize(dim) != query.getDimSize(dim))
-      return emitOpError() << "expected dimension " << dim << " of out to be that of query, got " << out << " and "
-                           << query << " [S1]";
-  if (out.getDimSize(rank - 1) != value.getDimSize(rank - 1))
-    return emitOpError() << "expected the head dim of out to be that of value, got " << out.getDimSize(rank - 1)
-                         << " and " << value.getDimSize(rank - 1) << " [S14]";
-  if (Value lseValue = getLse()) {
-    RankedTensorType lse = tensorType(lseValue);
-    SmallVector<int64_t> shape(query.getShape().drop_back());
-    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-    if (lse.getShape() != ArrayRef<int64_t>(shape))
-      return emitOpError() << "expected lse of type " << RankedTensorType::get(shape, lse.getElementType()) << ", got "
-                           << lse << " [S8]";
-  }
-  return success();
+  return success(succeeded(verifyOut(kernel, "out", tensorType(getOut()))) &&
+                 succeeded(verifyLse(kernel, "lse", getLse())));
 }
 
 LogicalResult ForwardOp::verifyRegions() { return verifyKernelRegions(*this); }
@@ -245,6 +279,32 @@ LogicalResult WeightsOp::verify() {
 
 LogicalResult WeightsOp::verifyRegions() { return verifyKernelRegions(*this); }
 
+LogicalResult BackwardOp::verify() {
+  KernelOpInterface kernel = *this;
+  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)) || failed(verifySchedules(kernel)) ||
+      failed(verifyOut(kernel, "out", tensorType(getOut()))) || failed(verifyLse(kernel, "lse", getLse())) ||
+      failed(verifyOut(kernel, "d_out", tensorType(getDOut()))) || failed(verifyLse(kernel, "d_lse", getDLse())))
+    return failure();
+  if (getQuery() == getKey() || getQuery() == getValue() || getKey() == getValue())
+    return emitOpError(
+        "expected query, key and value to be tensors of their own, which have gradients of their own [S15]");
+  for (auto [name, operand, result] : {std::tuple<StringRef, Value, Value>("d_query", getQuery(), getDQuery()),
+                                       {"d_key", getKey(), getDKey()},
+                                       {"d_value", getValue(), getDValue()}})
+    if (operand.getType() != result.getType())
+      return emitOpError() << "expected " << name << " of type " << operand.getType() << ", that of what it is the "
+                           << "gradient of, got " << result.getType() << " [S15]";
+  return success();
+}
+
+LogicalResult BackwardOp::verifyRegions() { return verifyKernelRegions(*this); }
+
 Value ForwardOp::getValueOrNull() { return getValue(); }
 
 Value WeightsOp::getValueOrNull() { return {}; }
+
+Value BackwardOp::getValueOrNull() { return getValue(); }
+
+Region *BackwardOp::getDerivativeOrNull() { return &getDerivative(); }
+
+Region *BackwardOp::getQueryBoundsOrNull() { return &getQueryBounds(); }

@@ -1,7 +1,7 @@
 //===- AttnKernelSyntax.cpp - Parsing and printing kernels ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// `attn.forward` and `attn.weights` share their clauses, so they share one parser and one printer.
+// Kernels share their clauses, so they share one parser and one printer.
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
@@ -27,7 +27,9 @@ struct ClauseOperand {
 /// Reads the clauses of a kernel, in any order, each at most once.
 class ClauseParser {
 public:
-  ClauseParser(OpAsmParser &parser, OperationState &result) : parser(parser), result(result) {}
+  /// The kernel has the first `numRegions` of `regionNames`.
+  ClauseParser(OpAsmParser &parser, OperationState &result, unsigned numRegions)
+      : parser(parser), result(result), regions(numRegions) {}
 
   /// Reads clauses until none follows.
   ParseResult parse();
@@ -45,27 +47,32 @@ private:
   OpAsmParser &parser;
   OperationState &result;
   ClauseOperand clauses[NumClauses];
-  Region *regions[4] = {};
+  SmallVector<Region *> regions;
   llvm::StringSet<> seen;
 };
 
 } // namespace
 
-static constexpr StringRef clauseNames[] = {"scale",  "sinks", "dropout", "align",  "q_offset", "lengths",
-                                            "varlen", "score", "mask",    "bounds", "blocks",   "schedule"};
-static constexpr StringLiteral regionNames[] = {"score", "mask", "bounds", "blocks"};
+static constexpr StringRef clauseNames[] = {"scale",   "sinks",    "dropout",    "align",       "q_offset",
+                                            "lengths", "varlen",   "score",      "mask",        "bounds",
+                                            "blocks",  "schedule", "derivative", "query_bounds"};
+/// By `KernelRegion`.
+static constexpr StringLiteral regionNames[] = {"score", "mask", "bounds", "blocks", "derivative", "query_bounds"};
+static_assert(std::size(regionNames) == numKernelRegions);
 
 ParseResult ClauseParser::parse() {
   for (Region *&region : regions)
     region = result.addRegion();
   while (true) {
+    // The clauses of regions that the kernel does not have come last.
+    ArrayRef<StringRef> names = ArrayRef(clauseNames).drop_back(std::size(regionNames) - regions.size());
     StringRef keyword;
     SMLoc loc = parser.getCurrentLocation();
-    if (failed(parser.parseOptionalKeyword(&keyword, clauseNames))) {
+    if (failed(parser.parseOptionalKeyword(&keyword, names))) {
       // A word that is no clause deserves better than "expected ':'".
       if (succeeded(parser.parseOptionalKeyword(&keyword)))
         return parser.emitError(loc) << "unknown clause '" << keyword << "'; expected one of "
-                                     << llvm::join(ArrayRef(clauseNames), ", ");
+                                     << llvm::join(names, ", ");
       return success();
     }
     if (!seen.insert(keyword).second)
@@ -134,13 +141,17 @@ ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
   Builder &builder = parser.getBuilder();
   Type index = builder.getIndexType();
   if (keyword == "score")
-    return parseRegion(0, {builder.getF32Type(), index, index, index, index});
+    return parseRegion(scoreRegion, {builder.getF32Type(), index, index, index, index});
   if (keyword == "mask")
-    return parseRegion(1, {index, index, index, index});
+    return parseRegion(maskRegion, {index, index, index, index});
   if (keyword == "bounds")
-    return parseRegion(2, {index, index, index, index});
+    return parseRegion(boundsRegion, {index, index, index, index});
   if (keyword == "blocks")
-    return parseRegion(3, {index, index, index, index, index, index});
+    return parseRegion(blocksRegion, {index, index, index, index, index, index});
+  if (keyword == "derivative")
+    return parseRegion(derivativeRegion, {builder.getF32Type(), builder.getF32Type(), index, index, index, index});
+  if (keyword == "query_bounds")
+    return parseRegion(queryBoundsRegion, {index, index, index, index});
   if (keyword == "lengths")
     return parseQueryAndKey(QueryLengths, KeyLengths);
   if (keyword == "varlen")
@@ -189,17 +200,24 @@ ParseResult ClauseParser::resolve(SmallVectorImpl<int32_t> &segments) {
   return success();
 }
 
-/// Reads `tensors` tensor operands, the clauses and the functional type of a kernel.
-static ParseResult parseKernel(OpAsmParser &parser, OperationState &result, unsigned tensors) {
+/// Reads `tensors` tensor operands, up to `optional` more, the clauses and the functional type of a kernel.
+static ParseResult parseKernel(OpAsmParser &parser, OperationState &result, unsigned tensors, unsigned optional = 0,
+                               unsigned numRegions = derivativeRegion) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SMLoc operandsLoc = parser.getCurrentLocation();
-  ClauseParser clauses(parser, result);
+  ClauseParser clauses(parser, result, numRegions);
   FunctionType type;
-  if (parser.parseOperandList(operands, tensors) || clauses.parse() ||
-      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
+  if (parser.parseOperandList(operands, OpAsmParser::Delimiter::None, /*allowResultNumber=*/true,
+                              optional ? -1 : static_cast<int>(tensors)))
+    return failure();
+  if (operands.size() < tensors || operands.size() > tensors + optional)
+    return parser.emitError(operandsLoc) << "expected " << tensors << " to " << tensors + optional << " tensors, got "
+                                         << operands.size();
+  if (clauses.parse() || parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(type) ||
       parser.resolveOperands(operands, type.getInputs(), operandsLoc, result.operands))
     return failure();
-  SmallVector<int32_t> segments(tensors, 1);
+  SmallVector<int32_t> segments(tensors + optional, 1);
+  std::fill(segments.begin() + static_cast<int64_t>(operands.size()), segments.end(), 0);
   if (clauses.resolve(segments))
     return failure();
   result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(segments));
@@ -266,7 +284,7 @@ static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
     llvm::interleaveComma(schedules, p);
     p << ")";
   }
-  for (auto [name, region] : llvm::zip_equal(regionNames, op->getRegions()))
+  for (auto [name, region] : llvm::zip(regionNames, op->getRegions()))
     printKernelRegion(p, name, region);
   p.printOptionalAttrDict(op->getAttrs(),
                           {"operandSegmentSizes", "static_scale", "static_dropout", "align", "schedules"});
@@ -283,6 +301,17 @@ ParseResult WeightsOp::parse(OpAsmParser &parser, OperationState &result) { retu
 
 void WeightsOp::print(OpAsmPrinter &p) { printKernel(*this, p, {getQuery(), getKey()}); }
 
+ParseResult BackwardOp::parse(OpAsmParser &parser, OperationState &result) {
+  return parseKernel(parser, result, 6, /*optional=*/1, numKernelRegions);
+}
+
+void BackwardOp::print(OpAsmPrinter &p) {
+  SmallVector<Value> tensors{getQuery(), getKey(), getValue(), getOut(), getLse(), getDOut()};
+  if (getDLse())
+    tensors.push_back(getDLse());
+  printKernel(*this, p, tensors);
+}
+
 //===----------------------------------------------------------------------===//
 // Names of region arguments
 //===----------------------------------------------------------------------===//
@@ -292,7 +321,9 @@ static void nameRegionArguments(Operation *op, Region &region, OpAsmSetValueName
   static constexpr StringLiteral mask[] = {"b", "h", "i", "j"};
   static constexpr StringLiteral bounds[] = {"b", "h", "i_first", "i_last"};
   static constexpr StringLiteral blocks[] = {"b", "h", "i_first", "i_last", "j_first", "j_last"};
-  static constexpr ArrayRef<StringLiteral> names[] = {score, mask, bounds, blocks};
+  static constexpr StringLiteral derivative[] = {"ds", "s", "b", "h", "i", "j"};
+  static constexpr StringLiteral queryBounds[] = {"b", "h", "j_first", "j_last"};
+  static constexpr ArrayRef<StringLiteral> names[] = {score, mask, bounds, blocks, derivative, queryBounds};
   for (auto [argument, name] : llvm::zip(region.getArguments(), names[region.getRegionNumber()]))
     setName(argument, name);
 }
@@ -302,5 +333,9 @@ void ForwardOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set
 }
 
 void WeightsOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  nameRegionArguments(*this, region, setName);
+}
+
+void BackwardOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   nameRegionArguments(*this, region, setName);
 }

@@ -22,10 +22,11 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemo
 def Attn_FloatTensor : RankedTensorOf<[F32, BF16, F16]>;
 def Attn_LengthTensor : 1DTensorOf<[I32]>;
 
-class Attn_KernelOp<string mnemonic, dag operands, list<Trait> traits = []>
-    : Attn_Op<mnemonic, !listconcat(traits, [
-        Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Attn_KernelOpInterface, ["getValueOrNull"]>,
-        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>])> {
+class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = []>
+    : Attn_Op<mnemonic, [
+        Pure, AttrSizedOperandSegments,
+        DeclareOpInterfaceMethods<Attn_KernelOpInterface, !listconcat(["getValueOrNull"], ownMethods)>,
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let arguments = !con(operands, (ins
     Optional<F32>:$scale,
     Optional<Attn_FloatTensor>:$sinks,
@@ -112,8 +113,43 @@ def Attn_WeightsOp : Attn_KernelOp<"weights", (ins Attn_FloatTensor:$query, Attn
   let results = (outs Attn_FloatTensor:$weights);
 }
 
+def Attn_BackwardOp : Attn_KernelOp<"backward",
+    (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key, Attn_FloatTensor:$value, Attn_FloatTensor:$out,
+         RankedTensorOf<[F32]>:$lse, Attn_FloatTensor:$d_out, Optional<RankedTensorOf<[F32]>>:$d_lse),
+    ["getDerivativeOrNull", "getQueryBoundsOrNull"]> {
+  let summary = "Attention, backward (S15)";
+  let description = [{
+    The gradients of what `attn.forward` with the same clauses and regions computes. `out` and `lse` are its results,
+    `d_out` and `d_lse` their gradients; without `d_lse`, that of the LSE is 0. With p, the probabilities before dropout,
+    z, the factors of dropout (0 or 1 / (1 - probability)), and ds', the gradient of a score:
+
+        p_ij = exp(s'_ij - lse_i)                   delta_i = sum_d out_id * d_out_id - d_lse_i
+        dv_j = sum_i z_ij * p_ij * d_out_i          ds'_ij = p_ij * (z_ij * dot(d_out_i, v_j) - delta_i)
+        ds   = score's derivative of ds'            dq_i = scale * sum_j ds_ij * k_j,  dk_j = scale * sum_i ds_ij * q_i
+
+    Gradients of keys and values are sums over the query heads of their group (S10). Rows of queries that keep nothing, and
+    rows behind the lengths of padded sequences, have none, and give none: theirs are 0.
+
+    A spec says what forward computes; `attn-derive-backward` makes this of it. The regions `derivative`, (ds', s, b, h, i, j)
+    to ds, and `query_bounds`, the transpose of `bounds`, come of the score and mask regions by `attn-differentiate-score`
+    and `attn-infer-bounds`.
+
+    Example:
+
+    ```mlir
+    %dq, %dk, %dv = attn.backward %q, %k, %v, %o, %lse, %d_o scale(0.125)
+        : (tensor<?x?x16x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x16x64xbf16>,
+           tensor<?x16x?xf32>, tensor<?x?x16x64xbf16>)
+        -> (tensor<?x?x16x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>)
+    ```
+  }];
+  let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask, MaxSizedRegion<1>:$bounds,
+                        MaxSizedRegion<1>:$blocks, MaxSizedRegion<1>:$derivative, MaxSizedRegion<1>:$query_bounds);
+  let results = (outs Attn_FloatTensor:$d_query, Attn_FloatTensor:$d_key, Attn_FloatTensor:$d_value);
+}
+
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator,
-                                    ParentOneOf<["ForwardOp", "WeightsOp"]>]> {
+                                    ParentOneOf<["ForwardOp", "WeightsOp", "BackwardOp"]>]> {
   let summary = "Ends a region of a kernel";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

@@ -13,13 +13,24 @@ static std::optional<Coordinate> getArgumentCoordinate(unsigned region, unsigned
   static constexpr Coordinate plain[] = {Coordinate::Batch, Coordinate::Head, Coordinate::Query, Coordinate::Key};
   static constexpr Coordinate ranges[] = {Coordinate::Batch, Coordinate::Head, Coordinate::Query,
                                           Coordinate::Query, Coordinate::Key,  Coordinate::Key};
+  static constexpr Coordinate keyRanges[] = {Coordinate::Batch, Coordinate::Head, Coordinate::Key, Coordinate::Key};
   // Regions of another shape are refused by the kernel's verifier, which runs after those of the operations inside.
   auto at = [](ArrayRef<Coordinate> coordinates, unsigned position) {
     return position < coordinates.size() ? std::optional(coordinates[position]) : std::nullopt;
   };
-  if (region == 0)
-    return argument == 0 ? std::nullopt : at(plain, argument - 1);
-  return region == 1 ? at(plain, argument) : at(ranges, argument);
+  auto after = [&](unsigned leading) { return argument < leading ? std::nullopt : at(plain, argument - leading); };
+  switch (region) {
+  case scoreRegion:
+    return after(1);
+  case maskRegion:
+    return after(0);
+  case derivativeRegion:
+    return after(2);
+  case queryBoundsRegion:
+    return at(keyRanges, argument);
+  default:
+    return at(ranges, argument);
+  }
 }
 
 std::optional<Coordinate> attnc::attn::getCoordinate(Value value) {

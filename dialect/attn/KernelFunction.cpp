@@ -113,16 +113,24 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
 
   for (Value result : op->getResults())
     unitStride.insert(result);
+  auto placeLse = [&](Value lse) {
+    if (!lse)
+      return;
+    if (packed)
+      return place(lse, 1, "Tq");
+    place(lse, 0, "B");
+    place(lse, 2, "Sq");
+  };
   if (auto forward = dyn_cast<ForwardOp>(op.getOperation())) {
     placeRows(forward.getOut(), "Sq", "Tq");
-    if (Value lse = forward.getLse()) {
-      if (packed) {
-        place(lse, 1, "Tq");
-      } else {
-        place(lse, 0, "B");
-        place(lse, 2, "Sq");
-      }
-    }
+    placeLse(forward.getLse());
+  } else if (auto backward = dyn_cast<BackwardOp>(op.getOperation())) {
+    for (Value tensor : {backward.getOut(), backward.getDOut(), backward.getDQuery()})
+      placeRows(tensor, "Sq", "Tq");
+    for (Value tensor : {backward.getDKey(), backward.getDValue()})
+      placeRows(tensor, "Sk", "Tk");
+    for (Value tensor : {backward.getLse(), backward.getDLse()})
+      placeLse(tensor);
   } else if (auto weights = dyn_cast<WeightsOp>(op.getOperation())) {
     place(weights.getWeights(), 0, "B");
     place(weights.getWeights(), 2, "Sq");

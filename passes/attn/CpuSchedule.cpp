@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/CpuSchedule.h"
+#include "dialect/attn/AttnOps.h"
 #include "dialect/attn/TargetInterface.h"
 #include "mlir/IR/DialectRegistry.h"
 
@@ -16,20 +17,22 @@ static int64_t lanes(CpuTargetAttr target) { return target.getVectorBits() / 32;
 /// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache
 /// to the keys and values, but not so many that a causal mask's diagonal costs more than staging does
 /// (docs/rationale/cpu-kernel.md).
-static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target) {
-  constexpr int64_t mostRows = 240, keyTile = 64;
+static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target, Program program) {
+  constexpr int64_t mostRows = 240, columns = 64;
   int64_t panel = 3 * lanes(target);
   int64_t dims = kernel.getHeadDim();
   if (Value value = kernel.getValueOrNull())
     dims += cast<RankedTensorType>(value.getType()).getShape().back();
   int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
-  int64_t queryTile = panel * std::max<int64_t>(1, rows / panel);
-  return ScheduleAttr::get(target.getContext(), queryTile, keyTile, panel);
+  int64_t tile = panel * std::max<int64_t>(1, rows / panel);
+  bool tilesKeys = program == Program::Dkdv;
+  return ScheduleAttr::get(target.getContext(), tilesKeys ? columns : tile, tilesKeys ? tile : columns, panel,
+                           /*pipeline=*/{}, /*heads=*/1, program);
 }
 
 /// The largest tiles of a spec's own schedule: far past what caches hold, and well before the time that code for them
 /// takes or the memory that they take shows.
-static constexpr int64_t mostQueries = 65536, mostKeys = 4096;
+static constexpr int64_t mostRows = 65536, mostColumns = 4096;
 
 /// A spec's own schedule must suit the registers.
 static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
@@ -40,19 +43,24 @@ static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuT
     return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w
                               << " rows for " << target.getVectorBits() << "-bit registers, got "
                               << schedule.getPanel();
-  if (schedule.getKeyTile() % 8 != 0 || schedule.getKeyTile() > mostKeys)
-    return kernel.emitError() << "expected the schedule's key_tile to be a multiple of 8 up to " << mostKeys << ", got "
-                              << schedule.getKeyTile();
-  if (schedule.getQueryTile() > mostQueries)
-    return kernel.emitError() << "expected the schedule's query_tile to be at most " << mostQueries << ", got "
-                              << schedule.getQueryTile();
+  bool tilesKeys = schedule.getProgram() == Program::Dkdv;
+  StringRef rows = tilesKeys ? "key_tile" : "query_tile", columns = tilesKeys ? "query_tile" : "key_tile";
+  if (schedule.getColumns() % 8 != 0 || schedule.getColumns() > mostColumns)
+    return kernel.emitError() << "expected the schedule's " << columns << " to be a multiple of 8 up to " << mostColumns
+                              << ", got " << schedule.getColumns();
+  if (schedule.getRows() > mostRows)
+    return kernel.emitError() << "expected the schedule's " << rows << " to be at most " << mostRows << ", got "
+                              << schedule.getRows();
   return success();
 }
 
 namespace {
 struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTargetAttr> {
   SmallVector<ScheduleAttr> selectSchedules(Attribute target, KernelOpInterface kernel) const {
-    return {select(kernel, cast<CpuTargetAttr>(target))};
+    auto cpu = cast<CpuTargetAttr>(target);
+    if (isa<BackwardOp>(kernel.getOperation()))
+      return {select(kernel, cpu, Program::Dq), select(kernel, cpu, Program::Dkdv)};
+    return {select(kernel, cpu, Program::Forward)};
   }
   LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {
     return check(kernel, schedule, cast<CpuTargetAttr>(target));

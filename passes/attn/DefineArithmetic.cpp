@@ -230,7 +230,7 @@ struct DefineArithmetic : attnc::attn::impl::AttnDefineArithmeticBase<DefineArit
   using AttnDefineArithmeticBase::AttnDefineArithmeticBase;
   void runOnOperation() override {
     getOperation()->walk([&](KernelOpInterface kernel) {
-      for (Region *region : {&kernel.getScore(), &kernel.getMask()})
+      for (Region *region : kernel.getElementRegions())
         Definer(*region, numGuards).run();
     });
   }

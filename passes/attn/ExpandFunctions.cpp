@@ -183,7 +183,9 @@ static void allowApproximations(KernelOpInterface kernel) {
   if (cast<RankedTensorType>(kernel.getQuery().getType()).getElementTypeBitWidth() > 16)
     return;
   auto forward = dyn_cast<ForwardOp>(kernel.getOperation());
-  bool showsTanh = forward && forward.getLse() && !forward.getLse().use_empty();
+  // Backward computes forward's probabilities again, from its LSE.
+  bool showsTanh =
+      isa<BackwardOp>(kernel.getOperation()) || (forward && forward.getLse() && !forward.getLse().use_empty());
   kernel.getScore().walk([&](Operation *op) {
     constexpr double greatestReach = 128;
     if (isa<math::TanhOp>(op) && showsTanh) {
@@ -198,7 +200,7 @@ namespace {
 struct ExpandFunctions : attnc::attn::impl::AttnExpandFunctionsBase<ExpandFunctions> {
   void runOnOperation() override {
     getOperation()->walk([](KernelOpInterface kernel) {
-      for (Region *region : {&kernel.getScore(), &kernel.getMask()}) {
+      for (Region *region : kernel.getElementRegions()) {
         SmallVector<Operation *> ops;
         region->walk([&](Operation *op) {
           if (isa<arith::RemFOp>(op) || isa_and_nonnull<math::MathDialect>(op->getDialect()))

@@ -473,9 +473,13 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
 namespace {
 struct GpuTargetModel : TargetInterface::ExternalModel<GpuTargetModel, GpuTargetAttr> {
   SmallVector<ScheduleAttr> selectSchedules(Attribute target, KernelOpInterface kernel) const {
+    if (isa<BackwardOp>(kernel.getOperation()))
+      return {};
     return ::selectSchedules(kernel, cast<GpuTargetAttr>(target));
   }
   LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {
+    if (isa<BackwardOp>(kernel.getOperation()))
+      return kernel.emitError("has no schedule for this target");
     return ::checkSchedule(kernel, schedule, cast<GpuTargetAttr>(target));
   }
 };

@@ -20,6 +20,8 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
     getOperation()->walk([this](KernelOpInterface kernel) {
       if (kernel.getMask().empty() || !kernel.getBounds().empty())
         return;
+      if (Region *queryBounds = kernel.getQueryBoundsOrNull())
+        buildQueryBounds(kernel, *queryBounds);
       if (buildBounds(kernel)) {
         ++numExact;
         return;
@@ -59,6 +61,22 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
         end.set(arith::MinSIOp::create(builder, loc, end.get(), constant(keyAxis.beyond)));
     }
     return bounds.exact;
+  }
+
+  /// Fills `query_bounds`.
+  static void buildQueryBounds(KernelOpInterface kernel, Region &region) {
+    Block *block = addEntry(region, 4);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    Bounds bounds = attnc::attn::buildBounds(builder, kernel, queryAxis, block->getArgument(0), block->getArgument(1),
+                                             {block->getArgument(2), block->getArgument(3)});
+    Location loc = kernel.getLoc();
+    // Data and run-time scalars take ends anywhere; no query stands beyond these.
+    auto limit = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+    for (Value &end : bounds.ends) {
+      end = arith::MaxSIOp::create(builder, loc, end, limit(-queryAxis.beyond));
+      end = arith::MinSIOp::create(builder, loc, end, limit(queryAxis.beyond));
+    }
+    YieldOp::create(builder, loc, bounds.ends);
   }
 
   /// Fills `blocks`; removes it again, and returns false, where it decides nothing.

@@ -219,7 +219,10 @@ namespace {
 struct LegalizeIndex : attnc::attn::impl::AttnLegalizeIndexBase<LegalizeIndex> {
   void runOnOperation() override {
     getOperation()->walk([&](KernelOpInterface kernel) {
-      for (Region *region : {&kernel.getScore(), &kernel.getMask(), &kernel.getBounds(), &kernel.getBlocks()})
+      // Positions of queries need not fit 32 bits, and so stay as they are where they are bounds (`query_bounds`).
+      SmallVector<Region *> regions = kernel.getElementRegions();
+      regions.append({&kernel.getBounds(), &kernel.getBlocks()});
+      for (Region *region : regions)
         if (!region->empty())
           numWidened += Legalizer(*region).run();
     });

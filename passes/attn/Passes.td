@@ -65,6 +65,58 @@ def AttnExpandFunctions : Pass<"attn-expand-functions"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def AttnDeriveBackward : Pass<"attn-derive-backward", "::mlir::ModuleOp"> {
+  let summary = "Derives the backward of each kernel function";
+  let description = [{
+    Replaces a function of `attn.forward` operations by one that computes the gradients of its tensors (S15). After the
+    arguments that it has, it takes for each operation the saved results `out` and `lse`, `d_out`, and where the function
+    returns the LSE, `d_lse`; it returns `d_query`, `d_key` and `d_value`. Names are those of what they are gradients of,
+    after `d_`.
+
+    Before:
+
+    ```mlir
+    func.func @f(%q: tensor<...> {attn.name = "q"}, ...) -> (tensor<...> {attn.name = "out"}) {
+      %o = attn.forward %q, %k, %v : ...
+      return %o : tensor<...>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @f_backward(%q: tensor<...> {attn.name = "q"}, ..., %o: tensor<...> {attn.name = "out"},
+                          %lse: tensor<...> {attn.name = "lse"}, %d_o: tensor<...> {attn.name = "d_out"})
+        -> (tensor<...> {attn.name = "d_q"}, ...) {
+      %d_q, %d_k, %d_v = attn.backward %q, %k, %v, %o, %lse, %d_o : ...
+      return %d_q, %d_k, %d_v : ...
+    }
+    ```
+  }];
+}
+
+def AttnDifferentiateScore : Pass<"attn-differentiate-score"> {
+  let summary = "Derives the derivative of the score region";
+  let description = [{
+    Fills the region `derivative` of each `attn.backward` with a score region: reverse mode over its arith and math. It
+    runs after `attn-expand`, which leaves no other operations, and before `attn-expand-functions`, which writes functions
+    out that have a derivative of their own.
+
+    Before: `score (%s, %b, %h, %i, %j) { %t = math.tanh %s : f32  attn.yield %t : f32 }`. After, in addition:
+
+    ```mlir
+    derivative (%ds, %s, %b, %h, %i, %j) {
+      %t = math.tanh %s : f32
+      %tt = arith.mulf %t, %t : f32
+      %slope = arith.subf %c1, %tt : f32
+      %dlogit = arith.mulf %ds, %slope : f32
+      attn.yield %dlogit : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def AttnInferBounds : Pass<"attn-infer-bounds"> {
   let summary = "Infers from the mask which keys a tile of queries can see";
   let description = [{
@@ -73,7 +125,8 @@ def AttnInferBounds : Pass<"attn-infer-bounds"> {
     `bounds` solves the mask's comparisons for the key position: comparisons that are affine in j, and divisions of j by
     constants, joined by and, or, not. Its results, as functions of the first and last query position of a tile, are the
     hull of the keys that may be kept and a stretch in which all are kept. `blocks` evaluates the mask over ranges of both
-    positions, in three values; it is left out where `bounds` already says everything. Whatever cannot be decided counts
+    positions, in three values; it is left out where `bounds` already says everything. `attn.backward` gets
+    `query_bounds` as well: the same for the query positions that a tile of keys is seen from. Whatever cannot be decided counts
     as partial, so the results are conservative and never wrong.
 
     Before: `mask (...) { %c = arith.cmpi sle, %j, %i : index  attn.yield %c : i1 }`. After, besides:

@@ -37,7 +37,10 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
       return kernel.emitError() << "expected the module to carry " << targetAttrName << "; attnc sets it from --target";
     skipOthers(kernel);
     if (kernel.getSchedules().empty()) {
-      kernel.setSchedules(target.selectSchedules(kernel));
+      SmallVector<ScheduleAttr> schedules = target.selectSchedules(kernel);
+      if (schedules.empty())
+        return kernel.emitError("has no schedule for this target");
+      kernel.setSchedules(schedules);
       skipOthers(kernel);
       return success();
     }
@@ -47,11 +50,16 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
     return failure(failed);
   }
 
-  /// Where the type says how many queries there are, the schedule for that many is the only one.
+  /// Where the type says how many queries there are, the schedules for that many are the only ones.
   static void skipOthers(KernelOpInterface kernel) {
-    if (int64_t rows = kernel.getQueryRows(); !ShapedType::isDynamic(rows))
-      if (ScheduleAttr schedule = kernel.getScheduleFor(rows))
-        kernel.setSchedules(schedule.forQueries(0, unlimitedQueries));
+    int64_t rows = kernel.getQueryRows();
+    if (ShapedType::isDynamic(rows) || kernel.getSchedules().empty())
+      return;
+    SmallVector<ScheduleAttr> schedules;
+    for (ScheduleAttr schedule : kernel.getSchedules())
+      if (schedule.serves(rows))
+        schedules.push_back(schedule.forQueries(0, unlimitedQueries));
+    kernel.setSchedules(schedules);
   }
 };
 } // namespace

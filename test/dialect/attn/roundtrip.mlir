@@ -297,3 +297,58 @@ func.func @scheduled_by_size(%q: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
   return %o : tensor<?x?x4x64xf16>
 }
+
+// The gradients, of an LSE as well, with all that is derived for them.
+
+// CHECK-LABEL: func.func @backward(
+// CHECK: %[[D:[a-z0-9_]+]]:3 = attn.backward %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} scale(2.500000e-01)
+// CHECK-SAME: schedule(#attn.schedule<query_tile = 48, key_tile = 16, panel = 24, program = dq>, #attn.schedule<query_tile = 16, key_tile = 48, panel = 24, program = dkdv>)
+// CHECK-SAME: score (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
+// CHECK: } mask (
+// CHECK: } derivative (%[[DS:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
+// CHECK-NEXT: %[[X:[a-z0-9_]+]] = arith.mulf %[[DS]], %[[S]] : f32
+// CHECK-NEXT: attn.yield %[[X]] : f32
+// CHECK: } query_bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[J0:[a-z0-9_]+]], %[[J1:[a-z0-9_]+]]) {
+// CHECK-NEXT: attn.yield %[[J0]], %[[J1]], %[[J1]], %[[J1]] : index, index, index, index
+// CHECK: } : (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>, tensor<?x?x4x24xf32>, tensor<?x4x?xf32>, tensor<?x?x4x24xf32>, tensor<?x4x?xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>)
+// CHECK-NEXT: return %[[D]]#0, %[[D]]#1, %[[D]]#2
+func.func @backward(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x2x16xf32>, %v: tensor<?x?x2x24xf32>,
+                    %o: tensor<?x?x4x24xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x24xf32>,
+                    %dlse: tensor<?x4x?xf32>)
+    -> (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>) {
+  %dq, %dk, %dv = attn.backward %q, %k, %v, %o, %lse, %do, %dlse
+    scale(0.25)
+    schedule(#attn.schedule<query_tile = 48, key_tile = 16, panel = 24, program = dq>,
+             #attn.schedule<query_tile = 16, key_tile = 48, panel = 24, program = dkdv>)
+    score (%s, %b, %h, %i, %j) {
+      %x = arith.mulf %s, %s : f32
+      attn.yield %x : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    derivative (%ds, %s, %b, %h, %i, %j) {
+      %x = arith.mulf %ds, %s : f32
+      attn.yield %x : f32
+    }
+    query_bounds (%b, %h, %j_first, %j_last) {
+      attn.yield %j_first, %j_last, %j_last, %j_last : index, index, index, index
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>, tensor<?x?x4x24xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x24xf32>, tensor<?x4x?xf32>)
+    -> (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>)
+  return %dq, %dk, %dv : tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>
+}
+
+// CHECK-LABEL: func.func @backward_of_out_alone(
+// CHECK: attn.backward %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} varlen(
+func.func @backward_of_out_alone(%q: tensor<?x4x16xf32>, %k: tensor<?x4x16xf32>, %v: tensor<?x4x16xf32>,
+                                 %o: tensor<?x4x16xf32>, %lse: tensor<4x?xf32>, %do: tensor<?x4x16xf32>,
+                                 %offsets: tensor<?xi32>) -> tensor<?x4x16xf32> {
+  %dq, %dk, %dv = attn.backward %q, %k, %v, %o, %lse, %do
+    varlen(query = %offsets : tensor<?xi32>, key = %offsets : tensor<?xi32>)
+    : (tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<4x?xf32>,
+       tensor<?x4x16xf32>) -> (tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>)
+  return %dk : tensor<?x4x16xf32>
+}

@@ -1,0 +1,201 @@
+//===- DeriveBackward.cpp - From a forward function to its backward - C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/DeriveBackward.h"
+#include "dialect/attn/AttnOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/attn/Passes.h"
+
+namespace attnc::attn {
+#define GEN_PASS_DEF_ATTNDERIVEBACKWARD
+#include "passes/attn/Passes.h.inc"
+} // namespace attnc::attn
+
+using namespace mlir;
+using namespace attnc::attn;
+
+namespace {
+
+/// One argument or result: its type and the name that callers know it by.
+struct Named {
+  Type type;
+  std::string name;
+};
+
+/// The type of the LSE of `op`, returned or not.
+RankedTensorType lseType(ForwardOp op) {
+  auto query = cast<RankedTensorType>(op.getQuery().getType());
+  SmallVector<int64_t> shape(query.getShape().drop_back());
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  return RankedTensorType::get(shape, Float32Type::get(op.getContext()));
+}
+
+/// Names of a function's arguments and results, as callers know them, and new ones beside them.
+class NameBook {
+public:
+  explicit NameBook(func::FuncOp function) : function(function) {
+    for (unsigned number = 0; number < function.getNumArguments(); ++number)
+      taken.push_back(ofArgument(number));
+  }
+
+  std::string ofArgument(unsigned number) { return name(function.getArgAttrDict(number), "arg", number); }
+  std::string ofResult(unsigned number) { return name(function.getResultAttrDict(number), "out", number); }
+
+  /// `wanted`, or where it is taken, that and the least number that is not.
+  std::string take(std::string wanted) {
+    std::string found = wanted;
+    for (unsigned number = 2; llvm::is_contained(taken, found); ++number)
+      found = wanted + std::to_string(number);
+    taken.push_back(found);
+    return found;
+  }
+
+private:
+  static std::string name(DictionaryAttr attributes, StringRef prefix, unsigned number) {
+    auto given = attributes ? attributes.getAs<StringAttr>("attn.name") : StringAttr();
+    return given ? given.str() : (prefix + Twine(number)).str();
+  }
+
+  func::FuncOp function;
+  SmallVector<std::string> taken;
+};
+
+/// Writes the backward of one function after it.
+class BackwardWriter {
+public:
+  explicit BackwardWriter(func::FuncOp forward) : forward(forward), names(forward), builder(forward.getContext()) {}
+
+  FailureOr<func::FuncOp> write();
+
+private:
+  LogicalResult check();
+  std::optional<unsigned> findResult(Value value);
+  Value addArgument(Type type, std::string name);
+  void writeKernel(ForwardOp op);
+
+  func::FuncOp forward;
+  NameBook names;
+  OpBuilder builder;
+  func::FuncOp backward;
+  IRMapping mapping;
+  SmallVector<Named> arguments, results;
+  SmallVector<Value> returned;
+};
+
+} // namespace
+
+/// The first result of the function that is `value`.
+std::optional<unsigned> BackwardWriter::findResult(Value value) {
+  Operation *ret = forward.getBody().front().getTerminator();
+  for (auto [number, operand] : llvm::enumerate(ret->getOperands()))
+    if (operand == value)
+      return number;
+  return std::nullopt;
+}
+
+LogicalResult BackwardWriter::check() {
+  for (auto kernel : forward.getOps<KernelOpInterface>()) {
+    auto op = dyn_cast<ForwardOp>(kernel.getOperation());
+    if (!op)
+      return kernel->emitOpError("has no backward; expected attn.forward alone [S15]");
+    if (!findResult(op.getOut()))
+      return op.emitOpError("expected the function to return what is to be differentiated [S15]");
+  }
+  return success();
+}
+
+Value BackwardWriter::addArgument(Type type, std::string name) {
+  Block &body = backward.getBody().front();
+  arguments.push_back({type, std::move(name)});
+  return body.addArgument(type, forward.getLoc());
+}
+
+void BackwardWriter::writeKernel(ForwardOp op) {
+  unsigned outNumber = *findResult(op.getOut());
+  std::optional<unsigned> lseNumber = op.getLse() ? findResult(op.getLse()) : std::nullopt;
+  std::string outName = names.ofResult(outNumber), lseName = lseNumber ? names.ofResult(*lseNumber) : "lse";
+  Type out = op.getOut().getType(), lse = lseType(op);
+  Value savedOut = addArgument(out, names.take(outName)), savedLse = addArgument(lse, names.take(lseName));
+  Value outGradient = addArgument(out, names.take("d_" + outName));
+  Value lseGradient = lseNumber ? addArgument(lse, names.take("d_" + lseName)) : Value();
+
+  SmallVector<Value> operands{mapping.lookup(op.getQuery()),
+                              mapping.lookup(op.getKey()),
+                              mapping.lookup(op.getValue()),
+                              savedOut,
+                              savedLse,
+                              outGradient};
+  SmallVector<int32_t> segments(operands.size(), 1);
+  if (lseGradient)
+    operands.push_back(lseGradient);
+  segments.push_back(lseGradient ? 1 : 0);
+  constexpr unsigned tensors = 3;
+  for (Value clause : op->getOperands().drop_front(tensors))
+    operands.push_back(mapping.lookup(clause));
+  llvm::append_range(segments, ArrayRef(op.getProperties().getOperandSegmentSizes()).drop_front(tensors));
+
+  OperationState state(op.getLoc(), BackwardOp::getOperationName());
+  state.addOperands(operands);
+  for (Value tensor : {op.getQuery(), op.getKey(), op.getValue()})
+    state.addTypes(tensor.getType());
+  // A schedule is one of forward.
+  for (NamedAttribute attribute : op->getAttrs())
+    if (attribute.getName() != op.getSchedulesAttrName() && attribute.getName() != "operandSegmentSizes")
+      state.addAttribute(attribute.getName(), attribute.getValue());
+  state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
+  for (unsigned number = 0; number < numKernelRegions; ++number) {
+    Region *region = state.addRegion();
+    if (number == scoreRegion || number == maskRegion)
+      op->getRegion(number).cloneInto(region, mapping);
+  }
+  Operation *written = builder.create(state);
+  for (auto [tensor, gradient] : llvm::zip(op->getOperands().take_front(tensors), written->getResults())) {
+    results.push_back({gradient.getType(), "d_" + names.ofArgument(cast<BlockArgument>(tensor).getArgNumber())});
+    returned.push_back(gradient);
+  }
+}
+
+FailureOr<func::FuncOp> BackwardWriter::write() {
+  if (failed(check()))
+    return failure();
+  builder.setInsertionPointAfter(forward);
+  backward = func::FuncOp::create(builder, forward.getLoc(), (forward.getName() + "_backward").str(),
+                                  builder.getFunctionType({}, {}));
+  Block *body = backward.addEntryBlock();
+  for (BlockArgument argument : forward.getArguments())
+    mapping.map(argument, addArgument(argument.getType(), names.ofArgument(argument.getArgNumber())));
+  builder.setInsertionPointToEnd(body);
+  for (Operation &op : forward.getBody().front().without_terminator()) {
+    if (auto kernel = dyn_cast<ForwardOp>(op))
+      writeKernel(kernel);
+    else
+      builder.clone(op, mapping);
+  }
+  func::ReturnOp::create(builder, forward.getLoc(), returned);
+
+  auto typesOf = [](ArrayRef<Named> list) { return llvm::map_to_vector(list, [](const Named &n) { return n.type; }); };
+  backward.setFunctionType(builder.getFunctionType(typesOf(arguments), typesOf(results)));
+  for (auto [number, argument] : llvm::enumerate(arguments))
+    backward.setArgAttr(number, "attn.name", builder.getStringAttr(argument.name));
+  for (auto [number, result] : llvm::enumerate(results))
+    backward.setResultAttr(number, "attn.name", builder.getStringAttr(names.take(result.name)));
+  return backward;
+}
+
+FailureOr<func::FuncOp> attnc::attn::deriveBackward(func::FuncOp forward) { return BackwardWriter(forward).write(); }
+
+namespace {
+struct DeriveBackward : attnc::attn::impl::AttnDeriveBackwardBase<DeriveBackward> {
+  void runOnOperation() override {
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (function.getOps<KernelOpInterface>().empty())
+        continue;
+      if (failed(deriveBackward(function)))
+        return signalPassFailure();
+      function.erase();
+    }
+  }
+};
+} // namespace

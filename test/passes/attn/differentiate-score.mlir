@@ -1,0 +1,93 @@
+// RUN: attnc-opt %s --attn-expand --attn-differentiate-score --canonicalize --cse -split-input-file | FileCheck %s
+
+// Reverse mode through score regions. That the numbers are right is held against the reference by the conformance grid.
+
+// A soft cap: 1 - tanh^2 of what tanh gave.
+
+// CHECK-LABEL: func.func @softcap(
+// CHECK: derivative (%[[DS:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
+// CHECK-NEXT: %[[X:[a-z0-9_]+]] = arith.mulf %[[S]], %[[INVERSE:.*]] : f32
+// CHECK-NEXT: %[[T:[a-z0-9_]+]] = math.tanh %[[X]] : f32
+// CHECK-NEXT: %[[D:[a-z0-9_]+]] = arith.mulf %[[DS]], %[[CAP:.*]] : f32
+// CHECK-NEXT: %[[TT:[a-z0-9_]+]] = arith.mulf %[[T]], %[[T]] : f32
+// CHECK-NEXT: %[[SLOPE:[a-z0-9_]+]] = arith.subf %{{.*}}, %[[TT]] : f32
+// CHECK-NEXT: %[[DX:[a-z0-9_]+]] = arith.mulf %[[D]], %[[SLOPE]] : f32
+// CHECK-NEXT: %[[R:[a-z0-9_]+]] = arith.mulf %[[DX]], %[[INVERSE]] : f32
+// CHECK-NEXT: attn.yield %[[R]] : f32
+func.func @softcap(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                   %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>)
+    -> tensor<?x?x4x16xf32> {
+  %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
+    score (%s, %b, %h, %i, %j) {
+      %c = attn.softcap %s, 30.0
+      attn.yield %c : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>)
+  return %d#0 : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// What does not depend on the logit has no derivative, and costs nothing: a bias and ALiBi leave the gradient as it is.
+
+// CHECK-LABEL: func.func @sums(
+// CHECK: derivative (%[[DS:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
+// CHECK-NEXT: attn.yield %[[DS]] : f32
+func.func @sums(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>,
+                %bias: tensor<?x?xf32>, %slopes: tensor<4xf32>) -> tensor<?x?x4x16xf32> {
+  %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%i, %j] : tensor<?x?xf32>
+      %y = attn.alibi %x, %slopes[%h], %i, %j : tensor<4xf32>
+      attn.yield %y : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>)
+  return %d#0 : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// A value that is used twice adds up its gradients; a choice hands its gradient to what it took, and a maximum that ties
+// to its first operand. What was not chosen has a gradient of 0, whatever the slope is there. Narrow floats have
+// gradients of f32.
+
+// CHECK-LABEL: func.func @choices(
+// CHECK: derivative (%[[DS:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
+// CHECK-NEXT: %[[N:[a-z0-9_]+]] = arith.truncf %[[S]] : f32 to bf16
+// CHECK-NEXT: %[[NN:[a-z0-9_]+]] = arith.mulf %[[N]], %[[N]] : bf16
+// CHECK-NEXT: %[[W:[a-z0-9_]+]] = arith.extf %[[NN]] : bf16 to f32
+// CHECK-NEXT: %[[M:[a-z0-9_]+]] = arith.maximumf %[[W]], %[[S]] : f32
+// CHECK-NEXT: %[[C:[a-z0-9_]+]] = arith.cmpi sle, %[[J]], %[[I]] : index
+// CHECK-NEXT: %[[DM:[a-z0-9_]+]] = arith.select %[[C]], %[[DS]], %[[ZERO:.*]] : f32
+// CHECK-NEXT: %[[DS2:[a-z0-9_]+]] = arith.select %[[C]], %[[ZERO]], %[[DS]] : f32
+// CHECK-NEXT: %[[TOOK:[a-z0-9_]+]] = arith.cmpf oeq, %[[M]], %[[W]] : f32
+// CHECK-NEXT: %[[DW:[a-z0-9_]+]] = arith.select %[[TOOK]], %[[DM]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[DS3:[a-z0-9_]+]] = arith.select %[[TOOK]], %[[ZERO]], %[[DM]] : f32
+// CHECK-NEXT: %[[SUM:[a-z0-9_]+]] = arith.addf %[[DS2]], %[[DS3]] : f32
+// CHECK-NEXT: %[[WIDE:[a-z0-9_]+]] = arith.extf %[[N]] : bf16 to f32
+// CHECK-NEXT: %[[A:[a-z0-9_]+]] = arith.mulf %[[DW]], %[[WIDE]] : f32
+// CHECK-NEXT: %[[NONE:[a-z0-9_]+]] = arith.cmpf oeq, %[[DW]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[G:[a-z0-9_]+]] = arith.select %[[NONE]], %[[ZERO]], %[[A]] : f32
+// CHECK-NEXT: %[[DN:[a-z0-9_]+]] = arith.addf %[[G]], %[[G]] : f32
+// CHECK-NEXT: %[[R:[a-z0-9_]+]] = arith.addf %[[SUM]], %[[DN]] : f32
+// CHECK-NEXT: attn.yield %[[R]] : f32
+func.func @choices(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                   %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>)
+    -> tensor<?x?x4x16xf32> {
+  %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
+    score (%s, %b, %h, %i, %j) {
+      %n = arith.truncf %s : f32 to bf16
+      %nn = arith.mulf %n, %n : bf16
+      %w = arith.extf %nn : bf16 to f32
+      %m = arith.maximumf %w, %s : f32
+      %c = arith.cmpi sle, %j, %i : index
+      %x = arith.select %c, %m, %s : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>)
+  return %d#0 : tensor<?x?x4x16xf32>
+}
