@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Reference.h"
+#include "dialect/attn/AttnOps.h"
 #include "dialect/reference/ReferenceRow.h"
 #include <limits>
 
@@ -102,6 +103,34 @@ static void runForward(const Problem &problem, const ResultTensors &results, con
   });
 }
 
+template <typename Real>
+static void computeSaved(const Problem &problem, BackwardOp op, const Arguments &arguments,
+                         const ReferenceOptions &options) {
+  ResultTensors saved;
+  saved.out.push_back(RowTensor::ofRows(*arguments.getArray(op.getOut())));
+  saved.lse.push_back(RowTensor::ofLse(*arguments.getArray(op.getLse())));
+  runForward<Real>(problem, saved, options);
+}
+
+LogicalResult attnc::attn::computeSavedResults(const KernelFunction &kernel, ArrayRef<ReferenceValue> inputs,
+                                               const ReferenceOptions &options) {
+  if (failed(checkInputs(kernel, inputs)))
+    return failure();
+  FailureOr<std::vector<Problem>> problems = bindProblems(kernel, inputs, options.precision);
+  if (failed(problems))
+    return failure();
+  for (const Problem &problem : *problems) {
+    auto op = dyn_cast<BackwardOp>(KernelOpInterface(problem.op).getOperation());
+    if (!op)
+      continue;
+    if (options.precision == Precision::Exact)
+      computeSaved<double>(problem, op, Arguments(inputs), options);
+    else
+      computeSaved<float>(problem, op, Arguments(inputs), options);
+  }
+  return success();
+}
+
 LogicalResult attnc::attn::runReference(const KernelFunction &kernel, ArrayRef<ReferenceValue> inputs,
                                         MutableArrayRef<HostArray> outputs, const ReferenceOptions &options) {
   SmallVector<std::optional<HostArray>> arrays(outputs.begin(), outputs.end());
@@ -112,6 +141,10 @@ LogicalResult attnc::attn::runReference(const KernelFunction &kernel, ArrayRef<R
   if (failed(problems))
     return failure();
   for (const Problem &problem : *problems) {
+    if (isa<BackwardOp>(KernelOpInterface(problem.op).getOperation())) {
+      runBackwardKernel(kernel, problem, inputs, arrays, options);
+      continue;
+    }
     ResultTensors results = ResultTensors::get(kernel, problem.op, arrays);
     if (options.precision == Precision::Exact)
       runForward<double>(problem, results, options);

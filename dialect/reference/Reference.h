@@ -64,8 +64,9 @@ enum class Precision {
   /// fp64 throughout, on the up-cast inputs. Narrowing in a region (`arith.truncf`) rounds nothing.
   Exact,
   /// The same mathematics done plainly in the input dtype: products accumulate in f32, regions and softmax in f32, the
-  /// probabilities are rounded to the dtype before they meet the values, and results to their own. Its distance from
-  /// Exact is the error that a kernel may have.
+  /// probabilities are rounded to the dtype before they meet the values, and results to their own; an
+  /// `attn.backward` computes probabilities from its `lse`, and delta from its `out`. Its distance from Exact is the
+  /// error that a kernel may have.
   Baseline,
 };
 
@@ -80,11 +81,16 @@ struct ReferenceOptions {
   llvm::function_ref<void(int64_t n, llvm::function_ref<void(int64_t)>)> parallelFor;
 };
 
-/// Computes the results of `kernel` (S1 to S14). There is one input for each argument and one output for each result of
+/// Computes the results of `kernel` (S1 to S15). There is one input for each argument and one output for each result of
 /// the function; outputs hold any float type. A row takes O(Sk) memory. Fails with a diagnostic at the function for an
 /// argument that does not fit (S18), and at the operation for one without a meaning here; then nothing is written.
 mlir::LogicalResult runReference(const KernelFunction &kernel, llvm::ArrayRef<ReferenceValue> inputs,
                                  llvm::MutableArrayRef<HostArray> outputs, const ReferenceOptions &options = {});
+
+/// Writes what the backward kernels of `kernel` take from forward, their arguments `out` and `lse`, as forward computes
+/// them from the other inputs. Fails as runReference does.
+mlir::LogicalResult computeSavedResults(const KernelFunction &kernel, llvm::ArrayRef<ReferenceValue> inputs,
+                                        const ReferenceOptions &options = {});
 
 /// Computes the gradients of sum(gradOutputs * outputs) by the plain formulas (S15). `gradOutputs` holds one array for
 /// each result of the function, or nothing for a gradient of zero; `lse` and weights have gradients too. `gradInputs`

@@ -10,6 +10,7 @@
 // then reverse mode through the score region, and the product with the other operand of the logit.
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/AttnOps.h"
 #include "dialect/reference/Reference.h"
 #include "dialect/reference/ReferenceRow.h"
 #include <mutex>
@@ -17,6 +18,9 @@
 using namespace mlir;
 using namespace attnc::attn;
 using namespace attnc::attn::reference;
+
+/// The number of an argument of the function.
+static unsigned getNumber(Value argument) { return cast<BlockArgument>(argument).getArgNumber(); }
 
 namespace {
 
@@ -26,9 +30,7 @@ public:
   ArgumentGradients(ArrayRef<ReferenceValue> inputs, ArrayRef<std::optional<HostArray>> wanted);
 
   /// The gradient of a tensor argument, or null where nobody asks for it.
-  const HostArray *get(Value argument) const {
-    return argument ? get(cast<BlockArgument>(argument).getArgNumber()) : nullptr;
-  }
+  const HostArray *get(Value argument) const { return argument ? get(getNumber(argument)) : nullptr; }
   const HostArray *get(unsigned number) const { return arrays[number] ? &*arrays[number] : nullptr; }
 
   /// Writes the sums to `wanted`, in Baseline rounded to the dtype of the argument.
@@ -41,12 +43,17 @@ private:
   std::vector<std::optional<HostArray>> arrays; ///< views of `sums`
 };
 
+/// What forward has saved, of an `attn.backward`; absent for gradients of a forward kernel.
+struct SavedResults {
+  std::optional<RowTensor> out, lse;
+};
+
 /// Adds up the gradients of one key head of one sequence.
 template <typename Real>
 class BackwardHead {
 public:
-  BackwardHead(const Problem &problem, const ResultTensors &results, const Sequence &sequence, int64_t keyHead,
-               ArgumentGradients &gradients);
+  BackwardHead(const Problem &problem, const ResultTensors &results, const SavedResults &saved,
+               const Sequence &sequence, int64_t keyHead, ArgumentGradients &gradients);
 
   /// All `queryRows` of all query heads that share the key head, then dK and dV.
   void run(ArrayRef<int64_t> queryRows);
@@ -62,7 +69,10 @@ private:
   /// dw of the evaluated row; returns dLSE.
   Real loadResultGradients(const HeadRows<Real> &rows, int64_t row);
   /// ds before the score region; adds those of the sinks.
-  void differentiateSoftmax(const HeadRows<Real> &rows, Real lseGradient);
+  void differentiateSoftmax(const HeadRows<Real> &rows, int64_t row, Real lseGradient);
+  Real sumOfProducts(const HeadRows<Real> &rows, int64_t row) const;
+  /// Whether probabilities and delta are computed from saved results, as plain code does.
+  bool isPlain() const { return problem.precision == Precision::Baseline && saved.lse; }
   void accumulateValueGradient(const HeadRows<Real> &rows);
   void accumulateLogitGradient(HeadRows<Real> &rows, int64_t row);
   void addTo(const HostArray &array, SmallVector<int64_t> indices, double amount);
@@ -70,6 +80,7 @@ private:
 
   const Problem &problem;
   const ResultTensors &results; ///< gradients of the results; what is absent is 0
+  const SavedResults &saved;
   const Sequence &sequence;
   const int64_t keyHead;
   ArgumentGradients &gradients;
@@ -127,9 +138,9 @@ void ArgumentGradients::store(ArrayRef<ReferenceValue> inputs, ArrayRef<std::opt
 //===----------------------------------------------------------------------===//
 
 template <typename Real>
-BackwardHead<Real>::BackwardHead(const Problem &problem, const ResultTensors &results, const Sequence &sequence,
-                                 int64_t keyHead, ArgumentGradients &gradients)
-    : problem(problem), results(results), sequence(sequence), keyHead(keyHead), gradients(gradients),
+BackwardHead<Real>::BackwardHead(const Problem &problem, const ResultTensors &results, const SavedResults &saved,
+                                 const Sequence &sequence, int64_t keyHead, ArgumentGradients &gradients)
+    : problem(problem), results(results), saved(saved), sequence(sequence), keyHead(keyHead), gradients(gradients),
       outGradient(problem.valueDim), scoreGradient(sequence.keyLength), queryGradient(problem.headDim),
       keyGradient(problem.headDim * sequence.keyLength), valueGradient(problem.valueDim * sequence.keyLength) {}
 
@@ -150,9 +161,12 @@ void BackwardHead<Real>::run(ArrayRef<int64_t> queryRows) {
 template <typename Real>
 void BackwardHead<Real>::runRow(HeadRows<Real> &rows, int64_t row) {
   rows.evaluate(row);
+  if (isPlain())
+    rows.recomputeFrom(
+        static_cast<Real>(saved.lse->load(saved.lse->offset(sequence.batch, sequence.queryStart + row, rows.head))));
   Real lseGradient = loadResultGradients(rows, row);
   accumulateValueGradient(rows);
-  differentiateSoftmax(rows, lseGradient);
+  differentiateSoftmax(rows, row, lseGradient);
   accumulateLogitGradient(rows, row);
 }
 
@@ -180,15 +194,33 @@ void BackwardHead<Real>::accumulateValueGradient(const HeadRows<Real> &rows) {
       valueGradient[d * sequence.keyLength + j] += rows.weights[j] * outGradient[d];
 }
 
+/// delta: the sum of p_j dp_j, which is that of the output and its gradient as well.
 template <typename Real>
-void BackwardHead<Real>::differentiateSoftmax(const HeadRows<Real> &rows, Real lseGradient) {
+Real BackwardHead<Real>::sumOfProducts(const HeadRows<Real> &rows, int64_t row) const {
   Real delta = 0;
-  for (int64_t j = rows.first; j < rows.last; ++j) {
-    scoreGradient[j] = rows.dropoutFactors[j] == 0 ? Real(0) : scoreGradient[j] * rows.dropoutFactors[j];
-    // A key without probability takes no part, even where its value is no number.
+  if (isPlain()) {
+    // In lanes, as code for any machine adds: sums in the order of `dotValues` would cancel them without an error.
+    constexpr int64_t lanes = 8;
+    Real sums[lanes] = {};
+    int64_t offset = saved.out->offset(sequence.batch, sequence.queryStart + row, rows.head);
+    for (int64_t d = 0; d < problem.valueDim; ++d)
+      sums[d % lanes] += static_cast<Real>(saved.out->load(offset + d * saved.out->elementStride)) * outGradient[d];
+    for (Real sum : sums)
+      delta += sum;
+    return delta;
+  }
+  // A key without probability takes no part, even where its value is no number.
+  for (int64_t j = rows.first; j < rows.last; ++j)
     if (rows.probabilities[j] != 0)
       delta += rows.probabilities[j] * scoreGradient[j];
-  }
+  return delta;
+}
+
+template <typename Real>
+void BackwardHead<Real>::differentiateSoftmax(const HeadRows<Real> &rows, int64_t row, Real lseGradient) {
+  for (int64_t j = rows.first; j < rows.last; ++j)
+    scoreGradient[j] = rows.dropoutFactors[j] == 0 ? Real(0) : scoreGradient[j] * rows.dropoutFactors[j];
+  Real delta = sumOfProducts(rows, row);
   for (int64_t j = rows.first; j < rows.last; ++j)
     scoreGradient[j] =
         rows.probabilities[j] == 0 ? Real(0) : rows.probabilities[j] * (scoreGradient[j] - delta + lseGradient);
@@ -258,14 +290,50 @@ void BackwardHead<Real>::addKeyRows(Value tensor, ArrayRef<Real> columns, int64_
 //===----------------------------------------------------------------------===//
 
 template <typename Real>
-static void runBackward(const Problem &problem, const ResultTensors &results, ArgumentGradients &gradients,
-                        const ReferenceOptions &options) {
+static void runBackward(const Problem &problem, const ResultTensors &results, const SavedResults &saved,
+                        ArgumentGradients &gradients, const ReferenceOptions &options) {
   int64_t tasks = static_cast<int64_t>(problem.sequences.size()) * problem.keyHeads;
   forEachTask(options, tasks, [&](int64_t index) {
     const Sequence &sequence = problem.sequences[index / problem.keyHeads];
-    BackwardHead<Real>(problem, results, sequence, index % problem.keyHeads, gradients)
+    BackwardHead<Real>(problem, results, saved, sequence, index % problem.keyHeads, gradients)
         .run(selectRows(options, sequence));
   });
+}
+
+void attnc::attn::reference::runBackwardKernel(const KernelFunction &kernel, const Problem &problem,
+                                               ArrayRef<ReferenceValue> inputs,
+                                               ArrayRef<std::optional<HostArray>> outputs,
+                                               const ReferenceOptions &options) {
+  auto op = cast<BackwardOp>(KernelOpInterface(problem.op).getOperation());
+  auto arrayOf = [&](Value argument) { return std::get<HostArray>(inputs[getNumber(argument)]); };
+  SavedResults saved{RowTensor::ofRows(arrayOf(op.getOut())), RowTensor::ofLse(arrayOf(op.getLse()))};
+  ResultTensors results;
+  results.out.push_back(RowTensor::ofRows(arrayOf(op.getDOut())));
+  if (op.getDLse())
+    results.lse.push_back(RowTensor::ofLse(arrayOf(op.getDLse())));
+
+  // One array for each gradient that is returned, whichever of the results that are it.
+  func::FuncOp function = kernel.function;
+  Operation *ret = function.getBody().front().getTerminator();
+  auto wantedFrom = [&](size_t first) {
+    SmallVector<std::optional<HostArray>> wanted(inputs.size());
+    for (auto [gradient, tensor] : {std::pair<Value, Value>(op.getDQuery(), op.getQuery()),
+                                    {op.getDKey(), op.getKey()},
+                                    {op.getDValue(), op.getValue()}})
+      for (size_t number = first; number < outputs.size(); ++number)
+        if (outputs[number] && ret->getOperand(number) == gradient) {
+          wanted[getNumber(tensor)] = outputs[number];
+          break;
+        }
+    return wanted;
+  };
+  ArgumentGradients gradients(inputs, wantedFrom(0));
+  if (problem.precision == Precision::Exact)
+    runBackward<double>(problem, results, saved, gradients, options);
+  else
+    runBackward<float>(problem, results, saved, gradients, options);
+  for (size_t first = 0; first < outputs.size(); ++first)
+    gradients.store(inputs, wantedFrom(first), problem.precision);
 }
 
 /// A gradient has its argument's shape exactly: 1 where that broadcasts.
@@ -298,9 +366,9 @@ LogicalResult attnc::attn::runReferenceBackward(const KernelFunction &kernel, Ar
   for (const Problem &problem : *problems) {
     ResultTensors results = ResultTensors::get(kernel, problem.op, gradOutputs);
     if (options.precision == Precision::Exact)
-      runBackward<double>(problem, results, gradients, options);
+      runBackward<double>(problem, results, {}, gradients, options);
     else
-      runBackward<float>(problem, results, gradients, options);
+      runBackward<float>(problem, results, {}, gradients, options);
   }
   gradients.store(inputs, gradInputs, options.precision);
   return success();

@@ -84,6 +84,11 @@ struct ResultTensors {
 mlir::FailureOr<std::vector<Problem>> bindProblems(const KernelFunction &kernel, llvm::ArrayRef<ReferenceValue> inputs,
                                                    Precision precision);
 
+/// Computes the gradients that `problem`, an `attn.backward`, gives, and writes those that `outputs`, one for each
+/// result of the function, hold an array for. Baseline reads `out` and `lse`; Exact computes both itself.
+void runBackwardKernel(const KernelFunction &kernel, const Problem &problem, llvm::ArrayRef<ReferenceValue> inputs,
+                       llvm::ArrayRef<std::optional<HostArray>> outputs, const ReferenceOptions &options);
+
 /// The stored query rows of a sequence that `options` ask for.
 std::vector<int64_t> selectRows(const ReferenceOptions &options, const Sequence &sequence);
 /// Calls `body` once for each of 0 to n - 1, on the threads of `options`.

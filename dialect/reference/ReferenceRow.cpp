@@ -123,6 +123,19 @@ void HeadRows<Real>::evaluate(int64_t row) {
   evaluateDropout(row);
 }
 
+template <typename Real>
+void HeadRows<Real>::recomputeFrom(Real savedLse) {
+  if (savedLse == -std::numeric_limits<Real>::infinity())
+    return;
+  auto probabilityOf = [&](Real score) { return std::exp(std::min(score - savedLse, Real(0))); };
+  for (int64_t j = first; j < last; ++j) {
+    probabilities[j] = probabilityOf(scores[j]);
+    weights[j] = static_cast<Real>(problem.roundToInput(probabilities[j] * dropoutFactors[j]));
+  }
+  for (auto [probability, sink] : llvm::zip_equal(sinkProbabilities, sinks))
+    probability = probabilityOf(sink);
+}
+
 /// S3.
 template <typename Real>
 void HeadRows<Real>::evaluateMask(int64_t row) {

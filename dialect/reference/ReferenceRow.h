@@ -25,6 +25,10 @@ public:
   /// Evaluates query row `row` of the sequence, which must exist, into the members below.
   void evaluate(int64_t row);
 
+  /// Computes probabilities and weights of the evaluated row again, from a saved LSE: the same numbers, but for the
+  /// rounding of that. None is above 1.
+  void recomputeFrom(Real savedLse);
+
   /// out = sum over keys of weights[j] * value row j, of size valueDim.
   void accumulateValues(std::vector<Real> &out) const;
   /// out = sum over keys of factors[j] * key row j, of size headDim.

@@ -96,9 +96,9 @@ static const BinaryRule binaryRules[] = {
      [](double a, double b, double) { return std::signbit(a) == std::signbit(b) ? 1.0 : -1.0; },
      [](double, double, double) { return 0.0; }},
     {"attn.softcap", softcap,
-     [](double s, double cap, double) { return std::isinf(cap) ? 1 : 1 - std::pow(std::tanh(s / cap), 2); },
-     [](double s, double cap, double) {
-       double t = std::tanh(s / cap);
+     [](double, double cap, double y) { return std::isinf(cap) ? 1 : 1 - std::pow(y / cap, 2); },
+     [](double s, double cap, double y) {
+       double t = y / cap;
        return std::isinf(cap) ? 0 : t - s / cap * (1 - t * t);
      }},
 };
