@@ -10,6 +10,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/attn-to-tile/BackwardPrograms.h"
 #include "passes/attn-to-tile/Passes.h"
 #include "passes/attn-to-tile/TileBuilder.h"
 #include "passes/attn/ScoreRange.h"
@@ -63,10 +64,9 @@ private:
   void chooseReference();
   State initialState();
   std::pair<Value, Value> sinkState();
-  Value logits(Value query, Value j, const KeyBounds &bounds, bool masked);
+  Value logits(Value query, Value j, const ColumnBounds &bounds, bool masked);
   bool rescalesOnGrowth() { return b.getPipeline() && b.getPipeline().getRescaling() == Rescaling::OnGrowth; }
-  State step(Value query, Value j, State state, const KeyBounds &bounds, bool masked);
-  State stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds);
+  State step(Value query, Value j, State state, const ColumnBounds &bounds, bool masked);
   void writeForward(ForwardOp op, State state);
   void writeWeights(WeightsOp op, Value query, State state);
   tile::SoftmaxEndOp finish(State state);
@@ -189,16 +189,16 @@ ProgramWriter::State ProgramWriter::initialState() {
 }
 
 /// Logits of the query tile and the keys from j on.
-Value ProgramWriter::logits(Value query, Value j, const KeyBounds &bounds, bool masked) {
-  Value keys = b.loadKeys(kernel.getKey(), j, /*masked=*/true);
-  Value zero = b.splat(b.tileType(b.getKeys(), builder.getF32Type()), 0);
+Value ProgramWriter::logits(Value query, Value j, const ColumnBounds &bounds, bool masked) {
+  Value keys = b.loadColumns(kernel.getKey(), j, /*masked=*/true);
+  Value zero = b.splat(b.tileType(b.getColumns(), builder.getF32Type()), 0);
   Value scores = tile::MmaOp::create(builder, loc, query, keys, zero, /*transposed=*/true);
   if (!rawLogits)
     scores = b.buildScore(scores, j);
   return masked ? b.buildMask(scores, j, bounds) : scores;
 }
 
-ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const KeyBounds &bounds, bool masked) {
+ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, const ColumnBounds &bounds, bool masked) {
   Value scores = logits(query, j, bounds, masked);
   Value max = reference ? constant(*reference) : state.max;
   tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, state.sum, unit, j, elementType());
@@ -208,7 +208,7 @@ ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, cons
     state.max = softmax.getNewMax();
   state.sum = softmax.getNewSum();
   if (state.out) {
-    Value values = b.loadKeys(valueOrNull(), j, /*masked=*/false);
+    Value values = b.loadColumns(valueOrNull(), j, /*masked=*/false);
     if (!reference)
       state.out = b.scaleRows(state.out, softmax.getShrink(), builder.getF32Type(), rescalesOnGrowth());
     state.out = tile::MmaOp::create(builder, loc, softmax.getWeights(), values, state.out, /*transposed=*/false);
@@ -216,40 +216,12 @@ ProgramWriter::State ProgramWriter::step(Value query, Value j, State state, cons
   return state;
 }
 
-/// A step that `blocks` may skip, or spare its mask.
-ProgramWriter::State ProgramWriter::stepOrSkip(Value query, Value j, State state, const KeyBounds &bounds) {
-  if (kernel.getBlocks().empty() || listed)
-    return step(query, j, state, bounds, /*masked=*/true);
-  Value some, all;
-  std::tie(some, all) = b.buildBlock(j);
-  SmallVector<Value> before = state.values();
-  SmallVector<Type> types(llvm::map_range(before, [](Value v) { return v.getType(); }));
-  auto branch = [&](Value condition, function_ref<SmallVector<Value>()> then,
-                    function_ref<SmallVector<Value>()> otherwise) {
-    auto ifOp = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(ifOp.thenBlock());
-    scf::YieldOp::create(builder, loc, then());
-    builder.setInsertionPointToEnd(ifOp.elseBlock());
-    scf::YieldOp::create(builder, loc, otherwise());
-    return SmallVector<Value>(ifOp.getResults());
-  };
-  return state.with(branch(
-      some,
-      [&] {
-        return branch(
-            all, [&] { return step(query, j, state, bounds, false).values(); },
-            [&] { return step(query, j, state, bounds, true).values(); });
-      },
-      [&] { return before; }));
-}
-
 /// Reciprocal row sums and LSE. Rows past the queries of a padded sequence are empty (S11).
 tile::SoftmaxEndOp ProgramWriter::finish(State state) {
   Value padding;
   if (kernel.getQueryLengths()) {
     Value one = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(b.rowType(builder.getI1Type()), true));
-    padding = arith::XOrIOp::create(builder, loc, b.buildRowIsQuery(), one);
+    padding = arith::XOrIOp::create(builder, loc, b.buildRowExists(), one);
   }
   Value max = reference ? constant(*reference) : state.max;
   auto end = tile::SoftmaxEndOp::create(builder, loc, max, state.sum, padding, greatestSink, unit);
@@ -289,7 +261,7 @@ void ProgramWriter::writeWeights(WeightsOp op, Value query, State state) {
   }
   Type element = cast<RankedTensorType>(op.getWeights().getType()).getElementType();
   Value end = memref::DimOp::create(builder, loc, b.lookup(op.getKey()), 1);
-  auto loop = scf::ForOp::create(builder, loc, b.index(0), end, b.index(b.getKeys()));
+  auto loop = scf::ForOp::create(builder, loc, b.index(0), end, b.index(b.getColumns()));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value j = loop.getInductionVar(), zero = b.index(0);
@@ -304,18 +276,21 @@ void ProgramWriter::write() {
   chooseReference();
   b.buildGeometry();
   b.buildCaptures();
-  KeyBounds bounds = b.buildBounds();
-  Value query = b.loadQuery();
+  ColumnBounds bounds = b.buildBounds();
+  Value query = b.loadRows(kernel.getQuery());
   State initial = initialState();
-  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildKeyStep(), initial.values());
+  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildColumnStep(), initial.values());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
     Value iv = loop.getInductionVar();
     if (listed)
       bounds.position = iv;
-    State next = stepOrSkip(query, b.buildKey(iv), initial.with(loop.getRegionIterArgs()), bounds);
-    scf::YieldOp::create(builder, loc, next.values());
+    State before = initial.with(loop.getRegionIterArgs());
+    Value j = b.buildColumn(iv);
+    scf::YieldOp::create(builder, loc, b.buildStep(j, before.values(), [&](bool masked) {
+      return step(query, j, before, bounds, masked).values();
+    }));
   }
   State state = initial.with(loop.getResults());
   if (auto forward = dyn_cast<ForwardOp>(kernel.getOperation()))
@@ -334,6 +309,16 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
   b.buildGeometry();
   b.buildBlockMask();
   tile::ReturnOp::create(b.builder, b.loc);
+}
+
+/// The program of a backward that `schedule` is of.
+static void writeGradient(ModuleOp module, const KernelFunction &function, BackwardOp op, ScheduleAttr schedule,
+                          StringRef name) {
+  TileBuilder b(module, function, op, schedule, (name + "_" + stringifyProgram(schedule.getProgram())).str());
+  if (schedule.getProgram() == Program::Dq)
+    writeQueryGradient(b, op);
+  else
+    writeKeyGradients(b, op);
 }
 
 namespace {
@@ -356,6 +341,10 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);
         for (ScheduleAttr schedule : schedules) {
+          if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation())) {
+            writeGradient(getOperation(), *function, backward, schedule, name);
+            continue;
+          }
           std::string from = schedules.size() > 1 ? "_from_" + std::to_string(schedule.getLeastQueries()) : "";
           writeBlockMask(getOperation(), *function, kernel, schedule, name + "_block_mask" + from);
           ProgramWriter(getOperation(), *function, kernel, schedule, name + "_tile" + from).write();

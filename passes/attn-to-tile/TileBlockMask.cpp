@@ -23,13 +23,6 @@ bool attnc::attn::hasBlockMask(KernelOpInterface kernel, ScheduleAttr schedule) 
   return !kernel.getBlocks().empty() && pipeline && pipeline.getBlockMask();
 }
 
-/// Rows of counts and starts (see `tile.block_mask`).
-Type TileBuilder::workspaceType() const {
-  MLIRContext *context = loc.getContext();
-  constexpr int64_t any = ShapedType::kDynamic;
-  return MemRefType::get({any, any}, IntegerType::get(context, 32), StridedLayoutAttr::get(context, 0, {any, 1}));
-}
-
 /// Whether the block mask looks at areas of queries and keys.
 static bool looksAtAreas(KernelOpInterface kernel) {
   auto isArea = [](LoadRangeOp range) {
@@ -82,11 +75,11 @@ Value TileBuilder::loadCount(Value column) {
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), count);
 }
 
-Value TileBuilder::buildKeyStep() {
-  return index(hasBlockMask(kernel, schedule) && kind == ProgramKind::Kernel ? 1 : getKeys());
+Value TileBuilder::buildColumnStep() {
+  return index(hasBlockMask(kernel, schedule) && kind == ProgramKind::Kernel ? 1 : getColumns());
 }
 
-Value TileBuilder::buildKey(Value iv) {
+Value TileBuilder::buildColumn(Value iv) {
   return hasBlockMask(kernel, schedule) ? loadCount(add(iv, index(tile::BlockMaskOp::numCounts))) : iv;
 }
 
@@ -148,11 +141,11 @@ static void hoistInvariants(tile::BlockMaskOp blockMask) {
 }
 
 void TileBuilder::buildBlockMask() {
-  KeyBounds bounds = buildBounds();
+  ColumnBounds bounds = buildBounds();
   Value low = boundWithoutData(builder, bounds.low, /*above=*/false);
   Value high = boundWithoutData(builder, bounds.high, /*above=*/true);
   auto blockMask = tile::BlockMaskOp::create(builder, loc, program.getWorkspaceView(), listRow, low ? low : bounds.low,
-                                             high ? high : bounds.high, buildKeyStep());
+                                             high ? high : bounds.high, buildColumnStep());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&blockMask.getBody(), {}, builder.getIndexType(), loc);

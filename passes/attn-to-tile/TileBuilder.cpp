@@ -26,6 +26,14 @@ static Type viewType(const KernelArgument &argument) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
+/// Rows of counts and starts (see `tile.block_mask`), or of statistics.
+Type TileBuilder::workspaceType() const {
+  MLIRContext *context = loc.getContext();
+  constexpr int64_t any = ShapedType::kDynamic;
+  Type element = isBackward() ? Type(Float32Type::get(context)) : IntegerType::get(context, 32);
+  return MemRefType::get({any, any}, element, StridedLayoutAttr::get(context, 0, {any, 1}));
+}
+
 TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
                          ScheduleAttr schedule, StringRef name, ProgramKind kind)
     : builder(module.getContext()), loc(kernel.getLoc()), function(function), kernel(kernel), schedule(schedule),
@@ -35,7 +43,7 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
     types.push_back(viewType(argument));
   for (const KernelArgument &argument : function.outputs)
     types.push_back(viewType(argument));
-  if (hasBlockMask(kernel, schedule))
+  if (hasBlockMask(kernel, schedule) || isBackward())
     types.push_back(workspaceType());
   types.push_back(builder.getIndexType());
 
@@ -104,8 +112,13 @@ Value TileBuilder::viewDim(Value view, int64_t dim) {
 // Geometry
 //===----------------------------------------------------------------------===//
 
-/// Number of tiles: padded B * H * ceil(Sq / queries) for tiles of that many queries; heads that share tiles count as
-/// one. Packed: sequences start anywhere, so there are at most ceil(T / queries) + B tiles a head, if there are rows at
+/// Query heads that have tiles of their own, or key heads where tiles are of keys.
+int64_t TileBuilder::countHeadTiles() {
+  return getRowAxis() == Coordinate::Query ? kernel.getQueryHeads() / getHeads() : kernel.getKeyHeads();
+}
+
+/// Number of tiles: padded B * H * ceil(S / rows) for tiles of that many queries or keys; heads that share tiles count
+/// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B tiles a head, if there are rows at
 /// all; those left over find no sequence and do nothing. A block mask has a tile, and the workspace a row, for all
 /// heads together where the mask is the same for them.
 void TileBuilder::setGrid() {
@@ -115,18 +128,28 @@ void TileBuilder::setGrid() {
     sizes.append({cast<BlockArgument>(lookup(value)).getArgNumber(), dim});
     return getAffineSymbolExpr(sizes.size() / 2 - 1, context);
   };
-  AffineExpr rows = sizeOf(kernel.getQuery(), kernel.isPacked() ? 0 : 1), tilesOfHead = rows.ceilDiv(getQueries());
+  bool ofQueries = getRowAxis() == Coordinate::Query;
+  Value offsets = ofQueries ? kernel.getQueryOffsets() : kernel.getKeyOffsets();
+  AffineExpr rows = sizeOf(rowTensor(), kernel.isPacked() ? 0 : 1), tilesOfHead = rows.ceilDiv(getExtent(getRowAxis()));
   if (kernel.isPacked())
     // Without rows there is nothing to store; there may be no sequence then, whose captured elements a tile would read.
-    tilesOfHead = (tilesOfHead + sizeOf(kernel.getQueryOffsets(), 0)) * rows.ceilDiv(rows + 1);
+    tilesOfHead = (tilesOfHead + sizeOf(offsets, 0)) * rows.ceilDiv(rows + 1);
   else
     tilesOfHead = tilesOfHead * sizeOf(kernel.getQuery(), 0);
   AffineExpr tiles = tilesOfHead * countHeadTiles();
-  if (!hasBlockMask(kernel, schedule)) {
+  if (isBackward()) {
+    // Two statistics for each query (see `storeStatistic`).
+    AffineExpr queries = ofQueries ? rows : sizeOf(kernel.getQuery(), kernel.isPacked() ? 0 : 1);
+    AffineExpr heads = getAffineConstantExpr(2 * kernel.getQueryHeads(), context);
+    if (!kernel.isPacked())
+      heads = heads * sizeOf(kernel.getQuery(), 0);
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
+    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, queries}, context));
+  } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {
     AffineExpr lists = blockMaskKnowsHeads() ? tiles : tilesOfHead;
-    AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getKeys());
+    AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getColumns());
     program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::BlockMask ? lists : tiles));
     program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {lists, tile::BlockMaskOp::columns(steps)}, context));
   }
@@ -140,8 +163,13 @@ Value TileBuilder::loadLength(Value lengths, Value position, Value limit) {
   return limit ? greatest(least(count, limit), index(0)) : count;
 }
 
-/// Says which head, or which heads that share tiles, the tile is for.
-void TileBuilder::placeHead(Value number) { geometry.head = getHeads() == 1 ? number : mul(number, index(getHeads())); }
+/// Says which head, or which heads that share tiles, the tile is for; or which key head where it is of keys.
+void TileBuilder::placeHead(Value number) {
+  if (getRowAxis() == Coordinate::Key)
+    geometry.keyHead = number;
+  else
+    geometry.head = getHeads() == 1 ? number : mul(number, index(getHeads()));
+}
 
 /// The `group` of an access to a view whose heads lie along `headDimension`, or that has none.
 SmallVector<int64_t> TileBuilder::rowGroup(std::optional<int64_t> headDimension) const {
@@ -164,17 +192,19 @@ void TileBuilder::placeTile(Value tile) {
       listRow = lists || blockMaskKnowsHeads() ? tile : place;
     return;
   }
-  geometry.queryRows = viewDim(lookup(kernel.getQuery()), 1);
-  geometry.keyRows = viewDim(lookup(kernel.getKey()), 1);
-  Value tiles = arith::CeilDivUIOp::create(builder, loc, geometry.queryRows, index(getQueries()));
+  geometry.query.stored = viewDim(lookup(kernel.getQuery()), 1);
+  geometry.key.stored = viewDim(lookup(kernel.getKey()), 1);
+  Value rows = getSide(getRowAxis()).stored, extent = index(getExtent(getRowAxis()));
+  Value tiles = arith::CeilDivUIOp::create(builder, loc, rows, extent);
   bool inSections = !lists && schedule.getPipeline() && schedule.getPipeline().getSectionBytes();
-  auto [inHead, rest] = inSections ? buildSections(tile, tiles, geometry.keyRows)
+  auto [inHead, rest] = inSections ? buildSections(tile, tiles, geometry.key.stored)
                                    : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
                                                              arith::DivUIOp::create(builder, loc, tile, tiles));
-  // A kernel takes the last rows first: under a causal mask they take longest. Tiles of one head follow each other, so
-  // that its keys and values stay in the cache.
-  Value number = lists ? inHead : sub(sub(tiles, index(1)), inHead);
-  geometry.row0 = mul(number, index(getQueries()));
+  // A kernel takes the last queries first, and the first keys: under a causal mask they take longest. Tiles of one head
+  // follow each other, so that its keys and values stay in the cache.
+  bool ascends = lists || getRowAxis() == Coordinate::Key;
+  Value number = ascends ? inHead : sub(sub(tiles, index(1)), inHead);
+  geometry.row0 = mul(number, extent);
   placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
   geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
   if (isListed)
@@ -184,18 +214,22 @@ void TileBuilder::placeTile(Value tile) {
 void TileBuilder::buildGeometry() {
   placeTile(program.getTile());
   if (!kernel.isPacked()) {
-    geometry.queryBase = geometry.keyBase = index(0);
+    geometry.query.base = geometry.key.base = index(0);
     Value queryLengths = kernel.getQueryLengths(), keyLengths = kernel.getKeyLengths();
-    geometry.queryCount =
-        queryLengths ? loadLength(queryLengths, geometry.batch, geometry.queryRows) : geometry.queryRows;
-    geometry.keyCount = keyLengths ? loadLength(keyLengths, geometry.batch, geometry.keyRows) : geometry.keyRows;
+    geometry.query.count =
+        queryLengths ? loadLength(queryLengths, geometry.batch, geometry.query.stored) : geometry.query.stored;
+    geometry.key.count = keyLengths ? loadLength(keyLengths, geometry.batch, geometry.key.stored) : geometry.key.stored;
   }
-  geometry.keyHead =
-      arith::DivUIOp::create(builder, loc, geometry.head, index(kernel.getQueryHeads() / kernel.getKeyHeads()));
-  geometry.shift = kernel.getAlign() == Alignment::BottomRight ? sub(geometry.keyCount, geometry.queryCount) : index(0);
+  int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
+  if (getRowAxis() == Coordinate::Query)
+    geometry.keyHead = arith::DivUIOp::create(builder, loc, geometry.head, index(group));
+  else if (group == 1)
+    geometry.head = geometry.keyHead;
+  geometry.shift =
+      kernel.getAlign() == Alignment::BottomRight ? sub(geometry.key.count, geometry.query.count) : index(0);
   if (Value offset = kernel.getQOffset())
     geometry.shift = add(geometry.shift, lookup(offset));
-  Value left = sub(geometry.queryRows, geometry.row0);
+  Value left = sub(getSide(getRowAxis()).stored, geometry.row0);
   Value rows = getHeads() == 1 ? left : mul(left, index(getHeads()));
   tile::LiveRowsOp::create(builder, loc, greatest(least(rows, index(getRows())), index(0)));
 }
@@ -247,15 +281,17 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
 /// where numbers of tiles would have to be summed. Slots that are left over hold no rows. The last come first: under a
 /// causal mask the last rows of a sequence take longest.
 void TileBuilder::buildPackedGeometry(Value slot) {
-  Value one = index(1), rows = index(getQueries());
-  Value offsets = lookup(kernel.getQueryOffsets());
+  bool ofQueries = getRowAxis() == Coordinate::Query;
+  Value rowOffsets = ofQueries ? kernel.getQueryOffsets() : kernel.getKeyOffsets();
+  Value one = index(1), rows = index(getExtent(getRowAxis()));
+  Value offsets = lookup(rowOffsets);
   auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
   };
   auto firstSlot = [&](Value offset, Value b) { return add(arith::DivUIOp::create(builder, loc, offset, rows), b); };
   Value batch = sub(viewDim(offsets, 0), one), lastBatch = greatest(sub(batch, one), index(0));
   Value slots =
-      add(arith::CeilDivUIOp::create(builder, loc, viewDim(lookup(kernel.getQuery()), 0), rows), viewDim(offsets, 0));
+      add(arith::CeilDivUIOp::create(builder, loc, viewDim(lookup(rowTensor()), 0), rows), viewDim(offsets, 0));
   slot = sub(sub(slots, one), slot);
 
   // Three bits of its number at once, from the highest down: loads that do not wait for each other.
@@ -272,7 +308,7 @@ void TileBuilder::buildPackedGeometry(Value slot) {
         Value shift = mul(sub(sub(rounds, one), round), index(digitBits)), found = state[0];
         for (int64_t digit = 1; digit < digits; ++digit) {
           Value b = least(add(state[0], arith::ShLIOp::create(builder, loc, index(digit), shift)), lastBatch);
-          Value start = firstSlot(loadLength(kernel.getQueryOffsets(), b, {}), b);
+          Value start = firstSlot(loadLength(rowOffsets, b, {}), b);
           found = arith::SelectOp::create(builder, loc, compare(arith::CmpIPredicate::sle, start, slot), b, found);
         }
         scf::YieldOp::create(builder, loc, found);
@@ -280,18 +316,19 @@ void TileBuilder::buildPackedGeometry(Value slot) {
   geometry.batch = loop.getResult(0);
   // Without sequences there is no offset but the first; reading it twice gives the empty sequence that is wanted.
   Value next = least(add(geometry.batch, one), batch);
-  geometry.queryBase = loadLength(kernel.getQueryOffsets(), geometry.batch, {});
-  geometry.keyBase = loadLength(kernel.getKeyOffsets(), geometry.batch, {});
-  Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.queryBase);
-  Value keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.keyBase);
-  Value row = mul(sub(slot, firstSlot(geometry.queryBase, geometry.batch)), rows);
-  geometry.holds = compare(arith::CmpIPredicate::slt, row, queries);
+  geometry.query.base = loadLength(kernel.getQueryOffsets(), geometry.batch, {});
+  geometry.key.base = loadLength(kernel.getKeyOffsets(), geometry.batch, {});
+  Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.query.base);
+  Value keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.key.base);
+  Value base = ofQueries ? geometry.query.base : geometry.key.base;
+  Value row = mul(sub(slot, firstSlot(base, geometry.batch)), rows);
+  geometry.holds = compare(arith::CmpIPredicate::slt, row, ofQueries ? queries : keys);
   auto orNone = [&](Value value) -> Value {
     return arith::SelectOp::create(builder, loc, geometry.holds, value, index(0));
   };
   geometry.row0 = orNone(row);
-  geometry.queryRows = geometry.queryCount = orNone(queries);
-  geometry.keyCount = orNone(keys);
+  geometry.query.stored = geometry.query.count = orNone(queries);
+  geometry.key.stored = geometry.key.count = orNone(keys);
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,51 +344,69 @@ Value TileBuilder::rowLimit(Value view, Value base, Value count, bool endsEarly,
   return add(base, count);
 }
 
-Value TileBuilder::loadQuery() {
-  Value view = lookup(kernel.getQuery());
-  auto type = cast<MemRefType>(view.getType());
-  Value row = add(geometry.queryBase, geometry.row0);
-  // What rows past the queries give is not stored.
-  bool endsEarly = kernel.isPacked() || kernel.getQueryLengths();
-  Value limit = rowLimit(view, geometry.queryBase, geometry.queryCount, endsEarly, /*anyBeyond=*/true);
-  Value dims = index(kernel.getHeadDim());
-  SmallVector<Value> indices{row, geometry.head, index(0)};
-  SmallVector<int64_t> axes{0, 2};
+/// Indices of row `first` of an axis in a tensor that is laid out like queries or keys; `axes` are those of a tile of
+/// its rows.
+SmallVector<Value> TileBuilder::problemIndices(Coordinate axis, Value first, SmallVector<int64_t> &axes) {
+  bool ofQueries = axis == Coordinate::Query;
+  SmallVector<Value> indices{add(getSide(axis).base, first), ofQueries ? geometry.head : geometry.keyHead, index(0)};
+  axes = {0, 2};
   if (!kernel.isPacked()) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {1, 3};
   }
-  return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), type.getElementType()), view, indices,
-                              ValueRange{limit, dims}, axes, rowGroup(axes[0] + 1));
+  return indices;
 }
 
-Value TileBuilder::loadKeys(Value tensor, Value j, bool masked) {
+Value TileBuilder::loadRows(Value tensor) {
   Value view = lookup(tensor);
   auto type = cast<MemRefType>(view.getType());
   int64_t dim = type.getShape().back();
-  SmallVector<Value> indices{add(geometry.keyBase, j), geometry.keyHead, index(0)};
-  SmallVector<int64_t> axes{0, 2};
-  if (!kernel.isPacked()) {
-    indices.insert(indices.begin(), geometry.batch);
-    axes = {1, 3};
-  }
+  Coordinate axis = getRowAxis();
+  const TileSide &side = getSide(axis);
+  SmallVector<int64_t> axes;
+  SmallVector<Value> indices = problemIndices(axis, geometry.row0, axes);
+  // What rows past the last give is not stored.
+  bool endsEarly = kernel.isPacked() || (axis == Coordinate::Query ? kernel.getQueryLengths() : kernel.getKeyLengths());
+  Value limit = rowLimit(view, side.base, side.count, endsEarly, /*anyBeyond=*/true);
+  return tile::LoadOp::create(builder, loc, tileType(dim, type.getElementType()), view, indices,
+                              ValueRange{limit, index(dim)}, axes, rowGroup(axes[0] + 1));
+}
+
+Value TileBuilder::loadColumns(Value tensor, Value first, bool masked) {
+  Value view = lookup(tensor);
+  auto type = cast<MemRefType>(view.getType());
+  int64_t dim = type.getShape().back();
+  Coordinate axis = getColumnAxis();
+  const TileSide &side = getSide(axis);
+  SmallVector<int64_t> axes;
+  SmallVector<Value> indices = problemIndices(axis, first, axes);
   // Masks do not look at what they drop. Weights of 0 do: they make NaN of all that is no number.
-  bool endsEarly = kernel.isPacked() || kernel.getKeyLengths();
-  Value limit = rowLimit(view, geometry.keyBase, geometry.keyCount, endsEarly, /*anyBeyond=*/masked);
-  return tile::LoadOp::create(builder, loc, VectorType::get({getKeys(), dim}, type.getElementType()), view, indices,
+  bool endsEarly = kernel.isPacked() || (axis == Coordinate::Query ? kernel.getQueryLengths() : kernel.getKeyLengths());
+  Value limit = rowLimit(view, side.base, side.count, endsEarly, /*anyBeyond=*/masked);
+  return tile::LoadOp::create(builder, loc, VectorType::get({getColumns(), dim}, type.getElementType()), view, indices,
                               ValueRange{limit, index(dim)}, axes);
 }
 
-void TileBuilder::storeRows(Value tile, Value result) {
-  SmallVector<Value> indices{add(geometry.queryBase, geometry.row0), geometry.head, index(0)};
-  SmallVector<int64_t> axes{0, 2};
+Value TileBuilder::loadRowVector(Value tensor) {
+  SmallVector<Value> indices{geometry.head, add(geometry.query.base, geometry.row0)};
+  SmallVector<int64_t> axes{1};
   if (!kernel.isPacked()) {
     indices.insert(indices.begin(), geometry.batch);
-    axes = {1, 3};
+    axes = {2};
   }
+  Value limit = add(geometry.query.base, geometry.query.count);
+  return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), lookup(tensor), indices, limit, axes,
+                              rowGroup(axes[0] - 1));
+}
+
+void TileBuilder::storeRows(Value tile, Value result) {
+  Coordinate axis = getRowAxis();
+  const TileSide &side = getSide(axis);
+  SmallVector<int64_t> axes;
+  SmallVector<Value> indices = problemIndices(axis, geometry.row0, axes);
   for (Value view : destinations.lookup(result)) {
     // A padded tensor's own size, which equals the queries', so that a store is seen to reach its end.
-    Value limit = kernel.isPacked() ? add(geometry.queryBase, geometry.queryRows) : viewDim(view, 1);
+    Value limit = kernel.isPacked() ? add(side.base, side.stored) : viewDim(view, 1);
     Value dims = index(cast<MemRefType>(view.getType()).getShape().back());
     tile::StoreOp::create(builder, loc, tile, Value(), view, indices, ValueRange{limit, dims}, axes,
                           rowGroup(axes[0] + 1));
@@ -362,26 +417,56 @@ void TileBuilder::storeWeights(Value tile, Value result, Value j) {
   for (Value view : destinations.lookup(result))
     tile::StoreOp::create(builder, loc, tile, Value(), view,
                           ValueRange{geometry.batch, geometry.head, geometry.row0, j},
-                          ValueRange{geometry.queryRows, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3}, rowGroup(1));
+                          ValueRange{geometry.query.stored, viewDim(view, 3)}, ArrayRef<int64_t>{2, 3}, rowGroup(1));
 }
 
 void TileBuilder::storeRowVector(Value vector, Value result) {
-  SmallVector<Value> indices{geometry.head, add(geometry.queryBase, geometry.row0)};
+  SmallVector<Value> indices{geometry.head, add(geometry.query.base, geometry.row0)};
   SmallVector<int64_t> axes{1};
   if (!kernel.isPacked()) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {2};
   }
-  Value limit = add(geometry.queryBase, geometry.queryRows);
+  Value limit = add(geometry.query.base, geometry.query.stored);
   for (Value view : destinations.lookup(result))
     tile::StoreOp::create(builder, loc, vector, Value(), view, indices, limit, axes, rowGroup(axes[0] - 1));
 }
 
-Value TileBuilder::buildRowIsQuery() {
+//===----------------------------------------------------------------------===//
+// Row statistics of backward
+//===----------------------------------------------------------------------===//
+
+/// The row of the workspace that holds a statistic of the queries of the head at hand.
+Value TileBuilder::statisticRow(RowStatistic statistic) {
+  Value head = geometry.head;
+  if (!kernel.isPacked())
+    head = add(mul(geometry.batch, index(kernel.getQueryHeads())), head);
+  return add(mul(head, index(2)), index(static_cast<int64_t>(statistic)));
+}
+
+void TileBuilder::storeStatistic(RowStatistic statistic, Value rows) {
+  SmallVector<Value> indices{statisticRow(statistic), add(geometry.query.base, geometry.row0)};
+  Value limit = add(geometry.query.base, geometry.query.count);
+  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(), indices, limit, ArrayRef<int64_t>{1},
+                        ArrayRef<int64_t>());
+}
+
+Value TileBuilder::loadStatistic(RowStatistic statistic, Value first) {
+  SmallVector<Value> indices{statisticRow(statistic), add(geometry.query.base, first)};
+  Value limit = add(geometry.query.base, geometry.query.count);
+  return tile::LoadOp::create(builder, loc, VectorType::get({getColumns()}, builder.getF32Type()),
+                              program.getWorkspaceView(), indices, limit, ArrayRef<int64_t>{1}, ArrayRef<int64_t>());
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+Value TileBuilder::buildRowExists() {
   Value rows = vector::StepOp::create(builder, loc, rowType(builder.getIndexType()));
   if (getHeads() > 1)
     rows = arith::DivUIOp::create(builder, loc, rows, broadcast(index(getHeads())));
-  Value left = broadcast(sub(geometry.queryCount, geometry.row0));
+  Value left = broadcast(sub(getSide(getRowAxis()).count, geometry.row0));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, rows, left);
 }
 

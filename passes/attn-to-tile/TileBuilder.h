@@ -15,30 +15,33 @@
 
 namespace attnc::attn {
 
-/// Where a tile of queries stands. Rows count within the sequence; positions are rows plus the alignment's shift (S2).
-struct TileGeometry {
-  mlir::Value batch, keyHead;
-  mlir::Value head;       ///< the query head, or the first of those that the tile holds
-  mlir::Value row0;       ///< first row of the tile
-  mlir::Value queryBase;  ///< row of the tensor at which the queries of the sequence start
-  mlir::Value keyBase;    ///< the same for keys
-  mlir::Value queryRows;  ///< rows of the sequence that the tensor stores, padding included
-  mlir::Value keyRows;    ///< the same for keys; absent where sequences are packed
-  mlir::Value queryCount; ///< rows that hold queries (S11)
-  mlir::Value keyCount;   ///< rows that hold keys (S11)
-  mlir::Value shift;      ///< position of row 0 of the sequence
-  mlir::Value holds;      ///< whether the tile has rows; null where each has
+/// The queries of a sequence, or its keys and values. Rows count within the sequence.
+struct TileSide {
+  mlir::Value base;   ///< row of the tensor at which the sequence starts
+  mlir::Value stored; ///< rows of the sequence that the tensor stores, padding included
+  mlir::Value count;  ///< rows that hold queries or keys (S11)
 };
 
-/// Keys [low, high) are visited; [fullLow, fullHigh) are kept by all queries of the tile. Where a block mask has listed
+/// Where a tile stands. The rows of a tile are queries, and the columns of its steps keys; or the other way round in
+/// programs whose tiles are of keys.
+struct TileGeometry {
+  mlir::Value batch, keyHead;
+  mlir::Value head; ///< the query head, or the first of those that the tile holds
+  mlir::Value row0; ///< first row of the tile, of queries or of keys
+  TileSide query, key;
+  mlir::Value shift; ///< position of query 0 of the sequence; keys stand at their rows (S2)
+  mlir::Value holds; ///< whether the tile has rows; null where each has
+};
+
+/// Columns [low, high) are visited; [fullLow, fullHigh) are kept by all rows of the tile. Where a block mask has listed
 /// the steps, all four are places in the list, and so is `position`, that of the step at hand.
-struct KeyBounds {
+struct ColumnBounds {
   mlir::Value low, fullLow, fullHigh, high;
   mlir::Value position = {};
 };
 
-/// What a program of a kernel does: the kernel's own work, or the block mask, the list of tiles of keys that its mask
-/// keeps.
+/// What a program of a kernel does: the work that its schedule is of, or the block mask, the list of tiles of keys that
+/// the mask keeps.
 enum class ProgramKind { Kernel, BlockMask };
 
 using tile::ExponentUnit;
@@ -63,25 +66,35 @@ public:
 
   /// Finds the tile's place in the problem.
   void buildGeometry();
-  /// Derives the keys to visit from the kernel's `bounds` region, or from the block mask where there is one.
-  KeyBounds buildBounds();
-  /// How far a step of the loop over keys leads: a tile of keys, or one place of the list.
-  mlir::Value buildKeyStep();
-  /// The key that the step `iv` of that loop starts at.
-  mlir::Value buildKey(mlir::Value iv);
+  /// In a program whose tiles are of keys: what follows is for this query head.
+  void setHead(mlir::Value head) { geometry.head = head; }
+  /// Derives the columns to visit from the kernel's `bounds` or `query_bounds` region, or from the block mask where
+  /// there is one.
+  ColumnBounds buildBounds();
+  /// How far a step of the loop over columns leads: their number in a step, or one place of the list.
+  mlir::Value buildColumnStep();
+  /// The column that the step `iv` of that loop starts at.
+  mlir::Value buildColumn(mlir::Value iv);
   /// Lists the tiles of keys in the workspace: all that a program of `ProgramKind::BlockMask` does.
   void buildBlockMask();
-  /// Whether some and all of the keys [j, j + key_tile) are kept, from the `blocks` region: (some, all).
-  std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value j);
-  /// Loads what the regions capture that does not depend on the key: scalars and row vectors.
+  /// Whether some and all of the columns from `first` on that a step has are kept, from the `blocks` region: (some,
+  /// all).
+  std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value first);
+  /// The results of `step`, with or without the mask, as the `blocks` region says; `state`, where it keeps nothing.
+  /// Without such a region, or where a block mask has listed the steps, the mask is always there.
+  llvm::SmallVector<mlir::Value> buildStep(mlir::Value first, mlir::ValueRange state,
+                                           llvm::function_ref<llvm::SmallVector<mlir::Value>(bool masked)> step);
+  /// Loads what the regions capture that does not depend on the column: scalars and row vectors.
   void buildCaptures();
 
-  /// The query tile.
-  mlir::Value loadQuery();
-  /// The tile of keys or values [j, j + key_tile) of `tensor`. `masked`: what comes of rows past the last key is
+  /// The tile's rows of `tensor`, which is laid out like queries, or like keys in a program whose tiles are of keys.
+  mlir::Value loadRows(mlir::Value tensor);
+  /// The columns from `first` on that a step has, as rows of `tensor`. `masked`: what comes of rows past the last is
   /// masked, so that they may hold anything; else they are 0.
-  mlir::Value loadKeys(mlir::Value tensor, mlir::Value j, bool masked);
-  /// Stores a tile of rows of `result`, laid out like queries, wherever the function returns it; so do the others.
+  mlir::Value loadColumns(mlir::Value tensor, mlir::Value first, bool masked);
+  /// One number of `tensor`, laid out like LSE, for each row: vector<rows x f32>, 0 past the last query.
+  mlir::Value loadRowVector(mlir::Value tensor);
+  /// Stores a tile of rows of `result`, laid out as for `loadRows`, wherever the function returns it; so do the others.
   void storeRows(mlir::Value tile, mlir::Value result);
   /// Stores a tile of probabilities for keys from `j` on of `result` [B, H, Sq, Sk].
   void storeWeights(mlir::Value tile, mlir::Value result, mlir::Value j);
@@ -90,18 +103,37 @@ public:
 
   /// The positive constant that the score region multiplies by last, or 1.
   float getScoreUnit();
-  /// scale, and the score region but for that last product. `scores` are raw products.
+  /// scale, and the score region but for that last product. `scores` are raw products, and the first column is `j`,
+  /// here and below.
   mlir::Value buildScore(mlir::Value scores, mlir::Value j);
-  /// The mask region and the end of the keys.
-  mlir::Value buildMask(mlir::Value scores, mlir::Value j, const KeyBounds &bounds);
+  /// scale and the whole score region.
+  mlir::Value buildNaturalScore(mlir::Value scores, mlir::Value j);
+  /// The score region's derivative of the gradients `gradients`, where the raw products are `scores`.
+  mlir::Value buildDerivative(mlir::Value gradients, mlir::Value scores, mlir::Value j);
+  /// The mask region and the end of the columns.
+  mlir::Value buildMask(mlir::Value scores, mlir::Value j, const ColumnBounds &bounds);
 
   /// A step of the online softmax of `scores`, whose first column is key `j` (S7); weights are dropped out, scaled and
   /// cast to `element` for the product with the values (S9, S13).
   tile::SoftmaxOp buildSoftmax(mlir::Value scores, mlir::Value max, mlir::Value sum, ExponentUnit unit, mlir::Value j,
                                mlir::Type element);
 
-  /// True where rows hold queries: vector<rows x i1>.
-  mlir::Value buildRowIsQuery();
+  /// `tile`, times what dropout makes of it: 0, or 1 / (1 - probability) (S9). As it is where nothing is dropped.
+  mlir::Value buildDropout(mlir::Value tile, mlir::Value j, mlir::Type element);
+  /// scale: the spec's number or value.
+  mlir::Value buildScale();
+  /// True where rows hold queries, or keys in a program whose tiles are of keys: vector<rows x i1>.
+  mlir::Value buildRowExists();
+
+  /// A tile of `element`, computed by `body` from elements of tiles, row vectors and column vectors, in this order.
+  mlir::Value buildMap(mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange columns, mlir::Type element,
+                       llvm::function_ref<mlir::Value(mlir::ValueRange elements)> body);
+
+  // What a backward hands from one program to the other, for each query: its LSE in the unit of exponents, +inf for a
+  // row that keeps nothing, and delta (see `attn.backward`).
+  enum class RowStatistic { Lse, Delta };
+  void storeStatistic(RowStatistic statistic, mlir::Value rows);
+  mlir::Value loadStatistic(RowStatistic statistic, mlir::Value first);
 
   /// What `ofHead` makes for each of the tile's heads: a scalar for one, else a row vector.
   mlir::Value gatherHeads(llvm::function_ref<mlir::Value(mlir::Value)> ofHead);
@@ -111,11 +143,18 @@ public:
   mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element, bool mostlyOne = false,
                         bool zeroDrops = false);
 
-  int64_t getRows() const { return schedule.getQueryTile(); }
-  /// Heads that a tile holds for each of its queries, and how many queries those are.
+  int64_t getRows() const { return schedule.getRows(); }
+  int64_t getColumns() const { return schedule.getColumns(); }
+  /// Heads that a tile holds for each of its queries.
   int64_t getHeads() const { return schedule.getHeads(); }
-  int64_t getQueries() const { return schedule.getQueries(); }
-  int64_t getKeys() const { return schedule.getKeyTile(); }
+  /// Queries, or keys, of a tile or a step.
+  int64_t getExtent(Coordinate axis) const {
+    return axis == Coordinate::Query ? schedule.getQueries() : schedule.getKeyTile();
+  }
+  /// What rows and columns are: `Coordinate::Query` or `Coordinate::Key`.
+  Coordinate getRowAxis() const { return schedule.getProgram() == Program::Dkdv ? Coordinate::Key : Coordinate::Query; }
+  Coordinate getColumnAxis() const { return getRowAxis() == Coordinate::Query ? Coordinate::Key : Coordinate::Query; }
+  const TileSide &getSide(Coordinate axis) const { return axis == Coordinate::Query ? geometry.query : geometry.key; }
   const TileGeometry &getGeometry() const { return geometry; }
   /// How a GPU overlaps steps; null on a CPU.
   PipelineAttr getPipeline() const { return schedule.getPipeline(); }
@@ -149,11 +188,14 @@ private:
     llvm::SmallVector<LoadOp> tileLoads, rowLoads, colLoads;
   };
 
-  int64_t countHeadTiles() { return kernel.getQueryHeads() / getHeads(); }
+  int64_t countHeadTiles();
+  mlir::Value rowTensor() { return getRowAxis() == Coordinate::Query ? kernel.getQuery() : kernel.getKey(); }
   void placeHead(mlir::Value number);
   llvm::SmallVector<int64_t> rowGroup(std::optional<int64_t> headDimension) const;
   bool keepsExistingKeysOnly();
   mlir::Type workspaceType() const;
+  bool isBackward() const { return schedule.getProgram() != Program::Forward; }
+  mlir::Value statisticRow(RowStatistic statistic);
   PipelineAttr programPipeline() const;
   bool blockMaskKnowsHeads();
   void setGrid();
@@ -161,7 +203,8 @@ private:
   void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
   std::pair<mlir::Value, mlir::Value> buildRowsOfBounds();
-  KeyBounds buildKeyBounds();
+  ColumnBounds buildKeyBounds();
+  ColumnBounds buildQueryBounds();
   std::pair<mlir::Value, mlir::Value> buildSections(mlir::Value tile, mlir::Value tilesOfHead, mlir::Value keyRows);
   void buildPackedGeometry(mlir::Value tile);
   Capture classify(LoadOp load);
@@ -172,7 +215,11 @@ private:
   mlir::Value cloneUniform(mlir::Value value, mlir::Region &region, mlir::IRMapping &mapping);
   ElementwiseOperands gatherOperands(mlir::Region &region, mlir::Value j);
   mlir::Value cloneRegion(mlir::Region &region, mlir::Block *body, const ElementwiseOperands &operands,
-                          mlir::Value logit);
+                          mlir::ValueRange leading);
+  std::pair<mlir::Value, mlir::Value> buildPositions(mlir::Block *body);
+  std::pair<mlir::Value, mlir::Value> buildDropoutFactors();
+  mlir::Value buildIsKept(mlir::Value probability, mlir::Value i, mlir::Value j);
+  mlir::Value rowPosition();
   mlir::Value cloneComputedLoad(LoadOp load, mlir::IRMapping &mapping, mlir::Value i, mlir::Value j);
   mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
@@ -180,6 +227,7 @@ private:
   mlir::Value viewDim(mlir::Value view, int64_t dim);
   mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
+  llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);
 
   const KernelFunction &function;
   KernelOpInterface kernel;

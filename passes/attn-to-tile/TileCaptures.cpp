@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn-to-tile/TileBuilder.h"
 
@@ -40,15 +41,19 @@ TileBuilder::Capture TileBuilder::classify(LoadOp load) {
       return Capture::Computed;
     }
   }
-  return query ? (key ? Capture::Tile : Capture::Row) : (key ? Capture::Column : Capture::Scalar);
+  bool ofRows = getRowAxis() == Coordinate::Query ? query : key,
+       ofColumns = getRowAxis() == Coordinate::Query ? key : query;
+  return ofRows ? (ofColumns ? Capture::Tile : Capture::Row) : (ofColumns ? Capture::Column : Capture::Scalar);
 }
 
-/// Indices of a captured element in its view, at the tile's first row and at key `j`; dimensions along rows and columns
-/// go to `axes`, with their limits. Dimensions of size 1 broadcast: statically here, at run time by a stride of 0.
+/// Indices of a captured element in its view, at the tile's first row and at column `j`; dimensions along rows and
+/// columns go to `axes`, with their limits. Dimensions of size 1 broadcast: statically here, at run time by a stride of
+/// 0.
 SmallVector<Value> TileBuilder::viewIndices(LoadOp load, Value j, SmallVectorImpl<int64_t> &axes,
                                             SmallVectorImpl<Value> &limits) {
   SmallVector<Value> indices;
   int64_t queryDim = -1, keyDim = -1;
+  bool rowsAreQueries = getRowAxis() == Coordinate::Query;
   IRMapping mapping(arguments);
   Region &region = *load->getParentRegion();
   for (auto [dim, position] : llvm::enumerate(load.getIndices())) {
@@ -78,23 +83,22 @@ SmallVector<Value> TileBuilder::viewIndices(LoadOp load, Value j, SmallVectorImp
       indices.push_back(geometry.head);
       break;
     case Coordinate::Query:
-      indices.push_back(add(geometry.queryBase, geometry.row0));
+      indices.push_back(add(geometry.query.base, rowsAreQueries ? geometry.row0 : j));
       queryDim = dim;
       break;
     case Coordinate::Key:
-      indices.push_back(add(geometry.keyBase, j));
+      indices.push_back(add(geometry.key.base, rowsAreQueries ? j : geometry.row0));
       keyDim = dim;
       break;
     }
   }
-  auto addAxis = [&](int64_t dim, Value base, Value count) {
+  for (Coordinate axis : {getRowAxis(), getColumnAxis()}) {
+    int64_t dim = axis == Coordinate::Query ? queryDim : keyDim;
     if (dim < 0)
-      return;
+      continue;
     axes.push_back(dim);
-    limits.push_back(add(base, count));
-  };
-  addAxis(queryDim, geometry.queryBase, geometry.queryCount);
-  addAxis(keyDim, geometry.keyBase, geometry.keyCount);
+    limits.push_back(add(getSide(axis).base, getSide(axis).count));
+  }
   return indices;
 }
 
@@ -129,10 +133,10 @@ Value TileBuilder::loadCapture(LoadOp load, Capture kind, Value j) {
     type = rowType(element);
     break;
   case Capture::Column:
-    type = VectorType::get({getKeys()}, element);
+    type = VectorType::get({getColumns()}, element);
     break;
   case Capture::Tile:
-    type = tileType(getKeys(), element);
+    type = tileType(getColumns(), element);
     break;
   case Capture::Computed:
     llvm_unreachable("computed elements are loaded one by one");
@@ -143,7 +147,7 @@ Value TileBuilder::loadCapture(LoadOp load, Capture kind, Value j) {
 }
 
 void TileBuilder::buildCaptures() {
-  for (Region *region : {&kernel.getScore(), &kernel.getMask()})
+  for (Region *region : kernel.getElementRegions())
     region->walk([&](LoadOp load) {
       Capture kind = classify(load);
       // Uniform indices of other kinds of loads are computed where those are.
@@ -161,8 +165,8 @@ IntegerAttr TileBuilder::lengthAlongLast(LoadRangeOp range) {
   if (range.getFirst().empty())
     return {};
   std::optional<Coordinate> coordinate = getIndexCoordinate(range, range.getFirst().size() - 1);
-  bool isQuery = coordinate == Coordinate::Query, isKey = coordinate == Coordinate::Key;
-  return builder.getI64IntegerAttr(isQuery ? getQueries() : isKey ? getKeys() : 1);
+  bool isLong = coordinate == Coordinate::Query || coordinate == Coordinate::Key;
+  return builder.getI64IntegerAttr(isLong ? getExtent(*coordinate) : 1);
 }
 
 /// Clones a `bounds` or `blocks` region here. Ranges of rows and keys serve its attn.load_range operations.
@@ -190,9 +194,9 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
     case Coordinate::Head:
       return onAxis(geometry.head);
     case Coordinate::Query:
-      return onAxis(add(geometry.queryBase, isLast ? lastRow : firstRow), isLast);
+      return onAxis(add(geometry.query.base, isLast ? lastRow : firstRow), isLast);
     case Coordinate::Key:
-      return onAxis(add(geometry.keyBase, isLast ? lastKey : firstKey), isLast);
+      return onAxis(add(geometry.key.base, isLast ? lastKey : firstKey), isLast);
     }
     llvm_unreachable("all coordinates are handled");
   };
@@ -224,60 +228,108 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
   return results;
 }
 
-/// The last of the rows below `end` that holds a query, or the row before the first.
-static Value lastRow(TileBuilder &b, Value end) { return b.sub(b.least(end, b.getGeometry().queryCount), b.index(1)); }
+/// The last of the rows below `end` that holds a query or a key, or the row before the first.
+static Value lastRow(TileBuilder &b, Value end) {
+  return b.sub(b.least(end, b.getSide(b.getRowAxis()).count), b.index(1));
+}
 
 /// First row and end of those whose keys are visited together: of the tile, or of a consumer's part of it.
 std::pair<Value, Value> TileBuilder::buildRowsOfBounds() {
   PipelineAttr pipeline = getPipeline();
-  if (kind == ProgramKind::BlockMask || !pipeline || !pipeline.getOwnKeys() ||
-      getQueries() % pipeline.getConsumers() != 0)
-    return {geometry.row0, add(geometry.row0, index(getQueries()))};
-  auto part = tile::PartOp::create(builder, loc, getQueries());
+  if (kind == ProgramKind::BlockMask || !pipeline || !pipeline.getOwnKeys() || getRowAxis() == Coordinate::Key ||
+      getExtent(Coordinate::Query) % pipeline.getConsumers() != 0)
+    return {geometry.row0, add(geometry.row0, index(getExtent(getRowAxis())))};
+  auto part = tile::PartOp::create(builder, loc, getExtent(Coordinate::Query));
   Value first = add(geometry.row0, part.getFirst());
   // A part without rows begins after the last query, whose position may be the last that an index holds.
   if (kernel.getQOffset())
-    first = greatest(least(first, sub(geometry.queryCount, index(1))), geometry.row0);
+    first = greatest(least(first, sub(geometry.query.count, index(1))), geometry.row0);
   return {first, add(geometry.row0, part.getEnd())};
 }
 
-KeyBounds TileBuilder::buildBounds() {
+ColumnBounds TileBuilder::buildBounds() {
+  if (getColumnAxis() == Coordinate::Query)
+    return buildQueryBounds();
   if (!hasBlockMask(kernel, schedule) || kind == ProgramKind::BlockMask)
     return buildKeyBounds();
   Value zero = index(0);
   return {zero, zero, loadCount(zero), loadCount(index(1))};
 }
 
+/// The queries that the kernel's `query_bounds` region gives, whose positions it speaks of, as rows.
+ColumnBounds TileBuilder::buildQueryBounds() {
+  Value zero = index(0), count = geometry.query.count;
+  if (kernel.getMask().empty())
+    return {zero, zero, count, count};
+  Region *region = kernel.getQueryBoundsOrNull();
+  if (region->empty())
+    return {zero, zero, zero, count};
+  Value last = lastRow(*this, add(geometry.row0, index(getExtent(Coordinate::Key))));
+  SmallVector<Value> bounds =
+      inlineRegion(*region, {geometry.batch, geometry.head, geometry.row0, last}, {}, {}, geometry.row0, last);
+  auto rowOf = [&](Value position) { return greatest(sub(position, geometry.shift), zero); };
+  Value step = index(getColumns());
+  Value low = mul(arith::DivUIOp::create(builder, loc, rowOf(bounds[0]), step), step);
+  Value high = least(rowOf(bounds[3]), count);
+  if (!kernel.getBlocks().empty())
+    return {low, zero, zero, high};
+  return {low, rowOf(bounds[1]), least(rowOf(bounds[2]), count), high};
+}
+
 /// The keys that the kernel's `bounds` region gives.
-KeyBounds TileBuilder::buildKeyBounds() {
+ColumnBounds TileBuilder::buildKeyBounds() {
   Value zero = index(0);
   if (kernel.getMask().empty())
-    return {zero, zero, geometry.keyCount, geometry.keyCount};
+    return {zero, zero, geometry.key.count, geometry.key.count};
   if (kernel.getBounds().empty())
-    return {zero, zero, zero, geometry.keyCount};
+    return {zero, zero, zero, geometry.key.count};
   auto [first, end] = buildRowsOfBounds();
   Value last = lastRow(*this, end);
   SmallVector<Value> bounds = inlineRegion(
       kernel.getBounds(), {geometry.batch, geometry.head, add(first, geometry.shift), add(last, geometry.shift)}, first,
       last, {}, {});
   // Whole steps from key 0, so that tiles fall on the same keys for every query.
-  Value step = index(getKeys());
+  Value step = index(getColumns());
   Value low = mul(arith::DivUIOp::create(builder, loc, bounds[0], step), step);
   if (!kernel.getBlocks().empty())
-    return {low, zero, zero, least(bounds[3], geometry.keyCount)};
-  return {low, bounds[1], least(bounds[2], geometry.keyCount), least(bounds[3], geometry.keyCount)};
+    return {low, zero, zero, least(bounds[3], geometry.key.count)};
+  return {low, bounds[1], least(bounds[2], geometry.key.count), least(bounds[3], geometry.key.count)};
 }
 
-std::pair<Value, Value> TileBuilder::buildBlock(Value j) {
-  Value last = lastRow(*this, add(geometry.row0, index(getQueries())));
-  Value end = least(add(j, index(getKeys())), geometry.keyCount);
-  Value lastKey = sub(end, index(1));
-  SmallVector<Value> kind = inlineRegion(
-      kernel.getBlocks(),
-      {geometry.batch, geometry.head, add(geometry.row0, geometry.shift), add(last, geometry.shift), j, lastKey},
-      geometry.row0, last, j, lastKey);
-  // A tile that the keys end in is never full.
-  Value whole =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, add(j, index(getKeys())), geometry.keyCount);
-  return {kind[0], arith::AndIOp::create(builder, loc, kind[1], whole)};
+std::pair<Value, Value> TileBuilder::buildBlock(Value first) {
+  Coordinate rows = getRowAxis(), columns = getColumnAxis();
+  Value count = getSide(columns).count, next = add(first, index(getColumns()));
+  Value last = lastRow(*this, add(geometry.row0, index(getExtent(rows)))),
+        lastColumn = sub(least(next, count), index(1));
+  bool ofQueries = rows == Coordinate::Query;
+  Value i = ofQueries ? geometry.row0 : first, lastI = ofQueries ? last : lastColumn;
+  Value j = ofQueries ? first : geometry.row0, lastJ = ofQueries ? lastColumn : last;
+  SmallVector<Value> kept = inlineRegion(
+      kernel.getBlocks(), {geometry.batch, geometry.head, add(i, geometry.shift), add(lastI, geometry.shift), j, lastJ},
+      i, lastI, j, lastJ);
+  // A step that the columns end in is never full.
+  Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, next, count);
+  return {kept[0], arith::AndIOp::create(builder, loc, kept[1], whole)};
+}
+
+SmallVector<Value> TileBuilder::buildStep(Value first, ValueRange state,
+                                          function_ref<SmallVector<Value>(bool masked)> step) {
+  if (kernel.getBlocks().empty() || hasBlockMask(kernel, schedule))
+    return step(/*masked=*/true);
+  auto [some, all] = buildBlock(first);
+  SmallVector<Type> types(state.getTypes());
+  auto branch = [&](Value condition, function_ref<SmallVector<Value>()> then,
+                    function_ref<SmallVector<Value>()> otherwise) {
+    auto ifOp = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(ifOp.thenBlock());
+    scf::YieldOp::create(builder, loc, then());
+    builder.setInsertionPointToEnd(ifOp.elseBlock());
+    scf::YieldOp::create(builder, loc, otherwise());
+    return SmallVector<Value>(ifOp.getResults());
+  };
+  Value full = all;
+  return branch(
+      some, [&] { return branch(full, [&] { return step(false); }, [&] { return step(true); }); },
+      [&] { return SmallVector<Value>(state); });
 }

@@ -59,9 +59,9 @@ Value TileBuilder::cloneComputedLoad(LoadOp load, IRMapping &mapping, Value i, V
     Value computed = mapping.lookupOrDefault(position);
     // Coordinates address rows as stored.
     if (coordinate == Coordinate::Query)
-      computed = add(sub(i, geometry.shift), geometry.queryBase);
+      computed = add(sub(i, geometry.shift), geometry.query.base);
     else if (coordinate == Coordinate::Key)
-      computed = add(j, geometry.keyBase);
+      computed = add(j, geometry.key.base);
     Value last = sub(viewDim(view, dim), index(1));
     indices.push_back(greatest(least(computed, last), index(0)));
   }
@@ -101,19 +101,31 @@ static bool isForwardDistance(Operation &op, KernelOpInterface kernel) {
 }
 
 /// Clones a score or mask region into the body of an elementwise operation; returns what it yields.
-Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands, Value logit) {
+/// The positions of query and key of an element in the body of an elementwise operation.
+std::pair<Value, Value> TileBuilder::buildPositions(Block *body) {
+  Value row = *(body->args_end() - 2), column = body->getArguments().back();
+  if (getRowAxis() == Coordinate::Query)
+    return {row, column};
+  return {add(column, geometry.shift), row};
+}
+
+/// The position of the tile's first row; columns count as rows of their tensors do (see `buildPositions`).
+Value TileBuilder::rowPosition() {
+  return getRowAxis() == Coordinate::Query ? add(geometry.row0, geometry.shift) : geometry.row0;
+}
+
+Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands, ValueRange leading) {
   IRMapping mapping(arguments);
-  unsigned leading = body->getNumArguments() - 2 - operands.tiles.size() - operands.rows.size() - operands.cols.size();
-  unsigned number = leading;
+  unsigned number = body->getNumArguments() - 2 - operands.tiles.size() - operands.rows.size() - operands.cols.size();
   for (ArrayRef<LoadOp> loads :
        {ArrayRef(operands.tileLoads), ArrayRef(operands.rowLoads), ArrayRef(operands.colLoads)})
     for (LoadOp load : loads)
       mapping.map(load.getResult(), body->getArgument(number++));
-  Value i = body->getArgument(number), j = body->getArgument(number + 1);
+  auto [i, j] = buildPositions(body);
   Block &source = region.front();
   unsigned argument = 0;
-  if (logit)
-    mapping.map(source.getArgument(argument++), logit);
+  for (Value value : leading)
+    mapping.map(source.getArgument(argument++), value);
   mapping.map(source.getArgument(argument), geometry.batch);
   mapping.map(source.getArgument(argument + 1), geometry.head);
   mapping.map(source.getArgument(argument + 2), i);
@@ -239,6 +251,47 @@ static void divideTerm(OpBuilder &builder, OpOperand &term, float unit) {
   term.set(arith::MulFOp::create(builder, loc, other, factor));
 }
 
+Value TileBuilder::buildScale() {
+  return kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
+}
+
+Value TileBuilder::buildNaturalScore(Value scores, Value j) {
+  Region &region = kernel.getScore();
+  OpBuilder::InsertionGuard guard(builder);
+  ElementwiseOperands operands = gatherOperands(region, j);
+  SmallVector<Value> tiles{scores};
+  tiles.append(operands.tiles);
+  auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
+                                 rowPosition(), j);
+  Block *body = addElementwiseBody(map.getBody(), scores, operands);
+  Value logit = arith::MulFOp::create(builder, loc, body->getArgument(0), buildScale());
+  if (!region.empty())
+    logit = cloneRegion(region, body, operands, logit);
+  tile::YieldOp::create(builder, loc, logit);
+  return map.getResult(0);
+}
+
+Value TileBuilder::buildDerivative(Value gradients, Value scores, Value j) {
+  Region *region = kernel.getDerivativeOrNull();
+  if (region->empty())
+    return gradients;
+  OpBuilder::InsertionGuard guard(builder);
+  ElementwiseOperands operands = gatherOperands(*region, j);
+  SmallVector<Value> tiles{gradients, scores};
+  tiles.append(operands.tiles);
+  auto map = tile::MapOp::create(builder, loc, TypeRange(gradients.getType()), tiles, operands.rows, operands.cols,
+                                 rowPosition(), j);
+  Block *body = addElementwiseBody(map.getBody(), ValueRange{gradients, scores}, operands);
+  Value gradient = body->getArgument(0);
+  Value logit = arith::MulFOp::create(builder, loc, body->getArgument(1), buildScale());
+  Value result = cloneRegion(*region, body, operands, ValueRange{gradient, logit});
+  // What has no gradient gives none, whatever the slope is there.
+  Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, f32(0));
+  result = arith::SelectOp::create(builder, loc, none, f32(0), result);
+  tile::YieldOp::create(builder, loc, result);
+  return map.getResult(0);
+}
+
 Value TileBuilder::buildScore(Value scores, Value j) {
   Region &region = kernel.getScore();
   OpBuilder::InsertionGuard guard(builder);
@@ -246,14 +299,13 @@ Value TileBuilder::buildScore(Value scores, Value j) {
   SmallVector<Value> tiles{scores};
   tiles.append(operands.tiles);
   auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
-                                 add(geometry.row0, geometry.shift), j);
+                                 rowPosition(), j);
   map.setGroup(getHeads());
   Block *body = addElementwiseBody(map.getBody(), scores, operands);
   arith::MulFOp last = findLastProduct(kernel);
   Value logit = body->getArgument(0);
   if (last || getScoreUnit() == 1)
-    logit = arith::MulFOp::create(builder, loc, logit,
-                                  kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale()));
+    logit = arith::MulFOp::create(builder, loc, logit, buildScale());
   if (!region.empty())
     logit = cloneRegion(region, body, operands, logit);
   if (last) {
@@ -293,49 +345,90 @@ bool TileBuilder::keepsExistingKeysOnly() {
   return isAtMostNext(bounds.getTerminator()->getOperand(high), bounds.getArgument(lastQuery));
 }
 
-Value TileBuilder::buildMask(Value scores, Value j, const KeyBounds &bounds) {
+Value TileBuilder::buildMask(Value scores, Value j, const ColumnBounds &bounds) {
   Region &region = kernel.getMask();
   OpBuilder::InsertionGuard guard(builder);
   ElementwiseOperands operands = gatherOperands(region, j);
   SmallVector<Value> tiles{scores};
   tiles.append(operands.tiles);
-  auto mask =
-      tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols,
-                           add(geometry.row0, geometry.shift), j, bounds.fullLow, bounds.fullHigh, bounds.position);
+  auto mask = tile::MaskOp::create(builder, loc, scores.getType(), tiles, operands.rows, operands.cols, rowPosition(),
+                                   j, bounds.fullLow, bounds.fullHigh, bounds.position);
   mask.setGroup(getHeads());
   Block *body = addElementwiseBody(mask.getBody(), scores, operands);
   Value keep;
   if (!region.empty())
     keep = cloneRegion(region, body, operands, {});
-  if (!keep || !keepsExistingKeysOnly()) {
+  if (!keep || getColumnAxis() == Coordinate::Query || !keepsExistingKeysOnly()) {
     Value column = body->getArguments().back();
-    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, geometry.keyCount);
+    Value exists =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, getSide(getColumnAxis()).count);
     keep = keep ? arith::AndIOp::create(builder, loc, keep, exists).getResult() : exists;
   }
   tile::YieldOp::create(builder, loc, keep);
   return mask.getResult();
 }
 
+/// The probability of dropout, and what it leaves is multiplied by.
+std::pair<Value, Value> TileBuilder::buildDropoutFactors() {
+  Value probability =
+      kernel.getDropout() ? lookup(kernel.getDropout()) : f32(kernel.getStaticDropout()->convertToFloat());
+  Value kept = arith::DivFOp::create(builder, loc, f32(1), arith::SubFOp::create(builder, loc, f32(1), probability));
+  return {probability, kept};
+}
+
+/// Whether dropout keeps the element of query `i` and key `j`, which count as rows, not positions.
+Value TileBuilder::buildIsKept(Value probability, Value i, Value j) {
+  Value uniform = buildDropoutUniform(builder, loc, lookup(kernel.getSeed()), geometry.batch, geometry.head, i, j);
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, uniform, probability);
+}
+
 tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, ExponentUnit unit, Value j,
                                           Type element) {
   Value probability, keptFactor;
-  if (kernel.getSeed()) {
-    probability = kernel.getDropout() ? lookup(kernel.getDropout()) : f32(kernel.getStaticDropout()->convertToFloat());
-    keptFactor = arith::DivFOp::create(builder, loc, f32(1), arith::SubFOp::create(builder, loc, f32(1), probability));
-  }
+  if (kernel.getSeed())
+    std::tie(probability, keptFactor) = buildDropoutFactors();
   OpBuilder::InsertionGuard guard(builder);
   auto softmax = tile::SoftmaxOp::create(builder, loc, scores, max, sum, geometry.row0, j, unit, element);
   if (!kernel.getSeed())
     return softmax;
-  // Dropout counts rows, not positions.
   softmax.getKeptFactorMutable().assign(keptFactor);
   Type index = builder.getIndexType();
   Block *body = builder.createBlock(&softmax.getKept(), {}, {index, index}, {loc, loc});
-  Value uniform = buildDropoutUniform(builder, loc, lookup(kernel.getSeed()), geometry.batch, geometry.head,
-                                      body->getArgument(0), body->getArgument(1));
-  Value keep = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, uniform, probability);
-  tile::YieldOp::create(builder, loc, keep);
+  tile::YieldOp::create(builder, loc, buildIsKept(probability, body->getArgument(0), body->getArgument(1)));
   return softmax;
+}
+
+Value TileBuilder::buildDropout(Value tile, Value j, Type element) {
+  auto convert = [&](Value x) -> Value {
+    return element.isF32() ? x : arith::TruncFOp::create(builder, loc, element, x).getResult();
+  };
+  if (!kernel.getSeed())
+    return element.isF32() ? tile : buildMap(tile, {}, {}, element, [&](ValueRange x) { return convert(x[0]); });
+  auto [probability, keptFactor] = buildDropoutFactors();
+  OpBuilder::InsertionGuard guard(builder);
+  auto type = VectorType::get(cast<VectorType>(tile.getType()).getShape(), element);
+  auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange{tile}, ValueRange(), ValueRange(),
+                                 geometry.row0, j);
+  Block *body = addElementwiseBody(map.getBody(), tile, {});
+  Value row = body->getArgument(1), column = body->getArgument(2);
+  bool ofQueries = getRowAxis() == Coordinate::Query;
+  Value isKept = buildIsKept(probability, ofQueries ? row : column, ofQueries ? column : row);
+  Value kept = arith::MulFOp::create(builder, loc, body->getArgument(0), keptFactor);
+  tile::YieldOp::create(builder, loc, convert(arith::SelectOp::create(builder, loc, isKept, kept, f32(0))));
+  return map.getResult(0);
+}
+
+Value TileBuilder::buildMap(ValueRange tiles, ValueRange rows, ValueRange columns, Type element,
+                            function_ref<Value(ValueRange elements)> body) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto type = VectorType::get(cast<VectorType>(tiles.front().getType()).getShape(), element);
+  auto map = tile::MapOp::create(builder, loc, TypeRange(type), tiles, rows, columns, index(0), index(0));
+  ElementwiseOperands operands;
+  llvm::append_range(operands.rows, rows);
+  llvm::append_range(operands.cols, columns);
+  Block *block = addElementwiseBody(map.getBody(), tiles, operands);
+  tile::YieldOp::create(builder, loc, body(block->getArguments().drop_back(2)));
+  return map.getResult(0);
 }
 
 Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne, bool zeroDrops) {

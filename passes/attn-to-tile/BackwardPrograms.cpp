@@ -1,0 +1,258 @@
+//===- BackwardPrograms.cpp - Tile programs of gradients --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dao, Fu, Ermon, Rudra and Re, "FlashAttention" (2022), algorithm 4, as two loops: probabilities are computed again
+// from the saved LSE. What follows from the LSE and the output of a row is computed once, by the first program.
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn-to-tile/BackwardPrograms.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Writes one of the two programs.
+class GradientWriter {
+public:
+  GradientWriter(TileBuilder &b, BackwardOp op) : b(b), op(op), builder(b.builder), loc(b.loc) {
+    element = cast<RankedTensorType>(op.getQuery().getType()).getElementType();
+    // f32 is exact first, as in forward.
+    unit.octaves = !element.isF32();
+    float scale = KernelOpInterface(op).getLiteralScale();
+    rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f;
+    unit.factor = rawLogits ? scale * unit.perNatural() : unit.perNatural();
+  }
+
+  void writeQueryGradient();
+  void writeKeyGradients();
+
+private:
+  /// What a step knows of its rows, or of its columns: the other is null.
+  struct Statistics {
+    Value lse, delta;
+    bool ofRows;
+    SmallVector<Value> rows(ArrayRef<Value> values) const {
+      return ofRows ? llvm::to_vector(values) : SmallVector<Value>();
+    }
+    SmallVector<Value> columns(ArrayRef<Value> values) const {
+      return ofRows ? SmallVector<Value>() : llvm::to_vector(values);
+    }
+  };
+
+  Value product(Value a, Value transposedB);
+  Value accumulate(Value a, Value columns, Value sum) {
+    return tile::MmaOp::create(builder, loc, a, columns, sum, /*transposed=*/false);
+  }
+  Value zeros(int64_t columns) { return b.splat(b.tileType(columns, builder.getF32Type()), 0); }
+  static int64_t dimOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
+
+  std::pair<Value, Value> buildStatistics(Value outGradient);
+  Value probabilities(Value products, Value first, const Statistics &statistics, const ColumnBounds &bounds,
+                      bool masked);
+  Value logitGradients(Value weights, Value products, Value weightProducts, Value first, const Statistics &statistics);
+  SmallVector<Value> queryStep(Value query, Value outGradient, Value first, const Statistics &statistics,
+                               const ColumnBounds &bounds, ValueRange state, bool masked);
+  SmallVector<Value> keyStep(Value key, Value value, Value first, const ColumnBounds &bounds, ValueRange state,
+                             bool masked);
+  SmallVector<Value> overColumns(ValueRange initial, const ColumnBounds &bounds,
+                                 function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step);
+  Value scaled(Value tile, Value scale);
+
+  TileBuilder &b;
+  BackwardOp op;
+  OpBuilder &builder;
+  Location loc;
+  Type element;      ///< of queries, keys and values, and of what products take
+  ExponentUnit unit; ///< of probabilities
+  /// Whether raw products serve as scores: no score region, and a positive scale that the unit's factor takes in.
+  bool rawLogits;
+};
+
+} // namespace
+
+/// a * b^T, of a tile of rows and columns that lie in rows.
+Value GradientWriter::product(Value a, Value transposedB) {
+  return tile::MmaOp::create(builder, loc, a, transposedB, zeros(b.getColumns()), /*transposed=*/true);
+}
+
+/// The LSE in the unit of exponents and delta, of each row of queries. The LSE of a row that keeps nothing, or that
+/// holds no query, is +inf: its probabilities then are 0, and no difference of infinities arises.
+std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
+  Value out = b.loadRows(op.getOut());
+  auto wide = [&](Value x) -> Value {
+    return x.getType().isF32() ? x : arith::ExtFOp::create(builder, loc, builder.getF32Type(), x).getResult();
+  };
+  Value products = b.buildMap({out, outGradient}, {}, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
+    return arith::MulFOp::create(builder, loc, wide(x[0]), wide(x[1]));
+  });
+  VectorType rows = b.rowType(builder.getF32Type());
+  Value delta =
+      tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, products, b.splat(rows, 0), /*partial=*/false);
+  if (op.getDLse())
+    delta = arith::SubFOp::create(builder, loc, delta, b.loadRowVector(op.getDLse()));
+
+  Value lse = b.loadRowVector(op.getLse()), none = b.splat(rows, infinity);
+  Value isEmpty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, lse, b.splat(rows, -infinity));
+  if (unit.octaves)
+    lse = arith::MulFOp::create(builder, loc, lse, b.splat(rows, unit.perNatural()));
+  lse = arith::SelectOp::create(builder, loc, isEmpty, none, lse);
+  if (op.getQueryLengths())
+    lse = arith::SelectOp::create(builder, loc, b.buildRowExists(), lse, none);
+  return {lse, delta};
+}
+
+/// exp(score - lse), 0 where the mask drops.
+Value GradientWriter::probabilities(Value products, Value first, const Statistics &statistics,
+                                    const ColumnBounds &bounds, bool masked) {
+  Value scores = rawLogits ? products : b.buildNaturalScore(products, first);
+  if (masked)
+    scores = b.buildMask(scores, first, bounds);
+  return b.buildMap(scores, statistics.rows({statistics.lse}), statistics.columns({statistics.lse}),
+                    builder.getF32Type(), [&](ValueRange x) {
+                      Value exponent = x[0];
+                      if (unit.factor != 1)
+                        exponent = arith::MulFOp::create(builder, loc, exponent, b.f32(unit.factor));
+                      Value distance = arith::SubFOp::create(builder, loc, exponent, x[1]);
+                      // Huge scores are above their LSE by its rounding, which may be more than any exponent.
+                      distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
+                      return unit.power(builder, loc, distance);
+                    });
+}
+
+/// The gradients of the logits, of the type that products take: score's derivative of weight * (dropout * product of
+/// d_out and the value - delta).
+Value GradientWriter::logitGradients(Value weights, Value products, Value weightProducts, Value first,
+                                     const Statistics &statistics) {
+  Value dropped = b.buildDropout(weightProducts, first, builder.getF32Type());
+  bool isLinear = op.getDerivative().empty();
+  auto body = [&](ValueRange x) -> Value {
+    Value difference = arith::SubFOp::create(builder, loc, x[1], x[2]);
+    Value gradient = arith::MulFOp::create(builder, loc, x[0], difference);
+    if (!isLinear || element.isF32())
+      return gradient;
+    return arith::TruncFOp::create(builder, loc, element, gradient);
+  };
+  Value gradients = b.buildMap({weights, dropped}, statistics.rows({statistics.delta}),
+                               statistics.columns({statistics.delta}), isLinear ? element : builder.getF32Type(), body);
+  if (isLinear)
+    return gradients;
+  gradients = b.buildDerivative(gradients, products, first);
+  if (element.isF32())
+    return gradients;
+  return b.buildMap(gradients, {}, {}, element,
+                    [&](ValueRange x) -> Value { return arith::TruncFOp::create(builder, loc, element, x[0]); });
+}
+
+/// A loop over the columns of `bounds` that carries `initial`.
+SmallVector<Value>
+GradientWriter::overColumns(ValueRange initial, const ColumnBounds &bounds,
+                            function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
+  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildColumnStep(), initial);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(loop.getBody());
+  Value first = loop.getInductionVar();
+  ValueRange state = loop.getRegionIterArgs();
+  scf::YieldOp::create(builder, loc,
+                       b.buildStep(first, state, [&](bool masked) { return step(first, state, masked); }));
+  return loop.getResults();
+}
+
+/// A gradient of logits taken to one of queries or keys, in their type. Rows that hold none may be anything but stored.
+Value GradientWriter::scaled(Value tile, Value scale) {
+  Value factors = b.broadcast(scale);
+  bool hasPadding = b.getRowAxis() == Coordinate::Key && op.getKeyLengths();
+  if (hasPadding)
+    factors =
+        arith::SelectOp::create(builder, loc, b.buildRowExists(), factors, b.splat(b.rowType(builder.getF32Type()), 0));
+  return b.scaleRows(tile, factors, element, /*mostlyOne=*/false, /*zeroDrops=*/hasPadding);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of queries
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Value first, const Statistics &statistics,
+                                             const ColumnBounds &bounds, ValueRange state, bool masked) {
+  Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
+  Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
+  Value products = product(query, keys);
+  Value weights = probabilities(products, first, statistics, bounds, masked);
+  Value gradients = logitGradients(weights, products, product(outGradient, values), first, statistics);
+  return {accumulate(gradients, keys, state[0])};
+}
+
+void GradientWriter::writeQueryGradient() {
+  b.buildGeometry();
+  b.buildCaptures();
+  ColumnBounds bounds = b.buildBounds();
+  Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
+  auto [lse, delta] = buildStatistics(outGradient);
+  b.storeStatistic(TileBuilder::RowStatistic::Lse, lse);
+  b.storeStatistic(TileBuilder::RowStatistic::Delta, delta);
+  Statistics statistics{lse, delta, /*ofRows=*/true};
+  SmallVector<Value> sums =
+      overColumns(zeros(dimOf(op.getQuery())), bounds, [&](Value first, ValueRange state, bool masked) {
+        return queryStep(query, outGradient, first, statistics, bounds, state, masked);
+      });
+  b.storeRows(scaled(sums[0], b.buildScale()), op.getDQuery());
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of keys
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, const ColumnBounds &bounds,
+                                           ValueRange state, bool masked) {
+  Value queries = b.loadColumns(op.getQuery(), first, /*masked=*/false);
+  Value outGradients = b.loadColumns(op.getDOut(), first, /*masked=*/false);
+  Statistics statistics{b.loadStatistic(TileBuilder::RowStatistic::Lse, first),
+                        b.loadStatistic(TileBuilder::RowStatistic::Delta, first), /*ofRows=*/false};
+  Value products = product(key, queries);
+  Value weights = probabilities(products, first, statistics, bounds, masked);
+  Value valueSum = accumulate(b.buildDropout(weights, first, element), outGradients, state[1]);
+  Value gradients = logitGradients(weights, products, product(value, outGradients), first, statistics);
+  return {accumulate(gradients, queries, state[0]), valueSum};
+}
+
+void GradientWriter::writeKeyGradients() {
+  b.buildGeometry();
+  Value key = b.loadRows(op.getKey()), value = b.loadRows(op.getValue());
+  auto ofHead = [&](ValueRange state) {
+    b.buildCaptures();
+    ColumnBounds bounds = b.buildBounds();
+    return overColumns(state, bounds, [&](Value first, ValueRange inner, bool masked) {
+      return keyStep(key, value, first, bounds, inner, masked);
+    });
+  };
+  SmallVector<Value> sums{zeros(dimOf(op.getKey())), zeros(dimOf(op.getValue()))};
+  KernelOpInterface kernel = op;
+  if (int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads(); group == 1) {
+    sums = ofHead(sums);
+  } else {
+    auto loop = scf::ForOp::create(builder, loc, b.index(0), b.index(group), b.index(1), sums);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    b.setHead(b.add(b.mul(b.getGeometry().keyHead, b.index(group)), loop.getInductionVar()));
+    scf::YieldOp::create(builder, loc, ofHead(loop.getRegionIterArgs()));
+    sums = llvm::to_vector_of<Value>(loop.getResults());
+  }
+  b.storeRows(scaled(sums[0], b.buildScale()), op.getDKey());
+  b.storeRows(scaled(sums[1], b.f32(1)), op.getDValue());
+}
+
+void attnc::attn::writeQueryGradient(TileBuilder &b, BackwardOp op) {
+  GradientWriter(b, op).writeQueryGradient();
+  tile::ReturnOp::create(b.builder, b.loc);
+}
+
+void attnc::attn::writeKeyGradients(TileBuilder &b, BackwardOp op) {
+  GradientWriter(b, op).writeKeyGradients();
+  tile::ReturnOp::create(b.builder, b.loc);
+}

@@ -1,0 +1,25 @@
+//===- BackwardPrograms.h - Tile programs of gradients ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backward in two programs without a reduction between tiles: one has tiles of queries and accumulates their gradient
+// over the keys, the other has tiles of keys and accumulates the gradients of keys and values over the queries of all
+// heads of their group. Seven products in place of five, and the same bits in every run.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_TO_TILE_BACKWARDPROGRAMS_H
+#define ATTNC_PASSES_ATTN_TO_TILE_BACKWARDPROGRAMS_H
+
+#include "passes/attn-to-tile/TileBuilder.h"
+
+namespace attnc::attn {
+
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dq`. It comes first: it
+/// leaves the statistics of each row of queries in the workspace.
+void writeQueryGradient(TileBuilder &b, BackwardOp op);
+
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dkdv`.
+void writeKeyGradients(TileBuilder &b, BackwardOp op);
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_TO_TILE_BACKWARDPROGRAMS_H
