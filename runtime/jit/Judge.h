@@ -17,8 +17,9 @@ namespace attnc::jit {
 
 /// What a result is, which decides its rule.
 enum class ResultKind {
-  Values, ///< out and weights: twice the baseline's error and 2 ulp, thrice under a soft cap
-  Lse,    ///< within 1e-4, -inf exactly where the reference has it
+  Values,   ///< out and weights: twice the baseline's error and 2 ulp, thrice under a soft cap
+  Lse,      ///< within 1e-4, -inf exactly where the reference has it
+  Gradient, ///< as values, but for their mean (S15)
 };
 
 /// What judging looks at in addition to the numbers.

@@ -6,6 +6,7 @@
 #include "codegen/image/Types.h"
 #include "runtime/Random.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/jit/ReferenceKernel.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -208,6 +209,9 @@ Result<std::vector<ArgValue>> jit::makeRandomInputs(const attn::KernelFunction &
       return value.takeError();
     values.push_back(std::move(*value));
   }
+  if (options.drawValues)
+    if (runtime::Status status = computeSavedResults(kernel, values); !status)
+      return status.takeError();
   return values;
 }
 

@@ -24,7 +24,8 @@ struct RandomOptions {
 
 /// A value for each input of `kernel`. Plain floats are normal; lengths lie in [0, S] with 0 and 1 among them;
 /// cumulative lengths make sequences of all sizes, empty ones among them; segment ids run in documents and end in
-/// padding; masks keep most; scalars take values that models use. Fails where there is not enough memory.
+/// padding; masks keep most; scalars take values that models use; what a backward takes of forward is what forward
+/// gives. Fails where there is not enough memory.
 runtime::Result<std::vector<runtime::ArgValue>>
 makeRandomInputs(const attn::KernelFunction &kernel, const Shapes &shapes, const RandomOptions &options = {});
 

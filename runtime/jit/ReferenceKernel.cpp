@@ -43,6 +43,11 @@ std::vector<attn::ReferenceValue> jit::toReferenceValues(const attn::KernelFunct
   return values;
 }
 
+/// Runs tasks of the reference on all threads.
+static void onAllThreads(int64_t count, llvm::function_ref<void(int64_t)> body) {
+  runtime::ThreadPool::shared().parallelFor(count, [&](int64_t task, unsigned) { body(task); });
+}
+
 Status jit::runReference(const attn::KernelFunction &kernel, Span<const ArgValue> inputs, Span<const Tensor> outputs,
                          attn::Precision precision, const std::vector<int64_t> &rows) {
   mlir::func::FuncOp function = kernel.function;
@@ -50,15 +55,19 @@ Status jit::runReference(const attn::KernelFunction &kernel, Span<const ArgValue
   std::vector<HostArray> arrays;
   for (const Tensor &output : outputs)
     arrays.push_back(toHostArray(output, function.getContext()));
-
-  auto parallelFor = [](int64_t count, llvm::function_ref<void(int64_t)> body) {
-    runtime::ThreadPool::shared().parallelFor(count, [&](int64_t task, unsigned) { body(task); });
-  };
   attn::ReferenceOptions options;
   options.precision = precision;
   options.rows = rows;
-  options.parallelFor = parallelFor;
+  options.parallelFor = onAllThreads;
   if (failed(attn::runReference(kernel, values, arrays, options)))
+    return reported();
+  return {};
+}
+
+Status jit::computeSavedResults(const attn::KernelFunction &kernel, Span<const ArgValue> inputs) {
+  attn::ReferenceOptions options;
+  options.parallelFor = onAllThreads;
+  if (failed(attn::computeSavedResults(kernel, toReferenceValues(kernel, inputs), options)))
     return reported();
   return {};
 }

@@ -38,6 +38,9 @@ runtime::Status runReference(const attn::KernelFunction &kernel, runtime::Span<c
                              runtime::Span<const runtime::Tensor> outputs, attn::Precision precision,
                              const std::vector<int64_t> &rows = {});
 
+/// Writes the arguments of `kernel` that are results of forward which its gradients take, from the others.
+runtime::Status computeSavedResults(const attn::KernelFunction &kernel, runtime::Span<const runtime::ArgValue> inputs);
+
 } // namespace attnc::jit
 
 #endif // ATTNC_RUNTIME_JIT_REFERENCEKERNEL_H

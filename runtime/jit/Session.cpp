@@ -4,7 +4,9 @@
 
 #include "runtime/jit/Session.h"
 #include "dialect/attn/AttnDialect.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/attn/DeriveBackward.h"
 #include "runtime/jit/SpecCheck.h"
 #include "runtime/jit/SpecText.h"
 
@@ -58,6 +60,16 @@ Status Session::openText(StringRef text, StringRef name) {
 Result<attn::KernelFunction> Session::findKernel(StringRef entry) {
   FailureOr<func::FuncOp> function = attn::findKernelFunction(*module, entry);
   if (failed(function))
+    return reported();
+  FailureOr<attn::KernelFunction> kernel = attn::KernelFunction::get(*function);
+  if (failed(kernel))
+    return reported();
+  return std::move(*kernel);
+}
+
+Result<attn::KernelFunction> Session::deriveBackward(const attn::KernelFunction &forward) {
+  FailureOr<func::FuncOp> function = attn::deriveBackward(forward.function);
+  if (failed(function) || failed(mlir::verify(*function)))
     return reported();
   FailureOr<attn::KernelFunction> kernel = attn::KernelFunction::get(*function);
   if (failed(kernel))

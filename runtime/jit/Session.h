@@ -43,6 +43,10 @@ public:
   /// Reads function `entry`, or the only public one, as a kernel. A fault is `reported()`.
   runtime::Result<attn::KernelFunction> findKernel(llvm::StringRef entry = "");
 
+  /// The backward of `forward`, a kernel of the open spec, written into the spec as a function of its own. A kernel
+  /// that has none is `reported()`.
+  runtime::Result<attn::KernelFunction> deriveBackward(const attn::KernelFunction &forward);
+
   /// The open spec.
   mlir::ModuleOp spec() { return *module; }
 

@@ -91,8 +91,11 @@ static LogicalResult checkRegion(Region &region) {
 }
 
 static LogicalResult checkKernel(attn::KernelOpInterface op) {
-  for (auto [name, region] : {std::pair("bounds", &op.getBounds()), {"blocks", &op.getBlocks()}})
-    if (!region->empty()) {
+  for (auto [name, region] : {std::pair("bounds", &op.getBounds()),
+                              {"blocks", &op.getBlocks()},
+                              {"derivative", op.getDerivativeOrNull()},
+                              {"query_bounds", op.getQueryBoundsOrNull()}})
+    if (region && !region->empty()) {
       Location place = region->front().empty() ? region->getLoc() : region->front().front().getLoc();
       return mlir::emitError(place) << "a spec may not hold '" << name << "', which the compiler derives from its mask";
     }

@@ -72,13 +72,19 @@ Result<std::unique_ptr<CompiledSpec>> CompiledSpec::open(const std::string &text
   return spec;
 }
 
-Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compile(const std::string &text, StringRef target) {
+Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compile(const std::string &text, StringRef target, bool backward) {
   Result<const jit::Target *> found = jit::findTarget(target);
   if (!found)
     return found.takeError();
   auto spec = open(text);
   if (!spec)
     return spec.takeError();
+  if (backward) {
+    Result<attn::KernelFunction> derived = (*spec)->session.deriveBackward((*spec)->kernel());
+    if (!derived)
+      return (*spec)->explain(derived.takeError());
+    (*spec)->function = std::move(*derived);
+  }
   auto loaded = (*found)->load((*spec)->session, (*spec)->kernel());
   if (!loaded)
     return (*spec)->explain(loaded.takeError());

@@ -20,8 +20,9 @@ runtime::Status compileOnly(const std::string &text, llvm::StringRef target);
 /// A spec and its kernel on one target. One compilation serves all sizes.
 class CompiledSpec {
 public:
-  /// Compiles `text` for `target`. The error holds the diagnostics.
-  static runtime::Result<std::unique_ptr<CompiledSpec>> compile(const std::string &text, llvm::StringRef target);
+  /// Compiles `text` for `target`, or with `backward` its backward. The error holds the diagnostics.
+  static runtime::Result<std::unique_ptr<CompiledSpec>> compile(const std::string &text, llvm::StringRef target,
+                                                                bool backward = false);
 
   /// Compiles `text` for this CPU with every occurrence of the pass `pass` deleted from the pipelines.
   static runtime::Result<std::unique_ptr<CompiledSpec>> compileWithoutPass(const std::string &text,

@@ -1,7 +1,8 @@
 //===- Main.cpp - The conformance grid as a test program --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each case in each dtype is one GoogleTest test, Conformance.S5_window_0/bf16. The environment says what runs:
+// Each case in each dtype is one GoogleTest test, Conformance.S5_window_0/bf16, and its gradients are another,
+// Gradients.S5_window_0/bf16 (S15). The environment says what runs:
 //
 //   ATTNC_CONFORMANCE          quick (default), full, or compile: all of it is compiled, and nothing runs
 //   ATTNC_CONFORMANCE_TARGET   the target to test, cpu by default; any that `attnc compile` takes where nothing runs
@@ -35,8 +36,9 @@ struct Request {
 /// All trials of one case in one dtype, on one compiled kernel.
 class CaseTest : public testing::Test {
 public:
-  CaseTest(Case subject, std::string dtype, Request request)
-      : subject(std::move(subject)), dtype(std::move(dtype)), request(std::move(request)) {}
+  /// With `backward`, what is tested are the gradients.
+  CaseTest(Case subject, std::string dtype, Request request, bool backward)
+      : subject(std::move(subject)), dtype(std::move(dtype)), request(std::move(request)), backward(backward) {}
 
   void TestBody() override {
     std::string text = subject.spec.toString(dtype);
@@ -45,7 +47,7 @@ public:
       EXPECT_TRUE(static_cast<bool>(status)) << status.message() << "\n" << text;
       return;
     }
-    auto spec = CompiledSpec::compile(text, request.target);
+    auto spec = CompiledSpec::compile(text, request.target, backward);
     ASSERT_TRUE(static_cast<bool>(spec)) << spec.message() << "\n" << text;
     for (const Trial &trial : subject.trials) {
       std::printf("  trial %s\n", trial.shape.c_str());
@@ -62,6 +64,7 @@ private:
   Case subject;
   std::string dtype;
   Request request;
+  bool backward;
 };
 
 } // namespace
@@ -100,10 +103,20 @@ int main(int argc, char **argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   testing::InitGoogleTest(&argc, argv);
   Request request = readEnvironment();
+  auto add = [&](const Case &subject, const std::string &dtype, bool backward) {
+    testing::RegisterTest(backward ? "Gradients" : "Conformance", (subject.name + "/" + dtype).c_str(), nullptr,
+                          nullptr, __FILE__, __LINE__, [subject, dtype, request, backward]() -> testing::Test * {
+                            return new CaseTest(subject, dtype, request, backward);
+                          });
+  };
   for (const Case &subject : allCases(request.extent))
     for (const std::string &dtype : subject.dtypes)
-      testing::RegisterTest(
-          "Conformance", (subject.name + "/" + dtype).c_str(), nullptr, nullptr, __FILE__, __LINE__,
-          [subject, dtype, request]() -> testing::Test * { return new CaseTest(subject, dtype, request); });
+      add(subject, dtype, /*backward=*/false);
+  if (request.target != "cpu")
+    return RUN_ALL_TESTS();
+  for (const Case &subject : allCases(request.extent))
+    for (const std::string &dtype : subject.dtypes)
+      if (!subject.spec.weights)
+        add(subject, dtype, /*backward=*/true);
   return RUN_ALL_TESTS();
 }

@@ -35,6 +35,8 @@ defm target : Value<"target", "T", "auto (default), cpu, nvptx or reference; see
 defm schedule : Value<"schedule", "ATTR", "Tile sizes and overlap of one's own, as #attn.schedule<...> or [several]",
                       specCommands>;
 
+def backward : Switch<"backward", "The gradients of the spec in place of its results">, Visibility<specCommands>;
+
 // Sizes and inputs.
 defm shape : Value<"shape", "B=2,Sq=128,...", "Sizes that the spec leaves open", shapeCommands>;
 defm dim : Value<"dim", "NAME.N=K", "Size of dimension N of tensor NAME: 1 where it may broadcast, or one of its own",

@@ -33,6 +33,12 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
   if (!kernel)
     return kernel.takeError();
   spec.kernel = std::move(*kernel);
+  if (args.hasArg(OPT_backward)) {
+    Result<attn::KernelFunction> backward = spec.session->deriveBackward(spec.kernel);
+    if (!backward)
+      return backward.takeError();
+    spec.kernel = std::move(*backward);
+  }
   if (args.hasArg(OPT_schedule))
     if (runtime::Status status = setSchedule(args.getLastArgValue(OPT_schedule), spec.kernel); !status)
       return status.takeError();

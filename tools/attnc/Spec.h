@@ -18,10 +18,10 @@ struct Spec {
   attn::KernelFunction kernel;
   const jit::Target *target = nullptr;
 
-  /// Opens what SPEC, --entry, --schedule and --target say.
+  /// Opens what SPEC, --entry, --backward, --schedule and --target say.
   static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
 
-  /// Opens what SPEC, --entry and --schedule say, without a target to run on.
+  /// Opens what SPEC, --entry, --backward and --schedule say, without a target to run on.
   static runtime::Result<Spec> openAlone(const llvm::opt::InputArgList &args);
 
   /// The sizes that --shape and --dim give the kernel.
