@@ -75,8 +75,8 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
                       logit (S15); null where the kernel has no gradients.}],
                     "::mlir::Region *", "getDerivativeOrNull", (ins), "", "return nullptr;">,
     InterfaceMethod<[{Query range of a key tile, derived from the mask: (b, h, first j, last j) to
-                      (low, full_low, full_high, high) as query positions; null where no program of the kernel goes over
-                      queries.}],
+                      (low, full_low, full_high, high) as query positions, i64 each, since they may be past the ends of 32
+                      bits; null where no program of the kernel goes over queries.}],
                     "::mlir::Region *", "getQueryBoundsOrNull", (ins), "", "return nullptr;">,
   ];
   let extraClassDeclaration = [{

@@ -216,7 +216,7 @@ static LogicalResult verifyKernelRegions(KernelOpInterface op) {
   if (derivative && failed(verifyRegion(op, *derivative, "derivative", {f32, f32, index, index, index, index}, {f32})))
     return failure();
   if (queryBounds && failed(verifyRegion(op, *queryBounds, "query_bounds", {index, index, index, index},
-                                         {index, index, index, index})))
+                                         SmallVector<Type>(4, builder.getI64Type()))))
     return failure();
   return success();
 }

@@ -28,6 +28,7 @@ public:
     float scale = KernelOpInterface(op).getLiteralScale();
     rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f;
     unit.factor = rawLogits ? scale * unit.perNatural() : unit.perNatural();
+    lseFactor = rawLogits ? unit.perNatural() : 1;
   }
 
   void writeQueryGradient();
@@ -73,6 +74,7 @@ private:
   ExponentUnit unit; ///< of probabilities
   /// Whether raw products serve as scores: no score region, and a positive scale that the unit's factor takes in.
   bool rawLogits;
+  float lseFactor; ///< what natural LSEs are multiplied by
 };
 
 } // namespace
@@ -82,7 +84,7 @@ Value GradientWriter::product(Value a, Value transposedB) {
   return tile::MmaOp::create(builder, loc, a, transposedB, zeros(b.getColumns()), /*transposed=*/true);
 }
 
-/// The LSE in the unit of exponents and delta, of each row of queries. The LSE of a row that keeps nothing, or that
+/// The LSE and delta of each row of queries. The LSE of a row that keeps nothing, or that
 /// holds no query, is +inf: its probabilities then are 0, and no difference of infinities arises.
 std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
   Value out = b.loadRows(op.getOut());
@@ -100,8 +102,8 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
 
   Value lse = b.loadRowVector(op.getLse()), none = b.splat(rows, infinity);
   Value isEmpty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, lse, b.splat(rows, -infinity));
-  if (unit.octaves)
-    lse = arith::MulFOp::create(builder, loc, lse, b.splat(rows, unit.perNatural()));
+  if (lseFactor != 1)
+    lse = arith::MulFOp::create(builder, loc, lse, b.splat(rows, lseFactor));
   lse = arith::SelectOp::create(builder, loc, isEmpty, none, lse);
   if (op.getQueryLengths())
     lse = arith::SelectOp::create(builder, loc, b.buildRowExists(), lse, none);
@@ -116,10 +118,13 @@ Value GradientWriter::probabilities(Value products, Value first, const Statistic
     scores = b.buildMask(scores, first, bounds);
   return b.buildMap(scores, statistics.rows({statistics.lse}), statistics.columns({statistics.lse}),
                     builder.getF32Type(), [&](ValueRange x) {
-                      Value exponent = x[0];
-                      if (unit.factor != 1)
-                        exponent = arith::MulFOp::create(builder, loc, exponent, b.f32(unit.factor));
-                      Value distance = arith::SubFOp::create(builder, loc, exponent, x[1]);
+                      auto inUnit = [&](Value value) -> Value {
+                        return unit.factor == 1 ? value
+                                                : arith::MulFOp::create(builder, loc, value, b.f32(unit.factor));
+                      };
+                      // Scores may be as large as f32 holds, and have no number in octaves then.
+                      Value distance = rawLogits ? arith::SubFOp::create(builder, loc, inUnit(x[0]), x[1])
+                                                 : inUnit(arith::SubFOp::create(builder, loc, x[0], x[1]));
                       // Huge scores are above their LSE by its rounding, which may be more than any exponent.
                       distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
                       return unit.power(builder, loc, distance);

@@ -129,8 +129,8 @@ public:
   mlir::Value buildMap(mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange columns, mlir::Type element,
                        llvm::function_ref<mlir::Value(mlir::ValueRange elements)> body);
 
-  // What a backward hands from one program to the other, for each query: its LSE in the unit of exponents, +inf for a
-  // row that keeps nothing, and delta (see `attn.backward`).
+  // What a backward hands from one program to the other, for each query: its LSE, +inf for a row that keeps nothing,
+  // and delta (see `attn.backward`).
   enum class RowStatistic { Lse, Delta };
   void storeStatistic(RowStatistic statistic, mlir::Value rows);
   mlir::Value loadStatistic(RowStatistic statistic, mlir::Value first);

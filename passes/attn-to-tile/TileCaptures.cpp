@@ -267,13 +267,19 @@ ColumnBounds TileBuilder::buildQueryBounds() {
   Value last = lastRow(*this, add(geometry.row0, index(getExtent(Coordinate::Key))));
   SmallVector<Value> bounds =
       inlineRegion(*region, {geometry.batch, geometry.head, geometry.row0, last}, {}, {}, geometry.row0, last);
-  auto rowOf = [&](Value position) { return greatest(sub(position, geometry.shift), zero); };
+  // A position less that of the first query, within the rows that there are: in 64 bits until then.
+  Type i64 = builder.getI64Type();
+  auto wide = [&](Value value) { return arith::IndexCastOp::create(builder, loc, i64, value).getResult(); };
+  auto rowOf = [&](Value position) {
+    Value row = least(greatest(sub(position, wide(geometry.shift)), wide(zero)), wide(count));
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row).getResult();
+  };
   Value step = index(getColumns());
   Value low = mul(arith::DivUIOp::create(builder, loc, rowOf(bounds[0]), step), step);
-  Value high = least(rowOf(bounds[3]), count);
+  Value high = rowOf(bounds[3]);
   if (!kernel.getBlocks().empty())
     return {low, zero, zero, high};
-  return {low, rowOf(bounds[1]), least(rowOf(bounds[2]), count), high};
+  return {low, rowOf(bounds[1]), rowOf(bounds[2]), high};
 }
 
 /// The keys that the kernel's `bounds` region gives.

@@ -9,6 +9,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/ElementRegisters.h"
+#include "passes/attn/GpuBackwardSchedule.h"
 #include "passes/attn/ScoreRange.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -473,13 +474,13 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
 namespace {
 struct GpuTargetModel : TargetInterface::ExternalModel<GpuTargetModel, GpuTargetAttr> {
   SmallVector<ScheduleAttr> selectSchedules(Attribute target, KernelOpInterface kernel) const {
-    if (isa<BackwardOp>(kernel.getOperation()))
-      return {};
+    if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation()))
+      return selectBackwardSchedules(backward, cast<GpuTargetAttr>(target));
     return ::selectSchedules(kernel, cast<GpuTargetAttr>(target));
   }
   LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {
-    if (isa<BackwardOp>(kernel.getOperation()))
-      return kernel.emitError("has no schedule for this target");
+    if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation()))
+      return checkBackwardSchedule(backward, schedule, cast<GpuTargetAttr>(target));
     return ::checkSchedule(kernel, schedule, cast<GpuTargetAttr>(target));
   }
 };

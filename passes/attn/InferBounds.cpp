@@ -75,6 +75,7 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
     for (Value &end : bounds.ends) {
       end = arith::MaxSIOp::create(builder, loc, end, limit(-queryAxis.beyond));
       end = arith::MinSIOp::create(builder, loc, end, limit(queryAxis.beyond));
+      end = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), end);
     }
     YieldOp::create(builder, loc, bounds.ends);
   }

@@ -219,12 +219,9 @@ namespace {
 struct LegalizeIndex : attnc::attn::impl::AttnLegalizeIndexBase<LegalizeIndex> {
   void runOnOperation() override {
     getOperation()->walk([&](KernelOpInterface kernel) {
-      // Positions of queries need not fit 32 bits, and so stay as they are where they are bounds (`query_bounds`).
-      SmallVector<Region *> regions = kernel.getElementRegions();
-      regions.append({&kernel.getBounds(), &kernel.getBlocks()});
-      for (Region *region : regions)
-        if (!region->empty())
-          numWidened += Legalizer(*region).run();
+      for (Region &region : kernel->getRegions())
+        if (!region.empty())
+          numWidened += Legalizer(region).run();
     });
   }
 };

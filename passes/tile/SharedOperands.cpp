@@ -8,6 +8,20 @@
 using namespace mlir;
 using namespace attnc::tile;
 
+void attnc::tile::splitSharedLoads(ProgramOp program) {
+  program->walk([](LoadOp load) {
+    SmallVector<OpOperand *> products, others;
+    for (OpOperand &use : load->getUses())
+      (isa<MmaOp>(use.getOwner()) ? products : others).push_back(&use);
+    if (products.empty() || others.empty())
+      return;
+    OpBuilder builder(load);
+    auto copy = cast<LoadOp>(builder.clone(*load));
+    for (OpOperand *use : others)
+      use->set(copy);
+  });
+}
+
 SmallVector<LoadOp> attnc::tile::findSharedLoads(ProgramOp program) {
   SmallVector<LoadOp> loads;
   program->walk([&](LoadOp load) {

@@ -14,6 +14,9 @@ namespace attnc::tile {
 /// The loads whose tiles products alone read: those go through shared memory.
 llvm::SmallVector<LoadOp> findSharedLoads(ProgramOp program);
 
+/// Loads tiles that products and others read once more for the others, which have them in registers.
+void splitSharedLoads(ProgramOp program);
+
 /// Moves loads down to their products: tiles are then loaded in the order in which they are needed. A load moves into
 /// the branch that holds all its products, not into a loop. Of two operands the right one comes first: a buffer of keys
 /// comes free before the queries of the tile before do.

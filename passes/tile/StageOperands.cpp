@@ -190,6 +190,7 @@ void OperandStager::replaceByGet(LoadOp load) {
 }
 
 void OperandStager::run() {
+  splitSharedLoads(program);
   loads = findSharedLoads(program);
   sinkLoads(loads);
   builder.setInsertionPointToStart(&program.getBody().front());
