@@ -57,6 +57,13 @@ std::string Judgement::toString() const {
   return text;
 }
 
+/// `value` as a dtype holds it.
+static double roundTo(runtime::DType dtype, double value) {
+  char element[sizeof(double)];
+  runtime::storeScalar(dtype, element, value);
+  return runtime::loadScalar(dtype, element);
+}
+
 Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tensor &got, const Tensor &exact,
                      const Tensor &baseline) {
   assert(got.shape() == exact.shape() && got.shape() == baseline.shape() && "results of one kernel have one shape");
@@ -70,6 +77,9 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
       continue;
     ++judgement.elements;
     bool emptyRow = rule.kind == ResultKind::Lse && ref == -INFINITY;
+    // The derivative of a result may be beyond its type.
+    if (rule.kind == ResultKind::Gradient && std::isinf(value) && roundTo(got.dtype(), ref) == value)
+      continue;
     if (!std::isfinite(value) || emptyRow) {
       if (emptyRow && value == -INFINITY)
         continue;

@@ -19,7 +19,7 @@ namespace attnc::jit {
 enum class ResultKind {
   Values,   ///< out and weights: twice the baseline's error and 2 ulp, thrice under a soft cap
   Lse,      ///< within 1e-4, -inf exactly where the reference has it
-  Gradient, ///< as values, but for their mean (S15)
+  Gradient, ///< as values, but for their mean, and infinite where their type does not hold them (S15)
 };
 
 /// What judging looks at in addition to the numbers.

@@ -308,8 +308,9 @@ func.func @scheduled_by_size(%q: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
 // CHECK: } derivative (%[[DS:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: %[[X:[a-z0-9_]+]] = arith.mulf %[[DS]], %[[S]] : f32
 // CHECK-NEXT: attn.yield %[[X]] : f32
-// CHECK: } query_bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[J0:[a-z0-9_]+]], %[[J1:[a-z0-9_]+]]) {
-// CHECK-NEXT: attn.yield %[[J0]], %[[J1]], %[[J1]], %[[J1]] : index, index, index, index
+// CHECK: } query_bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[J0:[a-z0-9_]+]], %{{[a-z0-9_]+}}) {
+// CHECK-NEXT: %[[FIRST:[a-z0-9_]+]] = arith.index_cast %[[J0]] : index to i64
+// CHECK-NEXT: attn.yield %[[FIRST]], %[[FIRST]], %[[FIRST]], %[[FIRST]] : i64, i64, i64, i64
 // CHECK: } : (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>, tensor<?x?x4x24xf32>, tensor<?x4x?xf32>, tensor<?x?x4x24xf32>, tensor<?x4x?xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>)
 // CHECK-NEXT: return %[[D]]#0, %[[D]]#1, %[[D]]#2
 func.func @backward(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x2x16xf32>, %v: tensor<?x?x2x24xf32>,
@@ -333,7 +334,8 @@ func.func @backward(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x2x16xf32>, %v: tens
       attn.yield %x : f32
     }
     query_bounds (%b, %h, %j_first, %j_last) {
-      attn.yield %j_first, %j_last, %j_last, %j_last : index, index, index, index
+      %first = arith.index_cast %j_first : index to i64
+      attn.yield %first, %first, %first, %first : i64, i64, i64, i64
     }
     : (tensor<?x?x4x16xf32>, tensor<?x?x2x16xf32>, tensor<?x?x2x24xf32>, tensor<?x?x4x24xf32>, tensor<?x4x?xf32>,
        tensor<?x?x4x24xf32>, tensor<?x4x?xf32>)
