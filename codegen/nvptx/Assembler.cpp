@@ -5,6 +5,7 @@
 #include "codegen/nvptx/Assembler.h"
 #include "codegen/nvptx/CudaTools.h"
 #include "codegen/nvptx/NvJitLink.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace attnc;
 using namespace attnc::nvptx;
@@ -77,6 +78,18 @@ Result<AssembledKernel> nvptx::assemble(const PtxModule &ptx, StringRef arch, co
     file->keep();
   }
   return error;
+}
+
+std::string nvptx::describeAssembler() {
+  std::string program = findCudaProgram("ptxas");
+  if (program.empty())
+    return hasNvJitLink() ? "nvJitLink" : "";
+  llvm::sys::fs::file_status status;
+  // Where it cannot be looked at it cannot be run either.
+  if (llvm::sys::fs::status(program, status))
+    return program;
+  auto time = status.getLastModificationTime().time_since_epoch();
+  return program + ' ' + std::to_string(status.getSize()) + ' ' + std::to_string(time.count());
 }
 
 Result<std::string> nvptx::disassemble(llvm::ArrayRef<uint8_t> cubin) {

@@ -51,6 +51,10 @@ struct AssembledKernel {
 runtime::Result<AssembledKernel> assemble(const PtxModule &ptx, llvm::StringRef arch,
                                           const AssemblerOptions &options = {});
 
+/// What `assemble` would take by itself, with what tells it from another version: its place, size and time. Empty where
+/// there is nothing.
+std::string describeAssembler();
+
 /// The machine code of `cubin` as text, by nvdisasm; an error says where it was looked for.
 runtime::Result<std::string> disassemble(llvm::ArrayRef<uint8_t> cubin);
 

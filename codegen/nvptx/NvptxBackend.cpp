@@ -59,6 +59,8 @@ public:
     return "nvptx:" + cast<attn::GpuTargetAttr>(target).getArch().str();
   }
 
+  std::string describeTools(Attribute) const override { return describeAssembler(); }
+
   ArrayRef<Stage> getStages() const override { return stages; }
 
   void buildPipeline(OpPassManager &pm) const override { buildNvptxPipeline(pm); }

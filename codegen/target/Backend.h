@@ -49,6 +49,10 @@ public:
   /// The name of `target` in kernel images: "cpu:znver3", "nvptx:sm_90a".
   virtual std::string getName(mlir::Attribute target) const = 0;
 
+  /// What else than this program makes the code of an image for `target`, so that it can be told from other tools and
+  /// other versions: programs that are called, libraries that are opened. Empty where nothing else does.
+  virtual std::string describeTools(mlir::Attribute) const { return ""; }
+
   /// The stages after tile programs and before the image, in order.
   virtual llvm::ArrayRef<Stage> getStages() const = 0;
 

@@ -57,6 +57,8 @@ Status Session::openText(StringRef text, StringRef name) {
   return parse(llvm::MemoryBuffer::getMemBufferCopy(text, name));
 }
 
+StringRef Session::text() const { return sources.getMemoryBuffer(sources.getMainFileID())->getBuffer(); }
+
 Result<attn::KernelFunction> Session::findKernel(StringRef entry) {
   FailureOr<func::FuncOp> function = attn::findKernelFunction(*module, entry);
   if (failed(function))

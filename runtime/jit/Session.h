@@ -47,6 +47,9 @@ public:
   /// that has none is `reported()`.
   runtime::Result<attn::KernelFunction> deriveBackward(const attn::KernelFunction &forward);
 
+  /// The text of the open spec.
+  llvm::StringRef text() const;
+
   /// The open spec.
   mlir::ModuleOp spec() { return *module; }
 

@@ -21,8 +21,8 @@ using runtime::Result;
 static std::string alwaysAvailable(llvm::StringRef) { return ""; }
 
 static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn::KernelFunction &kernel,
-                                                   llvm::StringRef) {
-  Result<KernelImage> image = compileToImage(session, kernel);
+                                                   llvm::StringRef, ImageSource source) {
+  Result<KernelImage> image = source(session, kernel, /*target=*/{}, /*portable=*/false);
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<LoadedKernel>> loaded = LoadedKernel::load(std::move(*image));
@@ -89,7 +89,7 @@ static Result<cuda::DeviceRef> openGpu() {
 }
 
 static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const attn::KernelFunction &kernel,
-                                                     llvm::StringRef architecture) {
+                                                     llvm::StringRef architecture, ImageSource source) {
   Result<cuda::DeviceRef> device = openGpu();
   if (!device)
     return device.takeError();
@@ -97,8 +97,7 @@ static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const att
   attn::GpuTargetAttr target = describeGpu(&session.context(), gpu, chooseArchitecture(gpu, architecture));
   if (!target)
     return runtime::Error{explainNvptx(architecture)};
-  Result<KernelImage> image =
-      compileToImage(session, kernel, target, /*portable=*/!loadsMachineCode(gpu, target.getArch()));
+  Result<KernelImage> image = source(session, kernel, target, /*portable=*/!loadsMachineCode(gpu, target.getArch()));
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<GpuKernel>> loaded = GpuKernel::load(*device, std::move(*image));
@@ -108,7 +107,7 @@ static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const att
 }
 
 static Result<std::unique_ptr<Executable>> loadReference(Session &session, const attn::KernelFunction &kernel,
-                                                         llvm::StringRef) {
+                                                         llvm::StringRef, ImageSource) {
   Result<std::unique_ptr<ReferenceKernel>> loaded = ReferenceKernel::create(kernel);
   if (!loaded)
     return loaded.takeError();
@@ -116,7 +115,7 @@ static Result<std::unique_ptr<Executable>> loadReference(Session &session, const
 }
 
 static Result<std::unique_ptr<Executable>> loadSim(Session &session, const attn::KernelFunction &kernel,
-                                                   llvm::StringRef architecture) {
+                                                   llvm::StringRef architecture, ImageSource) {
   attn::GpuTargetAttr target = target::getNvidiaGpu(&session.context(), architecture);
   Result<std::unique_ptr<SimKernel>> loaded = SimKernel::create(session, kernel, target);
   if (!loaded)

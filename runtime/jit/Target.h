@@ -5,11 +5,16 @@
 #ifndef ATTNC_RUNTIME_JIT_TARGET_H
 #define ATTNC_RUNTIME_JIT_TARGET_H
 
+#include "runtime/jit/Compile.h"
 #include "runtime/jit/Executable.h"
 #include "runtime/jit/Session.h"
 #include <memory>
 
 namespace attnc::jit {
+
+/// Where images of kernels come from: `compileToImage`, or a cache that stands before it.
+using ImageSource = llvm::function_ref<runtime::Result<runtime::KernelImage>(
+    Session &session, const attn::KernelFunction &kernel, mlir::Attribute target, bool portable)>;
 
 /// Something that carries kernels out. A new one is a new row of the table in Target.cpp.
 struct Target {
@@ -20,16 +25,18 @@ struct Target {
   llvm::StringLiteral description;
   /// Why code of `architecture` cannot run on this machine; empty where it can.
   std::string (*explain)(llvm::StringRef architecture);
-  /// Compiles and loads.
+  /// Compiles, by what is given, and loads.
   runtime::Result<std::unique_ptr<Executable>> (*make)(Session &session, const attn::KernelFunction &kernel,
-                                                       llvm::StringRef architecture);
+                                                       llvm::StringRef architecture, ImageSource source);
 
   /// Why it cannot be used on this machine; empty where it can.
   std::string whyUnavailable() const { return explain(architecture); }
 
-  /// Makes `kernel` ready to run. The session outlives what it gives.
-  runtime::Result<std::unique_ptr<Executable>> load(Session &session, const attn::KernelFunction &kernel) const {
-    return make(session, kernel, architecture);
+  /// Makes `kernel` ready to run. The session outlives what it gives. Images come from `source`, where the target has
+  /// some.
+  runtime::Result<std::unique_ptr<Executable>> load(Session &session, const attn::KernelFunction &kernel,
+                                                    ImageSource source = compileToImage) const {
+    return make(session, kernel, architecture, source);
   }
 };
 

@@ -1,0 +1,34 @@
+//===- CachedCompile.h - Kernels that are compiled once ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel's image depends on, as keys of a cache: the function, the machine, the compiler. Nothing else does:
+// sizes that are open and arguments are data of the launch.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_ENGINE_CACHEDCOMPILE_H
+#define ATTNC_RUNTIME_ENGINE_CACHEDCOMPILE_H
+
+#include "runtime/cache/CacheKey.h"
+#include "runtime/cache/KernelCache.h"
+#include "runtime/jit/Compile.h"
+
+namespace attnc::engine {
+
+/// A digest of what makes code for `target`: this build of the compiler, and the tools that it calls.
+cache::Digest getBuild(mlir::Attribute target);
+
+/// The key of `kernel` for `target`, as `jit::compileToImage` takes them. How a spec is written does not enter it:
+/// comments, names of values and places are no part of the function, and its schedules are.
+cache::Digest getKey(const attn::KernelFunction &kernel, mlir::Attribute target, bool portable = false);
+
+/// The image of `kernel` from `cache`, or compiled into it. A fault is `reported()`.
+runtime::Result<cache::CachedImage> compileCached(jit::Session &session, const attn::KernelFunction &kernel,
+                                                  mlir::Attribute target, bool portable, cache::KernelCache &cache);
+
+/// Compiles `kernel`, whatever `cache` holds, and keeps what comes of it there.
+runtime::Result<runtime::KernelImage> compileInto(cache::KernelCache &cache, jit::Session &session,
+                                                  const attn::KernelFunction &kernel, mlir::Attribute target);
+
+} // namespace attnc::engine
+
+#endif // ATTNC_RUNTIME_ENGINE_CACHEDCOMPILE_H
