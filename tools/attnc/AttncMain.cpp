@@ -67,7 +67,8 @@ static int run(llvm::ArrayRef<const char *> args) {
   }
   if (name == "help") {
     if (const Command *command = findCommand(args.front())) {
-      printCommandHelp(*command, llvm::outs());
+      const Command *verb = args.size() > 1 ? findVerb(*command, args[1]) : nullptr;
+      printCommandHelp(verb ? *verb : *command, llvm::outs());
       return ExitCode::Success;
     }
     return failUnknown(args.front());

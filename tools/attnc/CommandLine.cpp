@@ -4,6 +4,7 @@
 
 #include "tools/attnc/CommandLine.h"
 #include "runtime/jit/SpecDiagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace attnc;
@@ -75,13 +76,45 @@ static void printOptions(const Options &options, const Command &command, raw_ost
   }
 }
 
+/// Prints the verbs of `command`.
+static void printVerbs(const Command &command, raw_ostream &os) {
+  os << "Verbs:\n";
+  for (const Command &verb : command.getVerbs())
+    os << "  " << left_justify(verb.name.drop_front(command.name.size() + 1), 9) << ' ' << verb.summary << '\n';
+  os << '\n';
+}
+
 void cli::printCommandHelp(const Command &command, raw_ostream &os) {
   os << "Usage: attnc " << command.name << ' ' << command.usage << "\n\n" << command.description << '\n';
+  if (command.getVerbs)
+    printVerbs(command, os);
   printOptions(Options(), command, os);
   os << "\nExamples:\n" << command.examples;
 }
 
+const Command *cli::findVerb(const Command &command, StringRef word) {
+  if (command.getVerbs)
+    for (const Command &verb : command.getVerbs())
+      if (verb.name == (command.name + " " + word).str())
+        return &verb;
+  return nullptr;
+}
+
+/// The error for a verb that `command` does not have.
+static ExitCode failUnknownVerb(const Command &command, StringRef word) {
+  SmallVector<StringRef> names;
+  for (const Command &verb : command.getVerbs())
+    names.push_back(verb.name.drop_front(command.name.size() + 1));
+  StringRef nearest = findNearest(word, names);
+  return fail("'attnc " + command.name + "' does not know '" + word + "'" +
+              (nearest.empty() ? "; it knows " + join(names, ", ") : ", did you mean '" + nearest.str() + "'?"));
+}
+
 ExitCode cli::runCommand(const Command &command, ArrayRef<const char *> argv) {
+  if (command.getVerbs && !argv.empty() && !StringRef(argv.front()).starts_with("-")) {
+    const Command *verb = findVerb(command, argv.front());
+    return verb ? runCommand(*verb, argv.drop_front()) : failUnknownVerb(command, argv.front());
+  }
   Options options;
   unsigned missingIndex = 0, missingCount = 0;
   opt::Visibility visible(command.visibility);
@@ -100,10 +133,12 @@ ExitCode cli::runCommand(const Command &command, ArrayRef<const char *> argv) {
     return fail("unknown option '" + written + "'" + (close ? ", did you mean '" + nearest + "'?" : hint));
   }
   std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
-  if (command.takesSpec && inputs.empty())
-    return fail("expected a spec" + hint);
-  if (inputs.size() > (command.takesSpec ? 1 : 0))
+  if (!command.takes.empty() && inputs.empty())
+    return fail("expected a " + command.takes + hint);
+  if (inputs.size() > (command.takes.empty() ? 0 : 1))
     return fail("unexpected argument '" + inputs.back() + "'" + hint);
+  if (!command.run)
+    return fail("expected what to do" + hint);
   return command.run(args);
 }
 

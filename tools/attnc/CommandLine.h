@@ -25,6 +25,7 @@ enum CommandVisibility : unsigned {
   ExplainCommand = 1U << 4,
   BenchCommand = 1U << 5,
   TargetsCommand = 1U << 6,
+  CacheCommand = 1U << 7,
 };
 
 /// Identifiers of the options.
@@ -54,11 +55,16 @@ struct Command {
   llvm::StringLiteral description;
   /// Command lines, each under what it does.
   llvm::StringLiteral examples;
-  /// Whether it takes a spec.
-  bool takesSpec;
-  /// Runs it.
+  /// What its one argument is, "spec"; empty where it takes none.
+  llvm::StringLiteral takes;
+  /// Runs it; null where the word after its name says what to do.
   ExitCode (*run)(const llvm::opt::InputArgList &args);
+  /// What that word may be: commands whose names begin with that of this one.
+  llvm::ArrayRef<Command> (*getVerbs)() = nullptr;
 };
+
+/// The verb of `command` that `word` names, or null.
+const Command *findVerb(const Command &command, llvm::StringRef word);
 
 /// All commands, in the order of the help page.
 llvm::ArrayRef<Command> getCommands();

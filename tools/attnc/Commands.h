@@ -17,6 +17,7 @@ extern const Command verifyCommand;
 extern const Command explainCommand;
 extern const Command benchCommand;
 extern const Command targetsCommand;
+extern const Command cacheCommand;
 
 } // namespace attnc::cli
 

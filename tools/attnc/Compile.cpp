@@ -3,15 +3,33 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Compile.h"
+#include "runtime/engine/CachedCompile.h"
 #include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/Spec.h"
+#include "tools/attnc/UserCache.h"
 #include "llvm/Support/Process.h"
 
 using namespace attnc;
 using namespace attnc::cli;
 using runtime::Result;
+
+/// The bytes of the image of the kernel of `spec`, which is kept in the user's cache as well: also under what was asked
+/// for, so that programs without a compiler find it.
+static Result<std::string> compileImage(const Spec &spec, mlir::Attribute machine,
+                                        const llvm::opt::InputArgList &args) {
+  cache::KernelCache cache(readUserCache());
+  Result<runtime::KernelImage> image = engine::compileInto(cache, *spec.session, spec.kernel, machine);
+  if (!image)
+    return image.takeError();
+  std::string target = jit::getTargetName(machine);
+  cache::TextRequest request{spec.session->text(), args.getLastArgValue(OPT_entry), target, /*machine=*/"",
+                             args.getLastArgValue(OPT_schedule)};
+  cache.addAlias(cache::keyOf(request), {engine::getBuild(machine), engine::getKey(spec.kernel, machine)});
+  std::vector<uint8_t> bytes = runtime::serialize(*image);
+  return std::string(bytes.begin(), bytes.end());
+}
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef emit = args.getLastArgValue(OPT_emit, "image"), path = args.getLastArgValue(OPT_output);
@@ -31,7 +49,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<mlir::Attribute> machine = jit::parseTargetAttr(&spec->session->context(), target);
   if (!machine)
     return fail(machine.takeError());
-  Result<std::string> bytes = jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
+  Result<std::string> bytes = emit == "image" ? compileImage(*spec, *machine, args)
+                                              : jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
   if (!bytes)
     return fail(bytes.takeError());
   if (runtime::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)
@@ -57,11 +76,12 @@ const Command cli::compileCommand = {
     "  image   the kernel image: object code and what the runtime must know of it (the default)\n"
     "\n"
     "--target is cpu (this one), nvptx:ARCH (sm_80, sm_90a, ...: a GPU that need not be here), or nvptx for sm_90a.\n"
+    "An image is kept in the cache as well ('attnc cache --help'), which is never asked: this always compiles.\n"
     "Without ptxas an image holds PTX, which the driver assembles when it is loaded.\n",
     "  attnc compile llama3.mlir -o llama3.image\n"
     "  attnc compile llama3.mlir --emit attn           the bounds and the schedule, as IR\n"
     "  attnc compile models.mlir --entry gemma2_local --emit asm -o gemma2.s\n"
     "  attnc compile llama3.mlir --target nvptx:sm_90a --emit ptx\n",
-    /*takesSpec=*/true,
+    /*takes=*/"spec",
     run,
 };

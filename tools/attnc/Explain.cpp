@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/CpuCodegen.h"
 #include "codegen/target/HostCpu.h"
+#include "runtime/engine/CachedCompile.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
@@ -12,6 +13,7 @@
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/Roofline.h"
 #include "tools/attnc/Spec.h"
+#include "tools/attnc/UserCache.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Process.h"
 
@@ -167,6 +169,22 @@ static void explainWork(const attn::KernelFunction &kernel, const jit::Shapes &s
     explainLimits(work);
 }
 
+/// Where the image of `kernel` for `machine` is, or will be.
+static void explainCache(const attn::KernelFunction &kernel, mlir::Attribute machine) {
+  cache::CacheOptions options = readUserCache();
+  if (options.directory.empty()) {
+    line("cache") << "off: every run compiles\n";
+    return;
+  }
+  cache::CacheDirectory directory(options.directory);
+  const cache::FileName name{cache::FileKind::Entry, engine::getKey(kernel, machine)};
+  Result<cache::Bytes> file = directory.read(name);
+  bool there = file && cache::unpackEntry(name.key, *file);
+  line("cache") << (there ? "compiled before: runs take it from\n"
+                          : "not compiled yet: the first run does, and keeps it in\n");
+  line("") << directory.pathOf(name) << '\n';
+}
+
 static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
   if (!seed)
@@ -211,6 +229,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   for (attn::KernelOpInterface op : lowered->kernel.kernels)
     explainOperation(op, shapes ? std::optional(shapes->queryRowsOfSequence()) : std::nullopt, printer);
   explainMemory(*image);
+  if (!target.starts_with("sim"))
+    explainCache(spec->kernel, *machine);
   if (shapes)
     explainWork(lowered->kernel, *shapes, masks, target == "cpu");
   else
@@ -237,7 +257,7 @@ const Command cli::explainCommand = {
     "the\n"
     "decision for each tile where positions do not settle it (blocks), and the schedule with the registers and the\n"
     "memory that it takes. --target takes what 'attnc compile' does: a GPU need not be here. Where short and long\n"
-    "sequences have schedules of their own, sizes tell which is used.\n"
+    "sequences have schedules of their own, sizes tell which is used. Last comes the file of the kernel in the cache.\n"
     "\n"
     "With sizes it draws the mask's tiles, · empty (never visited), ▒ partial (mask evaluated), █ full (no mask), and\n"
     "counts the work that the mask leaves: FLOPs and exponentials on kept pairs, bytes, FLOPs for each byte "
@@ -249,6 +269,6 @@ const Command cli::explainCommand = {
     "  attnc explain mistral.mlir --shape B=1,Sq=16384,Sk=16384\n"
     "  attnc explain llama3.mlir --target nvptx:sm_90a --shape B=1,Sq=1024,Sk=1024\n"
     "  attnc explain packed_documents.mlir --shape B=1,Sq=4096 --svg documents.svg\n",
-    /*takesSpec=*/true,
+    /*takes=*/"spec",
     run,
 };

@@ -13,13 +13,13 @@ using runtime::Result;
 using runtime::Status;
 using runtime::Tensor;
 
-Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgValue> inputs) {
+Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgValue> inputs, jit::ImageSource source) {
   Result<std::vector<Tensor>> outputs = jit::allocateOutputs(spec.kernel, shapes);
   if (!outputs)
     return outputs.takeError();
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  Result<std::unique_ptr<jit::Executable>> kernel = spec.target->load(*spec.session, spec.kernel);
+  Result<std::unique_ptr<jit::Executable>> kernel = spec.target->load(*spec.session, spec.kernel, source);
   if (!kernel)
     return kernel.takeError();
   double seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -18,11 +18,12 @@ struct Launch {
   std::unique_ptr<jit::Executable> kernel; ///< lives in the session of `spec`
   double loadSeconds = 0;                  ///< that making it ready took
 
-  /// Makes `spec` ready to run on `inputs`, and room for results of `shapes`.
-  static runtime::Result<Launch> prepare(Spec spec, jit::Shapes shapes, std::vector<runtime::ArgValue> inputs);
+  /// Makes `spec` ready to run on `inputs`, and room for results of `shapes`. Images come from `source`.
+  static runtime::Result<Launch> prepare(Spec spec, jit::Shapes shapes, std::vector<runtime::ArgValue> inputs,
+                                         jit::ImageSource source = jit::compileToImage);
 
   /// The spec of a command line, on random inputs of the sizes that it gives: what --shape, --dim, --seed and
-  /// --scale-values say.
+  /// --scale-values say. It is compiled anew: what is judged and measured is this compiler.
   static runtime::Result<Launch> draw(const llvm::opt::InputArgList &args);
 
   /// Runs the kernel once, into `outputs`.

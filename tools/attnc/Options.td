@@ -12,6 +12,7 @@ def VerifyCommand : OptionVisibility;
 def ExplainCommand : OptionVisibility;
 def BenchCommand : OptionVisibility;
 def TargetsCommand : OptionVisibility;
+def CacheCommand : OptionVisibility;
 
 /// An option without a value.
 class Switch<string name, string help> : Flag<["--"], name>, HelpText<help>;
@@ -22,7 +23,7 @@ multiclass Value<string name, string metaVar, string help, list<OptionVisibility
   def _joined : Joined<["--"], name # "=">, Alias<!cast<Option>(NAME)>, Visibility<commands>;
 }
 
-defvar allCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand, TargetsCommand];
+defvar allCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand, TargetsCommand, CacheCommand];
 defvar specCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand];
 defvar shapeCommands = [VerifyCommand, ExplainCommand, BenchCommand];
 

@@ -4,9 +4,11 @@
 
 #include "codegen/image/Types.h"
 #include "runtime/Safetensors.h"
+#include "runtime/engine/CachedCompile.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/Launch.h"
 #include "tools/attnc/OutputFile.h"
+#include "tools/attnc/UserCache.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -109,7 +111,15 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<jit::Shapes> shapes = readShapes(spec->kernel, *inputs);
   if (!shapes)
     return fail(shapes.takeError());
-  Result<Launch> launch = Launch::prepare(std::move(*spec), std::move(*shapes), std::move(*inputs));
+  cache::KernelCache cache(readUserCache());
+  auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target,
+                     bool portable) -> Result<runtime::KernelImage> {
+    Result<cache::CachedImage> image = engine::compileCached(session, kernel, target, portable, cache);
+    if (!image)
+      return image.takeError();
+    return *image->image;
+  };
+  Result<Launch> launch = Launch::prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile);
   if (!launch)
     return fail(launch.takeError());
   if (Status status = launch->run(); !status)
@@ -147,9 +157,11 @@ const Command cli::runCommandEntry = {
     "a tensor of one element. All arguments are checked before anything runs, and OUT is written whole or not at all;\n"
     "'-' is standard output.\n"
     "\n"
+    "A kernel that was compiled before comes from the cache ('attnc cache --help').\n"
+    "\n"
     "--check judges the results against the fp64 reference, as 'attnc verify' does.\n",
     "  attnc run llama3.mlir --inputs qkv.safetensors --outputs out.safetensors\n"
     "  attnc run llama3.mlir --inputs qkv.safetensors --outputs out.safetensors --check\n",
-    /*takesSpec=*/true,
+    /*takes=*/"spec",
     run,
 };

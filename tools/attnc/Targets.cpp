@@ -43,6 +43,6 @@ const Command cli::targetsCommand = {
     "List what kernels can be compiled for",
     "Lists the targets, which of them this machine has, and what the compiler knows of it.\n",
     "  attnc targets\n",
-    /*takesSpec=*/false,
+    /*takes=*/"",
     run,
 };

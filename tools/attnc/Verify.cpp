@@ -80,6 +80,6 @@ const Command cli::verifyCommand = {
     "  attnc verify varlen.mlir --shape B=3,Tq=700,Tk=700 --seed 7\n"
     "  attnc verify llama3.mlir --shape B=1,Sq=8192,Sk=8192 --rows 64     long sequences: judge a sample\n"
     "  attnc verify gemma2.mlir --shape B=1,Sq=300,Sk=300 --scale-values 1e4 --repeat 50\n",
-    /*takesSpec=*/true,
+    /*takes=*/"spec",
     run,
 };
