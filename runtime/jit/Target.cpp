@@ -6,6 +6,7 @@
 #include "codegen/target/NvidiaGpu.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/GpuKernel.h"
+#include "runtime/jit/GpuTarget.h"
 #include "runtime/jit/LoadedKernel.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "runtime/jit/SimKernel.h"
@@ -31,48 +32,9 @@ static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn:
   return std::unique_ptr<Executable>(std::move(*loaded));
 }
 
-/// The architecture to make code of for this GPU, where `wanted` is empty, else `wanted`. Empty where none fits.
-static llvm::StringRef chooseArchitecture(const DeviceFacts &gpu, llvm::StringRef wanted) {
-  if (wanted.empty())
-    return target::findNvidiaGpu(gpu.major, gpu.minor);
-  // The code of an architecture with a letter runs on that one alone; other code is assembled for the GPU at hand.
-  llvm::StringRef number = wanted;
-  bool exact = number.consume_back("a");
-  int least = 0, here = gpu.major * 10 + gpu.minor;
-  if (!number.consume_front("sm_") || number.getAsInteger(10, least))
-    return "";
-  return (exact ? here == least : here >= least) ? wanted : "";
-}
-
 static std::string explainNvptx(llvm::StringRef architecture) {
   Result<DeviceFacts> gpu = cuda::Device::describeFirst();
-  if (!gpu)
-    return gpu.message();
-  if (chooseArchitecture(*gpu, architecture).empty())
-    return gpu->name + " is " + gpu->architecture() + ", and cannot run code for " +
-           (architecture.empty() ? "any of " + target::getNvidiaGpuNames() : architecture.str());
-  return "";
-}
-
-/// What the code generator is told of `gpu` for code of `architecture`.
-static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceFacts &gpu,
-                                       llvm::StringRef architecture) {
-  attn::GpuTargetAttr known = target::getNvidiaGpu(context, architecture);
-  if (!known)
-    return {};
-  return attn::GpuTargetAttr::get(context, known.getArch(), known.getPtx(), gpu.multiprocessors,
-                                  std::min(known.getSharedBytes(), gpu.sharedBytes), known.getRegisters(),
-                                  gpu.l2Bytes > 0 ? gpu.l2Bytes : known.getL2Bytes(), known.getWarpgroupMma(),
-                                  known.getTensorCopies(), known.getEarlyStart());
-}
-
-/// Whether machine code for `architecture` loads on `gpu`: that of another major version does not, and the driver has
-/// to assemble PTX.
-static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architecture) {
-  architecture.consume_front("sm_");
-  architecture.consume_back("a");
-  int version = 0;
-  return !architecture.getAsInteger(10, version) && version / 10 == gpu.major;
+  return gpu ? explainGpu(*gpu, architecture) : gpu.message();
 }
 
 /// The first GPU. Its context lives as long as the process: kernels come and go, and to make one takes up to a second.
@@ -93,11 +55,10 @@ static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const att
   Result<cuda::DeviceRef> device = openGpu();
   if (!device)
     return device.takeError();
-  const DeviceFacts &gpu = (*device)->facts();
-  attn::GpuTargetAttr target = describeGpu(&session.context(), gpu, chooseArchitecture(gpu, architecture));
-  if (!target)
-    return runtime::Error{explainNvptx(architecture)};
-  Result<KernelImage> image = source(session, kernel, target, /*portable=*/!loadsMachineCode(gpu, target.getArch()));
+  Result<GpuCode> code = chooseGpuCode(&session.context(), (*device)->facts(), architecture);
+  if (!code)
+    return code.takeError();
+  Result<KernelImage> image = source(session, kernel, code->target, code->portable);
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<GpuKernel>> loaded = GpuKernel::load(*device, std::move(*image));

@@ -5,7 +5,7 @@
 #include "tools/attnc/Spec.h"
 #include "codegen/image/Types.h"
 #include "runtime/jit/Compile.h"
-#include "tools/attnc/ScheduleOption.h"
+#include "runtime/jit/ScheduleText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <unistd.h>
 
@@ -40,7 +40,9 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
     spec.kernel = std::move(*backward);
   }
   if (args.hasArg(OPT_schedule))
-    if (runtime::Status status = setSchedule(args.getLastArgValue(OPT_schedule), spec.kernel); !status)
+    if (runtime::Status status =
+            jit::setSchedule(args.getLastArgValue(OPT_schedule), "--schedule", llvm::errs(), spec.kernel);
+        !status)
       return status.takeError();
   return spec;
 }

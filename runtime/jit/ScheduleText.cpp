@@ -1,8 +1,8 @@
-//===- ScheduleOption.cpp - A schedule of the command line ------*- C++ -*-===//
+//===- ScheduleText.cpp - A schedule beside a spec --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/ScheduleOption.h"
+#include "runtime/jit/ScheduleText.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -13,15 +13,15 @@
 
 using namespace mlir;
 using namespace attnc;
-using namespace attnc::cli;
+using namespace attnc::jit;
 
 namespace {
 
-/// Shows faults in the option's text: the parser's places, and operations, which are not in it, as its beginning.
-class OptionDiagnostics {
+/// Shows faults in the text: the parser's places, and operations, which are not in it, as its beginning.
+class ScheduleDiagnostics {
 public:
-  OptionDiagnostics(StringRef text, MLIRContext *context)
-      : printer(addText(sources, text), context, llvm::errs()),
+  ScheduleDiagnostics(StringRef text, StringRef name, llvm::raw_ostream &os, MLIRContext *context)
+      : printer(addText(sources, text, name), context, os),
         handler(context, [this](Diagnostic &diagnostic) { return show(diagnostic); }) {}
 
   /// Shows `message` at the character `offset`.
@@ -30,8 +30,9 @@ public:
   }
 
 private:
-  static llvm::SourceMgr &addText(llvm::SourceMgr &sources, StringRef text) {
-    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "--schedule"), llvm::SMLoc());
+  static llvm::SourceMgr &addText(llvm::SourceMgr &sources, StringRef text, StringRef name) {
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, name, /*RequiresNullTerminator=*/false),
+                               llvm::SMLoc());
     return sources;
   }
 
@@ -47,26 +48,27 @@ private:
   }
 
   llvm::SourceMgr sources;
-  jit::SpecDiagnostics printer;
+  SpecDiagnostics printer;
   ScopedDiagnosticHandler handler; ///< over that of `printer`, which takes places for those of a spec
 };
 
 } // namespace
 
-runtime::Status cli::setSchedule(StringRef text, attn::KernelFunction &function) {
+runtime::Status jit::setSchedule(StringRef text, StringRef name, llvm::raw_ostream &os,
+                                 attn::KernelFunction &function) {
   MLIRContext *context = function.function.getContext();
-  OptionDiagnostics diagnostics(text, context);
-  if (std::optional<jit::TextFault> fault = jit::findTextFault(text)) {
+  ScheduleDiagnostics diagnostics(text, name, os, context);
+  if (std::optional<TextFault> fault = findTextFault(text)) {
     diagnostics.show(fault->offset, llvm::SourceMgr::DK_Error, fault->message);
-    return jit::reported();
+    return reported();
   }
   size_t read = 0;
   Attribute attribute = parseAttribute(text, context, Type(), &read);
   if (!attribute)
-    return jit::reported();
+    return reported();
   auto fail = [&](size_t offset, const Twine &message) {
     diagnostics.show(offset, llvm::SourceMgr::DK_Error, message);
-    return jit::reported();
+    return reported();
   };
   if (!text.drop_front(read).trim().empty())
     return fail(read, "expected the end of the schedule");
@@ -81,7 +83,7 @@ runtime::Status cli::setSchedule(StringRef text, attn::KernelFunction &function)
   for (attn::KernelOpInterface kernel : function.kernels) {
     kernel.setSchedules(schedules);
     if (failed(verify(kernel)))
-      return jit::reported();
+      return reported();
   }
   return {};
 }

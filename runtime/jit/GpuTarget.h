@@ -1,0 +1,28 @@
+//===- GpuTarget.h - What to compile for a GPU at hand ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_JIT_GPUTARGET_H
+#define ATTNC_RUNTIME_JIT_GPUTARGET_H
+
+#include "dialect/attn/AttnAttrs.h"
+#include "runtime/cuda/Device.h"
+
+namespace attnc::jit {
+
+/// Why `gpu` cannot run code of `architecture` ("sm_80"), or of any where that is empty. Empty where it can.
+std::string explainGpu(const cuda::DeviceFacts &gpu, llvm::StringRef architecture);
+
+/// What is compiled for a GPU.
+struct GpuCode {
+  attn::GpuTargetAttr target;
+  bool portable; ///< as PTX: machine code of the architecture does not load there
+};
+
+/// What to compile for `gpu`, in code of `architecture`, or in the best where that is empty.
+runtime::Result<GpuCode> chooseGpuCode(mlir::MLIRContext *context, const cuda::DeviceFacts &gpu,
+                                       llvm::StringRef architecture);
+
+} // namespace attnc::jit
+
+#endif // ATTNC_RUNTIME_JIT_GPUTARGET_H
