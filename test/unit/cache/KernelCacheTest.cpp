@@ -84,7 +84,9 @@ TEST_F(KernelCacheTest, FilesAreBounded) {
   for (int i = 0; i < 20; ++i)
     get(cache, i);
   int64_t total = 0;
-  for (const StoredFile &file : *cache.files()->list())
+  Result<std::vector<StoredFile>> files = cache.files()->list();
+  ASSERT_TRUE(files);
+  for (const StoredFile &file : *files)
     total += file.bytes;
   EXPECT_LE(total, 2000);
   EXPECT_GT(total, 1000);
