@@ -29,9 +29,9 @@ static std::string findDirectory() {
   return "";
 }
 
-CacheOptions cache::readCacheEnvironment() {
+CacheOptions cache::readCacheEnvironment(const std::string &directory, bool always) {
   CacheOptions options;
-  const std::string use = get("ATTNC_CACHE"), bytes = get("ATTNC_CACHE_BYTES");
+  const std::string use = always ? "on" : get("ATTNC_CACHE"), bytes = get("ATTNC_CACHE_BYTES");
   if (use == "off")
     return options;
   if (!use.empty() && use != "on") {
@@ -47,7 +47,7 @@ CacheOptions cache::readCacheEnvironment() {
       return options;
     }
   }
-  options.directory = findDirectory();
+  options.directory = directory.empty() ? findDirectory() : directory;
   if (options.directory.empty())
     options.complaint =
         "the kernel cache is not used: none of ATTNC_CACHE_DIR, XDG_CACHE_HOME and HOME says where it is";

@@ -18,7 +18,9 @@
 namespace attnc::cache {
 
 /// What the environment says of the cache. What cannot be understood is a complaint, and files are not used.
-CacheOptions readCacheEnvironment();
+/// `directory` is where files are in place of what it says, where that is not empty; `always`: there are some, whatever
+/// ATTNC_CACHE says.
+CacheOptions readCacheEnvironment(const std::string &directory = "", bool always = false);
 
 } // namespace attnc::cache
 

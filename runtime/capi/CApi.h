@@ -6,23 +6,67 @@
 #define ATTNC_RUNTIME_CAPI_CAPI_H
 
 #include "attnc/attnc.h"
-#include "runtime/capi/LaunchCache.h"
+#include "runtime/capi/Fault.h"
+#include "runtime/capi/LoadedKernel.h"
 
-/// What a handle of C stands for.
+#include <algorithm>
+#include <cstring>
+
+/// What handles of C stand for.
 struct attnc_kernel {
-  std::unique_ptr<attnc::cuda::GpuLaunch> launch;
-  mutable attnc::capi::LaunchCache launches = {}; ///< remembers, and changes nothing of what the kernel is
+  std::shared_ptr<attnc::capi::LoadedKernel> loaded;
+  int32_t origin; ///< an attnc_origin
 };
 
-/// Likewise.
 struct attnc_error {
-  std::string message;
+  attnc::capi::Fault fault;
 };
 
 namespace attnc::capi {
 
+/// The error of C for `fault`, which the caller destroys.
+attnc_error *fail(Fault fault);
+inline attnc_error *fail(runtime::Error error) { return fail(Fault(std::move(error))); }
+
 /// Loads `image`, a serialized kernel image, on `device`; a handle of C, which the caller destroys.
 runtime::Result<attnc_kernel *> loadKernel(cuda::DeviceRef device, runtime::Span<const uint8_t> image);
+
+/// The GPU of the thread's current context; 0 where it has none.
+int currentOrdinal(const cuda::Driver &driver);
+
+/// Reads the caller's structure at `from`, which may be shorter or longer than ours: what it does not have is zero.
+template <typename Struct>
+runtime::Result<Struct> readStruct(const Struct *from, const char *name) {
+  if (!from)
+    return runtime::Error{std::string("expected an ") + name + ", got null"};
+  if (from->struct_size < sizeof(size_t))
+    return runtime::Error{std::string("expected struct_size of ") + name + " to be its size, got " +
+                          std::to_string(from->struct_size)};
+  Struct to;
+  std::memset(&to, 0, sizeof(to));
+  std::memcpy(&to, from, std::min(from->struct_size, sizeof(to)));
+  return to;
+}
+
+/// The same where null stands for all zeros.
+template <typename Struct>
+runtime::Result<Struct> readOptionalStruct(const Struct *from, const char *name) {
+  if (from)
+    return readStruct(from, name);
+  Struct zeros;
+  std::memset(&zeros, 0, sizeof(zeros));
+  return zeros;
+}
+
+/// Writes as much of `from` to the caller's structure at `to` as it has.
+template <typename Struct>
+attnc_error *writeStruct(Struct *to, Struct from, const char *name) {
+  if (runtime::Result<Struct> theirs = readStruct(to, name); !theirs)
+    return fail(theirs.takeError());
+  from.struct_size = to->struct_size;
+  std::memcpy(to, &from, std::min(from.struct_size, sizeof(from)));
+  return nullptr;
+}
 
 } // namespace attnc::capi
 

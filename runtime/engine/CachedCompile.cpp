@@ -43,12 +43,11 @@ Digest engine::getKey(const attn::KernelFunction &kernel, Attribute target, bool
       .digest();
 }
 
-/// Compiles, and says by what.
-static Result<KernelImage> compile(jit::Session &session, const attn::KernelFunction &kernel, Attribute target,
-                                   bool portable) {
+Result<KernelImage> engine::compile(jit::Session &session, const attn::KernelFunction &kernel, Attribute target,
+                                    bool portable) {
   Result<KernelImage> image = jit::compileToImage(session, kernel, target, portable);
   if (image)
-    image->buildId = engine::getBuildId();
+    image->buildId = getBuildId();
   return image;
 }
 

@@ -21,6 +21,10 @@ cache::Digest getBuild(mlir::Attribute target);
 /// comments, names of values and places are no part of the function, and its schedules are.
 cache::Digest getKey(const attn::KernelFunction &kernel, mlir::Attribute target, bool portable = false);
 
+/// Compiles `kernel` as `jit::compileToImage` does, and enters in the image by what.
+runtime::Result<runtime::KernelImage> compile(jit::Session &session, const attn::KernelFunction &kernel,
+                                              mlir::Attribute target, bool portable);
+
 /// The image of `kernel` from `cache`, or compiled into it. A fault is `reported()`.
 runtime::Result<cache::CachedImage> compileCached(jit::Session &session, const attn::KernelFunction &kernel,
                                                   mlir::Attribute target, bool portable, cache::KernelCache &cache);

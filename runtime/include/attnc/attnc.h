@@ -1,15 +1,28 @@
-/*===- attnc.h - Kernels on GPUs, for C and all that calls it -----*- C -*-===*
+/*===- attnc.h - Attention kernels, for C and all that calls it ---*- C -*-===*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Loads the kernel images that `attnc compile --target nvptx:ARCH` writes, and launches them on device tensors:
+ * From a spec to a launched kernel:
  *
- *   attnc_load_options options = {.struct_size = sizeof options, .image = bytes, .image_bytes = size, .device = -1};
+ *   attnc_context *context;
+ *   attnc_spec *spec;
  *   attnc_kernel *kernel;
- *   attnc_error *error = attnc_kernel_load(&options, &kernel);
- *   if (error) { puts(attnc_error_message(error)); attnc_error_destroy(error); }
+ *   attnc_spec_options source = {.struct_size = sizeof source, .text = text, .text_bytes = strlen(text)};
+ *   attnc_error *error = attnc_context_create(NULL, &context);
+ *   if (!error) error = attnc_spec_create(context, &source, &spec);
+ *   if (!error) error = attnc_compile(context, spec, NULL, &kernel);
+ *   if (!error) error = attnc_kernel_launch(kernel, &launch);
+ *   if (error) { fputs(attnc_error_details(error), stderr); attnc_error_destroy(error); }
  *
- * Functions that can fail return null where all went well, else an error that the caller destroys. NVIDIA's driver is
- * opened when it is first needed: the library loads on machines without one.
+ * Two libraries have these functions. libattnc holds the compiler. libattnc-runtime does not: it finds kernels in the
+ * cache, as they were compiled elsewhere, or loads the images that `attnc compile` writes; and it launches them on GPUs
+ * alone. docs/embedding.md goes through all of it.
+ *
+ * Functions that can fail return null where all went well, else an error that the caller destroys. A fault of a spec,
+ * of the machine or of the compiler is such an error, and never ends the program. NVIDIA's driver is opened when it is
+ * first needed: the libraries load on machines without one.
+ *
+ * All functions may be called by several threads at once, also on the same objects; but an object is destroyed when
+ * nobody uses it any more.
  *
  * `struct_size` is the size of the structure that the caller was compiled with: what a later version adds at the end
  * reads as zero for older callers.
@@ -29,7 +42,16 @@ extern "C" {
 
 /* C has no other way to name a type. NOLINTBEGIN(modernize-use-using) */
 
-/** A kernel that is ready to launch on one GPU. Threads may launch it at the same time. */
+/** Compiled kernels, the cache that they come from, and the threads that compile. Most programs have one. */
+typedef struct attnc_context attnc_context;
+
+/** The text of a spec, found to be one. */
+typedef struct attnc_spec attnc_spec;
+
+/** A kernel that is being compiled. */
+typedef struct attnc_compilation attnc_compilation;
+
+/** A kernel that is ready to launch, on one GPU or on the CPU. */
 typedef struct attnc_kernel attnc_kernel;
 
 /** Why something failed. */
@@ -51,10 +73,26 @@ typedef enum attnc_dtype {
 typedef enum attnc_value_kind {
   ATTNC_TENSOR = 0,
   ATTNC_INTEGER = 1, /**< accepted for every scalar */
-  ATTNC_REAL = 2     /**< accepted for scalars of floating-point type */
+  ATTNC_REAL = 2,    /**< accepted for scalars of floating-point type */
+  ATTNC_DLPACK = 3   /**< a tensor as DLPack describes it */
 } attnc_value_kind;
 
-/** A tensor in device memory. */
+/** What an error is about. */
+typedef enum attnc_error_kind {
+  ATTNC_ERROR_OTHER = 0,
+  ATTNC_ERROR_SPEC = 1,    /**< the spec is at fault; the error has its place */
+  ATTNC_ERROR_COMPILER = 2 /**< the compiler is at fault, or is not there and the cache has no such kernel */
+} attnc_error_kind;
+
+/** Where a kernel came from. */
+typedef enum attnc_origin {
+  ATTNC_FROM_IMAGE = 0, /**< attnc_kernel_load */
+  ATTNC_FROM_COMPILER = 1,
+  ATTNC_FROM_DISK = 2,  /**< the files of the cache */
+  ATTNC_FROM_MEMORY = 3 /**< the context had it */
+} attnc_origin;
+
+/** A tensor in the memory of a GPU, or of the CPU for its kernels. */
 typedef struct attnc_tensor {
   uint64_t address; /**< of the element with index 0 in every dimension */
   int32_t dtype;    /**< an attnc_dtype */
@@ -71,8 +109,53 @@ typedef struct attnc_value {
     attnc_tensor tensor;
     int64_t integer;
     double real;
+    /** A DLTensor, which lies in DLManagedTensor and DLManagedTensorVersioned. Nothing of it is owned. */
+    const struct DLTensor *dlpack;
   } as;
 } attnc_value;
+
+/** What a context is. All zeros, or no structure at all, is what most want. */
+typedef struct attnc_context_options {
+  size_t struct_size;
+  /** Where the cache has its files; null for what the environment says: ATTNC_CACHE_DIR, else XDG_CACHE_HOME/attnc,
+   * else
+   * ~/.cache/attnc. */
+  const char *cache_directory;
+  /** 0: files, unless the environment turns them off (ATTNC_CACHE=off); 1: files; -1: no files. */
+  int32_t use_cache;
+  /** The most kernels that are compiled at once; 0 for as many as there are cores. */
+  int32_t threads;
+  /** The most bytes of the cache's files; 0 for what the environment says (ATTNC_CACHE_BYTES), else 1 GiB. */
+  int64_t cache_bytes;
+  /** What is called with a line for people where there is something to say: another process is waited for, the cache
+   * cannot be written. By any thread; null for nothing. */
+  void (*remark)(void *data, const char *text);
+  void *remark_data;
+} attnc_context_options;
+
+/** A spec. */
+typedef struct attnc_spec_options {
+  size_t struct_size;
+  const char *text;  /**< MLIR, as text or as bytecode; bytecode must come from somebody you trust */
+  size_t text_bytes; /**< without a zero at the end */
+  const char *name;  /**< what errors call it; null for "spec" */
+  const char *entry; /**< the function to compile; null for the only one */
+} attnc_spec_options;
+
+/** What to compile for. All zeros but `device`, or no structure at all, is this machine. */
+typedef struct attnc_compile_options {
+  size_t struct_size;
+  /** "auto", "cpu", "nvptx", "nvptx:sm_90a", ...; null for "auto": the GPU where there is one, else the CPU. */
+  const char *target;
+  const char *schedule; /**< `#attn.schedule<...>` in place of the spec's or the compiler's; null for that */
+  /** The number of a GPU plus one; 0 for that of the thread's current context, or the first where it has none. */
+  int32_t device_plus_one;
+  int32_t reserved;
+} attnc_compile_options;
+
+/** What is called when a compilation has ended, well or not: once, by a thread of the context, or by the caller where
+ * it has ended already. It may not destroy the context. */
+typedef void (*attnc_callback)(void *data, attnc_compilation *compilation);
 
 /** What to load, and where to. */
 typedef struct attnc_load_options {
@@ -90,7 +173,7 @@ typedef struct attnc_launch_options {
   const attnc_value *values; /**< the inputs, then the results, in the order of the spec; not needed after the call */
   size_t num_values;
   size_t value_size; /**< sizeof(attnc_value) */
-  void *stream;      /**< a CUstream or cudaStream_t; null for the default stream */
+  void *stream;      /**< a CUstream or cudaStream_t; null for the default stream, and on a CPU */
   /** The address of the device memory that attnc_kernel_get_workspace asks for, aligned to 16 bytes, which nothing else
    * uses until the launch's work is done. 0: where some is needed it comes from the memory pool of the GPU, in the
    * order of the stream, and goes back there. */
@@ -109,6 +192,8 @@ typedef struct attnc_kernel_info {
   int32_t spill_bytes;     /**< of a thread, the most of all entries, as the driver reports them */
   int64_t shared_bytes;    /**< of a block, the most of all entries */
   int32_t threads;         /**< of a block, the most of all entries */
+  int32_t origin;          /**< an attnc_origin */
+  const char *build;       /**< of the compiler: "0.1.0-1f0c..."; empty where that is not known */
 } attnc_kernel_info;
 
 /** What one argument of a kernel is. The name lives as long as the kernel. */
@@ -121,13 +206,64 @@ typedef struct attnc_argument_info {
   int32_t rank;
 } attnc_argument_info;
 
+/** What went wrong. Texts live as long as the error. */
+typedef struct attnc_error_info {
+  size_t struct_size; /**< set by the caller */
+  int32_t kind;       /**< an attnc_error_kind */
+  int32_t line;       /**< of the spec, from 1 on; 0 where there is no place */
+  int32_t column;     /**< likewise */
+  int32_t reserved;
+  const char *message; /**< as attnc_error_message gives it */
+  const char *details; /**< as attnc_error_details gives it */
+} attnc_error_info;
+
 /** The version of the library: "0.1.0". */
 ATTNC_API const char *attnc_version(void);
 
-/** Loads a kernel on a GPU, and sets `kernel` to it. */
+/** Whether the library holds the compiler: 1 or 0. */
+ATTNC_API int attnc_has_compiler(void);
+
+/** Makes a context. `options` may be null. What is wrong with the cache is a remark and no error: kernels are compiled
+ * then. */
+ATTNC_API attnc_error *attnc_context_create(const attnc_context_options *options, attnc_context **context);
+
+/** Ends a context, and waits for the compilations that are under way; those that wait their turn end with an error.
+ * Kernels, specs and compilations live on. Null is allowed. */
+ATTNC_API void attnc_context_destroy(attnc_context *context);
+
+/** Reads a spec. A library without the compiler takes it as it is, to look for it in the cache. */
+ATTNC_API attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options *options, attnc_spec **spec);
+
+/** Ends a spec; kernels of it live on. Null is allowed. */
+ATTNC_API void attnc_spec_destroy(attnc_spec *spec);
+
+/** Sets `kernel` to the kernel of a spec, from the context, from the files of the cache, or compiled. It is the same
+ * kernel for all that ask for the same thing: however many threads and processes do, one compiles. `options` may be
+ * null. */
+ATTNC_API attnc_error *attnc_compile(attnc_context *context, const attnc_spec *spec,
+                                     const attnc_compile_options *options, attnc_kernel **kernel);
+
+/** The same in the background: returns at once. The spec is not needed after the call. */
+ATTNC_API attnc_error *attnc_compile_start(attnc_context *context, const attnc_spec *spec,
+                                           const attnc_compile_options *options, attnc_compilation **compilation);
+
+/** Whether a compilation has ended, well or not: 1 or 0. */
+ATTNC_API int attnc_compilation_is_done(const attnc_compilation *compilation);
+
+/** Has `callback` called when a compilation has ended. */
+ATTNC_API attnc_error *attnc_compilation_on_done(attnc_compilation *compilation, attnc_callback callback, void *data);
+
+/** Waits until a compilation has ended, and sets `kernel` to what came of it; each call gives a kernel of its own to
+ * destroy. */
+ATTNC_API attnc_error *attnc_compilation_get(const attnc_compilation *compilation, attnc_kernel **kernel);
+
+/** Ends a compilation's handle; what is under way goes on, and its kernel stays with the context. Null is allowed. */
+ATTNC_API void attnc_compilation_destroy(attnc_compilation *compilation);
+
+/** Loads an image, of a GPU or, with the compiler in the library, of this CPU, and sets `kernel` to it. */
 ATTNC_API attnc_error *attnc_kernel_load(const attnc_load_options *options, attnc_kernel **kernel);
 
-/** Unloads a kernel, whose launches must be done. Null is allowed. */
+/** Ends a kernel, whose launches must be done. It is unloaded unless the context or others have it. Null is allowed. */
 ATTNC_API void attnc_kernel_destroy(attnc_kernel *kernel);
 
 /** Tells what a kernel is. */
@@ -143,13 +279,24 @@ ATTNC_API attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, siz
 ATTNC_API attnc_error *attnc_kernel_get_workspace(const attnc_kernel *kernel, const attnc_launch_options *options,
                                                   uint64_t *bytes);
 
-/** Gives a stream the kernel's work, and returns before it is done. Arguments that do not fit are an error, and then
- * nothing is launched. It waits for nothing and reads nothing back, so that a CUDA graph can capture it, and allocates
- * nothing unless a workspace is needed and none is given; what tensors of lengths hold is therefore not looked at. */
+/** On a CPU: does the kernel's work, on all cores, and returns when it is done. What tensors of lengths hold is
+ * checked.
+ *
+ * On a GPU: gives a stream the kernel's work, and returns before it is done. Arguments that do not fit are an error,
+ * and then nothing is launched. It waits for nothing and reads nothing back, so that a CUDA graph can capture it, and
+ * allocates nothing unless a workspace is needed and none is given; what tensors of lengths hold is therefore not
+ * looked at. */
 ATTNC_API attnc_error *attnc_kernel_launch(attnc_kernel *kernel, const attnc_launch_options *options);
 
 /** One line: starts in lower case, ends without a period. It lives as long as the error. */
 ATTNC_API const char *attnc_error_message(const attnc_error *error);
+
+/** All that there is to say, over several lines where a spec is at fault: place and message, the spec's own line, a
+ * caret, notes; ends with a newline. It lives as long as the error. */
+ATTNC_API const char *attnc_error_details(const attnc_error *error);
+
+/** Tells what went wrong. */
+ATTNC_API attnc_error *attnc_error_get_info(const attnc_error *error, attnc_error_info *info);
 
 /** Ends an error. Null is allowed. */
 ATTNC_API void attnc_error_destroy(attnc_error *error);

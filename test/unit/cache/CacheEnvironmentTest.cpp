@@ -12,7 +12,8 @@ using namespace attnc::cache;
 namespace {
 
 /// What the cache is under these variables, of which those that are not named are not set.
-CacheOptions readUnder(const std::map<std::string, std::string> &variables) {
+CacheOptions readUnder(const std::map<std::string, std::string> &variables, const std::string &directory = "",
+                       bool always = false) {
   std::map<std::string, std::optional<std::string>> before;
   for (const char *name : {"ATTNC_CACHE", "ATTNC_CACHE_DIR", "ATTNC_CACHE_BYTES", "XDG_CACHE_HOME", "HOME"}) {
     const char *value = std::getenv(name);
@@ -21,7 +22,7 @@ CacheOptions readUnder(const std::map<std::string, std::string> &variables) {
   }
   for (const auto &[name, value] : variables)
     ::setenv(name.c_str(), value.c_str(), 1);
-  CacheOptions options = readCacheEnvironment();
+  CacheOptions options = readCacheEnvironment(directory, always);
   for (const auto &[name, value] : before)
     value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
   return options;
@@ -33,6 +34,15 @@ TEST(CacheEnvironment, SaysWhereFilesAre) {
   EXPECT_EQ(readUnder({{"HOME", "/home/me"}, {"XDG_CACHE_HOME", "not/absolute"}}).directory, "/home/me/.cache/attnc");
   EXPECT_EQ(readUnder({{"XDG_CACHE_HOME", "/x"}, {"ATTNC_CACHE_DIR", "/own"}}).directory, "/own");
   EXPECT_EQ(readUnder({{"HOME", "/home/me"}}).maxBytes, int64_t{1} << 30);
+}
+
+TEST(CacheEnvironment, ADirectoryThatIsGivenComesFirst) {
+  EXPECT_EQ(readUnder({{"ATTNC_CACHE_DIR", "/own"}}, "/given").directory, "/given");
+  CacheOptions options = readUnder({}, "/given");
+  EXPECT_EQ(options.directory, "/given");
+  EXPECT_EQ(options.complaint, "");
+  EXPECT_EQ(readUnder({{"ATTNC_CACHE", "off"}}, "/given").directory, "");
+  EXPECT_EQ(readUnder({{"ATTNC_CACHE", "off"}}, "/given", /*always=*/true).directory, "/given");
 }
 
 TEST(CacheEnvironment, TurnsFilesOff) {

@@ -3,11 +3,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/capi/CApi.h"
+#include "../cache/CacheTestSupport.h"
 #include "FakeDriver.h"
+#include "runtime/cache/CacheKey.h"
+#include "runtime/capi/Compiler.h"
+#include "runtime/capi/Dlpack.h"
 #include <gtest/gtest.h>
 
 using namespace attnc::runtime;
-using attnc::test::FakeDriver;
+using namespace attnc::capi;
+using namespace attnc::test;
+using attnc::cache::CacheOptions;
+using attnc::cache::KernelCache;
 
 namespace {
 
@@ -207,6 +214,82 @@ TEST_F(CApi, TellsWhatAKernelIs) {
   EXPECT_EQ(argument.dtype, ATTNC_BF16);
   EXPECT_EQ(argument.rank, 2);
   EXPECT_EQ(take(attnc_kernel_get_argument(kernel, 3, &argument)), "expected an argument below 3, got 3");
+}
+
+TEST_F(CApi, TakesTensorsOfDlpack) {
+  DLTensor x = {reinterpret_cast<void *>(0x10000), dlpack::cuda, 0, 2, dlpack::bfloat, 16, 1, sizes, nullptr, 0x100};
+  attnc_value described = {};
+  described.kind = ATTNC_DLPACK;
+  described.as.dlpack = &x;
+  EXPECT_EQ(launch({described, real(2), tensor(0x20000)}), "");
+  EXPECT_EQ(slots, (std::vector<int64_t>{0x10100, 40, 64, 64, 1, 0x40000000, 0x20000, 40, 64, 64, 1}));
+  // It is the same launch as that of a plain tensor.
+  fake.clear();
+  EXPECT_EQ(launch({tensor(0x10100), real(2), tensor(0x20000)}), "");
+  EXPECT_EQ(slots[0], 0x10100);
+  x.device_id = 1;
+  EXPECT_EQ(launch({described, real(2), tensor(0x20000)}),
+            "argument 'x': expected a tensor on GPU 0 (DLPack device 2), got one on device 2, number 1");
+  x.device_id = 0;
+  x.type_lanes = 2;
+  EXPECT_EQ(launch({described, real(2), tensor(0x20000)}),
+            "argument 'x': no kernel has elements of DLPack's type (4, 16, 2)");
+}
+
+TEST_F(CApi, FindsKernelsWithoutACompiler) {
+  EXPECT_EQ(attnc_has_compiler(), 0);
+  TemporaryDirectory root;
+  CacheOptions options;
+  options.directory = root.path();
+  KernelCache shipped(options);
+  KernelImage image = *deserialize(bytes);
+  CompileRequest request{std::make_shared<SpecSource>(SpecSource{"text", "spec.mlir", ""}), "nvptx", "", fake.device()};
+
+  Compiled none = findWithoutCompiler(request, shipped);
+  ASSERT_TRUE(none.fault);
+  EXPECT_EQ(none.fault->kind, ATTNC_ERROR_COMPILER);
+  EXPECT_EQ(none.fault->message, "this library holds no compiler, and the kernel cache '" + root.path() +
+                                     "' has no kernel of spec 'spec.mlir' for nvptx:sm_90a, nvptx:sm_90; 'attnc cache "
+                                     "import --help' says how kernels come there");
+
+  // Of any build, for all GPUs of this kind, then for this very one.
+  shipped.put(makeKey(1), image);
+  shipped.addAlias(attnc::cache::keyOf({"text", "", "nvptx:sm_90a", "", ""}), {makeKey(10), makeKey(1)});
+  Compiled general = findWithoutCompiler(request, shipped);
+  ASSERT_FALSE(general.fault);
+  EXPECT_EQ(general.image.image->name, "twice");
+  image.name = "thrice";
+  shipped.put(makeKey(2), image);
+  const std::string machine = attnc::capi::describeMachine(fake.device()->facts());
+  shipped.addAlias(attnc::cache::keyOf({"text", "", "nvptx", machine, ""}), {makeKey(11), makeKey(2)});
+  EXPECT_EQ(findWithoutCompiler(request, shipped).image.image->name, "thrice");
+  request.target = "nvptx:sm_90a";
+  EXPECT_EQ(findWithoutCompiler(request, shipped).image.image->name, "twice");
+  request.schedule = "another";
+  EXPECT_TRUE(findWithoutCompiler(request, shipped).fault);
+}
+
+TEST_F(CApi, WithoutACompilerNothingIsCompiled) {
+  attnc_context_options options = {};
+  options.struct_size = sizeof(options);
+  options.use_cache = -1;
+  attnc_context *context = nullptr;
+  ASSERT_EQ(take(attnc_context_create(&options, &context)), "");
+  attnc_spec_options source = {};
+  source.struct_size = sizeof(source);
+  source.text = "anything";
+  source.text_bytes = 8;
+  attnc_spec *spec = nullptr;
+  ASSERT_EQ(take(attnc_spec_create(context, &source, &spec)), "");
+  attnc_compile_options wish = {};
+  wish.struct_size = sizeof(wish);
+  wish.target = "cpu";
+  attnc_kernel *compiled = nullptr;
+  EXPECT_EQ(take(attnc_compile(context, spec, &wish, &compiled)),
+            "expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc runs them on "
+            "CPUs too");
+  attnc_spec_destroy(spec);
+  attnc_context_destroy(context);
 }
 
 TEST_F(CApi, RefusesForeignImages) {

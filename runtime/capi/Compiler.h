@@ -1,0 +1,64 @@
+//===- Compiler.h - What the C API knows of a compiler ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one thing that the two libraries do not share: libattnc has a compiler, libattnc-runtime has none. Which it is
+// is decided when they are linked, by who defines `getCompiler`.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_CAPI_COMPILER_H
+#define ATTNC_RUNTIME_CAPI_COMPILER_H
+
+#include "runtime/cache/KernelCache.h"
+#include "runtime/capi/Fault.h"
+#include "runtime/capi/LoadedKernel.h"
+#include "runtime/cuda/Device.h"
+
+namespace attnc::capi {
+
+/// A spec, as it was given.
+struct SpecSource {
+  std::string text, name, entry;
+};
+
+/// A kernel that is asked for.
+struct CompileRequest {
+  std::shared_ptr<const SpecSource> spec;
+  std::string target;   ///< "cpu", "nvptx", "nvptx:sm_90a", ...
+  std::string schedule; ///< in place of the spec's own; empty for that
+  cuda::DeviceRef gpu;  ///< null for a CPU
+};
+
+/// An image, or why there is none.
+struct Compiled {
+  cache::CachedImage image;
+  std::optional<Fault> fault;
+};
+
+/// Turns specs into images. Threads may use it at the same time.
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+
+  /// What keeps `spec` from being one.
+  virtual std::optional<Fault> check(const SpecSource &spec) const = 0;
+
+  /// The image of a kernel, from `cache` or compiled into it.
+  virtual Compiled compile(const CompileRequest &request, cache::KernelCache &cache) const = 0;
+
+  /// Links the code of `image`, which must be for this CPU, into the process.
+  virtual runtime::Result<std::shared_ptr<CpuProgram>> link(const runtime::KernelImage &image) const = 0;
+};
+
+/// The compiler of this program; null where it has none.
+const Compiler *getCompiler();
+
+/// What a compiler is told of `gpu`, as facts of a key.
+std::string describeMachine(const cuda::DeviceFacts &gpu);
+
+/// The image of a kernel for a GPU from `cache`, where no compiler can say what its key is: by what is asked for. First
+/// what was compiled for this very GPU, then what was for all of its kind.
+Compiled findWithoutCompiler(const CompileRequest &request, cache::KernelCache &cache);
+
+} // namespace attnc::capi
+
+#endif // ATTNC_RUNTIME_CAPI_COMPILER_H

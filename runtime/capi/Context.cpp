@@ -1,0 +1,156 @@
+//===- Context.cpp - What compiles and keeps kernels for C ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/capi/Context.h"
+#include "runtime/capi/CApi.h"
+
+using namespace attnc;
+using namespace attnc::capi;
+using runtime::Error;
+using runtime::KernelImage;
+using runtime::Result;
+
+/// The most kernels that stay loaded when nobody else has them.
+static constexpr size_t mostLoaded = 1024;
+
+/// Whether `target` is a kind of GPU: "nvptx", "nvptx:sm_90a".
+static bool isGpu(const std::string &target) { return target.compare(0, 5, "nvptx") == 0; }
+
+static std::string makeKey(const cache::Digest &digest, const Wish &wish) {
+  std::string key(digest.begin(), digest.end());
+  return key.append(wish.target)
+      .append(1, '\0')
+      .append(std::to_string(wish.ordinal))
+      .append(1, '\0')
+      .append(wish.schedule);
+}
+
+void Context::settle(Wish &wish) {
+  if (wish.target == "auto") {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!hasGpu)
+      hasGpu = static_cast<bool>(cuda::Device::describeFirst());
+    wish.target = *hasGpu || !getCompiler() ? "nvptx" : "cpu";
+  }
+  if (!isGpu(wish.target))
+    wish.ordinal = 0;
+  else if (wish.ordinal < 0)
+    if (Result<const cuda::Driver *> driver = cuda::Driver::open())
+      wish.ordinal = currentOrdinal(**driver);
+}
+
+std::optional<Outcome> Context::findByKey(const std::string &key) {
+  auto found = index.find(key);
+  if (found == index.end())
+    return std::nullopt;
+  loaded.splice(loaded.begin(), loaded, found->second);
+  return Outcome{loaded.front().kernel, ATTNC_FROM_MEMORY, std::nullopt};
+}
+
+std::optional<Outcome> Context::find(const cache::Digest &digest, Wish &wish) {
+  settle(wish);
+  const std::string key = makeKey(digest, wish);
+  std::lock_guard<std::mutex> lock(mutex);
+  return findByKey(key);
+}
+
+void Context::keep(const std::string &key, const std::shared_ptr<LoadedKernel> &kernel) {
+  // What gives way is unloaded after the lock.
+  std::shared_ptr<LoadedKernel> evicted;
+  std::lock_guard<std::mutex> lock(mutex);
+  loaded.push_front({key, kernel});
+  index[key] = loaded.begin();
+  if (loaded.size() <= mostLoaded)
+    return;
+  evicted = std::move(loaded.back().kernel);
+  index.erase(loaded.back().key);
+  loaded.pop_back();
+}
+
+std::shared_ptr<Compilation> Context::start(std::shared_ptr<const SpecSource> spec, const cache::Digest &digest,
+                                            Wish wish) {
+  settle(wish);
+  std::string key = makeKey(digest, wish);
+  std::shared_ptr<Compilation> compilation;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (std::optional<Outcome> outcome = findByKey(key))
+      return std::make_shared<Compilation>(std::move(*outcome));
+    std::shared_ptr<Compilation> &flight = flights[key];
+    if (flight)
+      return flight;
+    flight = std::make_shared<Compilation>();
+    compilation = flight;
+  }
+  workers.add([this, spec = std::move(spec), wish = std::move(wish), key = std::move(key), compilation] {
+    Outcome outcome = make(spec, wish);
+    if (outcome.kernel)
+      keep(key, outcome.kernel);
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      flights.erase(key);
+    }
+    compilation->finish(std::move(outcome));
+  });
+  return compilation;
+}
+
+Result<cuda::DeviceRef> Context::open(int ordinal) {
+  Result<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    return driver.takeError();
+  std::lock_guard<std::mutex> lock(deviceMutex);
+  if (auto known = devices.find(ordinal); known != devices.end())
+    return known->second;
+  Result<cuda::DeviceRef> device = cuda::Device::open(**driver, ordinal);
+  if (device)
+    devices.emplace(ordinal, *device);
+  return device;
+}
+
+static Outcome failed(Fault fault) { return {nullptr, ATTNC_FROM_COMPILER, std::move(fault)}; }
+
+/// Loads `image` on the GPU of `request`, or links it where there is none.
+static Result<std::shared_ptr<LoadedKernel>> load(const CompileRequest &request, int ordinal,
+                                                  const KernelImage &image) {
+  if (request.gpu) {
+    Result<std::unique_ptr<cuda::GpuLaunch>> launch = cuda::GpuLaunch::load(request.gpu, image);
+    if (!launch)
+      return launch.takeError();
+    return makeGpuKernel(std::move(*launch), ordinal);
+  }
+  Result<std::shared_ptr<CpuProgram>> program = getCompiler()->link(image);
+  if (!program)
+    return program.takeError();
+  return makeCpuKernel(image, std::move(*program));
+}
+
+Outcome Context::make(std::shared_ptr<const SpecSource> spec, const Wish &wish) {
+  if (stopping)
+    return failed(Fault({"the context ended before it was compiled"}));
+  CompileRequest request{std::move(spec), wish.target, wish.schedule, nullptr};
+  const Compiler *compiler = getCompiler();
+  if (isGpu(wish.target)) {
+    Result<cuda::DeviceRef> device = open(wish.ordinal);
+    if (!device)
+      return failed(Fault(device.takeError()));
+    request.gpu = *device;
+  } else if (wish.target != "cpu") {
+    return failed(Fault({"unknown target '" + wish.target + "'; there are auto, cpu, nvptx and nvptx:ARCH"}));
+  } else if (!compiler) {
+    return failed(Fault({"expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc "
+                         "runs them on CPUs too"}));
+  }
+  Compiled compiled = compiler ? compiler->compile(request, kernels) : findWithoutCompiler(request, kernels);
+  if (compiled.fault)
+    return failed(std::move(*compiled.fault));
+  Result<std::shared_ptr<LoadedKernel>> kernel = load(request, wish.ordinal, *compiled.image.image);
+  if (!kernel)
+    return failed(Fault(kernel.takeError()));
+  // What the cache has in memory was asked for in other words, or for another GPU.
+  const int32_t origin = compiled.image.origin == cache::Origin::Compiler ? ATTNC_FROM_COMPILER
+                         : compiled.image.origin == cache::Origin::Disk   ? ATTNC_FROM_DISK
+                                                                          : ATTNC_FROM_MEMORY;
+  return {std::move(*kernel), origin, std::nullopt};
+}

@@ -1,0 +1,78 @@
+//===- Context.h - What compiles and keeps kernels for C --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_RUNTIME_CAPI_CONTEXT_H
+#define ATTNC_RUNTIME_CAPI_CONTEXT_H
+
+#include "runtime/capi/Compilation.h"
+#include "runtime/capi/Compiler.h"
+#include "runtime/capi/Workers.h"
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <unordered_map>
+
+namespace attnc::capi {
+
+/// What to compile a spec for.
+struct Wish {
+  std::string target;   ///< "auto", or as in `CompileRequest`
+  std::string schedule; ///< empty for the spec's own
+  int ordinal = -1;     ///< of a GPU; -1 for that of the thread's context
+};
+
+/// Compiles kernels in the background and keeps them loaded. Threads may use it at the same time.
+class Context {
+public:
+  /// `threads`: the most kernels that are compiled at once.
+  Context(cache::CacheOptions cache, unsigned threads) : kernels(std::move(cache)), workers(threads) {}
+
+  /// Waits for what is under way. What has not begun ends with a fault.
+  ~Context() { stopping = true; }
+
+  /// The kernel of `spec`, whose digest is `digest`: one compilation for all who ask for the same.
+  std::shared_ptr<Compilation> start(std::shared_ptr<const SpecSource> spec, const cache::Digest &digest, Wish wish);
+
+  /// The same where it is loaded already; nothing else.
+  std::optional<Outcome> find(const cache::Digest &digest, Wish &wish);
+
+private:
+  /// Settles what `wish` leaves open: by the machine, and by the thread that calls.
+  void settle(Wish &wish);
+
+  /// Compiles and loads.
+  Outcome make(std::shared_ptr<const SpecSource> spec, const Wish &wish);
+
+  /// The GPU number `ordinal`, which stays open as long as the context.
+  runtime::Result<cuda::DeviceRef> open(int ordinal);
+
+  /// Keeps a kernel.
+  void keep(const std::string &key, const std::shared_ptr<LoadedKernel> &kernel);
+
+  std::optional<Outcome> findByKey(const std::string &key);
+
+  struct Kept {
+    std::string key;
+    std::shared_ptr<LoadedKernel> kernel;
+  };
+
+  cache::KernelCache kernels;
+  std::atomic<bool> stopping = false;
+
+  std::mutex mutex;       ///< of the four below
+  std::list<Kept> loaded; ///< the most recently used first
+  std::unordered_map<std::string, std::list<Kept>::iterator> index;
+  std::unordered_map<std::string, std::shared_ptr<Compilation>> flights; ///< what is under way
+  std::optional<bool> hasGpu;                                            ///< once somebody asked
+
+  std::mutex deviceMutex; ///< of the one below; it takes up to a second to open a GPU
+  std::map<int, cuda::DeviceRef> devices;
+
+  Workers workers; ///< ends first: its jobs use all above
+};
+
+} // namespace attnc::capi
+
+#endif // ATTNC_RUNTIME_CAPI_CONTEXT_H

@@ -1,0 +1,149 @@
+//===- ContextApi.cpp - Contexts, specs, compilations for C -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/ThreadPool.h"
+#include "runtime/cache/CacheEnvironment.h"
+#include "runtime/cache/CacheKey.h"
+#include "runtime/capi/CApi.h"
+#include "runtime/capi/Context.h"
+
+using namespace attnc;
+using namespace attnc::capi;
+using runtime::Error;
+using runtime::Result;
+
+/// What handles of C stand for.
+struct attnc_context {
+  Context context;
+};
+
+struct attnc_spec {
+  std::shared_ptr<const SpecSource> source;
+  cache::Digest digest;
+};
+
+struct attnc_compilation {
+  std::shared_ptr<Compilation> compilation;
+};
+
+static std::string textOr(const char *text, const char *otherwise) { return text ? text : otherwise; }
+
+int attnc_has_compiler() { return getCompiler() ? 1 : 0; }
+
+attnc_error *attnc_context_create(const attnc_context_options *given, attnc_context **context) {
+  Result<attnc_context_options> options = readOptionalStruct(given, "attnc_context_options");
+  if (!options)
+    return fail(options.takeError());
+  if (!context)
+    return fail(Error{"expected a place for the context, got null"});
+  *context = nullptr;
+  if (options->use_cache < -1 || options->use_cache > 1)
+    return fail(Error{"expected use_cache to be -1, 0 or 1, got " + std::to_string(options->use_cache)});
+  if (options->threads < 0 || options->cache_bytes < 0)
+    return fail(Error{"expected threads and cache_bytes of 0 or more, got " + std::to_string(options->threads) +
+                      " and " + std::to_string(options->cache_bytes)});
+  cache::CacheOptions cache =
+      cache::readCacheEnvironment(textOr(options->cache_directory, ""), /*always=*/options->use_cache == 1);
+  if (options->use_cache == -1)
+    cache = {};
+  if (options->cache_bytes > 0)
+    cache.maxBytes = options->cache_bytes;
+  if (options->remark)
+    cache.remark = [remark = options->remark, data = options->remark_data](const std::string &text) {
+      remark(data, text.c_str());
+    };
+  const unsigned threads =
+      options->threads > 0 ? static_cast<unsigned>(options->threads) : runtime::ThreadPool::numAvailableCores();
+  *context = new attnc_context{{std::move(cache), threads}};
+  return nullptr;
+}
+
+void attnc_context_destroy(attnc_context *context) { delete context; }
+
+attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options *given, attnc_spec **spec) {
+  Result<attnc_spec_options> options = readStruct(given, "attnc_spec_options");
+  if (!options)
+    return fail(options.takeError());
+  if (!context || !spec || !options->text)
+    return fail(Error{"expected a context, a text and a place for the spec, got null"});
+  *spec = nullptr;
+  auto source = std::make_shared<SpecSource>();
+  source->text.assign(options->text, options->text_bytes);
+  source->name = textOr(options->name, "spec");
+  source->entry = textOr(options->entry, "");
+  if (const Compiler *compiler = getCompiler())
+    if (std::optional<Fault> fault = compiler->check(*source))
+      return fail(std::move(*fault));
+  const cache::Digest digest = cache::keyOf({source->text, source->entry, "", "", ""});
+  *spec = new attnc_spec{std::move(source), digest};
+  return nullptr;
+}
+
+void attnc_spec_destroy(attnc_spec *spec) { delete spec; }
+
+/// What the caller wants of a spec.
+static Result<Wish> readWish(const attnc_context *context, const attnc_spec *spec, const attnc_compile_options *given) {
+  if (!context || !spec)
+    return Error{"expected a context and a spec, got null"};
+  Result<attnc_compile_options> options = readOptionalStruct(given, "attnc_compile_options");
+  if (!options)
+    return options.takeError();
+  if (options->device_plus_one < 0)
+    return Error{"expected device_plus_one of 0 or more, got " + std::to_string(options->device_plus_one)};
+  return Wish{textOr(options->target, "auto"), textOr(options->schedule, ""), options->device_plus_one - 1};
+}
+
+/// Sets `kernel` to a handle on what came of a compilation.
+static attnc_error *hand(const Outcome &outcome, attnc_kernel **kernel) {
+  if (outcome.fault)
+    return fail(*outcome.fault);
+  *kernel = new attnc_kernel{outcome.kernel, outcome.origin};
+  return nullptr;
+}
+
+attnc_error *attnc_compile(attnc_context *context, const attnc_spec *spec, const attnc_compile_options *options,
+                           attnc_kernel **kernel) {
+  Result<Wish> wish = readWish(context, spec, options);
+  if (!wish)
+    return fail(wish.takeError());
+  if (!kernel)
+    return fail(Error{"expected a place for the kernel, got null"});
+  *kernel = nullptr;
+  if (std::optional<Outcome> found = context->context.find(spec->digest, *wish))
+    return hand(*found, kernel);
+  return hand(context->context.start(spec->source, spec->digest, std::move(*wish))->wait(), kernel);
+}
+
+attnc_error *attnc_compile_start(attnc_context *context, const attnc_spec *spec, const attnc_compile_options *options,
+                                 attnc_compilation **compilation) {
+  Result<Wish> wish = readWish(context, spec, options);
+  if (!wish)
+    return fail(wish.takeError());
+  if (!compilation)
+    return fail(Error{"expected a place for the compilation, got null"});
+  *compilation = new attnc_compilation{context->context.start(spec->source, spec->digest, std::move(*wish))};
+  return nullptr;
+}
+
+int attnc_compilation_is_done(const attnc_compilation *compilation) {
+  return compilation && compilation->compilation->isDone() ? 1 : 0;
+}
+
+attnc_error *attnc_compilation_on_done(attnc_compilation *compilation, attnc_callback callback, void *data) {
+  if (!compilation || !callback)
+    return fail(Error{"expected a compilation and a callback, got null"});
+  // The caller's handle may be gone by then. This one refers to itself while it waits, which `finish` ends.
+  auto handle = std::make_shared<attnc_compilation>(*compilation);
+  compilation->compilation->onDone([handle, callback, data] { callback(data, handle.get()); });
+  return nullptr;
+}
+
+attnc_error *attnc_compilation_get(const attnc_compilation *compilation, attnc_kernel **kernel) {
+  if (!compilation || !kernel)
+    return fail(Error{"expected a compilation and a place for the kernel, got null"});
+  *kernel = nullptr;
+  return hand(compilation->compilation->wait(), kernel);
+}
+
+void attnc_compilation_destroy(attnc_compilation *compilation) { delete compilation; }

@@ -1,0 +1,207 @@
+//===- JitCompiler.cpp - The compiler of the C API --------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnDialect.h"
+#include "mlir/Parser/Parser.h"
+#include "runtime/capi/Compiler.h"
+#include "runtime/engine/CachedCompile.h"
+#include "runtime/engine/Guard.h"
+#include "runtime/jit/GpuTarget.h"
+#include "runtime/jit/LoadedKernel.h"
+#include "runtime/jit/ScheduleText.h"
+#include <mutex>
+
+using namespace mlir;
+using namespace attnc;
+using cache::CachedImage;
+using cache::Digest;
+using cache::KernelCache;
+using capi::Compiled;
+using capi::CompileRequest;
+using capi::CpuProgram;
+using capi::Fault;
+using capi::SpecSource;
+using runtime::Error;
+using runtime::KernelImage;
+using runtime::Result;
+using runtime::Status;
+
+/// The architecture that `target` asks for, "sm_90a" of "nvptx:sm_90a"; empty for the best.
+static StringRef getArchitecture(StringRef target) { return target.split(':').second; }
+
+/// `error`, or what was reported in its place to `diagnostics`.
+static Fault toFault(Error error, std::string diagnostics) {
+  if (!error.message.empty())
+    return Fault(std::move(error));
+  if (diagnostics.empty())
+    return Fault({"the compiler failed without a word, which is a fault of attnc"}, ATTNC_ERROR_COMPILER);
+  return Fault::ofSpec(std::move(diagnostics));
+}
+
+/// `bytecode` as text, which then is held to what any text is.
+static Result<std::string> readBytecode(StringRef bytecode, llvm::raw_ostream &diagnostics) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<attn::AttnDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    diagnostics << "spec: " << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: " : "note: ")
+                << diagnostic.str() << '\n';
+  });
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(bytecode, ParserConfig(&context));
+  if (!module)
+    return jit::reported();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  return text;
+}
+
+/// Opens `spec` in `session`, and finds its kernel.
+static Result<attn::KernelFunction> open(jit::Session &session, const SpecSource &spec,
+                                         llvm::raw_ostream &diagnostics) {
+  std::string unpacked;
+  StringRef text = spec.text;
+  if (text.starts_with("ML\xEFR")) {
+    Result<std::string> read = readBytecode(text, diagnostics);
+    if (!read)
+      return read.takeError();
+    unpacked = std::move(*read);
+    text = unpacked;
+  }
+  if (Status status = session.openText(text, spec.name); !status)
+    return status.takeError();
+  return session.findKernel(spec.entry);
+}
+
+namespace {
+
+/// The code of a kernel that ORC has linked.
+class LinkedProgram : public CpuProgram {
+public:
+  explicit LinkedProgram(std::unique_ptr<jit::LoadedKernel> kernel) : kernel(std::move(kernel)) {}
+
+  Status run(runtime::Span<const runtime::ArgValue> values) override { return kernel->run(values); }
+
+private:
+  std::unique_ptr<jit::LoadedKernel> kernel;
+};
+
+/// What is known of the machine that this runs on before any spec is read.
+struct HostFacts {
+  std::string cpu;           ///< what the compiler is told of it
+  Digest cpuBuild, gpuBuild; ///< what makes code for it, and for GPUs
+};
+
+class JitCompiler : public capi::Compiler {
+public:
+  std::optional<Fault> check(const SpecSource &spec) const override;
+  Compiled compile(const CompileRequest &request, KernelCache &cache) const override;
+  Result<std::shared_ptr<CpuProgram>> link(const KernelImage &image) const override;
+
+private:
+  const HostFacts &getHost() const;
+
+  mutable std::once_flag known;
+  mutable HostFacts host;
+};
+
+} // namespace
+
+const HostFacts &JitCompiler::getHost() const {
+  std::call_once(known, [&] {
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    context.loadDialect<attn::AttnDialect>();
+    Attribute cpu = jit::targetOrHost(&context, {}), gpu = *jit::parseTargetAttr(&context, "nvptx");
+    llvm::raw_string_ostream(host.cpu) << cpu;
+    host.cpuBuild = engine::getBuild(cpu);
+    host.gpuBuild = engine::getBuild(gpu);
+  });
+  return host;
+}
+
+std::optional<Fault> JitCompiler::check(const SpecSource &spec) const {
+  std::optional<Fault> fault;
+  Status status = engine::runGuarded([&] {
+    std::string diagnostics;
+    llvm::raw_string_ostream os(diagnostics);
+    jit::Session session(os);
+    if (Result<attn::KernelFunction> kernel = open(session, spec, os); !kernel)
+      fault = toFault(kernel.takeError(), std::move(diagnostics));
+  });
+  if (!status)
+    fault = Fault(status.takeError(), ATTNC_ERROR_COMPILER);
+  return fault;
+}
+
+/// Parses and compiles. The keys of the kernel are settled on the way.
+static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, Digest &key) {
+  std::string diagnostics;
+  llvm::raw_string_ostream os(diagnostics);
+  jit::Session session(os);
+  Result<attn::KernelFunction> kernel = open(session, *request.spec, os);
+  if (!kernel)
+    return {{}, toFault(kernel.takeError(), diagnostics)};
+  if (!request.schedule.empty())
+    if (Status status = jit::setSchedule(request.schedule, "schedule", os, *kernel); !status)
+      return {{}, toFault(status.takeError(), diagnostics)};
+  Attribute target = jit::targetOrHost(&session.context(), {});
+  bool portable = false;
+  if (request.gpu) {
+    Result<jit::GpuCode> code =
+        jit::chooseGpuCode(&session.context(), request.gpu->facts(), getArchitecture(request.target));
+    if (!code)
+      return {{}, Fault(code.takeError())};
+    target = code->target;
+    portable = code->portable;
+  }
+  key = engine::getKey(*kernel, target, portable);
+  bool gaveUp = false;
+  // A fault of the compiler must not leave the cache: others wait there.
+  Result<CachedImage> image = cache.getOrMake(key, [&] {
+    Result<KernelImage> made = Error();
+    Status status = engine::runGuarded([&] { made = engine::compile(session, *kernel, target, portable); });
+    gaveUp = !status;
+    return status ? std::move(made) : Result<KernelImage>(status.takeError());
+  });
+  if (!image)
+    return {{}, gaveUp ? Fault(image.takeError(), ATTNC_ERROR_COMPILER) : toFault(image.takeError(), diagnostics)};
+  return {*image, std::nullopt};
+}
+
+Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache) const {
+  Compiled compiled;
+  Status status = engine::runGuarded([&] {
+    const HostFacts &facts = getHost();
+    const SpecSource &spec = *request.spec;
+    const std::string machine = request.gpu ? capi::describeMachine(request.gpu->facts()) : facts.cpu;
+    const Digest build = request.gpu ? facts.gpuBuild : facts.cpuBuild;
+    const Digest asked = cache::keyOf({spec.text, spec.entry, request.target, machine, request.schedule});
+    // What was compiled from the same text before need not be read again.
+    if (std::optional<Digest> key = cache.findAlias(asked, build))
+      if (std::optional<CachedImage> image = cache.find(*key)) {
+        compiled.image = std::move(*image);
+        return;
+      }
+    Digest key = {};
+    compiled = compileAnew(request, cache, key);
+    if (!compiled.fault)
+      cache.addAlias(asked, {build, key});
+  });
+  if (!status)
+    return {{}, Fault(status.takeError(), ATTNC_ERROR_COMPILER)};
+  return compiled;
+}
+
+Result<std::shared_ptr<CpuProgram>> JitCompiler::link(const KernelImage &image) const {
+  Result<std::unique_ptr<jit::LoadedKernel>> loaded = Error();
+  if (Status status = engine::runGuarded([&] { loaded = jit::LoadedKernel::load(image); }); !status)
+    return status.takeError();
+  if (!loaded)
+    return loaded.takeError();
+  return std::shared_ptr<CpuProgram>(std::make_shared<LinkedProgram>(std::move(*loaded)));
+}
+
+const capi::Compiler *capi::getCompiler() {
+  static const JitCompiler compiler;
+  return &compiler;
+}

@@ -1,0 +1,54 @@
+//===- GuardTest.cpp - Tests of faults as values ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/engine/Guard.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+using namespace attnc;
+
+namespace {
+
+TEST(Guard, LetsWorkThrough) {
+  int done = 0;
+  EXPECT_TRUE(engine::runGuarded([&] { ++done; }));
+  EXPECT_EQ(done, 1);
+}
+
+TEST(Guard, MakesAFatalErrorAnError) {
+  bool after = false;
+  runtime::Status status = engine::runGuarded([&] {
+    llvm::report_fatal_error("cannot select");
+    after = true;
+  });
+  EXPECT_EQ(status.message(), "the compiler gave up, which is a fault of attnc: cannot select");
+  EXPECT_FALSE(after);
+}
+
+TEST(Guard, MakesALackOfMemoryAnError) {
+  runtime::Status status = engine::runGuarded([] { llvm::report_bad_alloc_error("Buffer allocation failed"); });
+  EXPECT_EQ(status.message(), "the compiler gave up, which is a fault of attnc: Buffer allocation failed");
+}
+
+TEST(Guard, StandsInEachThreadAndInItself) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 50; ++i) {
+        runtime::Status inner,
+            outer = engine::runGuarded([&] {
+              inner = engine::runGuarded([&] { llvm::report_fatal_error(llvm::Twine("inner ") + llvm::Twine(t)); });
+              llvm::report_fatal_error(llvm::Twine("outer ") + llvm::Twine(t));
+            });
+        EXPECT_NE(inner.message().find("inner " + std::to_string(t)), std::string::npos);
+        EXPECT_NE(outer.message().find("outer " + std::to_string(t)), std::string::npos);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
