@@ -1,6 +1,7 @@
 # Installation: bin/ with the names that are links, the libraries and headers of the runtime, and a package file, so that
-# `find_package(Attnc)` gives Attnc::Api, the C library, and Attnc::Runtime and Attnc::Cuda for C++. Nothing holds an
-# absolute path: the prefix may be moved.
+# `find_package(Attnc)` and pkg-config give the C libraries, with the compiler (Attnc::Api, attnc) and without it
+# (Attnc::RuntimeApi, attnc-runtime); find_package also Attnc::Runtime and Attnc::Cuda for C++. Nothing holds an absolute
+# path: the prefix may be moved.
 
 include(CMakePackageConfigHelpers)
 set(ATTNC_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Attnc")
@@ -18,12 +19,17 @@ install(TARGETS AttncRuntime AttncCuda EXPORT AttncTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attnc/runtime"
         COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "jit" EXCLUDE PATTERN "python" EXCLUDE
-        PATTERN "capi" EXCLUDE PATTERN "include" EXCLUDE)
+        PATTERN "capi" EXCLUDE
+        PATTERN "engine" EXCLUDE PATTERN "cache" EXCLUDE PATTERN "include" EXCLUDE)
 
-# The C API: one shared library and its header.
+# The C API: two shared libraries and their headers. The one with the compiler is as large as the program.
 set_target_properties(AttncShared PROPERTIES EXPORT_NAME Api)
-target_include_directories(AttncShared INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-install(TARGETS AttncShared EXPORT AttncTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Tools)
+set_target_properties(AttncRuntimeShared PROPERTIES EXPORT_NAME RuntimeApi)
+foreach(library AttncShared AttncRuntimeShared)
+  target_include_directories(${library} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+endforeach()
+install(TARGETS AttncShared EXPORT AttncTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Development)
+install(TARGETS AttncRuntimeShared EXPORT AttncTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Tools)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT Tools)
 
 # What only a machine with a GPU can tell: checks that run from an archive, without anything to build.
@@ -46,6 +52,18 @@ if(ATTNC_BUILD_TESTS)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/test/fuzz/specs" DESTINATION "${checks}" COMPONENT Checks
           FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 endif()
+
+# pkg-config finds the prefix by where the file lies.
+set(ATTNC_PC_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH ATTNC_PC_PREFIX "/${ATTNC_PC_DIR}" "/")
+function(attnc_pkg_config suffix description)
+  set(ATTNC_PC_SUFFIX "${suffix}")
+  set(ATTNC_PC_DESCRIPTION "${description}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/attnc.pc.in" "${PROJECT_BINARY_DIR}/attnc${suffix}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/attnc${suffix}.pc" DESTINATION "${ATTNC_PC_DIR}" COMPONENT Development)
+endfunction()
+attnc_pkg_config("" "Attention kernels, compiled and launched")
+attnc_pkg_config("-runtime" "Attention kernels that were compiled elsewhere, launched")
 
 install(EXPORT AttncTargets NAMESPACE Attnc:: DESTINATION "${ATTNC_CMAKE_DIR}" COMPONENT Development)
 

@@ -55,6 +55,7 @@ llvm_config.add_tool_substitutions(
 llvm_config.add_tool_substitutions(["split-file"], [config.llvm_tools_dir])
 config.substitutions += [
     ("%cmake", config.cmake), ("%compilers", " ".join(config.compilers)), ("%build", config.attnc_binary_dir),
+    ("%cc", config.compilers[0].split("=", 1)[1]), ("%cxx", config.compilers[1].split("=", 1)[1]),
 ]
 if config.attnc_sanitizers:
     config.available_features.add("sanitized")
@@ -93,6 +94,9 @@ llvm_config.with_environment("PATH", cuda_bins, append_path=True)
 for tool in ("ptxas", "nvdisasm"):
     if lit.util.which(tool, config.environment["PATH"]):
         config.available_features.add(tool)
+
+if lit.util.which("pkg-config", config.environment["PATH"]):
+    config.available_features.add("pkg-config")
 
 # Specs are drawn and judged with numpy: that of tools/dev setup, or the interpreter's own.
 for python in (os.path.join(config.attnc_source_dir, ".venv/bin/python"), sys.executable):

@@ -1,4 +1,4 @@
-"""Kernel images of attnc on tensors of PyTorch: libattnc.so (attnc.h) through ctypes.
+"""Kernel images of attnc on tensors of PyTorch: libattnc-runtime.so (attnc.h) through ctypes.
 
     kernel = Kernel(pathlib.Path("llama3.image").read_bytes())
     kernel(q, k, v, out, lse)  # the inputs, then the results; on PyTorch's current stream
@@ -13,7 +13,7 @@ from typing import Any, Sequence
 HERE = pathlib.Path(__file__).resolve().parent
 
 # In an installation, then in a build tree.
-LIBRARIES = (HERE / "../../../lib/libattnc.so", HERE / "../../build/release/lib/libattnc.so")
+LIBRARIES = (HERE / "../../../lib/libattnc-runtime.so", HERE / "../../build/release/lib/libattnc-runtime.so")
 
 TENSOR, INTEGER, REAL = 0, 1, 2
 
@@ -91,12 +91,12 @@ class CKernelInfo(ctypes.Structure):
 
 
 class Library:
-    """libattnc.so. Its functions raise `AttncError`."""
+    """libattnc-runtime.so. Its functions raise `AttncError`."""
 
     def __init__(self, path: str | pathlib.Path | None = None) -> None:
         places = [pathlib.Path(path)] if path else [place for place in LIBRARIES if place.exists()]
         if not places:
-            raise AttncError("there is no libattnc.so at " + " or ".join(str(place) for place in LIBRARIES))
+            raise AttncError("there is no libattnc-runtime.so at " + " or ".join(str(place) for place in LIBRARIES))
         self.functions = ctypes.CDLL(str(places[0].resolve()))
         pointer = ctypes.c_void_p
         signatures: dict[str, tuple[Any, list[Any]]] = {
