@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/NvptxCodegen.h"
+#include "codegen/llvm/Guard.h"
 #include "codegen/llvm/LlvmModule.h"
 #include "codegen/nvptx/BitMasks.h"
 #include "codegen/nvptx/Passes.h"
@@ -227,14 +228,21 @@ FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetA
   llvm::WriteBitcodeToFile(*(*translated)->module, stream);
   SmallVector<std::string> texts(kernels.size()), errors(kernels.size());
   llvm::DefaultThreadPool pool;
+  auto emit = [&](size_t n) {
+    std::unique_ptr<LlvmModule> kernel = readKernel(bitcode, kernels[n], target);
+    FailureOr<std::string> text = kernel->module ? writePtx(*kernel) : FailureOr<std::string>(failure());
+    if (succeeded(text))
+      texts[n] = std::move(*text);
+    else
+      errors[n] = kernel->error;
+  };
+  const bool guarded = codegen::isGuarded();
   for (size_t n = 0; n < kernels.size(); ++n)
     pool.async([&, n] {
-      std::unique_ptr<LlvmModule> kernel = readKernel(bitcode, kernels[n], target);
-      FailureOr<std::string> text = kernel->module ? writePtx(*kernel) : FailureOr<std::string>(failure());
-      if (succeeded(text))
-        texts[n] = std::move(*text);
-      else
-        errors[n] = kernel->error;
+      if (!guarded)
+        return emit(n);
+      if (runtime::Status status = codegen::runGuarded([&] { emit(n); }); !status)
+        errors[n] = status.message();
     });
   pool.wait();
   for (const std::string &error : errors)

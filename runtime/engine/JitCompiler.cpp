@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/llvm/Guard.h"
 #include "dialect/attn/AttnDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "runtime/capi/Compiler.h"
 #include "runtime/engine/CachedCompile.h"
-#include "runtime/engine/Guard.h"
 #include "runtime/jit/GpuTarget.h"
 #include "runtime/jit/LoadedKernel.h"
 #include "runtime/jit/ScheduleText.h"
@@ -121,7 +121,7 @@ const HostFacts &JitCompiler::getHost() const {
 
 std::optional<Fault> JitCompiler::check(const SpecSource &spec) const {
   std::optional<Fault> fault;
-  Status status = engine::runGuarded([&] {
+  Status status = codegen::runGuarded([&] {
     std::string diagnostics;
     llvm::raw_string_ostream os(diagnostics);
     jit::Session session(os);
@@ -159,7 +159,7 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
   // A fault of the compiler must not leave the cache: others wait there.
   Result<CachedImage> image = cache.getOrMake(key, [&] {
     Result<KernelImage> made = Error();
-    Status status = engine::runGuarded([&] { made = engine::compile(session, *kernel, target, portable); });
+    Status status = codegen::runGuarded([&] { made = engine::compile(session, *kernel, target, portable); });
     gaveUp = !status;
     return status ? std::move(made) : Result<KernelImage>(status.takeError());
   });
@@ -170,7 +170,7 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
 
 Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache) const {
   Compiled compiled;
-  Status status = engine::runGuarded([&] {
+  Status status = codegen::runGuarded([&] {
     const HostFacts &facts = getHost();
     const SpecSource &spec = *request.spec;
     const std::string machine = request.gpu ? capi::describeMachine(request.gpu->facts()) : facts.cpu;
@@ -194,7 +194,7 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
 
 Result<std::shared_ptr<CpuProgram>> JitCompiler::link(const KernelImage &image) const {
   Result<std::unique_ptr<jit::LoadedKernel>> loaded = Error();
-  if (Status status = engine::runGuarded([&] { loaded = jit::LoadedKernel::load(image); }); !status)
+  if (Status status = codegen::runGuarded([&] { loaded = jit::LoadedKernel::load(image); }); !status)
     return status.takeError();
   if (!loaded)
     return loaded.takeError();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "runtime/engine/Guard.h"
+#include "codegen/llvm/Guard.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <gtest/gtest.h>
 #include <thread>
@@ -14,13 +14,15 @@ namespace {
 
 TEST(Guard, LetsWorkThrough) {
   int done = 0;
-  EXPECT_TRUE(engine::runGuarded([&] { ++done; }));
+  EXPECT_FALSE(codegen::isGuarded());
+  EXPECT_TRUE(codegen::runGuarded([&] { done += codegen::isGuarded(); }));
+  EXPECT_FALSE(codegen::isGuarded());
   EXPECT_EQ(done, 1);
 }
 
 TEST(Guard, MakesAFatalErrorAnError) {
   bool after = false;
-  runtime::Status status = engine::runGuarded([&] {
+  runtime::Status status = codegen::runGuarded([&] {
     llvm::report_fatal_error("cannot select");
     after = true;
   });
@@ -29,7 +31,7 @@ TEST(Guard, MakesAFatalErrorAnError) {
 }
 
 TEST(Guard, MakesALackOfMemoryAnError) {
-  runtime::Status status = engine::runGuarded([] { llvm::report_bad_alloc_error("Buffer allocation failed"); });
+  runtime::Status status = codegen::runGuarded([] { llvm::report_bad_alloc_error("Buffer allocation failed"); });
   EXPECT_EQ(status.message(), "the compiler gave up, which is a fault of attnc: Buffer allocation failed");
 }
 
@@ -39,8 +41,8 @@ TEST(Guard, StandsInEachThreadAndInItself) {
     threads.emplace_back([t] {
       for (int i = 0; i < 50; ++i) {
         runtime::Status inner,
-            outer = engine::runGuarded([&] {
-              inner = engine::runGuarded([&] { llvm::report_fatal_error(llvm::Twine("inner ") + llvm::Twine(t)); });
+            outer = codegen::runGuarded([&] {
+              inner = codegen::runGuarded([&] { llvm::report_fatal_error(llvm::Twine("inner ") + llvm::Twine(t)); });
               llvm::report_fatal_error(llvm::Twine("outer ") + llvm::Twine(t));
             });
         EXPECT_NE(inner.message().find("inner " + std::to_string(t)), std::string::npos);

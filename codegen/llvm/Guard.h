@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_ENGINE_GUARD_H
-#define ATTNC_RUNTIME_ENGINE_GUARD_H
+#ifndef ATTNC_CODEGEN_LLVM_GUARD_H
+#define ATTNC_CODEGEN_LLVM_GUARD_H
 
 #include "runtime/Error.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-namespace attnc::engine {
+namespace attnc::codegen {
 
 /// Does `work`. Where LLVM would end the program in this thread, because it meets what it cannot compile or is refused
 /// memory, the work ends there, what it holds is never freed, and the reason is an error. LLVM's handlers are those of
 /// this process from the first call on, for the copy of LLVM that attnc is linked with.
 runtime::Status runGuarded(llvm::function_ref<void()> work);
 
-} // namespace attnc::engine
+/// Whether this thread is in `runGuarded`. Work that it hands to other threads is to be guarded as well then.
+bool isGuarded();
 
-#endif // ATTNC_RUNTIME_ENGINE_GUARD_H
+} // namespace attnc::codegen
+
+#endif // ATTNC_CODEGEN_LLVM_GUARD_H

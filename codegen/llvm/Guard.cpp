@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "runtime/engine/Guard.h"
+#include "codegen/llvm/Guard.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ static void leave(void *, const char *reason, bool) {
   std::longjmp(current->place, 1); // NOLINT(cert-err52-cpp)
 }
 
-runtime::Status engine::runGuarded(llvm::function_ref<void()> work) {
+runtime::Status codegen::runGuarded(llvm::function_ref<void()> work) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::install_fatal_error_handler(leave);
@@ -56,3 +56,5 @@ runtime::Status engine::runGuarded(llvm::function_ref<void()> work) {
   current = outer;
   return {};
 }
+
+bool codegen::isGuarded() { return current != nullptr; }
