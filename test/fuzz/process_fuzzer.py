@@ -381,9 +381,12 @@ def main():
         elif match[1] in options:
             options[match[1]] = type(options[match[1]])(match[2])
     options["limit_memory"] = memory_can_be_limited(options["rss_limit_mb"])
-    if rest and not os.path.isdir(rest[0]):
-        return replay(options, rest[0])
-    return fuzz(options, rest)
+    # Never the user's own cache.
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["ATTNC_CACHE_DIR"] = cache
+        if rest and not os.path.isdir(rest[0]):
+            return replay(options, rest[0])
+        return fuzz(options, rest)
 
 
 sys.exit(main())
