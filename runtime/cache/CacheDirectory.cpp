@@ -26,7 +26,7 @@ using runtime::Span;
 using runtime::Status;
 
 /// The largest file that is read.
-static constexpr int64_t longestFile = int64_t{1} << 30;
+static constexpr int64_t longestFile = int64_t{1} << 28;
 
 /// How the names of files begin and end that are being written.
 static constexpr std::string_view temporaryPrefix = ".attnc-", temporarySuffix = ".tmp", lockSuffix = ".lock";

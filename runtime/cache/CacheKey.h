@@ -40,6 +40,7 @@ struct TextRequest {
   std::string_view target;   ///< "cpu", "nvptx:sm_90a"
   std::string_view machine;  ///< what the compiler is told of the machine at hand; empty where it is told nothing
   std::string_view schedule; ///< in place of the spec's own; empty for that
+  bool backward = false;     ///< whether it is the gradients that are asked for
 };
 
 /// The key of a request.

@@ -25,6 +25,7 @@ struct CompileRequest {
   std::shared_ptr<const SpecSource> spec;
   std::string target;   ///< "cpu", "nvptx", "nvptx:sm_90a", ...
   std::string schedule; ///< in place of the spec's own; empty for that
+  bool backward;        ///< whether it is the gradients that are asked for
   cuda::DeviceRef gpu;  ///< null for a CPU
 };
 

@@ -19,11 +19,8 @@ static bool isGpu(const std::string &target) { return target.compare(0, 5, "nvpt
 
 static std::string makeKey(const cache::Digest &digest, const Wish &wish) {
   std::string key(digest.begin(), digest.end());
-  return key.append(wish.target)
-      .append(1, '\0')
-      .append(std::to_string(wish.ordinal))
-      .append(1, '\0')
-      .append(wish.schedule);
+  key.append(wish.target).append(1, '\0').append(std::to_string(wish.ordinal)).append(1, wish.backward ? 'b' : 'f');
+  return key.append(wish.schedule);
 }
 
 void Context::settle(Wish &wish) {
@@ -129,7 +126,7 @@ static Result<std::shared_ptr<LoadedKernel>> load(const CompileRequest &request,
 Outcome Context::make(std::shared_ptr<const SpecSource> spec, const Wish &wish) {
   if (stopping)
     return failed(Fault({"the context ended before it was compiled"}));
-  CompileRequest request{std::move(spec), wish.target, wish.schedule, nullptr};
+  CompileRequest request{std::move(spec), wish.target, wish.schedule, wish.backward, nullptr};
   const Compiler *compiler = getCompiler();
   if (isGpu(wish.target)) {
     Result<cuda::DeviceRef> device = open(wish.ordinal);

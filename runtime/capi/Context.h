@@ -20,7 +20,8 @@ namespace attnc::capi {
 struct Wish {
   std::string target;   ///< "auto", or as in `CompileRequest`
   std::string schedule; ///< empty for the spec's own
-  int ordinal = -1;     ///< of a GPU; -1 for that of the thread's context
+  bool backward = false;
+  int ordinal = -1; ///< of a GPU; -1 for that of the thread's context
 };
 
 /// Compiles kernels in the background and keeps them loaded. Threads may use it at the same time.

@@ -91,7 +91,10 @@ static Result<Wish> readWish(const attnc_context *context, const attnc_spec *spe
     return options.takeError();
   if (options->device_plus_one < 0)
     return Error{"expected device_plus_one of 0 or more, got " + std::to_string(options->device_plus_one)};
-  return Wish{textOr(options->target, "auto"), textOr(options->schedule, ""), options->device_plus_one - 1};
+  if (options->backward < 0 || options->backward > 1)
+    return Error{"expected backward to be 0 or 1, got " + std::to_string(options->backward)};
+  return Wish{textOr(options->target, "auto"), textOr(options->schedule, ""), options->backward == 1,
+              options->device_plus_one - 1};
 }
 
 /// Sets `kernel` to a handle on what came of a compilation.

@@ -31,11 +31,12 @@ static std::vector<std::string> listTargets(const cuda::DeviceFacts &gpu) {
 Compiled capi::findWithoutCompiler(const CompileRequest &request, KernelCache &cache) {
   const SpecSource &spec = *request.spec;
   const std::string wish = request.target, machine = request.gpu ? describeMachine(request.gpu->facts()) : "";
-  std::vector<Digest> requests = {cache::keyOf({spec.text, spec.entry, wish, machine, request.schedule})};
+  std::vector<Digest> requests = {
+      cache::keyOf({spec.text, spec.entry, wish, machine, request.schedule, request.backward})};
   const std::vector<std::string> targets =
       request.gpu && wish == "nvptx" ? listTargets(request.gpu->facts()) : std::vector<std::string>{wish};
   for (const std::string &target : targets)
-    requests.push_back(cache::keyOf({spec.text, spec.entry, target, "", request.schedule}));
+    requests.push_back(cache::keyOf({spec.text, spec.entry, target, "", request.schedule, request.backward}));
   for (const Digest &key : requests)
     for (const Digest &kernel : cache.findAliases(key))
       if (std::optional<CachedImage> image = cache.find(kernel))

@@ -141,6 +141,10 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
   Result<attn::KernelFunction> kernel = open(session, *request.spec, os);
   if (!kernel)
     return {{}, toFault(kernel.takeError(), diagnostics)};
+  if (request.backward)
+    kernel = session.deriveBackward(*kernel);
+  if (!kernel)
+    return {{}, toFault(kernel.takeError(), diagnostics)};
   if (!request.schedule.empty())
     if (Status status = jit::setSchedule(request.schedule, "schedule", os, *kernel); !status)
       return {{}, toFault(status.takeError(), diagnostics)};
@@ -175,7 +179,8 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
     const SpecSource &spec = *request.spec;
     const std::string machine = request.gpu ? capi::describeMachine(request.gpu->facts()) : facts.cpu;
     const Digest build = request.gpu ? facts.gpuBuild : facts.cpuBuild;
-    const Digest asked = cache::keyOf({spec.text, spec.entry, request.target, machine, request.schedule});
+    const Digest asked =
+        cache::keyOf({spec.text, spec.entry, request.target, machine, request.schedule, request.backward});
     // What was compiled from the same text before need not be read again.
     if (std::optional<Digest> key = cache.findAlias(asked, build))
       if (std::optional<CachedImage> image = cache.find(*key)) {
@@ -202,6 +207,7 @@ Result<std::shared_ptr<CpuProgram>> JitCompiler::link(const KernelImage &image) 
 }
 
 const capi::Compiler *capi::getCompiler() {
-  static const JitCompiler compiler;
-  return &compiler;
+  // Never ended: threads of contexts that nobody destroyed may use it until the process ends.
+  static const auto *compiler = new JitCompiler;
+  return compiler;
 }

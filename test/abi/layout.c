@@ -60,7 +60,7 @@ int main(void) {
   FIELD(attnc_compile_options, target);
   FIELD(attnc_compile_options, schedule);
   FIELD(attnc_compile_options, device_plus_one);
-  FIELD(attnc_compile_options, reserved);
+  FIELD(attnc_compile_options, backward);
   STRUCT(attnc_load_options);
   FIELD(attnc_load_options, struct_size);
   FIELD(attnc_load_options, image);

@@ -24,8 +24,8 @@ static Result<std::string> compileImage(const Spec &spec, mlir::Attribute machin
   if (!image)
     return image.takeError();
   std::string target = jit::getTargetName(machine);
-  cache::TextRequest request{spec.session->text(), args.getLastArgValue(OPT_entry), target, /*machine=*/"",
-                             args.getLastArgValue(OPT_schedule)};
+  cache::TextRequest request{spec.session->text(), args.getLastArgValue(OPT_entry),    target,
+                             /*machine=*/"",       args.getLastArgValue(OPT_schedule), args.hasArg(OPT_backward)};
   cache.addAlias(cache::keyOf(request), {engine::getBuild(machine), engine::getKey(spec.kernel, machine)});
   std::vector<uint8_t> bytes = runtime::serialize(*image);
   return std::string(bytes.begin(), bytes.end());

@@ -150,7 +150,7 @@ typedef struct attnc_compile_options {
   const char *schedule; /**< `#attn.schedule<...>` in place of the spec's or the compiler's; null for that */
   /** The number of a GPU plus one; 0 for that of the thread's current context, or the first where it has none. */
   int32_t device_plus_one;
-  int32_t reserved;
+  int32_t backward; /**< 1: the kernel of the gradients, as `attnc compile --backward` makes it; 0: of the results */
 } attnc_compile_options;
 
 /** What is called when a compilation has ended, well or not: once, by a thread of the context, or by the caller where

@@ -271,6 +271,11 @@ public:
   Result<Kernel> compile(const Spec &spec, const char *target = nullptr) const {
     auto options = makeStruct<attnc_compile_options>();
     options.target = target;
+    return compile(spec, options);
+  }
+
+  /// The same by options, which have their size (`makeStruct`).
+  Result<Kernel> compile(const Spec &spec, const attnc_compile_options &options) const {
     attnc_kernel *kernel = nullptr;
     if (Status status(attnc_compile(get(), spec.get(), &options, &kernel)); !status)
       return status;
@@ -281,6 +286,9 @@ public:
   Result<Compilation> start(const Spec &spec, const char *target = nullptr) const {
     auto options = makeStruct<attnc_compile_options>();
     options.target = target;
+    return start(spec, options);
+  }
+  Result<Compilation> start(const Spec &spec, const attnc_compile_options &options) const {
     attnc_compilation *compilation = nullptr;
     if (Status status(attnc_compile_start(get(), spec.get(), &options, &compilation)); !status)
       return status;

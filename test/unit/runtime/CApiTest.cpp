@@ -243,7 +243,8 @@ TEST_F(CApi, FindsKernelsWithoutACompiler) {
   options.directory = root.path();
   KernelCache shipped(options);
   KernelImage image = *deserialize(bytes);
-  CompileRequest request{std::make_shared<SpecSource>(SpecSource{"text", "spec.mlir", ""}), "nvptx", "", fake.device()};
+  CompileRequest request{std::make_shared<SpecSource>(SpecSource{"text", "spec.mlir", ""}), "nvptx", "", false,
+                         fake.device()};
 
   Compiled none = findWithoutCompiler(request, shipped);
   ASSERT_TRUE(none.fault);
@@ -265,6 +266,9 @@ TEST_F(CApi, FindsKernelsWithoutACompiler) {
   EXPECT_EQ(findWithoutCompiler(request, shipped).image.image->name, "thrice");
   request.target = "nvptx:sm_90a";
   EXPECT_EQ(findWithoutCompiler(request, shipped).image.image->name, "twice");
+  request.backward = true;
+  EXPECT_TRUE(findWithoutCompiler(request, shipped).fault);
+  request.backward = false;
   request.schedule = "another";
   EXPECT_TRUE(findWithoutCompiler(request, shipped).fault);
 }
