@@ -7,7 +7,6 @@
 
 using namespace attnc;
 using namespace attnc::capi;
-using runtime::Error;
 using runtime::KernelImage;
 using runtime::Result;
 

@@ -4,6 +4,7 @@
 
 #include "runtime/capi/Workers.h"
 
+#include <chrono>
 #include <thread>
 
 using namespace attnc::capi;
@@ -43,26 +44,22 @@ void *Workers::work(void *self) {
 
 void Workers::add(std::function<void()> job) {
   std::vector<pthread_t> toJoin;
-  bool refused = false;
+  std::function<void()> refused;
   {
     std::lock_guard<std::mutex> lock(mutex);
     toJoin.swap(finished);
     jobs.push_back(std::move(job));
-    if (running < most) {
-      if (startThread(work, this))
-        ++running;
-      else if (running == 0)
-        refused = true;
-    }
-    if (refused) {
-      job = std::move(jobs.back());
+    if (running < most && startThread(work, this))
+      ++running;
+    if (running == 0) {
+      refused = std::move(jobs.back());
       jobs.pop_back();
     }
   }
   for (pthread_t thread : toJoin)
     pthread_join(thread, nullptr);
   if (refused)
-    job();
+    refused();
 }
 
 Workers::~Workers() {

@@ -27,6 +27,7 @@ void setTime(const std::string &path, int64_t stamp) {
 /// The files of `directory`, by whether they are there.
 std::vector<bool> present(const CacheDirectory &directory, int count) {
   std::vector<bool> there;
+  there.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i)
     there.push_back(static_cast<bool>(directory.read(entry(i))));
   return there;
@@ -78,7 +79,7 @@ TEST(CacheDirectory, KeepsItsOrderWhenTheClockIsSetBack) {
   // Both were written a year from now, as far as this clock can tell.
   Result<std::vector<StoredFile>> files = directory.list();
   ASSERT_TRUE(files);
-  const int64_t year = 365 * 24 * 3600 * second;
+  const int64_t year = second * 365 * 24 * 3600;
   for (const StoredFile &file : *files)
     setTime(directory.pathOf(file.name), file.lastUse + year);
   setTime(root / "clock", files->back().lastUse + year);

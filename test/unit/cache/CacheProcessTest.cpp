@@ -71,10 +71,12 @@ protected:
 
 TEST_F(CacheProcess, OneOfManyCompiles) {
   std::vector<pid_t> processes;
+  processes.reserve(8);
   for (int p = 0; p < 8; ++p)
     processes.push_back(start([&] {
       KernelCache cache(options());
       std::vector<std::thread> threads;
+      threads.reserve(8);
       for (int t = 0; t < 8; ++t)
         threads.emplace_back([&] {
           Result<CachedImage> image = get(cache, milliseconds(100));

@@ -126,6 +126,7 @@ TEST_F(KernelCacheTest, AnErrorIsNotRemembered) {
 TEST_F(KernelCacheTest, ThreadsMakeAKeyOnce) {
   KernelCache cache(options());
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&] {
       for (int number = 0; number < 3; ++number) {

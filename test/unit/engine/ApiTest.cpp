@@ -112,6 +112,7 @@ TEST(Api, TakesTensorsOfDlpack) {
   ASSERT_TRUE(kernel);
   Arguments arguments(paddedSpec());
   std::vector<DLTensor> described;
+  described.reserve(arguments.tensors.size());
   for (const Tensor &tensor : arguments.tensors)
     // Offsets count from an address that lies before the tensor.
     described.push_back({static_cast<char *>(tensor.data()) - 16, capi::dlpack::cpu, 0,

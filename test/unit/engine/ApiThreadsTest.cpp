@@ -66,6 +66,7 @@ TEST(ApiThreads, ManyThreadsCompileOnce) {
   ContextHandle context = makeContext(root.path(), &remarks);
   std::atomic<int> compiled = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       for (int number = 0; number < 3; ++number) {
@@ -93,6 +94,7 @@ TEST(ApiThreads, ManyThreadsCompileOnce) {
 TEST(ApiThreads, AContextWaitsForWhatIsUnderWay) {
   ContextHandle context = makeContext("");
   std::vector<CompilationHandle> compilations;
+  compilations.reserve(20);
   for (int number = 0; number < 20; ++number)
     compilations.push_back(start(context, makeSpec(context, numbered(number))));
   context.reset();

@@ -14,7 +14,6 @@ using namespace attnc::test;
 using cache::CachedImage;
 using cache::Digest;
 using cache::Origin;
-using runtime::KernelImage;
 using runtime::Result;
 
 namespace {
