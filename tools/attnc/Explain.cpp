@@ -60,6 +60,8 @@ static void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> 
   auto cpu = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(attn::targetAttrName);
   for (attn::ScheduleAttr schedule : op.getSchedules()) {
     llvm::raw_ostream &os = line("schedule");
+    if (schedule.getProgram() != attn::Program::Forward)
+      os << attn::stringifyProgram(schedule.getProgram()) << ": ";
     os << "query tile " << schedule.getQueryTile() << ", key tile " << schedule.getKeyTile() << ", panel "
        << schedule.getPanel();
     if (schedule.getHeads() > 1)
@@ -88,6 +90,8 @@ static void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> 
   os << (op.isPacked() ? ", packed sequences\n" : "\n");
   if (!op.getScore().empty())
     line("score") << printer.printYields(op.getScore()).front() << '\n';
+  if (mlir::Region *derivative = op.getDerivativeOrNull(); derivative && !derivative->empty())
+    line("") << "its gradient: " << printer.printYields(*derivative).front() << '\n';
   if (op.getMask().empty()) {
     line("mask") << "none: every tile is full\n";
   } else {
@@ -103,6 +107,10 @@ static void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> 
       line("") << "full tiles are not known from positions alone\n";
     else
       line("") << "full " << interval(bounds[1], bounds[2]) << '\n';
+  }
+  if (mlir::Region *region = op.getQueryBoundsOrNull(); region && !region->empty()) {
+    std::vector<std::string> ends = printer.printYields(*region);
+    line("") << "queries at " << interval(ends[0], ends[3]) << " for keys [j_first, j_last]\n";
   }
   std::vector<std::string> blocks = printer.printYields(op.getBlocks());
   if (blocks.size() == 2) {

@@ -96,10 +96,11 @@ FormulaPrinter::Expr FormulaPrinter::build(Value value) {
   static constexpr StringLiteral score[] = {"s", "b", "h", "i", "j"};
   static constexpr StringLiteral mask[] = {"b", "h", "i", "j"};
   static constexpr StringLiteral ranges[] = {"b", "h", "i_first", "i_last", "j_first", "j_last"};
-  Region *region = argument.getOwner()->getParent();
-  unsigned number = argument.getArgNumber();
-  StringRef name = region == &op.getScore() ? score[number] : region == &op.getMask() ? mask[number] : ranges[number];
-  return {name.str(), Atom, std::nullopt};
+  static constexpr StringLiteral derivative[] = {"ds", "s", "b", "h", "i", "j"};
+  static constexpr StringLiteral queryBounds[] = {"b", "h", "j_first", "j_last"};
+  static constexpr ArrayRef<StringLiteral> names[] = {score, mask, ranges, ranges, derivative, queryBounds};
+  return {names[argument.getOwner()->getParent()->getRegionNumber()][argument.getArgNumber()].str(), Atom,
+          std::nullopt};
 }
 
 /// a + b or a - b, with constants last: "i_first - 4095".

@@ -4,6 +4,7 @@
 
 #include "tools/attnc/Work.h"
 #include "codegen/image/Types.h"
+#include "dialect/attn/AttnOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/Format.h"
@@ -32,7 +33,11 @@ Work cli::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shape
     attn::KernelOpInterface interface = op;
     mlir::Value value = interface.getValueOrNull();
     int64_t valueDim = value ? mlir::cast<mlir::RankedTensorType>(value.getType()).getShape().back() : 0;
-    work.flops += 2 * static_cast<double>(interface.getHeadDim() + valueDim) * mask.keptPairs;
+    auto headDim = static_cast<double>(interface.getHeadDim()), dims = headDim + static_cast<double>(valueDim);
+    // Gradients take logits, those of weights, dV, dQ and dK: forward's two products, twice, and one.
+    if (mlir::isa<attn::BackwardOp>(interface.getOperation()))
+      dims += dims + headDim;
+    work.flops += 2 * dims * mask.keptPairs;
     work.exponentials += static_cast<double>(1 + countFunctions(interface.getScore())) * mask.keptPairs;
   }
   for (const auto *list : {&kernel.inputs, &kernel.outputs})
