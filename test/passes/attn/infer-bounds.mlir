@@ -847,3 +847,28 @@ func.func @far_ends(%q: tensor<?x?x4x64xf32>, %len: tensor<?xi32>, %n: index) ->
     } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
   return %o : tensor<?x?x4x64xf32>
 }
+
+// -----
+
+// A backward has the transpose as well: the queries that see a tile of keys, as i64, since positions may be past the ends
+// of 32 bits. From the first key of a tile on, a causal mask has some; from the last on, it has all.
+
+// CHECK-LABEL: func.func @backward(
+// CHECK: bounds (
+// CHECK: } query_bounds (%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[J0:[a-z0-9_]+]], %[[J1:[a-z0-9_]+]]) {
+// CHECK-DAG: %[[A:.*]] = arith.maxsi %[[J0]], %{{.*}} : index
+// CHECK-DAG: %[[B:.*]] = arith.maxsi %[[J1]], %{{.*}} : index
+// CHECK: %[[LOW:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: %[[FULL:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: attn.yield %[[LOW]], %[[FULL]], %c1099511627776_i64, %c1099511627776_i64 : i64, i64, i64, i64
+func.func @backward(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>,
+                    %o: tensor<?x?x4x64xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x64xf32>)
+    -> tensor<?x?x4x64xf32> {
+  %dq, %dk, %dv = attn.backward %q, %k, %v, %o, %lse, %do
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    } : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x4x?xf32>,
+         tensor<?x?x4x64xf32>) -> (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>)
+  return %dq : tensor<?x?x4x64xf32>
+}
