@@ -269,7 +269,7 @@ static bool mayBeFarOff(attn::KernelOpInterface op, const std::vector<ArgValue> 
   auto backward = mlir::dyn_cast<attn::BackwardOp>(op.getOperation());
   if (!backward)
     return false;
-  constexpr double huge = 1 << 12, handful = 16, byChance = 8;
+  constexpr double huge = 1 << 12, handful = 16, byChance = 32;
   auto argument = mlir::cast<mlir::BlockArgument>(backward.getLse());
   const auto &lse = std::get<Tensor>(inputs[argument.getArgNumber()]);
   if (greatestMagnitude(lse) > huge) {
