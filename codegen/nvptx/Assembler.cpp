@@ -81,15 +81,15 @@ Result<AssembledKernel> nvptx::assemble(const PtxModule &ptx, StringRef arch, co
 }
 
 std::string nvptx::describeAssembler() {
-  std::string program = findCudaProgram("ptxas");
-  if (program.empty())
-    return hasNvJitLink() ? "nvJitLink" : "";
+  std::string file = findCudaProgram("ptxas");
+  if (file.empty())
+    file = getNvJitLinkPath();
   llvm::sys::fs::file_status status;
-  // Where it cannot be looked at it cannot be run either.
-  if (llvm::sys::fs::status(program, status))
-    return program;
+  // Where it cannot be looked at it cannot be used either.
+  if (file.empty() || llvm::sys::fs::status(file, status))
+    return file;
   auto time = status.getLastModificationTime().time_since_epoch();
-  return program + ' ' + std::to_string(status.getSize()) + ' ' + std::to_string(time.count());
+  return file + ' ' + std::to_string(status.getSize()) + ' ' + std::to_string(time.count());
 }
 
 Result<std::string> nvptx::disassemble(llvm::ArrayRef<uint8_t> cubin) {

@@ -99,6 +99,13 @@ static std::string readLog(Library::Handle handle, int (*getSize)(Library::Handl
 
 bool nvptx::hasNvJitLink() { return findLibrary() != nullptr; }
 
+std::string nvptx::getNvJitLinkPath() {
+  const Library *library = findLibrary();
+  Dl_info info = {};
+  bool known = library && dladdr(reinterpret_cast<void *>(library->create), &info) != 0 && info.dli_fname;
+  return known ? info.dli_fname : "";
+}
+
 Result<AssembledKernel> nvptx::assembleByNvJitLink(StringRef ptx, StringRef arch) {
   const Library &library = *findLibrary();
   std::string archOption = ("-arch=" + arch).str();

@@ -12,6 +12,9 @@ namespace attnc::nvptx {
 /// Whether a library is there that this can use.
 bool hasNvJitLink();
 
+/// The file of that library; empty where there is none.
+std::string getNvJitLinkPath();
+
 /// Assembles `ptx` in this process; only where `hasNvJitLink()`.
 runtime::Result<AssembledKernel> assembleByNvJitLink(llvm::StringRef ptx, llvm::StringRef arch);
 

@@ -7,8 +7,12 @@
 #include "codegen/nvptx/Assembler.h"
 #include "codegen/nvptx/CudaTools.h"
 #include "codegen/nvptx/NvJitLink.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
+#include <cstdlib>
+#include <fstream>
+#include <set>
 
 using namespace attnc;
 using namespace attnc::nvptx;
@@ -94,6 +98,25 @@ TEST(Assembler, LeavesKernelsToTheDriver) {
   EXPECT_TRUE(kernel->by.empty());
   options.required = true;
   EXPECT_FALSE(assemble(makePtx(""), "sm_90a", options));
+}
+
+TEST(Assembler, IsToldFromOtherVersions) {
+  llvm::SmallString<64> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("attnc-ptxas", folder));
+  const std::string program = (folder + "/ptxas").str(), before = getenv("PATH") ? getenv("PATH") : "";
+  setenv("PATH", folder.c_str(), 1);
+  std::set<std::string> described;
+  for (const char *text : {"#!/bin/sh\n", "#!/bin/sh\nexit 1\n"}) {
+    std::ofstream(program) << text;
+    ASSERT_FALSE(llvm::sys::fs::setPermissions(program, llvm::sys::fs::all_all));
+    EXPECT_EQ(describeAssembler().find(program + " "), 0u) << describeAssembler();
+    EXPECT_EQ(describeAssembler(), describeAssembler());
+    described.insert(describeAssembler());
+  }
+  EXPECT_EQ(described.size(), 2u);
+  setenv("PATH", before.c_str(), 1);
+  llvm::sys::fs::remove(program);
+  llvm::sys::fs::remove(folder);
 }
 
 TEST(CudaTools, TemporaryFilesGo) {
