@@ -7,6 +7,7 @@
 #include "runtime/cache/CacheKey.h"
 #include "runtime/capi/CApi.h"
 #include "runtime/capi/Context.h"
+#include "runtime/capi/Variant.h"
 
 using namespace attnc;
 using namespace attnc::capi;
@@ -61,17 +62,9 @@ attnc_error *attnc_context_create(const attnc_context_options *given, attnc_cont
 
 void attnc_context_destroy(attnc_context *context) { delete context; }
 
-attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options *given, attnc_spec **spec) {
-  Result<attnc_spec_options> options = readStruct(given, "attnc_spec_options");
-  if (!options)
-    return fail(options.takeError());
-  if (!context || !spec || !options->text)
-    return fail(Error{"expected a context, a text and a place for the spec, got null"});
-  *spec = nullptr;
-  auto source = std::make_shared<SpecSource>();
-  source->text.assign(options->text, options->text_bytes);
-  source->name = textOr(options->name, "spec");
-  source->entry = textOr(options->entry, "");
+/// Sets `spec` to a handle on `given`, if it is a spec.
+static attnc_error *readSpec(SpecSource given, attnc_spec **spec) {
+  auto source = std::make_shared<const SpecSource>(std::move(given));
   if (const Compiler *compiler = getCompiler())
     if (std::optional<Fault> fault = compiler->check(*source))
       return fail(std::move(*fault));
@@ -79,6 +72,33 @@ attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options 
   *spec = new attnc_spec{std::move(source), digest};
   return nullptr;
 }
+
+attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options *given, attnc_spec **spec) {
+  Result<attnc_spec_options> options = readStruct(given, "attnc_spec_options");
+  if (!options)
+    return fail(options.takeError());
+  if (!context || !spec || !options->text)
+    return fail(Error{"expected a context, a text and a place for the spec, got null"});
+  *spec = nullptr;
+  return readSpec(SpecSource{std::string(options->text, options->text_bytes), textOr(options->name, "spec"),
+                             textOr(options->entry, "")},
+                  spec);
+}
+
+attnc_error *attnc_spec_create_variant(attnc_context *context, const attnc_variant *given, attnc_spec **spec) {
+  Result<attnc_variant> variant = readStruct(given, "attnc_variant");
+  if (!variant)
+    return fail(variant.takeError());
+  if (!context || !spec)
+    return fail(Error{"expected a context and a place for the spec, got null"});
+  *spec = nullptr;
+  Result<std::string> text = writeSpec(*variant);
+  if (!text)
+    return fail(text.takeError());
+  return readSpec(SpecSource{std::move(*text), "variant", ""}, spec);
+}
+
+const char *attnc_spec_get_text(const attnc_spec *spec) { return spec ? spec->source->text.c_str() : ""; }
 
 void attnc_spec_destroy(attnc_spec *spec) { delete spec; }
 

@@ -142,6 +142,23 @@ typedef struct attnc_spec_options {
   const char *entry; /**< the function to compile; null for the only one */
 } attnc_spec_options;
 
+/** A common variant, in place of a text. Batch and lengths are free; arguments are q, k, v and the results, as in
+ * docs/spec.md. */
+typedef struct attnc_variant {
+  size_t struct_size;
+  int32_t dtype; /**< ATTNC_F32, ATTNC_F16 or ATTNC_BF16 */
+  int32_t query_heads;
+  int32_t key_heads; /**< 0 for as many */
+  int32_t head_dim;
+  int32_t value_head_dim; /**< 0 for the same */
+  int32_t causal;         /**< 1: a query sees the keys up to its own; 0: all */
+  int64_t window;         /**< the most keys that a causal query sees, its own counted in; 0 for all */
+  double softcap;         /**< 0 for none */
+  double scale;           /**< 0 for 1 / sqrt(head_dim) */
+  int32_t lse;            /**< 1: the LSE is a result, after the output; 0: it is not */
+  int32_t reserved;
+} attnc_variant;
+
 /** What to compile for. All zeros but `device`, or no structure at all, is this machine. */
 typedef struct attnc_compile_options {
   size_t struct_size;
@@ -233,6 +250,13 @@ ATTNC_API void attnc_context_destroy(attnc_context *context);
 
 /** Reads a spec. A library without the compiler takes it as it is, to look for it in the cache. */
 ATTNC_API attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options *options, attnc_spec **spec);
+
+/** Writes and reads the spec of a common variant. It is the same spec as its text (attnc_spec_get_text) by hand. */
+ATTNC_API attnc_error *attnc_spec_create_variant(attnc_context *context, const attnc_variant *variant,
+                                                 attnc_spec **spec);
+
+/** The text of a spec, or its bytecode. It lives as long as the spec, and ends with a zero. */
+ATTNC_API const char *attnc_spec_get_text(const attnc_spec *spec);
 
 /** Ends a spec; kernels of it live on. Null is allowed. */
 ATTNC_API void attnc_spec_destroy(attnc_spec *spec);

@@ -267,6 +267,14 @@ public:
     return Spec(spec);
   }
 
+  /// Writes and reads the spec of a common variant, which has its size (`makeStruct`).
+  Result<Spec> readVariant(const attnc_variant &variant) const {
+    attnc_spec *spec = nullptr;
+    if (Status status(attnc_spec_create_variant(get(), &variant, &spec)); !status)
+      return status;
+    return Spec(spec);
+  }
+
   /// The kernel of `spec`: loaded, cached or compiled. For this machine where `target` is null.
   Result<Kernel> compile(const Spec &spec, const char *target = nullptr) const {
     auto options = makeStruct<attnc_compile_options>();

@@ -8,6 +8,7 @@
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/Verify.h"
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 using namespace attnc;
@@ -85,6 +86,57 @@ TEST(Api, CompilesAndLaunchesOnTheCpu) {
   uint64_t bytes = 1;
   EXPECT_EQ(take(attnc_kernel_get_workspace(kernel.get(), &options, &bytes)), "");
   EXPECT_EQ(bytes, 0u);
+}
+
+TEST(Api, AVariantIsASpec) {
+  ContextHandle context = makeContext("");
+  auto variant = [](auto set) {
+    attnc_variant variant = {};
+    variant.struct_size = sizeof(variant);
+    variant.query_heads = 2;
+    variant.key_heads = 1;
+    variant.head_dim = 8;
+    set(variant);
+    return variant;
+  };
+  auto read = [&](const attnc_variant &variant) {
+    attnc_spec *spec = nullptr;
+    EXPECT_EQ(take(attnc_spec_create_variant(context.get(), &variant, &spec)), "");
+    return SpecHandle(spec, attnc_spec_destroy);
+  };
+  // What its parts say is in the text, and all of it is a spec.
+  const std::string text = attnc_spec_get_text(read(variant([](attnc_variant &variant) {
+                                                 variant.dtype = ATTNC_BF16;
+                                                 variant.value_head_dim = 16;
+                                                 variant.causal = variant.lse = 1;
+                                                 variant.window = 1024;
+                                                 variant.softcap = 50;
+                                                 variant.scale = 0.0625;
+                                               })).get());
+  for (const char *part :
+       {"tensor<?x?x2x8xbf16>", "tensor<?x?x1x8xbf16>", "tensor<?x?x1x16xbf16>", "tensor<?x?x2x16xbf16>",
+        "tensor<?x2x?xf32>", "left(1023) right(0)", "attn.softcap %s, 5.0", "scale(6.25000000000000000e-02)"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+
+  // It is the spec that somebody would write: it gives the same results.
+  attnc_variant plain = variant([](attnc_variant &variant) { variant.lse = variant.causal = 1; });
+  const std::string byHand = paddedSpec("", "mask (%b, %h, %i, %j) {\n %keep = attn.causal %i, %j\n attn.yield %keep : "
+                                            "i1\n }");
+  Arguments arguments(byHand);
+  EXPECT_EQ(arguments.launch(compile(context, read(plain))), "");
+  EXPECT_TRUE(arguments.areRight());
+
+  attnc_spec *spec = nullptr;
+  attnc_variant bad = variant([](attnc_variant &variant) { variant.window = 5; });
+  EXPECT_EQ(take(attnc_spec_create_variant(context.get(), &bad, &spec)),
+            "attnc_variant: expected 0 or more, and 0 where causal is 0, for window, got 5");
+  bad = variant([](attnc_variant &variant) { variant.softcap = NAN; });
+  EXPECT_EQ(take(attnc_spec_create_variant(context.get(), &bad, &spec)),
+            "attnc_variant: expected a finite number for softcap, got nan");
+  bad = variant([](attnc_variant &variant) { variant.query_heads = 0; });
+  EXPECT_EQ(take(attnc_spec_create_variant(context.get(), &bad, &spec)),
+            "attnc_variant: expected 1 or more for query_heads, got 0");
+  EXPECT_EQ(spec, nullptr);
 }
 
 TEST(Api, CompilesGradients) {
