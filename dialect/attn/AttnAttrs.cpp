@@ -31,7 +31,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
-  bool tilesKeys = program == Program::Dkdv;
+  bool tilesKeys = program == Program::Dkdv || program == Program::Dsinks;
   if (int64_t rows = tilesKeys ? keyTile : queryTile; rows % panel != 0)
     return emitError() << "expected panel to divide " << (tilesKeys ? "key_tile" : "query_tile") << ", got " << panel
                        << " and " << rows;

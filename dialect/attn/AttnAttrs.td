@@ -66,11 +66,13 @@ def Attn_StagingParameter : EnumParameter<Attn_Staging> {
 def Attn_ProgramForward : I32EnumAttrCase<"Forward", 0, "forward">;
 def Attn_ProgramDq : I32EnumAttrCase<"Dq", 1, "dq">;
 def Attn_ProgramDkdv : I32EnumAttrCase<"Dkdv", 2, "dkdv">;
+def Attn_ProgramDsinks : I32EnumAttrCase<"Dsinks", 3, "dsinks">;
 
 /// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
-/// computes their gradient, and the one whose tiles are of keys and that computes those of keys and values.
+/// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, and the one whose
+/// tiles are of sinks.
 def Attn_Program : I32EnumAttr<"Program", "what a program computes",
-                               [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv]> {
+                               [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -130,10 +132,10 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     Data that `attn-select-schedule` attaches and `attn-to-tile` follows; a spec may carry its own, and then that one is
     checked and kept.
 
-    - `program`: what is tiled so; absent for forward. A backward has a schedule for each of its programs, `dq` and
-      `dkdv`.
+    - `program`: what is tiled so; absent for forward. A backward has a schedule for each of its programs: `dq`, `dkdv`,
+      and with gradients of sinks `dsinks`.
     - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, whose tiles are of
-      keys, keys of one tile and queries of one step.
+      keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU. Divides the rows of a tile.
     - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,
@@ -167,8 +169,10 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     /// Queries of one tile, or step.
     int64_t getQueries() const { return getQueryTile() / getHeads(); }
     /// Rows of one tile, and columns of one step.
-    int64_t getRows() const { return getProgram() == Program::Dkdv ? getKeyTile() : getQueryTile(); }
-    int64_t getColumns() const { return getProgram() == Program::Dkdv ? getQueryTile() : getKeyTile(); }
+    int64_t getRows() const { return tilesKeys() ? getKeyTile() : getQueryTile(); }
+    int64_t getColumns() const { return tilesKeys() ? getQueryTile() : getKeyTile(); }
+    /// Whether tiles are of keys, or of sinks, and steps of queries.
+    bool tilesKeys() const { return getProgram() == Program::Dkdv || getProgram() == Program::Dsinks; }
     /// The same for `least` to `most` queries.
     ScheduleAttr forQueries(int64_t least, int64_t most) const {
       return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline(),

@@ -158,8 +158,11 @@ static LogicalResult verifySchedules(KernelOpInterface op) {
   if (!op.getSchedulesAttr())
     return success();
   SmallVector<Program> programs{Program::Forward};
-  if (isa<BackwardOp>(op.getOperation()))
+  if (auto backward = dyn_cast<BackwardOp>(op.getOperation())) {
     programs = {Program::Dq, Program::Dkdv};
+    if (backward.getDSinks())
+      programs.push_back(Program::Dsinks);
+  }
   for (ScheduleAttr schedule : op.getSchedules())
     if (!llvm::is_contained(programs, schedule.getProgram()))
       return op->emitOpError() << "has no program '" << stringifyProgram(schedule.getProgram())
@@ -288,10 +291,13 @@ LogicalResult BackwardOp::verify() {
   if (getQuery() == getKey() || getQuery() == getValue() || getKey() == getValue())
     return emitOpError(
         "expected query, key and value to be tensors of their own, which have gradients of their own [S15]");
+  if (getDSinks() && !getSinks())
+    return emitOpError("expected sinks for d_sinks to be the gradient of [S15]");
   for (auto [name, operand, result] : {std::tuple<StringRef, Value, Value>("d_query", getQuery(), getDQuery()),
                                        {"d_key", getKey(), getDKey()},
-                                       {"d_value", getValue(), getDValue()}})
-    if (operand.getType() != result.getType())
+                                       {"d_value", getValue(), getDValue()},
+                                       {"d_sinks", getSinks(), getDSinks()}})
+    if (result && operand.getType() != result.getType())
       return emitOpError() << "expected " << name << " of type " << operand.getType() << ", that of what it is the "
                            << "gradient of, got " << result.getType() << " [S15]";
   return success();

@@ -126,9 +126,12 @@ def Attn_BackwardOp : Attn_KernelOp<"backward",
         p_ij = exp(s'_ij - lse_i)                   delta_i = sum_d out_id * d_out_id - d_lse_i
         dv_j = sum_i z_ij * p_ij * d_out_i          ds'_ij = p_ij * (z_ij * dot(d_out_i, v_j) - delta_i)
         ds   = score's derivative of ds'            dq_i = scale * sum_j ds_ij * k_j,  dk_j = scale * sum_i ds_ij * q_i
+        d_sink = -sum_i exp(sink - lse_i) * delta_i
 
     Gradients of keys and values are sums over the query heads of their group (S10). Rows of queries that keep nothing, and
     rows behind the lengths of padded sequences, have none, and give none: theirs are 0.
+
+    Those of sinks are sums over batch entries, and over heads where they are for every head.
 
     A spec says what forward computes; `attn-derive-backward` makes this of it. The regions `derivative`, (ds', s, b, h, i, j)
     to ds, and `query_bounds`, the transpose of `bounds`, come of the score and mask regions by `attn-differentiate-score`
@@ -145,7 +148,8 @@ def Attn_BackwardOp : Attn_KernelOp<"backward",
   }];
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask, MaxSizedRegion<1>:$bounds,
                         MaxSizedRegion<1>:$blocks, MaxSizedRegion<1>:$derivative, MaxSizedRegion<1>:$query_bounds);
-  let results = (outs Attn_FloatTensor:$d_query, Attn_FloatTensor:$d_key, Attn_FloatTensor:$d_value);
+  let results = (outs Attn_FloatTensor:$d_query, Attn_FloatTensor:$d_key, Attn_FloatTensor:$d_value,
+                      Optional<Attn_FloatTensor>:$d_sinks);
 }
 
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator,

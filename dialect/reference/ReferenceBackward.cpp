@@ -319,7 +319,8 @@ void attnc::attn::reference::runBackwardKernel(const KernelFunction &kernel, con
     SmallVector<std::optional<HostArray>> wanted(inputs.size());
     for (auto [gradient, tensor] : {std::pair<Value, Value>(op.getDQuery(), op.getQuery()),
                                     {op.getDKey(), op.getKey()},
-                                    {op.getDValue(), op.getValue()}})
+                                    {op.getDValue(), op.getValue()},
+                                    {op.getDSinks(), op.getSinks()}})
       for (size_t number = first; number < outputs.size(); ++number)
         if (outputs[number] && ret->getOperand(number) == gradient) {
           wanted[getNumber(tensor)] = outputs[number];

@@ -315,10 +315,16 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
 static void writeGradient(ModuleOp module, const KernelFunction &function, BackwardOp op, ScheduleAttr schedule,
                           StringRef name) {
   TileBuilder b(module, function, op, schedule, (name + "_" + stringifyProgram(schedule.getProgram())).str());
-  if (schedule.getProgram() == Program::Dq)
-    writeQueryGradient(b, op);
-  else
-    writeKeyGradients(b, op);
+  switch (schedule.getProgram()) {
+  case Program::Dq:
+    return writeQueryGradient(b, op);
+  case Program::Dkdv:
+    return writeKeyGradients(b, op);
+  case Program::Dsinks:
+    return writeSinkGradients(b, op);
+  case Program::Forward:
+    llvm_unreachable("refused by the verifier");
+  }
 }
 
 namespace {

@@ -26,13 +26,15 @@ public:
     // f32 is exact first, as in forward.
     unit.octaves = !element.isF32();
     float scale = KernelOpInterface(op).getLiteralScale();
-    rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f;
+    // Sinks are natural, and may be as large as f32 holds.
+    rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f && !op.getSinks();
     unit.factor = rawLogits ? scale * unit.perNatural() : unit.perNatural();
     lseFactor = rawLogits ? unit.perNatural() : 1;
   }
 
   void writeQueryGradient();
   void writeKeyGradients();
+  void writeSinkGradients();
 
 private:
   /// What a step knows of its rows, or of its columns: the other is null.
@@ -252,6 +254,67 @@ void GradientWriter::writeKeyGradients() {
   b.storeRows(scaled(sums[1], b.f32(1)), op.getDValue());
 }
 
+//===----------------------------------------------------------------------===//
+// Tiles of sinks
+//===----------------------------------------------------------------------===//
+
+/// A sink is a key without a value: what it has of each row's probability, times -delta, summed over all rows.
+void GradientWriter::writeSinkGradients() {
+  b.buildSinkGeometry();
+  Value sinks = b.loadSinks(), zero = b.index(0), none = zeros(b.getColumns());
+  Type f32 = builder.getF32Type();
+  auto ofColumns = [&](Value sum) -> Value {
+    auto loop = scf::ForOp::create(builder, loc, zero, b.getGeometry().query.count, b.index(b.getColumns()), sum);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    Value first = loop.getInductionVar();
+    SmallVector<Value> statistics{b.loadStatistic(TileBuilder::RowStatistic::Lse, first),
+                                  b.loadStatistic(TileBuilder::RowStatistic::Delta, first)};
+    Value terms = b.buildMap(none, sinks, statistics, f32, [&](ValueRange x) -> Value {
+      Value sink = x[1].getType().isF32() ? x[1] : arith::ExtFOp::create(builder, loc, f32, x[1]).getResult();
+      Value distance = arith::SubFOp::create(builder, loc, sink, x[2]);
+      distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
+      distance = arith::MulFOp::create(builder, loc, distance, b.f32(unit.perNatural()));
+      Value probability = unit.power(builder, loc, distance);
+      return arith::SubFOp::create(builder, loc, x[0], arith::MulFOp::create(builder, loc, probability, x[3]));
+    });
+    Value next = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, terms, loop.getRegionIterArg(0),
+                                        /*partial=*/false);
+    scf::YieldOp::create(builder, loc, next);
+    return loop.getResult(0);
+  };
+  auto overRange = [&](Value end, Value sum, function_ref<Value(Value, Value)> body) -> Value {
+    auto loop = scf::ForOp::create(builder, loc, zero, end, b.index(1), sum);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(builder, loc, body(loop.getInductionVar(), loop.getRegionIterArg(0)));
+    return loop.getResult(0);
+  };
+  KernelOpInterface kernel = op;
+  auto ofHead = [&](Value sum) -> Value {
+    if (kernel.isPacked()) {
+      b.setBatch({});
+      return ofColumns(sum);
+    }
+    return overRange(b.viewDim(b.lookup(op.getQuery()), 0), sum, [&](Value batch, Value inner) {
+      b.setBatch(batch);
+      return ofColumns(inner);
+    });
+  };
+  Value sum = b.splat(b.rowType(f32), 0);
+  if (cast<RankedTensorType>(op.getSinks().getType()).getRank() == 2)
+    sum = ofHead(sum);
+  else
+    sum = overRange(b.index(kernel.getQueryHeads()), sum, [&](Value head, Value inner) {
+      b.setHead(head);
+      return ofHead(inner);
+    });
+  Type type = cast<RankedTensorType>(op.getSinks().getType()).getElementType();
+  if (!type.isF32())
+    sum = arith::TruncFOp::create(builder, loc, b.rowType(type), sum);
+  b.storeSinkGradient(sum, op.getDSinks());
+}
+
 void attnc::attn::writeQueryGradient(TileBuilder &b, BackwardOp op) {
   GradientWriter(b, op).writeQueryGradient();
   tile::ReturnOp::create(b.builder, b.loc);
@@ -259,5 +322,10 @@ void attnc::attn::writeQueryGradient(TileBuilder &b, BackwardOp op) {
 
 void attnc::attn::writeKeyGradients(TileBuilder &b, BackwardOp op) {
   GradientWriter(b, op).writeKeyGradients();
+  tile::ReturnOp::create(b.builder, b.loc);
+}
+
+void attnc::attn::writeSinkGradients(TileBuilder &b, BackwardOp op) {
+  GradientWriter(b, op).writeSinkGradients();
   tile::ReturnOp::create(b.builder, b.loc);
 }

@@ -20,6 +20,9 @@ void writeQueryGradient(TileBuilder &b, BackwardOp op);
 /// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dkdv`.
 void writeKeyGradients(TileBuilder &b, BackwardOp op);
 
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dsinks`.
+void writeSinkGradients(TileBuilder &b, BackwardOp op);
+
 } // namespace attnc::attn
 
 #endif // ATTNC_PASSES_ATTN_TO_TILE_BACKWARDPROGRAMS_H

@@ -137,6 +137,8 @@ void TileBuilder::setGrid() {
   else
     tilesOfHead = tilesOfHead * sizeOf(kernel.getQuery(), 0);
   AffineExpr tiles = tilesOfHead * countHeadTiles();
+  if (schedule.getProgram() == Program::Dsinks)
+    tiles = getAffineConstantExpr(countSinkTiles(), context);
   if (isBackward()) {
     // Two statistics for each query (see `storeStatistic`).
     AffineExpr queries = ofQueries ? rows : sizeOf(kernel.getQuery(), kernel.isPacked() ? 0 : 1);
@@ -430,6 +432,54 @@ void TileBuilder::storeRowVector(Value vector, Value result) {
   Value limit = add(geometry.query.base, geometry.query.stored);
   for (Value view : destinations.lookup(result))
     tile::StoreOp::create(builder, loc, vector, Value(), view, indices, limit, axes, rowGroup(axes[0] - 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Sinks
+//===----------------------------------------------------------------------===//
+
+/// Tiles of the sinks of a head, or of all heads that have their own.
+int64_t TileBuilder::countSinkTiles() {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(kernel.getSinks().getType()).getShape();
+  return llvm::divideCeil(shape.back(), getRows()) * (shape.size() == 2 ? shape.front() : 1);
+}
+
+void TileBuilder::buildSinkGeometry() {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(kernel.getSinks().getType()).getShape();
+  Value tilesOfHead = index(llvm::divideCeil(shape.back(), getRows()));
+  geometry.head = arith::DivUIOp::create(builder, loc, program.getTile(), tilesOfHead);
+  geometry.row0 = mul(arith::RemUIOp::create(builder, loc, program.getTile(), tilesOfHead), index(getRows()));
+  geometry.key.base = index(0);
+  geometry.key.stored = geometry.key.count = index(shape.back());
+  tile::LiveRowsOp::create(builder, loc, least(sub(geometry.key.count, geometry.row0), index(getRows())));
+}
+
+void TileBuilder::setBatch(Value batch) {
+  geometry.batch = batch;
+  geometry.query.base = index(0);
+  geometry.query.stored = viewDim(lookup(kernel.getQuery()), batch ? 1 : 0);
+  Value lengths = kernel.getQueryLengths();
+  geometry.query.count = lengths ? loadLength(lengths, batch, geometry.query.stored) : geometry.query.stored;
+}
+
+SmallVector<Value> TileBuilder::sinkIndices() {
+  bool ofHeads = cast<RankedTensorType>(kernel.getSinks().getType()).getRank() == 2;
+  return ofHeads ? SmallVector<Value>{geometry.head, geometry.row0} : SmallVector<Value>{geometry.row0};
+}
+
+Value TileBuilder::loadSinks() {
+  Value view = lookup(kernel.getSinks());
+  SmallVector<Value> indices = sinkIndices();
+  return tile::LoadOp::create(builder, loc, rowType(cast<MemRefType>(view.getType()).getElementType()), view, indices,
+                              geometry.key.count, ArrayRef<int64_t>{static_cast<int64_t>(indices.size()) - 1},
+                              ArrayRef<int64_t>());
+}
+
+void TileBuilder::storeSinkGradient(Value vector, Value result) {
+  SmallVector<Value> indices = sinkIndices();
+  for (Value view : destinations.lookup(result))
+    tile::StoreOp::create(builder, loc, vector, Value(), view, indices, geometry.key.count,
+                          ArrayRef<int64_t>{static_cast<int64_t>(indices.size()) - 1}, ArrayRef<int64_t>());
 }
 
 //===----------------------------------------------------------------------===//

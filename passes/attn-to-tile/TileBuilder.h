@@ -68,6 +68,15 @@ public:
   void buildGeometry();
   /// In a program whose tiles are of keys: what follows is for this query head.
   void setHead(mlir::Value head) { geometry.head = head; }
+  /// In a program whose tiles are of sinks: finds the tile's place among them, and its head where they differ from head
+  /// to head.
+  void buildSinkGeometry();
+  /// And: what follows is for the queries of this batch entry, or where it is null for those of all packed sequences.
+  void setBatch(mlir::Value batch);
+  /// The tile's sinks: vector<rows x type>.
+  mlir::Value loadSinks();
+  /// Stores a row vector as the gradient of the tile's sinks.
+  void storeSinkGradient(mlir::Value vector, mlir::Value result);
   /// Derives the columns to visit from the kernel's `bounds` or `query_bounds` region, or from the block mask where
   /// there is one.
   ColumnBounds buildBounds();
@@ -152,7 +161,7 @@ public:
     return axis == Coordinate::Query ? schedule.getQueries() : schedule.getKeyTile();
   }
   /// What rows and columns are: `Coordinate::Query` or `Coordinate::Key`.
-  Coordinate getRowAxis() const { return schedule.getProgram() == Program::Dkdv ? Coordinate::Key : Coordinate::Query; }
+  Coordinate getRowAxis() const { return schedule.tilesKeys() ? Coordinate::Key : Coordinate::Query; }
   Coordinate getColumnAxis() const { return getRowAxis() == Coordinate::Query ? Coordinate::Key : Coordinate::Query; }
   const TileSide &getSide(Coordinate axis) const { return axis == Coordinate::Query ? geometry.query : geometry.key; }
   const TileGeometry &getGeometry() const { return geometry; }
@@ -160,6 +169,8 @@ public:
   PipelineAttr getPipeline() const { return schedule.getPipeline(); }
 
   // Small builders.
+  /// The size of a dimension of a view.
+  mlir::Value viewDim(mlir::Value view, int64_t dim);
   mlir::VectorType rowType(mlir::Type element) const { return mlir::VectorType::get({getRows()}, element); }
   mlir::VectorType tileType(int64_t cols, mlir::Type element) const {
     return mlir::VectorType::get({getRows(), cols}, element);
@@ -189,6 +200,8 @@ private:
   };
 
   int64_t countHeadTiles();
+  int64_t countSinkTiles();
+  llvm::SmallVector<mlir::Value> sinkIndices();
   mlir::Value rowTensor() { return getRowAxis() == Coordinate::Query ? kernel.getQuery() : kernel.getKey(); }
   void placeHead(mlir::Value number);
   llvm::SmallVector<int64_t> rowGroup(std::optional<int64_t> headDimension) const;
@@ -224,7 +237,6 @@ private:
   mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
                                               mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey);
-  mlir::Value viewDim(mlir::Value view, int64_t dim);
   mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
   llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);

@@ -26,6 +26,9 @@ static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target, Progr
   int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
   int64_t tile = panel * std::max<int64_t>(1, rows / panel);
   bool tilesKeys = program == Program::Dkdv;
+  if (program == Program::Dsinks)
+    return ScheduleAttr::get(target.getContext(), columns, lanes(target), lanes(target), /*pipeline=*/{}, /*heads=*/1,
+                             program);
   return ScheduleAttr::get(target.getContext(), tilesKeys ? columns : tile, tilesKeys ? tile : columns, panel,
                            /*pipeline=*/{}, /*heads=*/1, program);
 }
@@ -43,7 +46,7 @@ static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuT
     return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w
                               << " rows for " << target.getVectorBits() << "-bit registers, got "
                               << schedule.getPanel();
-  bool tilesKeys = schedule.getProgram() == Program::Dkdv;
+  bool tilesKeys = schedule.tilesKeys();
   StringRef rows = tilesKeys ? "key_tile" : "query_tile", columns = tilesKeys ? "query_tile" : "key_tile";
   if (schedule.getColumns() % 8 != 0 || schedule.getColumns() > mostColumns)
     return kernel.emitError() << "expected the schedule's " << columns << " to be a multiple of 8 up to " << mostColumns
@@ -58,8 +61,12 @@ namespace {
 struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTargetAttr> {
   SmallVector<ScheduleAttr> selectSchedules(Attribute target, KernelOpInterface kernel) const {
     auto cpu = cast<CpuTargetAttr>(target);
-    if (isa<BackwardOp>(kernel.getOperation()))
-      return {select(kernel, cpu, Program::Dq), select(kernel, cpu, Program::Dkdv)};
+    if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation())) {
+      SmallVector<ScheduleAttr> schedules{select(kernel, cpu, Program::Dq), select(kernel, cpu, Program::Dkdv)};
+      if (backward.getDSinks())
+        schedules.push_back(select(kernel, cpu, Program::Dsinks));
+      return schedules;
+    }
     return {select(kernel, cpu, Program::Forward)};
   }
   LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {

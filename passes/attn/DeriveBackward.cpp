@@ -138,7 +138,10 @@ void BackwardWriter::writeKernel(ForwardOp op) {
 
   OperationState state(op.getLoc(), BackwardOp::getOperationName());
   state.addOperands(operands);
-  for (Value tensor : {op.getQuery(), op.getKey(), op.getValue()})
+  SmallVector<Value> differentiated{op.getQuery(), op.getKey(), op.getValue()};
+  if (op.getSinks())
+    differentiated.push_back(op.getSinks());
+  for (Value tensor : differentiated)
     state.addTypes(tensor.getType());
   // A schedule is one of forward.
   for (NamedAttribute attribute : op->getAttrs())
@@ -151,7 +154,7 @@ void BackwardWriter::writeKernel(ForwardOp op) {
       op->getRegion(number).cloneInto(region, mapping);
   }
   Operation *written = builder.create(state);
-  for (auto [tensor, gradient] : llvm::zip(op->getOperands().take_front(tensors), written->getResults())) {
+  for (auto [tensor, gradient] : llvm::zip_equal(differentiated, written->getResults())) {
     results.push_back({gradient.getType(), "d_" + names.ofArgument(cast<BlockArgument>(tensor).getArgNumber())});
     returned.push_back(gradient);
   }

@@ -43,7 +43,7 @@ static ScheduleAttr getSchedule(MLIRContext *context, Program program, int64_t c
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                                     /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
                                     Staging::CpAsync, /*headroom=*/0);
-  bool tilesKeys = program == Program::Dkdv;
+  bool tilesKeys = program != Program::Dq;
   return ScheduleAttr::get(context, tilesKeys ? columns : rows, tilesKeys ? rows : columns, rows, pipeline,
                            /*heads=*/1, program);
 }
@@ -57,7 +57,12 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   const int64_t *columns = llvm::find_if(columnSteps, fits);
   if (columns == std::end(columnSteps))
     return {};
-  return {getSchedule(op.getContext(), Program::Dq, *columns), getSchedule(op.getContext(), Program::Dkdv, *columns)};
+  MLIRContext *context = op.getContext();
+  SmallVector<ScheduleAttr> schedules{getSchedule(context, Program::Dq, *columns),
+                                      getSchedule(context, Program::Dkdv, *columns)};
+  if (op.getDSinks())
+    schedules.push_back(getSchedule(context, Program::Dsinks, mostColumns));
+  return schedules;
 }
 
 LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {

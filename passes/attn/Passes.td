@@ -70,7 +70,7 @@ def AttnDeriveBackward : Pass<"attn-derive-backward", "::mlir::ModuleOp"> {
   let description = [{
     Replaces a function of `attn.forward` operations by one that computes the gradients of its tensors (S15). After the
     arguments that it has, it takes for each operation the saved results `out` and `lse`, `d_out`, and where the function
-    returns the LSE, `d_lse`; it returns `d_query`, `d_key` and `d_value`. Names are those of what they are gradients of,
+    returns the LSE, `d_lse`; it returns `d_query`, `d_key`, `d_value` and, with sinks, `d_sinks`. Names are those of what they are gradients of,
     after `d_`.
 
     Before:
