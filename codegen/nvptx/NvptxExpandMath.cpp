@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 #include <limits>
 
 namespace attnc::nvptx {
@@ -150,8 +151,12 @@ struct ExpandCoarseTanh : OpRewritePattern<math::TanhOp> {
     FloatAttr constant;
     if (auto product = x.getDefiningOp<arith::MulFOp>();
         product && matchPattern(product.getRhs(), m_Constant(&constant))) {
-      x = product.getLhs();
-      factor = static_cast<float>(2.0 * llvm::numbers::log2e * constant.getValueAsDouble());
+      auto both = static_cast<float>(2.0 * llvm::numbers::log2e * constant.getValueAsDouble());
+      // Infinity times a logit of 0 would be NaN.
+      if (std::isfinite(both)) {
+        x = product.getLhs();
+        factor = both;
+      }
     }
     b.replaceOp(op, buildTanhOfPower(s, s.exp2(s.mul(x, s.number(factor)))));
     return success();

@@ -90,6 +90,17 @@ func.func @coarse(%x: f32) -> f32 attributes {attnc.approximate_math} {
   return %a : f32
 }
 
+// With that of the exponent, a large factor would be infinite, and 0 times it NaN.
+// CHECK-LABEL: func @coarse_of_large_factor
+// CHECK-NOT: 0x7F800000
+// CHECK: return
+func.func @coarse_of_large_factor(%x: f32) -> f32 attributes {attnc.approximate_math} {
+  %c = arith.constant 2.0e38 : f32
+  %y = arith.mulf %x, %c : f32
+  %a = math.tanh %y {attn.error_of_one} : f32
+  return %a : f32
+}
+
 // Reciprocals need no branch for what their instruction cannot do; other quotients, and those of other kernels, are exact.
 // CHECK-LABEL: func @approximate_reciprocal
 // CHECK: arith.divf %{{.*}}, %arg0 fastmath<afn> : f32
