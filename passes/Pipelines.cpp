@@ -45,6 +45,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());
   simplify();
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileShareReciprocals());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSpecializeRoles());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFinishRows());
   simplify();

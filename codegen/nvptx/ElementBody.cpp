@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
 #include <limits>
@@ -23,20 +24,24 @@ static bool isNormal(double product) {
 
 /// Of how many exponentials one is left to multiply-add units. A tanh and an exponential an element keep the unit of
 /// functions busier than products keep the tensor cores, the more so the shorter the rows of keys are; but
-/// multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md). Beyond 2^127 they give
-/// anything, so weights that are only looked at afterwards (`tile.any`) are none of theirs.
+/// multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md). Where elements share
+/// reciprocals, they have products enough from 128 dims on. Beyond 2^127 they give anything, so weights that are only
+/// looked at afterwards (`tile.any`) are none of theirs.
 static int64_t chooseShare(tile::ProgramOp program) {
-  bool hasTanh = false, mayOverflow = false;
+  bool hasTanh = false, sharesReciprocals = false, mayOverflow = false;
   int64_t dims = 0;
   program.walk([&](Operation *op) {
     hasTanh |= isa<math::TanhOp>(op);
+    sharesReciprocals |= op->hasAttr(tile::sharedReciprocalAttrName);
     mayOverflow |= isa<tile::AnyOp>(op);
     if (auto start = dyn_cast<tile::StartOp>(op); start && start.getTransposed())
       dims = tile::getTileType(start.getA()).getDimSize(1);
   });
   if (!hasTanh || mayOverflow || dims == 0 || dims > 128)
     return 0;
-  return dims > 64 ? 4 : 8;
+  if (dims > 64)
+    return sharesReciprocals ? 0 : 4;
+  return 8;
 }
 
 ElementBody::ElementBody(EmitContext &context, int64_t threadRow, Block &body)
@@ -241,76 +246,124 @@ Value ElementBody::emitShifted(Operation &op, int64_t element) {
   return with(fragment->second.values[element], term);
 }
 
-SmallVector<Value> ElementBody::emit(int64_t element) {
-  llvm::DenseMap<Value, Value> values;
-  unsigned number = body.getNumArguments() - 2 - cols.size();
-  for (Value vector : cols)
-    values[body.getArgument(number++)] = context.columns.find(vector)->second[element / 4 * 2 + element % 2];
-  auto lookup = [&](Value value) {
-    Value &known = values[value];
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (known)
-      return known;
-    if (argument && argument.getOwner() == &body && argument.getArgNumber() < tiles.size())
-      return known = context.element(tiles[argument.getArgNumber()], element);
-    return known = at(*find(value), columnOf(element));
-  };
+ElementBody::Element::Element(ElementBody &parent, int64_t number) : number(number) {
+  unsigned argument = parent.body.getNumArguments() - 2 - parent.cols.size();
+  for (Value vector : parent.cols)
+    values[parent.body.getArgument(argument++)] =
+        parent.context.columns.find(vector)->second[number / 4 * 2 + number % 2];
+}
+
+/// What `value` is for an element.
+Value ElementBody::lookUp(Element &element, Value value) {
+  Value &known = element.values[value];
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (known)
+    return known;
+  if (argument && argument.getOwner() == &body && argument.getArgNumber() < tiles.size())
+    return known = context.element(tiles[argument.getArgNumber()], element.number);
+  return known = at(*find(value), columnOf(element.number));
+}
+
+/// Computes `inner` for an element.
+void ElementBody::compute(Operation &inner, Element &element) {
+  auto lookup = [&](Value value) { return lookUp(element, value); };
+  auto &values = element.values;
+  bool packs =
+      isa<arith::TruncFOp>(inner) && inner.getResult(0).hasOneUse() && *inner.user_begin() == body.getTerminator();
+  if (packs) {
+    Value wide = lookup(inner.getOperand(0));
+    values[inner.getResult(0)] = wide;
+    return;
+  }
+  if (Value shifted = emitShifted(inner, element.number)) {
+    values[inner.getResult(0)] = shifted;
+    return;
+  }
+  if (&inner == split) {
+    RowNumber term = *find(inner.getOperand(1));
+    int64_t sign = isa<arith::SubFOp>(inner) ? -1 : 1;
+    values[inner.getResult(0)] =
+        at({lookup(inner.getOperand(0)), term.factor ? sign * term.offset : 0, sign * term.step, term.factor},
+           columnOf(element.number));
+    return;
+  }
+  if (auto compare = dyn_cast<arith::CmpIOp>(inner))
+    if (std::optional<Value> condition = emitCompare(compare, columnOf(element.number))) {
+      values[compare.getResult()] = *condition;
+      return;
+    }
+  // (x * a) * b is x * (a * b) where results are narrow.
+  FloatAttr second, first;
+  if (auto product = dyn_cast<arith::MulFOp>(inner);
+      product && narrow && matchPattern(product.getRhs(), m_Constant(&second)))
+    if (auto before = product.getLhs().getDefiningOp<arith::MulFOp>();
+        before && before->getBlock() == &body && matchPattern(before.getRhs(), m_Constant(&first)) &&
+        values.contains(before.getResult()) && product.getType().isF32() &&
+        isNormal(first.getValueAsDouble() * second.getValueAsDouble())) {
+      float factor = first.getValue().convertToFloat() * second.getValue().convertToFloat();
+      values[inner.getResult(0)] = arith::MulFOp::create(ptx.b, ptx.loc, lookup(before.getLhs()), ptx.f32(factor));
+      return;
+    }
+  SmallVector<Value> results = context.cloneScalar(inner, lookup);
+  if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd &&
+      element.number / 4 * 2 % everyOnMultiplyAdd == 0 && element.number % 2 == 0)
+    results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
+  for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
+    values[from] = to;
+    // A product and a sum become one operation, which rounds once, where results are narrow. Elements of tiles are
+    // rounded before: a maximum that is taken from one has seen it as it is.
+    auto takesElement = [&] {
+      return llvm::any_of(inner.getOperands(), [&](Value operand) {
+        return llvm::is_contained(body.getArguments().take_front(tiles.size()), operand);
+      });
+    };
+    if (narrow && (isa<arith::MulFOp>(inner) || (isa<arith::AddFOp, arith::SubFOp>(inner) && !takesElement())))
+      to.getDefiningOp()->setAttr("fastmath",
+                                  arith::FastMathFlagsAttr::get(ptx.b.getContext(), arith::FastMathFlags::contract));
+  }
+}
+
+/// Computes `inner`, a function of one number, for all of `elements` as one vector.
+void ElementBody::computeTogether(Operation &inner, MutableArrayRef<Element> elements) {
+  auto operands = llvm::map_to_vector(elements, [&](Element &element) { return lookUp(element, inner.getOperand(0)); });
+  auto type = VectorType::get(static_cast<int64_t>(operands.size()), operands.front().getType());
+  OperationState state(ptx.loc, inner.getName());
+  state.addOperands(vector::FromElementsOp::create(ptx.b, ptx.loc, type, operands).getResult());
+  state.addTypes(type);
+  state.addAttributes(inner.getAttrs());
+  Value results = ptx.b.create(state)->getResult(0);
+  for (auto [number, element] : llvm::enumerate(elements))
+    element.values[inner.getResult(0)] =
+        vector::ExtractOp::create(ptx.b, ptx.loc, results, static_cast<int64_t>(number));
+}
+
+/// How many elements an operation wants to be computed together.
+static int64_t countTogether(Operation &op) {
+  auto count = op.getAttrOfType<IntegerAttr>(tile::sharedReciprocalAttrName);
+  return count ? count.getInt() : 1;
+}
+
+int64_t ElementBody::getGroup() const {
+  int64_t group = 1;
+  for (Operation &inner : body.without_terminator())
+    group = std::max(group, countTogether(inner));
+  return group;
+}
+
+SmallVector<SmallVector<Value>> ElementBody::emit(ArrayRef<int64_t> elements) {
+  auto states = llvm::map_to_vector(elements, [&](int64_t element) { return Element(*this, element); });
   for (Operation &inner : body.without_terminator()) {
     if (numbers.contains(inner.getResult(0)))
       continue;
-    bool packs =
-        isa<arith::TruncFOp>(inner) && inner.getResult(0).hasOneUse() && *inner.user_begin() == body.getTerminator();
-    if (packs) {
-      Value wide = lookup(inner.getOperand(0));
-      values[inner.getResult(0)] = wide;
+    if (elements.size() > 1 && countTogether(inner) > 1) {
+      computeTogether(inner, states);
       continue;
     }
-    if (Value shifted = emitShifted(inner, element)) {
-      values[inner.getResult(0)] = shifted;
-      continue;
-    }
-    if (&inner == split) {
-      RowNumber term = *find(inner.getOperand(1));
-      int64_t sign = isa<arith::SubFOp>(inner) ? -1 : 1;
-      values[inner.getResult(0)] =
-          at({lookup(inner.getOperand(0)), term.factor ? sign * term.offset : 0, sign * term.step, term.factor},
-             columnOf(element));
-      continue;
-    }
-    if (auto compare = dyn_cast<arith::CmpIOp>(inner))
-      if (std::optional<Value> condition = emitCompare(compare, columnOf(element))) {
-        values[compare.getResult()] = *condition;
-        continue;
-      }
-    // (x * a) * b is x * (a * b) where results are narrow.
-    FloatAttr second, first;
-    if (auto product = dyn_cast<arith::MulFOp>(inner);
-        product && narrow && matchPattern(product.getRhs(), m_Constant(&second)))
-      if (auto before = product.getLhs().getDefiningOp<arith::MulFOp>();
-          before && before->getBlock() == &body && matchPattern(before.getRhs(), m_Constant(&first)) &&
-          values.contains(before.getResult()) && product.getType().isF32() &&
-          isNormal(first.getValueAsDouble() * second.getValueAsDouble())) {
-        float factor = first.getValue().convertToFloat() * second.getValue().convertToFloat();
-        values[inner.getResult(0)] = arith::MulFOp::create(ptx.b, ptx.loc, lookup(before.getLhs()), ptx.f32(factor));
-        continue;
-      }
-    SmallVector<Value> results = context.cloneScalar(inner, lookup);
-    if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd &&
-        element / 4 * 2 % everyOnMultiplyAdd == 0 && element % 2 == 0)
-      results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
-    for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
-      values[from] = to;
-      // A product and a sum become one operation, which rounds once, where results are narrow. Elements of tiles are
-      // rounded before: a maximum that is taken from one has seen it as it is.
-      auto takesElement = [&] {
-        return llvm::any_of(inner.getOperands(), [&](Value operand) {
-          return llvm::is_contained(body.getArguments().take_front(tiles.size()), operand);
-        });
-      };
-      if (narrow && (isa<arith::MulFOp>(inner) || (isa<arith::AddFOp, arith::SubFOp>(inner) && !takesElement())))
-        to.getDefiningOp()->setAttr("fastmath",
-                                    arith::FastMathFlagsAttr::get(ptx.b.getContext(), arith::FastMathFlags::contract));
-    }
+    for (Element &element : states)
+      compute(inner, element);
   }
-  return llvm::map_to_vector(body.getTerminator()->getOperands(), lookup);
+  return llvm::map_to_vector(states, [&](Element &element) {
+    return llvm::map_to_vector(body.getTerminator()->getOperands(),
+                               [&](Value value) { return lookUp(element, value); });
+  });
 }

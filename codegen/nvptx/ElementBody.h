@@ -44,9 +44,13 @@ public:
     start(mask.getGroup(), mask.getTiles(), mask.getRows(), mask.getCols(), mask.getI(), mask.getJ());
   }
 
-  /// Emits what the region yields for one element. A value that ends in a truncation is given wide: pairs are packed
-  /// together.
-  llvm::SmallVector<mlir::Value> emit(int64_t element);
+  /// How many elements of the row some operation of the region wants to compute together: a power of two, mostly 1.
+  int64_t getGroup() const;
+
+  /// Emits what the region yields for some elements of the row, operation by operation. A value that ends in a
+  /// truncation is given wide: pairs are packed together.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> emit(llvm::ArrayRef<int64_t> elements);
+  llvm::SmallVector<mlir::Value> emit(int64_t element) { return emit(llvm::ArrayRef(element)).front(); }
 
   /// Where the region yields a sum of something and a number linear in the column, leaves out of it from now on what is
   /// the same for the whole row, and returns that; else nothing.
@@ -78,7 +82,18 @@ private:
   std::optional<mlir::Value> emitRange(mlir::arith::CmpIOp compare, int64_t word);
   mlir::Value bitsBelow(mlir::Value column, int64_t word);
 
+  /// An element, and what values of the region are for it.
+  struct Element {
+    Element(ElementBody &parent, int64_t number);
+
+    int64_t number;
+    llvm::DenseMap<mlir::Value, mlir::Value> values;
+  };
+
   // Elements.
+  mlir::Value lookUp(Element &element, mlir::Value value);
+  void compute(mlir::Operation &inner, Element &element);
+  void computeTogether(mlir::Operation &inner, llvm::MutableArrayRef<Element> elements);
   mlir::Value at(const RowNumber &number, int64_t column);
   mlir::Value emitShifted(mlir::Operation &op, int64_t element);
 

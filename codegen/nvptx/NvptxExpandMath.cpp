@@ -7,6 +7,7 @@
 
 #include "codegen/nvptx/Passes.h"
 #include "dialect/attn/AttnAttrs.h"
+#include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -49,6 +50,8 @@ struct ScalarBuilder {
   Value instruction(StringRef name, Value x) {
     return LLVM::CallIntrinsicOp::create(b, loc, b.getF32Type(), b.getStringAttr(name), ValueRange{x}).getResult(0);
   }
+  /// `x` between 0 and 1, and 0 for NaN: no instruction of its own for a sum (PTX ISA 9.7.3, `.sat`).
+  Value saturate(Value x) { return instruction("llvm.nvvm.saturate.f", x); }
   /// 2^x. Below -126 the result is 0.
   Value exp2(Value x) { return instruction("llvm.nvvm.ex2.approx.ftz.f32", x); }
   /// 2^f for |f| <= 1/2 by a polynomial of degree 6, interpolated at Chebyshev nodes with the constant term held at 1
@@ -136,6 +139,22 @@ Value buildTanh(ScalarBuilder &s, Value x, bool approximate) {
   return s.select(arith::CmpFPredicate::OLT, magnitude, s.number(0.55f), small, large);
 }
 
+/// 2^(x 2 log2(e)), which is e^2x. One factor serves where `x` is a product with a constant.
+Value buildPowerOfTwice(ScalarBuilder &s, Value x) {
+  float factor = 2 * log2e;
+  FloatAttr constant;
+  if (auto product = x.getDefiningOp<arith::MulFOp>();
+      product && matchPattern(product.getRhs(), m_Constant(&constant))) {
+    auto both = static_cast<float>(2.0 * llvm::numbers::log2e * constant.getValueAsDouble());
+    // Infinity times a logit of 0 would be NaN.
+    if (std::isfinite(both)) {
+      x = product.getLhs();
+      factor = both;
+    }
+  }
+  return s.exp2(s.mul(x, s.number(factor)));
+}
+
 /// tanh x where an error of 2^-22 of 1 will do, be the result as small as it may: 1 - 2 / (2^(x 2 log2(e)) + 1), where
 /// powers that overflow or vanish give 1 and -1.
 struct ExpandCoarseTanh : OpRewritePattern<math::TanhOp> {
@@ -145,21 +164,108 @@ struct ExpandCoarseTanh : OpRewritePattern<math::TanhOp> {
     if (!op->hasAttr(attn::errorOfOneAttrName) || mayApproximate(op) || !op.getType().isF32() || !hasNarrowResults(op))
       return failure();
     ScalarBuilder s(b, op.getLoc());
-    Value x = op.getOperand();
-    float factor = 2 * log2e;
-    // One factor serves where the operand is a product with a constant.
-    FloatAttr constant;
-    if (auto product = x.getDefiningOp<arith::MulFOp>();
-        product && matchPattern(product.getRhs(), m_Constant(&constant))) {
-      auto both = static_cast<float>(2.0 * llvm::numbers::log2e * constant.getValueAsDouble());
-      // Infinity times a logit of 0 would be NaN.
-      if (std::isfinite(both)) {
-        x = product.getLhs();
-        factor = both;
-      }
-    }
-    b.replaceOp(op, buildTanhOfPower(s, s.exp2(s.mul(x, s.number(factor)))));
+    b.replaceOp(op, buildTanhOfPower(s, buildPowerOfTwice(s, op.getOperand())));
     return success();
+  }
+};
+
+/// The reciprocals of several numbers by one, that of their product: times all other numbers, it is that of each
+/// (Montgomery's trick).
+class SharedReciprocal {
+public:
+  /// There is a power of two of `numbers`, from 2 on.
+  SharedReciprocal(ScalarBuilder &s, ArrayRef<Value> numbers) : s(s) {
+    products.emplace_back(numbers);
+    while (products.back().size() > 1) {
+      ArrayRef<Value> last = products.back();
+      SmallVector<Value> next;
+      for (size_t n = 0; n < last.size(); n += 2)
+        next.push_back(s.mul(last[n], last[n + 1]));
+      products.push_back(std::move(next));
+    }
+  }
+
+  Value getProduct() const { return products.back().front(); }
+
+  /// For each number two factors, whose product is as many times its reciprocal as `reciprocal` is that of the product.
+  SmallVector<std::pair<Value, Value>> split(Value reciprocal) {
+    SmallVector<Value> inverses = {reciprocal};
+    for (ArrayRef<Value> level : llvm::reverse(ArrayRef(products).drop_front().drop_back())) {
+      SmallVector<Value> next;
+      for (size_t n = 0; n < level.size(); ++n)
+        next.push_back(s.mul(inverses[n / 2], level[n ^ 1]));
+      inverses = std::move(next);
+    }
+    SmallVector<std::pair<Value, Value>> factors;
+    for (size_t n = 0; n < products.front().size(); ++n)
+      factors.emplace_back(inverses[n / 2], products.front()[n ^ 1]);
+    return factors;
+  }
+
+private:
+  ScalarBuilder &s;
+  SmallVector<SmallVector<Value>> products; ///< of one number, of two, of four, ...
+};
+
+/// The same for elements that share a reciprocal. No product of divisors may overflow or vanish, since infinity times 0
+/// would be what a neighbour gets: divisors are 2^-24 times 2^(x 2 log2(e)) + 1, and saturate at 1, which costs nothing
+/// with a sum. There tanh x is 1 but for 2^-23. NaN saturates to 0: the reciprocal is infinite, and all other elements
+/// are NaN.
+///
+/// A product with a constant and a sum that each element goes into take that of 1 - 2 / (...) in.
+struct ExpandSharedTanh : OpRewritePattern<math::TanhOp> {
+  ExpandSharedTanh(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/3) {}
+
+  LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &b) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    auto operands = op.getOperand().getDefiningOp<vector::FromElementsOp>();
+    if (!op->hasAttr(tile::sharedReciprocalAttrName) || !operands || !type.getElementType().isF32() ||
+        !hasNarrowResults(op) || !llvm::all_of(op->getUsers(), llvm::IsaPred<vector::ExtractOp>))
+      return failure();
+    constexpr float unit = 0x1p-24f;
+    ScalarBuilder s(b, op.getLoc());
+    auto divisors = llvm::map_to_vector(operands.getElements(), [&](Value x) {
+      return s.saturate(s.fma(buildPowerOfTwice(s, x), s.number(unit), s.number(unit)));
+    });
+    SharedReciprocal shared(s, divisors);
+    Value reciprocal = s.instruction("llvm.nvvm.rcp.approx.ftz.f", shared.getProduct());
+    std::optional<float> factor = findFactor(op);
+    auto factors = shared.split(s.mul(reciprocal, s.number(-2 * unit * factor.value_or(1))));
+    SmallVector<Operation *> users(op->getUsers());
+    for (Operation *user : users) {
+      auto [left, right] = factors[cast<vector::ExtractOp>(user).getStaticPosition().front()];
+      auto linear = factor ? cast<math::FmaOp>(*user->user_begin()) : math::FmaOp();
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(linear ? linear : user);
+      if (!linear) {
+        b.replaceOp(user, s.fma(left, right, s.number(1)));
+        continue;
+      }
+      FloatAttr summand;
+      Value sum = matchPattern(linear.getC(), m_Constant(&summand))
+                      ? s.number(*factor + summand.getValue().convertToFloat())
+                      : s.add(s.number(*factor), linear.getC());
+      b.replaceOp(linear, s.fma(left, right, sum));
+      b.eraseOp(user);
+    }
+    b.eraseOp(op);
+    if (operands->use_empty())
+      b.eraseOp(operands);
+    return success();
+  }
+
+  /// The factor of the product and sum that each element goes into, if that is all they do; else nothing.
+  static std::optional<float> findFactor(math::TanhOp op) {
+    std::optional<float> factor;
+    for (Operation *element : op->getUsers()) {
+      auto linear = element->hasOneUse() ? dyn_cast<math::FmaOp>(*element->user_begin()) : math::FmaOp();
+      FloatAttr constant;
+      if (!linear || linear.getA() != element->getResult(0) || !matchPattern(linear.getB(), m_Constant(&constant)) ||
+          constant.getValue().convertToFloat() != factor.value_or(constant.getValue().convertToFloat()))
+        return std::nullopt;
+      factor = constant.getValue().convertToFloat();
+    }
+    return factor;
   }
 };
 
@@ -308,9 +414,9 @@ struct NvptxExpandMath : nvptx::impl::NvptxExpandMathBase<NvptxExpandMath> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ApproximateReciprocal, ExpandDivision<arith::DivUIOp>, ExpandDivision<arith::RemUIOp>>(&getContext());
-    patterns.add<ExpandCoarseTanh, ExpandOnMultiplyAdd, Expand<math::Exp2Op, buildExp2>, Expand<math::ExpOp, buildExp>,
-                 Expand<math::TanhOp, buildTanh>, Expand<math::RsqrtOp, buildRsqrt>, Expand<math::LogOp, buildLog>,
-                 Expand<math::Log2Op, buildLog2>>(&getContext());
+    patterns.add<ExpandCoarseTanh, ExpandSharedTanh, ExpandOnMultiplyAdd, Expand<math::Exp2Op, buildExp2>,
+                 Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>, Expand<math::RsqrtOp, buildRsqrt>,
+                 Expand<math::LogOp, buildLog>, Expand<math::Log2Op, buildLog2>>(&getContext());
     // What 16-bit floats have instructions for stays in them.
     populateMathF32ExpansionPatterns(patterns, [](StringRef name) {
       return name != math::AbsFOp::getOperationName() && name != math::FmaOp::getOperationName() &&

@@ -33,7 +33,7 @@ def NvptxExpandMath : Pass<"nvptx-expand-math"> {
     |---|---|---|
     | `exp2` | `ex2.approx.ftz`: 2 ulp | the same |
     | `exp` | 2 ulp | relative error `(2 + abs(x)) * 2^-23` |
-    | `tanh` | 2 ulp; with `attn.error_of_one` absolute error 2^-22 | `tanh.approx`: relative error 2^-11 |
+    | `tanh` | 2 ulp; with `attn.error_of_one` absolute error 2^-22, or 2^-20 with `tile.shared_reciprocal` | `tanh.approx`: relative error 2^-11 |
     | `log`, `log2` | polynomial | `lg2.approx.ftz`: absolute error 2^-22 between 1/2 and 2, else relative |
     | `rsqrt` | `rsqrt.approx`: 2 ulp | the same |
     | `1 / x` | exact | `rcp.approx`: 1 ulp |

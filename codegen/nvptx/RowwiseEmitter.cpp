@@ -61,12 +61,7 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
       context.tiles[map.getResult(0)].shifts[threadRow] = shift;
     }
   }
-  // The two elements of a pair are in one row.
-  for (int64_t element = 0; element < elements; element += 2) {
-    if (!llvm::is_contained(threadRows, threadRowOf(element)))
-      continue;
-    ElementBody &body = *bodies[threadRowOf(element)];
-    SmallVector<Value> low = body.emit(element), high = body.emit(element + 1);
+  auto store = [&](int64_t element, ValueRange low, ValueRange high) {
     for (auto [number, result] : llvm::enumerate(map.getResults())) {
       Fragment &fragment = context.tiles[result];
       if (!fragment.packed) {
@@ -82,6 +77,29 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
       };
       fragment.values[element / 2] = ptx.pack(type, widen(low[number]), widen(high[number]));
     }
+  };
+  // The two elements of a pair are in one row.
+  int64_t group = bodies[threadRows.front()]->getGroup();
+  SmallVector<SmallVector<int64_t>> gathered(rowsOfThread);
+  for (int64_t element = 0; element < elements; element += 2) {
+    int64_t threadRow = threadRowOf(element);
+    if (!llvm::is_contained(threadRows, threadRow))
+      continue;
+    ElementBody &body = *bodies[threadRow];
+    if (group == 1) {
+      SmallVector<Value> low = body.emit(element), high = body.emit(element + 1);
+      store(element, low, high);
+      continue;
+    }
+    SmallVector<int64_t> &waiting = gathered[threadRow];
+    waiting.append({element, element + 1});
+    bool isLast = element + 2 * rowsOfThread >= elements;
+    if (static_cast<int64_t>(waiting.size()) < group && !isLast)
+      continue;
+    auto values = body.emit(waiting);
+    for (size_t n = 0; n < waiting.size(); n += 2)
+      store(waiting[n], values[n], values[n + 1]);
+    waiting.clear();
   }
 }
 

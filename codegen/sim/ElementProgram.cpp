@@ -3,8 +3,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/ElementProgram.h"
+#include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace attnc;
@@ -17,6 +20,23 @@ bool sim::readElement(const attn::HostArray &view, ArrayRef<int64_t> indices, Nu
       return false;
   result = loadNumber(*attn::getElementKind(view.elementType), view.data, view.offset(indices));
   return true;
+}
+
+/// Makes NaN of all elements of a row that share a reciprocal with NaN, of `count` each. Of each eight columns a thread
+/// has two neighbours, and shares among its own.
+static void spreadNaN(Number *row, int64_t columns, int64_t count) {
+  constexpr int64_t columnsOfGroup = 8, columnsOfThread = 2;
+  int64_t span = count / columnsOfThread * columnsOfGroup;
+  for (int64_t first = 0; first < columns; first += span)
+    for (int64_t thread = 0; thread < columnsOfGroup; thread += columnsOfThread) {
+      SmallVector<Number *, 8> elements;
+      for (int64_t group = first; group < std::min(first + span, columns); group += columnsOfGroup)
+        for (int64_t n = 0; n < columnsOfThread; ++n)
+          elements.push_back(row + group + thread + n);
+      if (llvm::any_of(elements, [](const Number *element) { return std::isnan(element->f); }))
+        for (Number *element : elements)
+          element->f = std::numeric_limits<double>::quiet_NaN();
+    }
 }
 
 LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Value)> numberOf) {
@@ -54,6 +74,8 @@ LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Val
     } else if (!line.element.compile(&op)) {
       return op.emitOpError("has no meaning in the simulator");
     }
+    if (auto sharing = op.getAttrOfType<IntegerAttr>(tile::sharedReciprocalAttrName))
+      line.sharing = sharing.getInt();
     for (Value operand : operands)
       line.operands.push_back(lookUp(operand));
     for (Value result : op.getResults())
@@ -85,6 +107,8 @@ Operation *ElementProgram::run(Registers &registers, llvm::function_ref<const at
       results.push_back(registers.at(number));
     if (line.view < 0) {
       line.element.run(operands, results, registers.columns);
+      if (line.sharing > 1)
+        spreadNaN(results[0], registers.columns, line.sharing);
       continue;
     }
     const attn::HostArray &view = viewOf(line.view);

@@ -49,7 +49,8 @@ private:
   struct Line {
     mlir::Operation *op;
     ElementOp element;
-    int view = -1; ///< of a load, or of a size
+    int view = -1;       ///< of a load, or of a size
+    int64_t sharing = 1; ///< elements that share a reciprocal
     llvm::SmallVector<int, 3> operands;
     llvm::SmallVector<int, 2> results;
   };

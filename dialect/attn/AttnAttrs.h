@@ -16,7 +16,8 @@ namespace attnc::attn {
 /// Name of the module attribute that carries the target, which has `TargetInterface`.
 inline constexpr llvm::StringLiteral targetAttrName = "attn.target";
 
-/// Marks a function in a score region whose error may be 2^-22 of 1, not of its result: no more of it reaches the LSE.
+/// Marks a function in a score region whose error may be one of 1, not of its result: 2^-22, or 2^-20 where that does
+/// not reach the score too often. An f64: how many times it does.
 inline constexpr llvm::StringLiteral errorOfOneAttrName = "attn.error_of_one";
 
 /// `most_queries` of a schedule for any number of queries.

@@ -39,6 +39,10 @@ inline constexpr llvm::StringLiteral launchAttrName = "tile.launch";
 /// Marks a power whose exponent is known not to be positive: it needs no upper limit.
 inline constexpr llvm::StringLiteral nonpositiveAttrName = "tile.nonpositive";
 
+/// On a `math.tanh` in a `tile.map`: how many elements of a row, next to each other in a thread's part of it
+/// (`codegen/nvptx/EmitContext.h`), share one reciprocal. An i64. If one of them is NaN, so may the others be.
+inline constexpr llvm::StringLiteral sharedReciprocalAttrName = "tile.shared_reciprocal";
+
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.
 struct RowGroup {

@@ -53,7 +53,7 @@ def AttnExpandFunctions : Pass<"attn-expand-functions"> {
 
     What targets may approximate gets the flag `afn`: in the score region where inputs have 16 bits, `exp`, `log`, `log2`,
     and where the kernel has no LSE, `tanh`. Where it has one, and no more than 128 times the error of a `tanh` reaches
-    it, `attn.error_of_one` allows an error of 2^-22 of 1.
+    it, `attn.error_of_one` allows an error of 2^-22 of 1, and says how many times it reaches the LSE.
 
     Before: `%y = math.clampf %x to [%low, %high] : f32`. After:
 

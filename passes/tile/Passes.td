@@ -158,6 +158,23 @@ def TileAllocateShared : Pass<"tile-allocate-shared", "::attnc::tile::ProgramOp"
   }];
 }
 
+def TileShareReciprocals : Pass<"tile-share-reciprocals", "::attnc::tile::ProgramOp"> {
+  let summary = "Lets elements of a row share the reciprocal in their tanh";
+  let description = [{
+    For programs with a `pipeline`, after `tile-split-ranges`: a `math.tanh` with `attn.error_of_one` becomes a power and a
+    reciprocal. The reciprocals of several elements need one operation of the unit of functions, and a few products:
+    `tile.shared_reciprocal` says of how many. NaN in one of them then is NaN in others, so they are of one row, and of
+    a map whose NaN would be in all results of the row anyway: no mask comes after it, as in full stretches.
+
+    Example:
+
+    ```mlir
+    %t = math.tanh %x {attn.error_of_one = 50.0 : f64, tile.shared_reciprocal = 4 : i64} : f32
+    ```
+  }];
+  let statistics = [Statistic<"numShared", "shared", "Functions whose elements share reciprocals">];
+}
+
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
   let summary = "Splits loops over keys into masked and unmasked ranges";
   let description = [{

@@ -122,6 +122,28 @@ TEST_P(NonFinite, OfKeysReachesWhoKeepsThem) {
       }
 }
 
+/// Under a soft cap, elements of a row may share a reciprocal: with none that the mask drops.
+TEST_P(NonFinite, OfKeysReachesWhoKeepsThemUnderASoftCap) {
+  Spec capped;
+  capped.score = "%x = attn.softcap %s, 50.0";
+  capped.mask = "%keep = attn.causal %i, %j";
+  constexpr int64_t size = 400, key = 170;
+  ASSERT_NO_FATAL_FAILURE(open(capped, shaped("B=1,Sq=400,Sk=400")));
+  spoil("k", /*batch=*/0, key, /*head=*/1, notANumber);
+  std::vector<Tensor> got = run(inputs);
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t h = 0; h < 4; ++h) {
+      bool isReached = h >= 2 && i >= key;
+      double lse = got[1].loadLinear(h * size + i);
+      ASSERT_TRUE(isReached ? std::isnan(lse) : agree(clean[1].loadLinear(h * size + i), lse)) << i << ", " << h;
+      for (int64_t n = (i * 4 + h) * 64; n < (i * 4 + h + 1) * 64; ++n) {
+        double value = got[0].loadLinear(n);
+        ASSERT_TRUE(isReached ? std::isnan(value) : agree(clean[0].loadLinear(n), value))
+            << i << ", " << h << ": " << value;
+      }
+    }
+}
+
 /// Values reach their own column, in queries of their sequence on their key head, kept or not.
 TEST_P(NonFinite, OfValuesReachesItsColumn) {
   Spec masked;

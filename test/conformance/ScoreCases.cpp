@@ -114,6 +114,16 @@ static void addBiases(Adder &add) {
                                         causal));
   // In f32 the factor would show in which order products are summed.
   add.last().dtypes = {"bf16", "f16"};
+  // Some elements of each row are far past the cap, as infinity is: others share a reciprocal with them.
+  add("S4_softcap_of_far_and_near", scored({}, R"(%first = arith.constant 13 : index
+      %one = arith.constant 30 : index
+      %isFar = arith.cmpi slt, %j, %first : index
+      %isInfinite = arith.cmpi eq, %j, %one : index
+      %infinity = arith.constant 0x7F800000 : f32
+      %far = arith.constant -1.0e30 : f32
+      %n = arith.select %isFar, %far, %s : f32
+      %y = arith.select %isInfinite, %infinity, %n : f32
+      %x = attn.softcap %y, 5.0)"));
   add("S4_softcap_of_some_heads", scored({"cap: f32"}, R"(%none = arith.constant 0x7F800000 : f32
       %one = arith.constant 1 : index
       %some = arith.cmpi slt, %h, %one : index

@@ -86,7 +86,7 @@ func.func @exact(%x: f32) -> (f32, f32) attributes {attnc.approximate_math} {
 func.func @coarse(%x: f32) -> f32 attributes {attnc.approximate_math} {
   %c = arith.constant 0.02 : f32
   %y = arith.mulf %x, %c : f32
-  %a = math.tanh %y {attn.error_of_one} : f32
+  %a = math.tanh %y {attn.error_of_one = 50.0 : f64} : f32
   return %a : f32
 }
 
@@ -97,8 +97,67 @@ func.func @coarse(%x: f32) -> f32 attributes {attnc.approximate_math} {
 func.func @coarse_of_large_factor(%x: f32) -> f32 attributes {attnc.approximate_math} {
   %c = arith.constant 2.0e38 : f32
   %y = arith.mulf %x, %c : f32
-  %a = math.tanh %y {attn.error_of_one} : f32
+  %a = math.tanh %y {attn.error_of_one = 50.0 : f64} : f32
   return %a : f32
+}
+
+// Several elements share a reciprocal: that of the product of their divisors, which saturate, so that it stays finite.
+// What is -2^-23 times it, and the factor of the users, goes from there to pairs, and from pairs to elements, into the product and sum that come
+// after.
+// CHECK-LABEL: func @shared
+// CHECK: %[[F0:.*]] = math.fma %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: %[[D0:.*]] = llvm.call_intrinsic "llvm.nvvm.saturate.f"(%[[F0]])
+// CHECK: %[[D1:.*]] = llvm.call_intrinsic "llvm.nvvm.saturate.f"
+// CHECK: %[[D2:.*]] = llvm.call_intrinsic "llvm.nvvm.saturate.f"
+// CHECK: %[[D3:.*]] = llvm.call_intrinsic "llvm.nvvm.saturate.f"
+// CHECK: %[[P0:.*]] = arith.mulf %[[D0]], %[[D1]]
+// CHECK: %[[P1:.*]] = arith.mulf %[[D2]], %[[D3]]
+// CHECK: %[[P:.*]] = arith.mulf %[[P0]], %[[P1]]
+// CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[P]])
+// CHECK-NEXT: %[[SCALE:.*]] = arith.constant -8.58306884E-6 : f32
+// CHECK-NEXT: %[[S:.*]] = arith.mulf %[[R]], %[[SCALE]]
+// CHECK-NEXT: %[[R0:.*]] = arith.mulf %[[S]], %[[P1]]
+// CHECK-NEXT: %[[R1:.*]] = arith.mulf %[[S]], %[[P0]]
+// CHECK-NOT: rcp
+// CHECK: %[[SUM:.*]] = arith.constant 1.000000e+01 : f32
+// CHECK-NEXT: %[[E0:.*]] = math.fma %[[R0]], %[[D1]], %[[SUM]]
+// CHECK: %[[E1:.*]] = math.fma %[[R0]], %[[D0]],
+// CHECK: %[[E2:.*]] = math.fma %[[R1]], %[[D3]],
+// CHECK: arith.addf %{{.*}}, %arg4
+// CHECK-NEXT: %[[E3:.*]] = math.fma %[[R1]], %[[D2]],
+// CHECK: return %[[E0]], %[[E1]], %[[E2]], %[[E3]]
+func.func @shared(%x: f32, %y: f32, %z: f32, %w: f32, %row: f32) -> (f32, f32, f32, f32)
+    attributes {attnc.approximate_math} {
+  %v = vector.from_elements %x, %y, %z, %w : vector<4xf32>
+  %t = math.tanh %v {attn.error_of_one = 50.0 : f64, tile.shared_reciprocal = 4 : i64} : vector<4xf32>
+  %factor = arith.constant 72.0 : f32
+  %sum = arith.constant -62.0 : f32
+  %t0 = vector.extract %t[0] : f32 from vector<4xf32>
+  %t1 = vector.extract %t[1] : f32 from vector<4xf32>
+  %t2 = vector.extract %t[2] : f32 from vector<4xf32>
+  %t3 = vector.extract %t[3] : f32 from vector<4xf32>
+  %e0 = math.fma %t0, %factor, %sum : f32
+  %e1 = math.fma %t1, %factor, %sum : f32
+  %e2 = math.fma %t2, %factor, %sum : f32
+  %e3 = math.fma %t3, %factor, %row : f32
+  return %e0, %e1, %e2, %e3 : f32, f32, f32, f32
+}
+
+// Whatever else reads an element reads tanh.
+// CHECK-LABEL: func @shared_of_two
+// CHECK-COUNT-1: llvm.nvvm.rcp.approx.ftz.f
+// CHECK: arith.constant -1.1920929E-7 : f32
+// CHECK: %[[T0:.*]] = math.fma %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK: %[[T1:.*]] = math.fma %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK: math.fma %[[T0]], %arg2, %arg2
+// CHECK: return %{{.*}}, %[[T1]]
+func.func @shared_of_two(%x: f32, %y: f32, %factor: f32) -> (f32, f32) attributes {attnc.approximate_math} {
+  %v = vector.from_elements %x, %y : vector<2xf32>
+  %t = math.tanh %v {attn.error_of_one = 50.0 : f64, tile.shared_reciprocal = 4 : i64} : vector<2xf32>
+  %t0 = vector.extract %t[0] : f32 from vector<2xf32>
+  %t1 = vector.extract %t[1] : f32 from vector<2xf32>
+  %e0 = math.fma %t0, %factor, %factor : f32
+  return %e0, %t1 : f32, f32
 }
 
 // Reciprocals need no branch for what their instruction cannot do; other quotients, and those of other kernels, are exact.

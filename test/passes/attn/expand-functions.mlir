@@ -69,9 +69,9 @@ func.func @logarithms(%q: !t, %k: !t, %v: !t) -> !t {
 // CHECK: math.exp %{{[^ ]*}} : f32
 // CHECK-LABEL: func @with_lse
 // CHECK: math.exp %{{.*}} fastmath<afn> : f32
-// CHECK: math.tanh %{{[^ ]*}} {attn.error_of_one} : f32
+// CHECK: math.tanh %{{[^ ]*}} {attn.error_of_one = 1.000000e+00 : f64} : f32
 // CHECK-LABEL: func @capped
-// CHECK: math.tanh %{{[^ ]*}} {attn.error_of_one} : f32
+// CHECK: math.tanh %{{[^ ]*}} {attn.error_of_one = 5.000000e+01 : f64} : f32
 // CHECK: math.tanh %{{[^ ]*}} : f32
 // CHECK-LABEL: func @of_f32
 // CHECK: math.exp %{{[^ ]*}} : f32
