@@ -199,8 +199,7 @@ Value ElementBody::at(const RowNumber &number, int64_t column) {
     value = ptx.add(value, static_cast<int32_t>(distance)); // the sum fits, whatever its parts do
   if (!number.magnitude)
     return value;
-  return isFloat ? math::AbsFOp::create(b, ptx.loc, value).getResult()
-                 : math::AbsIOp::create(b, ptx.loc, value).getResult();
+  return isFloat ? math::AbsFOp::create(b, ptx.loc, value).getResult() : ptx.magnitude(value);
 }
 
 Value ElementBody::splitShift() {

@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/EmitContext.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -141,6 +142,9 @@ SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Va
       return {arith::ExtUIOp::create(b, ptx.loc, type, value)};
     return {arith::ExtSIOp::create(b, ptx.loc, type, value)};
   }
+  // An index whose magnitude does not fit 32 bits has 64 (attn-legalize-index).
+  if (isa<math::AbsIOp>(op) && op.getResult(0).getType().isIndex())
+    return {ptx.magnitude(lookup(op.getOperand(0)))};
   OperationState state(ptx.loc, op.getName());
   for (Value operand : op.getOperands())
     state.operands.push_back(lookup(operand));

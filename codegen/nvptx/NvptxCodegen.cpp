@@ -6,6 +6,7 @@
 #include "codegen/llvm/Guard.h"
 #include "codegen/llvm/LlvmModule.h"
 #include "codegen/nvptx/BitMasks.h"
+#include "codegen/nvptx/Magnitudes.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ShortIntegers.h"
 #include "mlir/Conversion/Passes.h"
@@ -132,6 +133,8 @@ static void optimize(LlvmModule &translated) {
   for (llvm::Function &function : *translated.module)
     if (!function.isDeclaration())
       passes.run(function, analyses.functions);
+  // Magnitudes of short integers in 32 bits are no less than 0.
+  nvptx::defineMagnitudes(*translated.module);
   nvptx::widenShortIntegers(*translated.module);
   nvptx::defineBitMasks(*translated.module);
 }

@@ -28,6 +28,8 @@ Value Ptx::shiftOnes(Value bits) {
 Value Ptx::testBit(Value x, int64_t bit) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bitAnd(x, int64_t(1) << bit), i32(0));
 }
+Value Ptx::magnitude(Value x) { return LLVM::AbsOp::create(b, loc, x.getType(), x, /*is_int_min_poison=*/true); }
+
 Value Ptx::equal(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, i32(y)); }
 Value Ptx::less(Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
 Value Ptx::select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }

@@ -42,6 +42,8 @@ public:
   mlir::Value shiftOnes(mlir::Value bits);
   /// Whether one bit of an i32 is set.
   mlir::Value testBit(mlir::Value x, int64_t bit);
+  /// The magnitude of an i32 that is not the least.
+  mlir::Value magnitude(mlir::Value x);
   mlir::Value equal(mlir::Value x, int64_t y);
   mlir::Value less(mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);

@@ -116,6 +116,19 @@ static void addUserMasks(std::vector<Case> &cases, Extent extent) {
       %keep = arith.ori %before, %behind : i1)"}};
   for (auto [name, mask] : masks)
     cases.push_back({std::string("S3_user_") + name, masked(mask), standardTrials(extent)});
+  // The magnitude of the least integer is itself, and below 0.
+  cases.push_back({"S3_user_least_magnitudes",
+                   masked(R"(%m = math.absi %x : i32
+      %n = math.absi %y : i64
+      %zero = arith.constant 0 : i32
+      %none = arith.constant 0 : i64
+      %first = arith.cmpi slt, %m, %zero : i32
+      %second = arith.cmpi slt, %n, %none : i64
+      %both = arith.andi %first, %second : i1
+      %c = attn.causal %i, %j
+      %keep = arith.andi %both, %c : i1)",
+                          {"x: i32", "y: i64"}),
+                   standardTrials(extent, {{"x", {-0x1p31}}, {"y", {-0x1p63}}})});
 }
 
 static void addTensorMasks(std::vector<Case> &cases, Extent extent) {
