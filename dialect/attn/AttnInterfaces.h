@@ -13,13 +13,13 @@ namespace attnc::attn {
 
 /// The numbers of a kernel's regions; `attn.backward` has all, others the first four.
 enum KernelRegion : unsigned {
-  scoreRegion,
-  maskRegion,
-  boundsRegion,
-  blocksRegion,
-  derivativeRegion,
-  queryBoundsRegion,
-  numKernelRegions
+  ScoreRegion,
+  MaskRegion,
+  BoundsRegion,
+  BlocksRegion,
+  DerivativeRegion,
+  QueryBoundsRegion,
+  NumKernelRegions
 };
 
 } // namespace attnc::attn

@@ -58,7 +58,7 @@ static constexpr StringRef clauseNames[] = {"scale",   "sinks",    "dropout",   
                                             "blocks",  "schedule", "derivative", "query_bounds"};
 /// By `KernelRegion`.
 static constexpr StringLiteral regionNames[] = {"score", "mask", "bounds", "blocks", "derivative", "query_bounds"};
-static_assert(std::size(regionNames) == numKernelRegions);
+static_assert(std::size(regionNames) == NumKernelRegions);
 
 ParseResult ClauseParser::parse() {
   for (Region *&region : regions)
@@ -141,17 +141,17 @@ ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
   Builder &builder = parser.getBuilder();
   Type index = builder.getIndexType();
   if (keyword == "score")
-    return parseRegion(scoreRegion, {builder.getF32Type(), index, index, index, index});
+    return parseRegion(ScoreRegion, {builder.getF32Type(), index, index, index, index});
   if (keyword == "mask")
-    return parseRegion(maskRegion, {index, index, index, index});
+    return parseRegion(MaskRegion, {index, index, index, index});
   if (keyword == "bounds")
-    return parseRegion(boundsRegion, {index, index, index, index});
+    return parseRegion(BoundsRegion, {index, index, index, index});
   if (keyword == "blocks")
-    return parseRegion(blocksRegion, {index, index, index, index, index, index});
+    return parseRegion(BlocksRegion, {index, index, index, index, index, index});
   if (keyword == "derivative")
-    return parseRegion(derivativeRegion, {builder.getF32Type(), builder.getF32Type(), index, index, index, index});
+    return parseRegion(DerivativeRegion, {builder.getF32Type(), builder.getF32Type(), index, index, index, index});
   if (keyword == "query_bounds")
-    return parseRegion(queryBoundsRegion, {index, index, index, index});
+    return parseRegion(QueryBoundsRegion, {index, index, index, index});
   if (keyword == "lengths")
     return parseQueryAndKey(QueryLengths, KeyLengths);
   if (keyword == "varlen")
@@ -202,7 +202,7 @@ ParseResult ClauseParser::resolve(SmallVectorImpl<int32_t> &segments) {
 
 /// Reads `tensors` tensor operands, up to `optional` more, the clauses and the functional type of a kernel.
 static ParseResult parseKernel(OpAsmParser &parser, OperationState &result, unsigned tensors, unsigned optional = 0,
-                               unsigned numRegions = derivativeRegion) {
+                               unsigned numRegions = DerivativeRegion) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SMLoc operandsLoc = parser.getCurrentLocation();
   ClauseParser clauses(parser, result, numRegions);
@@ -302,7 +302,7 @@ ParseResult WeightsOp::parse(OpAsmParser &parser, OperationState &result) { retu
 void WeightsOp::print(OpAsmPrinter &p) { printKernel(*this, p, {getQuery(), getKey()}); }
 
 ParseResult BackwardOp::parse(OpAsmParser &parser, OperationState &result) {
-  return parseKernel(parser, result, 6, /*optional=*/1, numKernelRegions);
+  return parseKernel(parser, result, 6, /*optional=*/1, NumKernelRegions);
 }
 
 void BackwardOp::print(OpAsmPrinter &p) {

@@ -20,13 +20,13 @@ static std::optional<Coordinate> getArgumentCoordinate(unsigned region, unsigned
   };
   auto after = [&](unsigned leading) { return argument < leading ? std::nullopt : at(plain, argument - leading); };
   switch (region) {
-  case scoreRegion:
+  case ScoreRegion:
     return after(1);
-  case maskRegion:
+  case MaskRegion:
     return after(0);
-  case derivativeRegion:
+  case DerivativeRegion:
     return after(2);
-  case queryBoundsRegion:
+  case QueryBoundsRegion:
     return at(keyRanges, argument);
   default:
     return at(ranges, argument);

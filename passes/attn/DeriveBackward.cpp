@@ -148,9 +148,9 @@ void BackwardWriter::writeKernel(ForwardOp op) {
     if (attribute.getName() != op.getSchedulesAttrName() && attribute.getName() != "operandSegmentSizes")
       state.addAttribute(attribute.getName(), attribute.getValue());
   state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
-  for (unsigned number = 0; number < numKernelRegions; ++number) {
+  for (unsigned number = 0; number < NumKernelRegions; ++number) {
     Region *region = state.addRegion();
-    if (number == scoreRegion || number == maskRegion)
+    if (number == ScoreRegion || number == MaskRegion)
       op->getRegion(number).cloneInto(region, mapping);
   }
   Operation *written = builder.create(state);

@@ -94,7 +94,7 @@ KINDS = {
     "utf16": lambda: spec().encode("utf-16"),
     "latin1": lambda: "// caf\u00e9\n".encode("latin-1") + spec().encode(),
     "bytecode": lambda: b"ML\xefR\x06" + b"MLIR22\0" * 4,
-    "long-line": lambda: spec().replace("attn.forward", " " * 5000 + "attn.backward" + " " * 5000),
+    "long-line": lambda: spec().replace("attn.forward", " " * 5000 + "attn.sideways" + " " * 5000),
     "file": lambda: 'func.func @f() { return } loc("/etc/passwd":1:1)\n',
     "endless-file": lambda: 'func.func @f() { return } loc("/dev/zero":1:1)\n',
     "empty": lambda: "",
