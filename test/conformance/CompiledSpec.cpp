@@ -19,8 +19,9 @@ using namespace attnc::conformance;
 using runtime::Result;
 using runtime::Status;
 
-/// Compiles `text` for `target`. What is said of it on the way goes to `diagnostics`.
-static Result<runtime::KernelImage> compileImage(const std::string &text, StringRef target, std::string &diagnostics) {
+/// Compiles `text` for `target`, or with `backward` its backward. What is said of it on the way goes to `diagnostics`.
+static Result<runtime::KernelImage> compileImage(const std::string &text, StringRef target, std::string &diagnostics,
+                                                 bool backward = false) {
   llvm::raw_string_ostream stream(diagnostics);
   jit::Session session(stream);
   auto explain = [&](runtime::Error error) { return runtime::Error{diagnostics + error.message}; };
@@ -29,6 +30,12 @@ static Result<runtime::KernelImage> compileImage(const std::string &text, String
   Result<attn::KernelFunction> kernel = session.findKernel();
   if (!kernel)
     return explain(kernel.takeError());
+  if (backward) {
+    Result<attn::KernelFunction> derived = session.deriveBackward(*kernel);
+    if (!derived)
+      return explain(derived.takeError());
+    kernel = std::move(derived);
+  }
   Result<Attribute> machine = jit::parseTargetAttr(&session.context(), target);
   if (!machine)
     return machine.takeError();
@@ -38,9 +45,9 @@ static Result<runtime::KernelImage> compileImage(const std::string &text, String
   return image;
 }
 
-Status attnc::conformance::compileOnly(const std::string &text, StringRef target) {
+Status attnc::conformance::compileOnly(const std::string &text, StringRef target, bool backward) {
   std::string diagnostics;
-  Result<runtime::KernelImage> image = compileImage(text, target, diagnostics);
+  Result<runtime::KernelImage> image = compileImage(text, target, diagnostics, backward);
   if (!image)
     return image.takeError();
   return {};

@@ -14,8 +14,8 @@ namespace attnc::conformance {
 /// the diagnostics. What costs time is an error too: warnings of the assembler, and registers that it spills.
 runtime::Status compileAlone(const std::string &text, llvm::StringRef target);
 
-/// The same, where only faults are errors.
-runtime::Status compileOnly(const std::string &text, llvm::StringRef target);
+/// The same, where only faults are errors; with `backward`, of its backward.
+runtime::Status compileOnly(const std::string &text, llvm::StringRef target, bool backward = false);
 
 /// A spec and its kernel on one target. One compilation serves all sizes.
 class CompiledSpec {

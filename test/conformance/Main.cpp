@@ -8,7 +8,8 @@
 //   ATTNC_CONFORMANCE_TARGET   the target to test, cpu by default; any that `attnc compile` takes where nothing runs
 //   ATTNC_CONFORMANCE_BUDGET   multiplications that the reference of one trial may take; rows are sampled for it
 //
-// With --serve-specs TARGET REPEATS it runs specs of others instead (SpecServer.h): test/fuzz/specs draws them.
+// With --serve-specs TARGET REPEATS it runs specs of others instead (SpecServer.h), and with --backward after that
+// their gradients: test/fuzz/specs draws them.
 //
 // Each trial says its sizes before it runs, so that what reads along knows which one hangs. grid.py does, and runs many
 // of these programs at once.
@@ -93,11 +94,12 @@ static Request readEnvironment() {
 }
 
 int main(int argc, char **argv) {
-  if (argc == 4 && llvm::StringRef(argv[1]) == "--serve-specs") {
+  bool isBackward = argc == 5 && llvm::StringRef(argv[4]) == "--backward";
+  if ((argc == 4 || isBackward) && llvm::StringRef(argv[1]) == "--serve-specs") {
     unsigned repeats = 0;
     if (llvm::StringRef(argv[3]).getAsInteger(10, repeats))
       refuse("--serve-specs", "a target and a number of runs", argv[3]);
-    return serveSpecs(argv[2], repeats);
+    return serveSpecs(argv[2], repeats, isBackward);
   }
   // Line by line, also into a pipe.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);

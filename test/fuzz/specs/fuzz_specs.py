@@ -9,6 +9,7 @@ made small and printed, with the command that repeats it; it is saved with its i
   fuzz_specs.py --count 300                                    on the CPU
   fuzz_specs.py --count 5000 --target nvptx:sm_90a nvptx:sm_80 on a GPU
   fuzz_specs.py --compile-only --target nvptx:sm_90a           for a GPU that is not here
+  fuzz_specs.py --backward --target cpu sim:sm_80              their gradients
   fuzz_specs.py --seed 7 --only 1234 --target cpu              one of them again
   fuzz_specs.py --spec spec.mlir --inputs inputs.safetensors   one that was saved, or edited
 """
@@ -67,7 +68,7 @@ class Outcome:
 
 def draw(options: argparse.Namespace, number: int, target: str) -> Case:
     small = options.small or target.startswith("sim")
-    return schedule(options, generate(options.seed, number, SMALL if small else LARGE), target)
+    return schedule(options, generate(options.seed, number, SMALL if small else LARGE, options.backward), target)
 
 
 def schedule(options: argparse.Namespace, case: Case, target: str) -> Case:
@@ -79,7 +80,7 @@ def make_runner(options: argparse.Namespace, target: str, worker: int) -> Runner
     cores = sorted(os.sched_getaffinity(0))
     pair = {cores[worker % len(cores)], cores[(worker + 1) % len(cores)]}
     repeats = 0 if options.compile_only else 1 if target.startswith("sim") else options.repeat
-    return Runner(options.binary, target, repeats, options.timeout, pair)
+    return Runner(options.binary, target, repeats, options.timeout, pair, options.backward)
 
 
 def place_of(error: Exception) -> str:
@@ -95,7 +96,7 @@ def judge_next(options: argparse.Namespace, number: int, target: str, runner: Ru
     start = time.monotonic()
     if small not in cases:
         try:
-            cases[small] = generate(options.seed, number, SMALL if small else LARGE)
+            cases[small] = generate(options.seed, number, SMALL if small else LARGE, options.backward)
         except Exception as error:  # pylint: disable=broad-except
             cases[small] = error
     case, drawn = cases[small], time.monotonic() - start
@@ -156,6 +157,7 @@ def shrink(options: argparse.Namespace, outcome: Outcome, results) -> None:
     folder = options.save / f"{options.seed}-{outcome.number}-{target.replace(':', '-')}"
     spec, inputs = write_case(folder, small)
     tool = "tools/dev fuzz-specs" if (ROOT / "CMakeLists.txt").is_file() else "run.sh fuzz-specs"
+    tool += " --backward" if options.backward else ""
     again = f"{tool} --seed {options.seed} --only {outcome.number} --target {target}"
     share = "" if options.schedules == SCHEDULES else f" --schedules {options.schedules:g}"
     text = [
@@ -292,8 +294,11 @@ def fuzz(options: argparse.Namespace) -> int:
 def judge_one(options: argparse.Namespace) -> int:
     """A spec from a file, on all targets."""
     text = pathlib.Path(options.spec).read_text(encoding="utf-8")
-    case = Case(0, specs.parse(text), tensors.read(pathlib.Path(options.inputs)), {}, options.layout)
-    case.expected = run_spec(case.spec, case.inputs)
+    case = Case(0, specs.parse(text), tensors.read(pathlib.Path(options.inputs)), {}, options.layout, options.backward)
+    if options.backward:
+        case.compute_gradients()
+    else:
+        case.expected = run_spec(case.spec, case.inputs)
     wrong = False
     for target in options.target:
         runner = make_runner(options, target, 0)
@@ -320,6 +325,7 @@ def parse_options() -> argparse.Namespace:
     add("--first", type=int, default=0, metavar="K", help="number of the first (0)")
     add("--only", type=int, metavar="K", help="spec K alone, shown and saved")
     add("--target", nargs="+", default=["cpu"], metavar="T", help="cpu (default), reference, nvptx:sm_90a, nvptx:sm_80, sim:sm_90a, sim:sm_80")
+    add("--backward", action="store_true", help="gradients instead of results, judged the same way")
     add("--schedules", type=float, default=SCHEDULES, metavar="SHARE", help=f"share of kernels with a schedule of their own ({SCHEDULES})")
     add("--small", action="store_true", help="small shapes, as the simulator gets")
     add("--jobs", type=int, default=cores, metavar="N", help="processes at once (default: cores)")

@@ -9,6 +9,7 @@ import numpy as np
 
 from arrays import ArrayGenerator
 from builder import Builder, Captured, Rejected
+from gradients import Saved, is_differentiable, is_well_conditioned, run_spec_backward, saved_inputs
 from masks import random_mask
 from reference import Arrays, compute_logits, make_grid, run_kernel
 from scalars import Precision, round_to
@@ -52,10 +53,23 @@ class Case:
     inputs: Arrays
     expected: Arrays
     layout: str = "row-major"  # of tensors in memory, one of LAYOUTS
+    backward: bool = False  # whether gradients are what is computed
+    saved: Saved = dataclasses.field(default_factory=dict)  # what a backward reads beside, with its element types
+
+    def compute_gradients(self) -> bool:
+        """Computes what a backward reads and gives; whether it is well conditioned."""
+        self.saved, self.expected = {}, {}
+        if not is_differentiable(self.spec):
+            return True
+        self.saved = saved_inputs(self.spec, self.inputs, self.number)
+        saved = {name: value for name, (_, value) in self.saved.items()}
+        self.expected = run_spec_backward(self.spec, self.inputs, saved)
+        return is_well_conditioned(self.spec, self.inputs, saved, self.expected)
 
 
 class Generator:
-    def __init__(self, seed: int, number: int, sizes: Sizes) -> None:
+    def __init__(self, seed: int, number: int, sizes: Sizes, backward: bool = False) -> None:
+        self.backward = backward
         self.rng = random.Random(f"{seed}/{number}")
         self.arrays = ArrayGenerator(self.rng.getrandbits(64))
         self.sizes = sizes
@@ -122,12 +136,13 @@ class Generator:
         value_dim = dim if rng.random() < 0.7 else self.draw_dim()
         suffix = str(number) if number else ""
         query = self.rows_tensor("q" + suffix, "q", key_heads * group, dim)
-        if group == 1 and self.queries == self.keys and self.static["q"] == self.static["k"] and rng.random() < 0.05:
+        again = 0.2 if self.backward else 1.0  # of the odds that one tensor serves twice: such have no gradients
+        if group == 1 and self.queries == self.keys and self.static["q"] == self.static["k"] and rng.random() < 0.05 * again:
             return [query, query, query][: 3 if kind == "forward" else 2]
         key = self.rows_tensor("k" + suffix, "k", key_heads, dim)
         if kind == "weights":
             return [query, key]
-        if value_dim == dim and rng.random() < 0.04:
+        if value_dim == dim and rng.random() < 0.04 * again:
             return [query, key, key]
         return [query, key, self.rows_tensor("v" + suffix, "k", key_heads, value_dim)]
 
@@ -251,7 +266,8 @@ class Generator:
 
     def draw_returns(self) -> None:
         rng, returns = self.rng, []
-        odd = rng.random() < 0.2
+        # A backward is of functions that return what it differentiates.
+        odd = rng.random() < (0.05 if self.backward else 0.2)
         for kernel in self.spec.kernels:
             for name in kernel.results:
                 if not odd or rng.random() < 0.6:
@@ -284,7 +300,8 @@ class Generator:
         self.draw_problem()
         count = rng.choices(range(1, len(self.sizes.kernels) + 1), self.sizes.kernels)[0]
         for number in range(count):
-            kind = "weights" if not self.packed and rng.random() < 0.12 else "forward"
+            # Weights have no gradients.
+            kind = "weights" if not self.packed and rng.random() < (0.01 if self.backward else 0.12) else "forward"
             results = [f"o{number}"] + ([f"l{number}"] if kind == "forward" and rng.random() < 0.75 else [])
             kernel = Kernel(kind, results, self.draw_tensors(number, kind))
             self.draw_clauses(kernel)
@@ -297,16 +314,29 @@ class Generator:
         self.poison()
 
 
-def generate(seed: int, number: int, sizes: Sizes = LARGE) -> Case:
-    generator = Generator(seed, number, sizes)
+def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = False) -> Case:
+    generator = Generator(seed, number, sizes, backward)
     generator.draw()
     layout = random.Random(f"{seed}/{number}/layout").choices(LAYOUTS, [0.7, 0.1, 0.2])[0]
-    return Case(number, generator.spec, generator.inputs, generator.expected, layout)
+    case = Case(number, generator.spec, generator.inputs, generator.expected, layout, backward)
+    if backward:
+        # Where a slope steps at a value that occurs, the score goes.
+        for kernel in (None, *(kernel for kernel in case.spec.kernels if kernel.score)):
+            if kernel:
+                kernel.score = None
+                case.spec.prune()
+                case.inputs = {name: case.inputs[name] for name in case.spec.arguments}
+            if case.compute_gradients():
+                break
+    return case
 
 
 def with_schedules(case: Case, seed: int, target: str, share: float) -> Case:
     """The case with schedules of its own, for the machine of `target`, in about `share` of its kernels."""
     scheduled = dataclasses.replace(case, spec=case.spec.copy())
+    if case.backward:
+        # A schedule of forward is none of its backward.
+        return scheduled
     machine = machine_of(target)
     for place, kernel in enumerate(scheduled.spec.kernels if machine else []):
         query, key, *values = (shape_of(case.spec.arguments[name]) for name in kernel.tensors)

@@ -46,7 +46,7 @@ def is_sound(case: Case) -> bool:
         if (np.abs(value[~empty] - base[name][~empty]) > 0.05 * greatest).any():
             return False
     case.expected = exact
-    return True
+    return not case.backward or case.compute_gradients()
 
 
 def clone(case: Case) -> Case:

@@ -17,6 +17,7 @@ import numpy as np
 
 import tensors
 from generate import Case
+from gradients import run_spec_backward
 from reference import SEQUENTIAL, run_spec
 from scalars import Precision
 from spec import shape_of
@@ -62,7 +63,8 @@ def write_case(folder: pathlib.Path, case: Case) -> tuple[pathlib.Path, pathlib.
     spec, inputs = folder / "spec.mlir", folder / "inputs.safetensors"
     spec.write_text(case.spec.text(), encoding="utf-8")
     elements = {name: shape_of(kind)[1] if kind.startswith("tensor") else kind for name, kind in case.spec.arguments.items()}
-    tensors.write(inputs, {name: (elements[name], value) for name, value in case.inputs.items()})
+    given = {name: (elements[name], value) for name, value in case.inputs.items() if name in elements}
+    tensors.write(inputs, given | case.saved)
     return spec, inputs
 
 
@@ -79,13 +81,22 @@ def compare(case: Case, exact: dict[str, np.ndarray]) -> str:
         if got.shape != want.shape:
             return f"{name} has shape {got.shape}, numpy has {want.shape}"
         both_empty = (got == -np.inf) & (want == -np.inf)
-        unit = 1e-6 * np.maximum(1, np.abs(want)) if want.ndim == 3 else 1e-6 * max(1, np.abs(want).max(initial=0))
+        is_lse = want.ndim == 3 and not case.backward
+        unit = 1e-6 * np.maximum(1, np.abs(want)) if is_lse else 1e-6 * max(1, np.abs(want).max(initial=0))
         with np.errstate(invalid="ignore"):
             wrong = ~both_empty & ~(np.abs(got - want) <= unit)
         if wrong.any():
             place = tuple(int(x) for x in np.argwhere(wrong)[0])
             return f"{name}{list(place)} is {got[place]:.6g} by the reference, {want[place]:.6g} by numpy; {int(wrong.sum())} of {wrong.size} differ"
     return ""
+
+
+def element_of(case: Case, name: str) -> str:
+    """The element type of a result."""
+    if case.backward:
+        return shape_of(case.spec.arguments[case.spec.kernels[0].tensors[0]])[1]
+    types = case.spec.result_types()
+    return shape_of(next(types[result] for result, other in case.spec.returns if other == name))[1]
 
 
 def is_as_plain(case: Case, got: dict[str, np.ndarray]) -> bool:
@@ -96,22 +107,26 @@ def is_as_plain(case: Case, got: dict[str, np.ndarray]) -> bool:
     make weights by powers of 2 as GPUs do, relative to other references than the maximum, and round them before they are
     divided; the rule holds for the greatest of their errors.
     """
-    baselines = [run_spec(case.spec, case.inputs, Precision.BASELINE, variant) for variant in BASELINES]
+    if case.backward:
+        saved = {name: value for name, (_, value) in case.saved.items()}
+        baselines = [run_spec_backward(case.spec, case.inputs, saved, Precision.BASELINE, variant) for variant in BASELINES]
+    else:
+        baselines = [run_spec(case.spec, case.inputs, Precision.BASELINE, variant) for variant in BASELINES]
     for name, want in case.expected.items():
         value, empty = got["got/" + name].astype(np.float64), want == -np.inf
         if not np.array_equal(value == -np.inf, empty) or not np.isfinite(value[~empty]).all():
             return False
         errors = [np.abs(base[name][~empty] - want[~empty]) for base in baselines]
         error, greatest = np.abs(value[~empty] - want[~empty]), np.abs(want[~empty]).max(initial=0)
-        types = case.spec.result_types()
-        element = shape_of(next(types[result] for result, other in case.spec.returns if other == name))[1]
+        element = element_of(case, name)
         bits = {"f32": 24, "f16": 11, "bf16": 8}[element]
         ulp = 2.0 ** (np.floor(np.log2(max(greatest, 1e-30))) + 1 - bits)
         is_lse = any(name == other and result in kernel.results[1:] for kernel in case.spec.kernels for result, other in case.spec.returns)
         factor = 3 if any(op.name in ("attn.softcap", "math.tanh") for kernel in case.spec.kernels if kernel.score for op in kernel.score.ops) else 2
         limit = factor * max(one.max(initial=0) for one in errors) + 2 * ulp
         mean = 1.1 * max(one.mean() if one.size else 0 for one in errors) + 0.05 * ulp
-        if error.size and (error.max() > (max(limit, 1e-4) if is_lse else limit) or (not is_lse and error.mean() > mean)):
+        has_mean = not is_lse and not case.backward
+        if error.size and (error.max() > (max(limit, 1e-4) if is_lse else limit) or (has_mean and error.mean() > mean)):
             return False
     return True
 
@@ -126,8 +141,9 @@ def place_of_crash(said: str) -> str:
 class Runner:
     """A process of attnc-conformance-tests that serves specs for one target."""
 
-    def __init__(self, binary: pathlib.Path, target: str, repeats: int, timeout: float, cores: set[int] | None = None) -> None:
-        self.command = [str(binary), "--serve-specs", target, str(repeats)]
+    def __init__(self, binary: pathlib.Path, target: str, repeats: int, timeout: float, cores: set[int] | None = None,
+                 backward: bool = False) -> None:
+        self.command = [str(binary), "--serve-specs", target, str(repeats), *(["--backward"] if backward else [])]
         self.repeats, self.timeout = repeats, timeout
         self.process: subprocess.Popen[bytes] | None = None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-specs-"))

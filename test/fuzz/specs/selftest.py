@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import pathlib
 import unittest
 from unittest import mock
@@ -13,12 +14,16 @@ import numpy as np
 import fuzz_specs
 from arrays import ArrayGenerator
 from builder import Builder
-from generate import LAYOUTS, SMALL, generate, with_schedules
+from generate import LAYOUTS, SMALL, Case, generate, with_schedules
+from gradients import names_of
 from reduction import reduce
-from reference import make_grid
+from reference import make_grid, run_kernel
 from runner import Runner
-from scalars import multiply_add, round_to
+from scalars import Precision, multiply_add, round_to
 from spec import parse
+
+
+GRADIENTS = 40  # cases whose gradients are held against differences
 
 
 class DrawingTest(unittest.TestCase):
@@ -95,9 +100,51 @@ class ScheduleTest(unittest.TestCase):
         self.assertEqual(list(schedules[0].plainer()), [])
 
 
+def directional(case: Case, arrays: ArrayGenerator) -> tuple[list[float], float]:
+    """How the results of a case, weighted by gradients that are given, change in a random direction of queries, keys and
+    values: by central differences of several step sizes, and by the gradients that numpy computes."""
+    saved = {name: np.nan_to_num(value) for name, (_, value) in case.saved.items()}
+    tensors = list(dict.fromkeys(name for kernel in case.spec.kernels for name in kernel.tensors))
+    directions = {name: arrays.normal(list(case.inputs[name].shape)) for name in tensors}
+
+    def loss(step: float) -> float:
+        moved = case.inputs | {name: case.inputs[name] + step * directions[name] for name in tensors}
+        total = 0.0
+        for kernel, names in zip(case.spec.kernels, names_of(case.spec)):
+            results = run_kernel(case.spec, dataclasses.replace(kernel, results=["out", "lse"]), moved, Precision.EXACT)
+            total += float((results["out"] * saved[names.d_out]).sum())
+            if names.d_lse:
+                weighted = np.isfinite(results["lse"])
+                total += float((results["lse"][weighted] * saved[names.d_lse][weighted]).sum())
+        return total
+
+    slopes = [(loss(step) - loss(-step)) / (2 * step) for step in (1e-4, 1e-5, 1e-6)]
+    gradients = [name for names in names_of(case.spec) for name in names.results]
+    of = [name for kernel in case.spec.kernels for name in kernel.tensors]
+    total = sum(float(np.nansum(case.expected[gradient] * directions[name])) for gradient, name in zip(gradients, of))
+    return slopes, total
+
+
+class GradientTest(unittest.TestCase):
+    def test_gradients_are_those_of_differences(self) -> None:
+        arrays, compared = ArrayGenerator(3), 0
+        for number in range(GRADIENTS):
+            case = generate(9, number, SMALL, backward=True)
+            if not case.saved:
+                continue
+            slopes, total = directional(case, arrays)
+            # Large scores swallow small steps; slopes that jump nearby show in some of the step sizes.
+            unit = 1e-5 * max(1.0, abs(total))
+            if max(slopes) - min(slopes) > unit:
+                continue
+            compared += 1
+            self.assertLess(min(abs(slope - total) for slope in slopes), unit, f"number {number}: {slopes} {total}\n{case.spec.text()}")
+        self.assertGreater(compared, GRADIENTS // 2)
+
+
 class FaultTest(unittest.TestCase):
     def test_a_fault_of_the_generator_is_one_of_its_number(self) -> None:
-        options = argparse.Namespace(seed=1, small=True, schedules=0.5)
+        options = argparse.Namespace(seed=1, small=True, schedules=0.5, backward=False)
         runner = mock.Mock()
         with mock.patch.object(fuzz_specs, "generate", side_effect=TypeError("no such thing")):
             verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})
@@ -116,7 +163,7 @@ class FaultTest(unittest.TestCase):
         runner.close()
 
     def test_a_fault_of_the_judge_is_one_of_its_number(self) -> None:
-        options = argparse.Namespace(seed=1, small=True, schedules=0.5)
+        options = argparse.Namespace(seed=1, small=True, schedules=0.5, backward=False)
         runner = mock.Mock()
         runner.run.side_effect = ValueError("odd shapes")
         verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})
