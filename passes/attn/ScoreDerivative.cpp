@@ -5,6 +5,7 @@
 #include "passes/attn/ScoreDerivative.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -93,30 +94,34 @@ void ScoreDerivative::add(Value value, Value gradient) {
   Type type = value.getType().isF64() ? value.getType() : Type(builder.getF32Type());
   Value added = convert(gradient, type);
   Value &sum = gradients[value];
-  bool isChoice = choices.contains(gradient) || (sum && choices.contains(sum));
+  bool maySumBeZero = mayBeZero.contains(gradient) || (sum && mayBeZero.contains(sum));
   sum = sum ? arith::AddFOp::create(builder, loc, sum, added).getResult() : added;
-  if (isChoice)
-    choices.insert(sum);
+  if (maySumBeZero)
+    mayBeZero.insert(sum);
 }
 
 /// `gradient`, or 0 where `condition` is not `taken`.
 Value ScoreDerivative::choose(Value condition, bool taken, Value gradient) {
   Value zero = constant(0, gradient.getType());
   Value chosen = arith::SelectOp::create(builder, loc, condition, taken ? gradient : zero, taken ? zero : gradient);
-  choices.insert(chosen);
+  mayBeZero.insert(chosen);
   return chosen;
 }
 
-/// gradient * slope. What was not chosen has a gradient of 0, and none comes of it, whatever the slope is there.
+/// gradient * slope. What has a gradient of 0 hands none on, whatever the slope is there: that of a value which was not
+/// chosen, or of an exponential that a sigmoid has left behind, is no number. Where the gradient of the score itself is
+/// 0, whoever calls this knows.
 Value ScoreDerivative::scale(Value gradient, Value slope) {
   Value product = arith::MulFOp::create(builder, loc, gradient, slope);
-  if (!choices.contains(gradient))
-    return product;
-  Value zero = constant(0, gradient.getType());
-  Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, zero);
-  Value guarded = arith::SelectOp::create(builder, loc, isZero, zero, product);
-  choices.insert(guarded);
-  return guarded;
+  bool isConstant = matchPattern(slope, m_Constant());
+  if (!isConstant && mayBeZero.contains(gradient)) {
+    Value zero = constant(0, gradient.getType());
+    Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, zero);
+    product = arith::SelectOp::create(builder, loc, isZero, zero, product);
+  }
+  if (!isConstant || mayBeZero.contains(gradient))
+    mayBeZero.insert(product);
+  return product;
 }
 
 /// Hands a gradient to the first of `a` and `b` that equals `chosen`.

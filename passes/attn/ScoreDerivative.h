@@ -45,7 +45,7 @@ private:
   llvm::SmallVector<mlir::Value> inputs;
   llvm::DenseSet<mlir::Value> active;                 ///< what depends on an input
   llvm::DenseMap<mlir::Value, mlir::Value> gradients; ///< f64 of what is f64, else f32
-  llvm::DenseSet<mlir::Value> choices;                ///< gradients that are 0 where something else was chosen
+  llvm::DenseSet<mlir::Value> mayBeZero;              ///< gradients that are 0 by a choice or a slope
 };
 
 } // namespace attnc::attn

@@ -78,6 +78,14 @@ static void addRegions(Adder &add) {
       %t = arith.constant 0.1 : f32
       %l = arith.mulf %s, %t : f32
       %x = arith.select %c, %s, %l : f32)"));
+  // Exponentials of some logits are infinite, where the slope of what they are in is 0.
+  Spec sigmoid = scored({}, R"(%one = arith.constant 1.0 : f32
+      %n = arith.negf %s : f32
+      %e = math.exp %n : f32
+      %d = arith.addf %e, %one : f32
+      %x = arith.divf %one, %d : f32)");
+  sigmoid.clauses = "scale(60.0)";
+  add("S2_user_sigmoid_of_large_logits", sigmoid);
   add("S2_user_squared", scored({}, "%x = arith.mulf %s, %s : f32"));
   // From the last keys to the first, each step has far greater logits than the one before; or somewhat greater ones.
   auto growing = [](const char *rate) {

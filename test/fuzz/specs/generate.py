@@ -14,7 +14,7 @@ from masks import random_mask
 from reference import Arrays, compute_logits, make_grid, run_kernel
 from scalars import Precision, round_to
 from schedules import Problem, machine_of, random_schedules
-from scores import random_score
+from scores import random_score, saturate
 from spec import Kernel, Op, Spec, shape_of, tensor_type
 
 
@@ -320,6 +320,9 @@ def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = Fals
     layout = random.Random(f"{seed}/{number}/layout").choices(LAYOUTS, [0.7, 0.1, 0.2])[0]
     case = Case(number, generator.spec, generator.inputs, generator.expected, layout, backward)
     if backward:
+        rng = random.Random(f"{seed}/{number}/backward")
+        if rng.random() < 0.08:
+            saturate(rng.choice(case.spec.kernels), rng.choice([20.0, 60.0, 150.0]))
         # Where a slope steps at a value that occurs, the score goes.
         for kernel in (None, *(kernel for kernel in case.spec.kernels if kernel.score)):
             if kernel:

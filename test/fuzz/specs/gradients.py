@@ -37,12 +37,13 @@ def difference(function, x: np.ndarray, relative: bool) -> np.ndarray:
 
 
 class Slopes(Evaluator):
-    """Evaluates a score region, and the slope of each of its values by the logit; none where it does not depend on it."""
+    """Evaluates a score region, and in fp64 the slope of each of its values by the logit; none where it does not depend on
+    it."""
 
     def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, kernel: Kernel, precision: Precision, logits: np.ndarray) -> None:
         assert kernel.score
         super().__init__(spec, grid, inputs, kernel.score, precision, logits)
-        self.slopes: Arrays = {kernel.score.arguments[0]: np.ones_like(logits)}
+        self.slopes: Arrays = {kernel.score.arguments[0]: np.ones(logits.shape)}
 
     def run(self, op: Op) -> np.ndarray:
         result = super().run(op)
@@ -50,8 +51,7 @@ class Slopes(Evaluator):
             with np.errstate(all="ignore"):
                 slope = self.slope(op, result)
             if slope is not None:
-                exact = self.precision is Precision.EXACT or op.result_type == "f64"
-                self.slopes[op.result] = slope.astype(np.float64 if exact else np.float32)
+                self.slopes[op.result] = np.asarray(slope, dtype=np.float64)
         return result
 
     def partial(self, function, op: Op, place: int, relative: bool) -> np.ndarray | float:
@@ -270,7 +270,7 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         if names.d_lse:
             delta = delta - np.nan_to_num(lse_of(kernel, saved[names.d_lse], grid, real))
         d_scores = np.where(weights == 0, 0, weights * (d_weights - delta))
-        d_logits = np.where(d_scores == 0, 0, d_scores * slopes)
+        d_logits = np.where(d_scores == 0, 0, d_scores * slopes).astype(real)
         scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
         scale = real(scalar(spec, inputs, scale)[0, 0, 0, 0] if isinstance(scale, str) else np.float32(scale) if "scale" in kernel.clauses else scale)
         before, after = (scale, real(1)) if variant % 2 == 0 else (real(1), scale)

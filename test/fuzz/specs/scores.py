@@ -8,7 +8,7 @@ import math
 from builder import Builder, Rejected
 from masks import cast, condition_leaf, far, random_condition, random_integer_op, tried
 from scalars import width_of
-from spec import Region
+from spec import Kernel, Op, Region
 
 # Unary operations and the values that they are given: all are continuous there.
 _UNARY = {
@@ -257,3 +257,15 @@ def random_score(builder: Builder) -> Region | None:
     if current == "s":
         return None
     return builder.finish(current)
+
+
+def saturate(kernel: Kernel, steepness: float) -> None:
+    """A steep sigmoid after the score: of some logits its exponential is infinite in f32, and its slope 0.
+
+    The builder would reject the infinity, which a forward of the sigmoid bears.
+    """
+    region = kernel.score or Region(["s", "b", "h", "i", "j"], [], "s")
+    constants = [Op(name, "arith.constant", [], ["f32"], value=value) for name, value in (("z0", -steepness), ("z1", 1.0))]
+    operations = [("arith.mulf", region.result, "z0"), ("math.exp", "z2"), ("arith.addf", "z3", "z1"), ("arith.divf", "z1", "z4")]
+    region.ops += constants + [Op(f"z{n + 2}", name, list(operands), ["f32"]) for n, (name, *operands) in enumerate(operations)]
+    region.result, kernel.score = "z5", region

@@ -91,3 +91,35 @@ func.func @choices(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tenso
        tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>)
   return %d#0 : tensor<?x?x4x16xf32>
 }
+
+// -----
+
+// A sigmoid: where its exponential is infinite, its slope is 0, and that of the exponential does not count. A slope that
+// is constant needs no such care.
+
+// CHECK-LABEL: func.func @sigmoid(
+// CHECK: derivative (%[[DS:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
+// CHECK-NEXT: %[[N:[a-z0-9_]+]] = arith.negf %[[S]] : f32
+// CHECK-NEXT: %[[E:[a-z0-9_]+]] = math.exp %[[N]] : f32
+// CHECK: %[[D:[a-z0-9_]+]] = arith.mulf %[[DS]], %{{.*}} : f32
+// CHECK-NEXT: %[[DE:[a-z0-9_]+]] = arith.mulf %[[D]], %[[E]] : f32
+// CHECK-NEXT: %[[NONE:[a-z0-9_]+]] = arith.cmpf oeq, %[[D]], %[[ZERO:.*]] : f32
+// CHECK-NEXT: %[[G:[a-z0-9_]+]] = arith.select %[[NONE]], %[[ZERO]], %[[DE]] : f32
+// CHECK-NEXT: %[[R:[a-z0-9_]+]] = arith.mulf %[[G]], %{{.*}} : f32
+// CHECK-NEXT: attn.yield %[[R]] : f32
+func.func @sigmoid(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                   %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>)
+    -> tensor<?x?x4x16xf32> {
+  %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
+    score (%s, %b, %h, %i, %j) {
+      %one = arith.constant 1.0 : f32
+      %n = arith.negf %s : f32
+      %e = math.exp %n : f32
+      %t = arith.addf %e, %one : f32
+      %x = arith.divf %one, %t : f32
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>)
+  return %d#0 : tensor<?x?x4x16xf32>
+}
