@@ -1750,6 +1750,21 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // -----
 
+// S15: a query that the score reads has a gradient as a captured tensor, too.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{'attn.bias' op expected the score to read no query, key or value of the kernel, whose gradients would have a second part [S15]}}
+      %x = attn.bias %s, %q[%b, %i, %h, %c0] : tensor<2x8x4x16xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
+  return
+}
+
+// -----
+
 // S8: an LSE of a row for each head.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x8x4xf32>, %do: tensor<2x8x4x16xf32>) {
   // expected-error@+1 {{op expected lse of type 'tensor<2x4x8xf32>', got 'tensor<2x8x4xf32>' [S8]}}
