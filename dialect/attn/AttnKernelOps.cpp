@@ -306,12 +306,13 @@ LogicalResult BackwardOp::verify() {
 LogicalResult BackwardOp::verifyRegions() {
   if (failed(verifyKernelRegions(*this)))
     return failure();
-  // The gradient of a captured tensor would be a part of that of the tensor as query, key or value.
+  // The gradient of a captured tensor would be a part of that of the tensor as query, key, value or sinks.
   WalkResult result = getScore().walk([&](Operation *inner) -> WalkResult {
     for (Value operand : inner->getOperands())
-      if (operand == getQuery() || operand == getKey() || operand == getValue())
-        return inner->emitOpError("expected the score to read no query, key or value of the kernel, whose gradients "
-                                  "would have a second part [S15]");
+      if (operand == getQuery() || operand == getKey() || operand == getValue() ||
+          (getDSinks() && operand == getSinks()))
+        return inner->emitOpError("expected the score to read no query, key, value or sinks of the kernel, whose "
+                                  "gradients would have a second part [S15]");
     return success();
   });
   return failure(result.wasInterrupted());

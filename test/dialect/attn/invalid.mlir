@@ -1755,7 +1755,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
   %c0 = arith.constant 0 : index
   %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
     score (%s, %b, %h, %i, %j) {
-      // expected-error@+1 {{'attn.bias' op expected the score to read no query, key or value of the kernel, whose gradients would have a second part [S15]}}
+      // expected-error@+1 {{'attn.bias' op expected the score to read no query, key, value or sinks of the kernel, whose gradients would have a second part [S15]}}
       %x = attn.bias %s, %q[%b, %i, %h, %c0] : tensor<2x8x4x16xf32>
       attn.yield %x : f32
     }
@@ -1848,5 +1848,15 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
       attn.yield %s : f32
     }
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
+  return
+}
+
+// -----
+
+// S15: gradients of sinks, where there are any.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>) {
+  // expected-error@+1 {{op expected sinks for d_sinks to be the gradient of [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x1xf32>)
   return
 }

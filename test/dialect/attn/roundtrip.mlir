@@ -354,3 +354,14 @@ func.func @backward_of_out_alone(%q: tensor<?x4x16xf32>, %k: tensor<?x4x16xf32>,
        tensor<?x4x16xf32>) -> (tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>)
   return %dk : tensor<?x4x16xf32>
 }
+
+// CHECK-LABEL: func.func @backward_of_sinks(
+// CHECK: attn.backward {{.*}} sinks(%{{[a-z0-9_]+}} : tensor<4x3xf32>) : {{.*}} -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4x3xf32>)
+func.func @backward_of_sinks(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                             %sinks: tensor<4x3xf32>, %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>,
+                             %do: tensor<?x?x4x16xf32>) -> tensor<4x3xf32> {
+  %dq, %dk, %dv, %dsinks = attn.backward %q, %k, %v, %o, %lse, %do sinks(%sinks : tensor<4x3xf32>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4x3xf32>)
+  return %dsinks : tensor<4x3xf32>
+}
