@@ -547,7 +547,7 @@ func.func @yield_outside(%x: f32) {
 // -----
 
 // expected-error@+1 {{op expected the workspace, memref<?x?xi32> or memref<?x?xf32>, as the argument before the last}}
-tile.program @workspace_type(%list: memref<?x?xf32>, %tile: index)
+tile.program @workspace_type(%list: memref<?x?xi64>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
                 workspace = affine_map<() -> (1, 2)>} {
   tile.return
