@@ -117,8 +117,8 @@ int main(int argc, char **argv) {
   // What compiles alone is held to registers that nothing spills, which gradients are not yet.
   if (request.compileOnly)
     return RUN_ALL_TESTS();
-  // Gradients take some seven times as long as results. The quick grid has one dtype of each case: in turns of 32 and of
-  // 16 bits, as it has them.
+  // Gradients take some seven times as long as results. The quick grid has one dtype of each case: in turns of 32 and
+  // of 16 bits, as it has them.
   for (const Case &subject : allCases(request.extent)) {
     if (subject.spec.weights)
       continue;
