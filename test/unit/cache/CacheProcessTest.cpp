@@ -65,7 +65,8 @@ protected:
     return false;
   }
 
-  TemporaryDirectory root;
+  /// Where other users may look, as they may not in the temporary directory of a run of tests.
+  TemporaryDirectory root{"/tmp"};
   Remarks remarks;
 };
 

@@ -16,7 +16,9 @@
 using namespace attnc;
 using namespace attnc::test;
 
-TemporaryDirectory::TemporaryDirectory() : root(std::filesystem::temp_directory_path() / "attnc-cache-XXXXXX") {
+TemporaryDirectory::TemporaryDirectory(const std::string &parent)
+    : root((parent.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(parent)) /
+           "attnc-cache-XXXXXX") {
   if (!::mkdtemp(root.data()))
     ADD_FAILURE() << "cannot make " << root;
 }

@@ -18,7 +18,8 @@ namespace attnc::test {
 /// A directory of a test's own, gone with it.
 class TemporaryDirectory {
 public:
-  TemporaryDirectory();
+  /// Makes it in `parent`, or where temporary files go.
+  explicit TemporaryDirectory(const std::string &parent = "");
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory &) = delete;
   TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
