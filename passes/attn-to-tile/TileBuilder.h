@@ -235,11 +235,15 @@ private:
   mlir::Value rowPosition();
   mlir::Value cloneComputedLoad(LoadOp load, mlir::IRMapping &mapping, mlir::Value i, mlir::Value j);
   mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
+  tile::MapOp buildElementMap(mlir::Region &region, mlir::ValueRange leading, mlir::Value j,
+                              llvm::function_ref<mlir::Value(mlir::Block *, const ElementwiseOperands &)> body);
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
                                               mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey);
   mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
   llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);
+  llvm::SmallVector<mlir::Value> rowVectorIndices(llvm::SmallVector<int64_t> &axes);
+  mlir::Value loadTile(mlir::Value tensor, Coordinate axis, mlir::Value first, bool anyBeyond);
 
   const KernelFunction &function;
   KernelOpInterface kernel;

@@ -255,71 +255,70 @@ Value TileBuilder::buildScale() {
   return kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
 }
 
-Value TileBuilder::buildNaturalScore(Value scores, Value j) {
-  Region &region = kernel.getScore();
+/// A map over `leading`, tiles of f32, and what `region` captures; `body` writes what it gives for an element, and
+/// finds the elements of `leading` first among the arguments.
+tile::MapOp TileBuilder::buildElementMap(Region &region, ValueRange leading, Value j,
+                                         function_ref<Value(Block *, const ElementwiseOperands &)> body) {
   OpBuilder::InsertionGuard guard(builder);
   ElementwiseOperands operands = gatherOperands(region, j);
-  SmallVector<Value> tiles{scores};
+  SmallVector<Value> tiles(leading);
   tiles.append(operands.tiles);
-  auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
-                                 rowPosition(), j);
-  Block *body = addElementwiseBody(map.getBody(), scores, operands);
-  Value logit = arith::MulFOp::create(builder, loc, body->getArgument(0), buildScale());
-  if (!region.empty())
-    logit = cloneRegion(region, body, operands, logit);
-  tile::YieldOp::create(builder, loc, logit);
-  return map.getResult(0);
+  auto map = tile::MapOp::create(builder, loc, TypeRange(leading.front().getType()), tiles, operands.rows,
+                                 operands.cols, rowPosition(), j);
+  map.setGroup(getHeads());
+  Block *block = addElementwiseBody(map.getBody(), leading, operands);
+  Value result = body(block, operands);
+  builder.setInsertionPointToEnd(block);
+  tile::YieldOp::create(builder, loc, result);
+  return map;
+}
+
+Value TileBuilder::buildNaturalScore(Value scores, Value j) {
+  Region &region = kernel.getScore();
+  auto body = [&](Block *block, const ElementwiseOperands &operands) -> Value {
+    Value logit = arith::MulFOp::create(builder, loc, block->getArgument(0), buildScale());
+    return region.empty() ? logit : cloneRegion(region, block, operands, logit);
+  };
+  return buildElementMap(region, scores, j, body).getResult(0);
 }
 
 Value TileBuilder::buildDerivative(Value gradients, Value scores, Value j) {
-  Region *region = kernel.getDerivativeOrNull();
-  if (region->empty())
+  Region &region = *kernel.getDerivativeOrNull();
+  if (region.empty())
     return gradients;
-  OpBuilder::InsertionGuard guard(builder);
-  ElementwiseOperands operands = gatherOperands(*region, j);
-  SmallVector<Value> tiles{gradients, scores};
-  tiles.append(operands.tiles);
-  auto map = tile::MapOp::create(builder, loc, TypeRange(gradients.getType()), tiles, operands.rows, operands.cols,
-                                 rowPosition(), j);
-  Block *body = addElementwiseBody(map.getBody(), ValueRange{gradients, scores}, operands);
-  Value gradient = body->getArgument(0);
-  Value logit = arith::MulFOp::create(builder, loc, body->getArgument(1), buildScale());
-  Value result = cloneRegion(*region, body, operands, ValueRange{gradient, logit});
-  // What has no gradient gives none, whatever the slope is there.
-  Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, f32(0));
-  result = arith::SelectOp::create(builder, loc, none, f32(0), result);
-  tile::YieldOp::create(builder, loc, result);
-  return map.getResult(0);
+  auto body = [&](Block *block, const ElementwiseOperands &operands) -> Value {
+    Value gradient = block->getArgument(0);
+    Value logit = arith::MulFOp::create(builder, loc, block->getArgument(1), buildScale());
+    Value result = cloneRegion(region, block, operands, ValueRange{gradient, logit});
+    // What has no gradient gives none, whatever the slope is there.
+    Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, f32(0));
+    return arith::SelectOp::create(builder, loc, none, f32(0), result);
+  };
+  return buildElementMap(region, {gradients, scores}, j, body).getResult(0);
 }
 
 Value TileBuilder::buildScore(Value scores, Value j) {
   Region &region = kernel.getScore();
-  OpBuilder::InsertionGuard guard(builder);
-  ElementwiseOperands operands = gatherOperands(region, j);
-  SmallVector<Value> tiles{scores};
-  tiles.append(operands.tiles);
-  auto map = tile::MapOp::create(builder, loc, TypeRange(scores.getType()), tiles, operands.rows, operands.cols,
-                                 rowPosition(), j);
-  map.setGroup(getHeads());
-  Block *body = addElementwiseBody(map.getBody(), scores, operands);
-  arith::MulFOp last = findLastProduct(kernel);
-  Value logit = body->getArgument(0);
-  if (last || getScoreUnit() == 1)
-    logit = arith::MulFOp::create(builder, loc, logit, buildScale());
-  if (!region.empty())
-    logit = cloneRegion(region, body, operands, logit);
-  if (last) {
-    logit = logit.getDefiningOp<arith::MulFOp>().getLhs();
-  } else if (getScoreUnit() != 1) {
-    // What is added to raw products is in their unit.
-    Operation *sum = logit.getDefiningOp();
-    for (size_t number = findSums(kernel).size(); number > 0; --number, sum = sum->getOperand(0).getDefiningOp())
-      divideTerm(builder, sum->getOpOperand(1), getScoreUnit());
-    builder.setInsertionPointToEnd(body);
-  }
+  auto body = [&](Block *block, const ElementwiseOperands &operands) -> Value {
+    arith::MulFOp last = findLastProduct(kernel);
+    Value logit = block->getArgument(0);
+    if (last || getScoreUnit() == 1)
+      logit = arith::MulFOp::create(builder, loc, logit, buildScale());
+    if (!region.empty())
+      logit = cloneRegion(region, block, operands, logit);
+    if (last)
+      return logit.getDefiningOp<arith::MulFOp>().getLhs();
+    if (getScoreUnit() != 1) {
+      // What is added to raw products is in their unit.
+      Operation *sum = logit.getDefiningOp();
+      for (size_t number = findSums(kernel).size(); number > 0; --number, sum = sum->getOperand(0).getDefiningOp())
+        divideTerm(builder, sum->getOpOperand(1), getScoreUnit());
+    }
+    return logit;
+  };
+  tile::MapOp map = buildElementMap(region, scores, j, body);
   if (masksUpToQuery(kernel))
     map->setAttr(tile::upToQueryAttrName, builder.getUnitAttr());
-  tile::YieldOp::create(builder, loc, logit);
   return map.getResult(0);
 }
 
