@@ -32,7 +32,7 @@ RankedTensorType lseType(ForwardOp op) {
   return RankedTensorType::get(shape, Float32Type::get(op.getContext()));
 }
 
-/// Names of a function's arguments and results, as callers know them, and new ones beside them.
+/// Names of a function's arguments and results, as callers know them, and new ones that differ from them.
 class NameBook {
 public:
   explicit NameBook(func::FuncOp function) : function(function) {

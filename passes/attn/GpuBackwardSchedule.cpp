@@ -18,7 +18,7 @@ constexpr int64_t rows = 64;
 /// Columns of a step, from the most comfortable on.
 constexpr int64_t columnSteps[] = {64, 32, 16};
 
-/// Columns that a thread's registers have room for beside sums of 64 columns or more.
+/// Columns that a thread's registers have room for in addition to sums of 64 columns or more.
 constexpr int64_t mostColumns = 32;
 
 /// Bytes that barriers take at most.

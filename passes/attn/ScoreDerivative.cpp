@@ -110,7 +110,7 @@ Value ScoreDerivative::choose(Value condition, bool taken, Value gradient) {
 
 /// gradient * slope. What has a gradient of 0 hands none on, whatever the slope is there: that of a value which was not
 /// chosen, or of an exponential that a sigmoid has left behind, is no number. Where the gradient of the score itself is
-/// 0, whoever calls this knows.
+/// 0, the caller knows.
 Value ScoreDerivative::scale(Value gradient, Value slope) {
   Value product = arith::MulFOp::create(builder, loc, gradient, slope);
   bool isConstant = matchPattern(slope, m_Constant());

@@ -1,4 +1,4 @@
-//===- ScheduleText.cpp - A schedule beside a spec --------------*- C++ -*-===//
+//===- ScheduleText.cpp - A schedule as text -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- ScheduleText.h - A schedule beside a spec ----------------*- C++ -*-===//
+//===- ScheduleText.h - A schedule as text ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
