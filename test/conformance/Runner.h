@@ -41,7 +41,8 @@ bool sameBits(const runtime::Tensor &left, const runtime::Tensor &right);
 bool failsByChance(const jit::Judgement &judgement, const runtime::Tensor &got);
 
 /// Whether gradients that are further off than the judge allows may be right, result number `result` of `kernel`. Where
-/// scores are so large that their LSE, an f32, leaves probabilities open, all that is asked is that they are finite;
+/// scores are so large that their LSE, an f32, leaves probabilities open, or products so large that sums of them in f32
+/// leave the logits open (docs/spec.md, "Gradients"), all that is asked is that they are finite;
 /// and in f16, whose range such scores leave in their derivatives, nothing. Differences of products and their mean
 /// cancel: of a handful of rows, the baseline's errors are too few draws to tell how large an error can be.
 bool mayBeFarOff(const attn::KernelFunction &kernel, size_t result, const std::vector<runtime::ArgValue> &inputs,
