@@ -25,15 +25,19 @@ void AttnDialect::registerAttributes() {
 /// More warpgroups, or buffers of a ring, than any machine has room for.
 static constexpr int64_t mostOfPipeline = 64;
 
+bool attnc::attn::tilesKeys(Program program) {
+  return llvm::is_contained({Program::Dkdv, Program::Dk, Program::Dv, Program::Dsinks}, program);
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
                                    int64_t panel, int64_t leastQueries, int64_t mostQueries, int64_t heads,
                                    PipelineAttr, Program program) {
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
-  bool tilesKeys = program == Program::Dkdv || program == Program::Dsinks;
-  if (int64_t rows = tilesKeys ? keyTile : queryTile; rows % panel != 0)
-    return emitError() << "expected panel to divide " << (tilesKeys ? "key_tile" : "query_tile") << ", got " << panel
+  bool ofKeys = attn::tilesKeys(program);
+  if (int64_t rows = ofKeys ? keyTile : queryTile; rows % panel != 0)
+    return emitError() << "expected panel to divide " << (ofKeys ? "key_tile" : "query_tile") << ", got " << panel
                        << " and " << rows;
   if (leastQueries < 0 || leastQueries > mostQueries)
     return emitError() << "expected least_queries from 0 to most_queries, got " << leastQueries << " and "
@@ -46,11 +50,14 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters,
                                    Rescaling rescaling, bool ownKeys, bool turns, bool, Epilogue epilogue, bool dynamic,
-                                   int64_t sectionBytes, bool, bool, Staging staging, int64_t headroom) {
+                                   int64_t sectionBytes, bool, bool, Staging staging, int64_t headroom,
+                                   int64_t logitStages) {
   auto isCount = [](int64_t count) { return count > 0 && count <= mostOfPipeline; };
   if (!isCount(consumers) || !isCount(stages) || !isCount(queryStages))
     return emitError() << "expected counts from 1 to " << mostOfPipeline << ", got consumers = " << consumers
                        << ", stages = " << stages << ", query_stages = " << queryStages;
+  if (logitStages != 0 && !isCount(logitStages))
+    return emitError() << "expected logit_stages from 0 to " << mostOfPipeline << ", got " << logitStages;
   if (headroom < 0 || headroom > 60)
     return emitError() << "expected headroom from 0 to 60, got " << headroom;
   if (headroom > 0 && rescaling != Rescaling::OnOverflow)

@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral errorOfOneAttrName = "attn.error_of_one";
 /// `most_queries` of a schedule for any number of queries.
 inline constexpr int64_t unlimitedQueries = std::numeric_limits<int64_t>::max();
 
+/// Whether tiles of `program` are of keys, or of sinks, and steps of queries.
+bool tilesKeys(Program program);
+
 } // namespace attnc::attn
 
 #define GET_ATTRDEF_CLASSES

@@ -67,12 +67,15 @@ def Attn_ProgramForward : I32EnumAttrCase<"Forward", 0, "forward">;
 def Attn_ProgramDq : I32EnumAttrCase<"Dq", 1, "dq">;
 def Attn_ProgramDkdv : I32EnumAttrCase<"Dkdv", 2, "dkdv">;
 def Attn_ProgramDsinks : I32EnumAttrCase<"Dsinks", 3, "dsinks">;
+def Attn_ProgramDk : I32EnumAttrCase<"Dk", 4, "dk">;
+def Attn_ProgramDv : I32EnumAttrCase<"Dv", 5, "dv">;
 
 /// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
-/// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, and the one whose
-/// tiles are of sinks.
+/// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, or one for each
+/// of both, and the one whose tiles are of sinks.
 def Attn_Program : I32EnumAttr<"Program", "what a program computes",
-                               [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks]> {
+                               [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks,
+                                Attn_ProgramDk, Attn_ProgramDv]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -86,7 +89,10 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
   let summary = "How a GPU overlaps the steps of a kernel";
   let description = [{
     - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
-    - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries.
+    - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries; of a backward, of the columns
+      of its steps, and of the rows of its tiles.
+    - `logit_stages`: buffers of those rings of columns that only products of logits read, and others that start from
+      zero: they are free early in a step. As many as `stages` where it is 0.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
     - `rescaling`: when the accumulated output is rescaled. With `each_step`, whenever a row's maximum grew. With
       `on_growth`, when it grew by more than 8 in log2 units (the same maximum divides in the end, so the result stays
@@ -120,9 +126,14 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         DefaultValuedParameter<"bool", "false">:$block_mask,
                         DefaultValuedParameter<"bool", "false">:$early,
                         Attn_StagingParameter:$staging,
-                        DefaultValuedParameter<"int64_t", "0">:$headroom);
+                        DefaultValuedParameter<"int64_t", "0">:$headroom,
+                        DefaultValuedParameter<"int64_t", "0">:$logit_stages);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Buffers of a ring of columns that products read which start from zero, and no others.
+    int64_t countLogitStages() const { return getLogitStages() ? getLogitStages() : getStages(); }
+  }];
 }
 
 def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
@@ -133,9 +144,9 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     checked and kept.
 
     - `program`: what is tiled so; absent for forward. A backward has a schedule for each of its programs: `dq`, `dkdv`,
-      and with gradients of sinks `dsinks`.
-    - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, whose tiles are of
-      keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
+      or `dk` and `dv`, and with gradients of sinks `dsinks`.
+    - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, `dk` and `dv`,
+      whose tiles are of keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU. Divides the rows of a tile.
     - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,
@@ -172,7 +183,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     int64_t getRows() const { return tilesKeys() ? getKeyTile() : getQueryTile(); }
     int64_t getColumns() const { return tilesKeys() ? getQueryTile() : getKeyTile(); }
     /// Whether tiles are of keys, or of sinks, and steps of queries.
-    bool tilesKeys() const { return getProgram() == Program::Dkdv || getProgram() == Program::Dsinks; }
+    bool tilesKeys() const { return attn::tilesKeys(getProgram()); }
     /// The same for `least` to `most` queries.
     ScheduleAttr forQueries(int64_t least, int64_t most) const {
       return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline(),

@@ -159,7 +159,12 @@ static LogicalResult verifySchedules(KernelOpInterface op) {
     return success();
   SmallVector<Program> programs{Program::Forward};
   if (auto backward = dyn_cast<BackwardOp>(op.getOperation())) {
-    programs = {Program::Dq, Program::Dkdv};
+    programs = {Program::Dq};
+    // The gradients of keys and values come of one program, or of one each.
+    bool apart = llvm::any_of(op.getSchedules(), [](ScheduleAttr schedule) {
+      return schedule.getProgram() == Program::Dk || schedule.getProgram() == Program::Dv;
+    });
+    llvm::append_range(programs, apart ? ArrayRef{Program::Dk, Program::Dv} : ArrayRef{Program::Dkdv});
     if (backward.getDSinks())
       programs.push_back(Program::Dsinks);
   }

@@ -319,7 +319,11 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
   case Program::Dq:
     return writeQueryGradient(b, op);
   case Program::Dkdv:
-    return writeKeyGradients(b, op);
+    return writeKeyGradients(b, op, /*ofKeys=*/true, /*ofValues=*/true);
+  case Program::Dk:
+    return writeKeyGradients(b, op, /*ofKeys=*/true, /*ofValues=*/false);
+  case Program::Dv:
+    return writeKeyGradients(b, op, /*ofKeys=*/false, /*ofValues=*/true);
   case Program::Dsinks:
     return writeSinkGradients(b, op);
   case Program::Forward:

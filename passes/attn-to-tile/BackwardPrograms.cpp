@@ -33,7 +33,7 @@ public:
   }
 
   void writeQueryGradient();
-  void writeKeyGradients();
+  void writeKeyGradients(bool ofKeys, bool ofValues);
   void writeSinkGradients();
 
 private:
@@ -49,7 +49,18 @@ private:
     }
   };
 
+  /// What a tile of keys accumulates: both gradients, or one of them.
+  struct KeySums {
+    Value key, value;
+    SmallVector<Value> values() const {
+      return llvm::to_vector(llvm::make_filter_range(ArrayRef{key, value}, [](Value sum) { return !!sum; }));
+    }
+    /// The sums of the form of these that hold `values`.
+    KeySums with(ValueRange values) const { return {key ? values.front() : Value(), value ? values.back() : Value()}; }
+  };
+
   Value product(Value a, Value transposedB);
+  Value productAhead(Value a, Value transposedB);
   Value accumulate(Value a, Value columns, Value sum) {
     return tile::MmaOp::create(builder, loc, a, columns, sum, /*transposed=*/false);
   }
@@ -62,7 +73,7 @@ private:
   Value logitGradients(Value weights, Value products, Value weightProducts, Value first, const Statistics &statistics);
   SmallVector<Value> queryStep(Value query, Value outGradient, Value first, const Statistics &statistics,
                                const ColumnBounds &bounds, ValueRange state, bool masked);
-  SmallVector<Value> keyStep(Value key, Value value, Value first, const ColumnBounds &bounds, ValueRange state,
+  SmallVector<Value> keyStep(Value key, Value value, Value first, const ColumnBounds &bounds, KeySums sums,
                              bool masked);
   SmallVector<Value> overColumns(ValueRange initial, const ColumnBounds &bounds,
                                  function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step);
@@ -84,6 +95,13 @@ private:
 /// a * b^T, of a tile of rows and columns that lie in rows.
 Value GradientWriter::product(Value a, Value transposedB) {
   return tile::MmaOp::create(builder, loc, a, transposedB, zeros(b.getColumns()), /*transposed=*/true);
+}
+
+/// The same for the products that only the gradients of logits need, or null. Where products run asynchronously, they
+/// start before the exponentials, which then run while they do; elsewhere they would only hold registers.
+Value GradientWriter::productAhead(Value a, Value transposedB) {
+  PipelineAttr pipeline = b.getPipeline();
+  return pipeline && pipeline.getStaging() == Staging::Tma ? product(a, transposedB) : Value();
 }
 
 /// The LSE and delta of each row of queries. The LSE of a row that keeps nothing, or that
@@ -189,9 +207,11 @@ SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Val
                                              const ColumnBounds &bounds, ValueRange state, bool masked) {
   Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
-  Value products = product(query, keys);
+  Value products = product(query, keys), weightProducts = productAhead(outGradient, values);
   Value weights = probabilities(products, first, statistics, bounds, masked);
-  Value gradients = logitGradients(weights, products, product(outGradient, values), first, statistics);
+  if (!weightProducts)
+    weightProducts = product(outGradient, values);
+  Value gradients = logitGradients(weights, products, weightProducts, first, statistics);
   return {accumulate(gradients, keys, state[0])};
 }
 
@@ -216,42 +236,51 @@ void GradientWriter::writeQueryGradient() {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, const ColumnBounds &bounds,
-                                           ValueRange state, bool masked) {
+                                           KeySums sums, bool masked) {
   Value queries = b.loadColumns(op.getQuery(), first, /*masked=*/false);
   Value outGradients = b.loadColumns(op.getDOut(), first, /*masked=*/false);
-  Statistics statistics{b.loadStatistic(TileBuilder::RowStatistic::Lse, first),
-                        b.loadStatistic(TileBuilder::RowStatistic::Delta, first), /*ofRows=*/false};
+  auto loadStatistics = [&](TileBuilder::RowStatistic statistic) { return b.loadStatistic(statistic, first); };
+  Statistics statistics{loadStatistics(TileBuilder::RowStatistic::Lse),
+                        sums.key ? loadStatistics(TileBuilder::RowStatistic::Delta) : Value(), /*ofRows=*/false};
   Value products = product(key, queries);
+  Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
   Value weights = probabilities(products, first, statistics, bounds, masked);
-  Value valueSum = accumulate(b.buildDropout(weights, first, element), outGradients, state[1]);
-  Value gradients = logitGradients(weights, products, product(value, outGradients), first, statistics);
-  return {accumulate(gradients, queries, state[0]), valueSum};
+  if (sums.value)
+    sums.value = accumulate(b.buildDropout(weights, first, element), outGradients, sums.value);
+  if (sums.key) {
+    if (!weightProducts)
+      weightProducts = product(value, outGradients);
+    sums.key = accumulate(logitGradients(weights, products, weightProducts, first, statistics), queries, sums.key);
+  }
+  return sums.values();
 }
 
-void GradientWriter::writeKeyGradients() {
+void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues) {
   b.buildGeometry();
-  Value key = b.loadRows(op.getKey()), value = b.loadRows(op.getValue());
+  Value key = b.loadRows(op.getKey()), value = ofKeys ? b.loadRows(op.getValue()) : Value();
+  KeySums sums{ofKeys ? zeros(dimOf(op.getKey())) : Value(), ofValues ? zeros(dimOf(op.getValue())) : Value()};
   auto ofHead = [&](ValueRange state) {
     b.buildCaptures();
     ColumnBounds bounds = b.buildBounds();
     return overColumns(state, bounds, [&](Value first, ValueRange inner, bool masked) {
-      return keyStep(key, value, first, bounds, inner, masked);
+      return keyStep(key, value, first, bounds, sums.with(inner), masked);
     });
   };
-  SmallVector<Value> sums{zeros(dimOf(op.getKey())), zeros(dimOf(op.getValue()))};
   KernelOpInterface kernel = op;
   if (int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads(); group == 1) {
-    sums = ofHead(sums);
+    sums = sums.with(ofHead(sums.values()));
   } else {
-    auto loop = scf::ForOp::create(builder, loc, b.index(0), b.index(group), b.index(1), sums);
+    auto loop = scf::ForOp::create(builder, loc, b.index(0), b.index(group), b.index(1), sums.values());
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
     b.setHead(b.add(b.mul(b.getGeometry().keyHead, b.index(group)), loop.getInductionVar()));
     scf::YieldOp::create(builder, loc, ofHead(loop.getRegionIterArgs()));
-    sums = llvm::to_vector_of<Value>(loop.getResults());
+    sums = sums.with(loop.getResults());
   }
-  b.storeRows(scaled(sums[0], b.buildScale()), op.getDKey());
-  b.storeRows(scaled(sums[1], b.f32(1)), op.getDValue());
+  if (sums.key)
+    b.storeRows(scaled(sums.key, b.buildScale()), op.getDKey());
+  if (sums.value)
+    b.storeRows(scaled(sums.value, b.f32(1)), op.getDValue());
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,8 +349,8 @@ void attnc::attn::writeQueryGradient(TileBuilder &b, BackwardOp op) {
   tile::ReturnOp::create(b.builder, b.loc);
 }
 
-void attnc::attn::writeKeyGradients(TileBuilder &b, BackwardOp op) {
-  GradientWriter(b, op).writeKeyGradients();
+void attnc::attn::writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues) {
+  GradientWriter(b, op).writeKeyGradients(ofKeys, ofValues);
   tile::ReturnOp::create(b.builder, b.loc);
 }
 

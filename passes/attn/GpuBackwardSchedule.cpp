@@ -1,84 +1,213 @@
 //===- GpuBackwardSchedule.cpp - Tiles of gradients on a GPU ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-//
-// Programs of gradients run without roles, by products of warps, on all machines: right first. What a machine with
-// products of warpgroups could do with them is in docs/rationale/backward.md.
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuBackwardSchedule.h"
+#include "passes/attn/ElementRegisters.h"
+#include "passes/attn/GpuScheduleParts.h"
 
 using namespace mlir;
 using namespace attnc::attn;
 
 namespace {
 
-/// Rows of a tile: those of one warpgroup.
-constexpr int64_t rows = 64;
+/// Warpgroups that compute, where another loads, and the registers of a thread of either.
+constexpr int64_t consumers = 2, producerRegisters = 24, consumerRegisters = 240;
 
-/// Columns of a step, from the most comfortable on.
-constexpr int64_t columnSteps[] = {64, 32, 16};
+/// Columns of a step of roles, from the most comfortable on. A left operand in shared memory is read once for each
+/// product, however few its columns are, which binds below 64.
+constexpr int64_t longSteps[] = {128, 96, 64}, shortSteps[] = {48, 32, 16};
 
-/// Columns that a thread's registers have room for in addition to sums of 64 columns or more.
-constexpr int64_t mostColumns = 32;
+/// Columns of a step without roles, from the most comfortable on, and as many as a thread's registers have room for in
+/// addition to sums of 64 columns or more.
+constexpr int64_t columnsOfWarps[] = {64, 32, 16}, mostColumnsOfWarps = 32;
 
-/// Bytes that barriers take at most.
-constexpr int64_t barrierBytes = 1024;
+/// Registers of a consumer for sums, logits, their gradients, weights, and what elements take. The rest of its 240 goes
+/// to addresses and to what is under way.
+constexpr double registersOfTiles = 224;
+
+/// The most columns of sums that a program of both gradients of keys and values has registers for.
+constexpr int64_t mostColumnsOfSums = 256;
+
+/// Buffers of the rings of columns: of those that accumulating products read, and of others.
+struct Stages {
+  int64_t all, ofLogits;
+};
+
+/// From the most comfortable on: for long steps, and for others.
+constexpr Stages roomsOfLong[] = {{2, 2}, {2, 1}}, roomsOfShort[] = {{2, 2}, {2, 1}, {1, 1}};
+
+/// Tiles and sums of the programs of one backward.
+class GradientTiles {
+public:
+  GradientTiles(BackwardOp op, GpuTargetAttr target) : op(op), target(target) {}
+
+  /// The schedule of `program` by roles, or by warps.
+  ScheduleAttr selectRoles(Program program);
+  ScheduleAttr selectWarps(Program program, int64_t columns);
+  /// As many columns as fit for warps, or 0.
+  int64_t findColumnsOfWarps();
+  /// The gradients of keys and values, in one program or in one each.
+  SmallVector<Program> findKeyPrograms();
+  /// Bytes of shared memory that tiles take by `schedule`.
+  int64_t countSharedBytes(ScheduleAttr schedule);
+
+private:
+  int64_t keyDim() { return dimOf(op.getQuery()); }
+  int64_t valueDim() { return dimOf(op.getValue()); }
+  static int64_t dimOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
+  int64_t countSumColumns(Program program);
+  bool fitRegisters(Program program, int64_t columns);
+  ScheduleAttr getRoles(Program program, int64_t columns, Stages stages);
+
+  BackwardOp op;
+  GpuTargetAttr target;
+};
 
 } // namespace
 
-static int64_t dimOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
-
-/// Bytes of shared memory: both row operands, and of each of the two column operands a buffer a stage.
-static int64_t countSharedBytes(BackwardOp op, int64_t columns, int64_t stages) {
-  constexpr int64_t rowBytes = 128; // of a panel, see dialect/tile/SharedLayout.h
-  int64_t elementBytes = cast<RankedTensorType>(op.getQuery().getType()).getElementTypeBitWidth() / 8;
-  auto bytesOf = [&](int64_t dim) { return llvm::alignTo(dim * elementBytes, rowBytes); };
-  int64_t perRow = bytesOf(dimOf(op.getQuery())) + bytesOf(dimOf(op.getValue()));
-  return perRow * (rows + columns * stages);
+/// Columns of the sums that a row of a tile has.
+int64_t GradientTiles::countSumColumns(Program program) {
+  int64_t ofKeys = program == Program::Dv ? 0 : keyDim();
+  return ofKeys + (program == Program::Dkdv || program == Program::Dv ? valueDim() : 0);
 }
 
-static ScheduleAttr getSchedule(MLIRContext *context, Program program, int64_t columns) {
-  auto pipeline = PipelineAttr::get(context, /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
+int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
+  constexpr int64_t rowBytes = 128; // of a panel, see dialect/tile/SharedLayout.h
+  int64_t elementBytes = cast<RankedTensorType>(op.getQuery().getType()).getElementTypeBitWidth() / 8;
+  int64_t key = llvm::alignTo(keyDim() * elementBytes, rowBytes),
+          value = llvm::alignTo(valueDim() * elementBytes, rowBytes);
+  PipelineAttr pipeline = schedule.getPipeline();
+  int64_t all = pipeline.getStages(), ofLogits = pipeline.countLogitStages();
+  int64_t rows = pipeline.getQueryStages() * (schedule.getProgram() == Program::Dv ? key : key + value);
+  // Of a row of a column operand, in all stages.
+  auto columns = [&]() -> int64_t {
+    switch (schedule.getProgram()) {
+    case Program::Dq:
+    case Program::Dk:
+      return all * key + ofLogits * value;
+    case Program::Dv:
+      return ofLogits * key + all * value;
+    default:
+      return all * (key + value);
+    }
+  };
+  return rows * schedule.getRows() + columns() * schedule.getColumns();
+}
+
+/// Whether registers hold what a step of so many columns takes: sums, logits and their gradients, weights, and of steps
+/// of queries a statistic of each column, of which a thread has a quarter.
+bool GradientTiles::fitRegisters(Program program, int64_t columns) {
+  auto count = static_cast<double>(columns);
+  double sums = countSumColumns(program) / 2.0, logits = program == Program::Dv ? count / 2 : count;
+  double statistics = tilesKeys(program) ? count / 4 : 0;
+  return sums + logits + count / 4 + statistics + getElementRegisters(op) * count / 2 <= registersOfTiles;
+}
+
+static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, PipelineAttr pipeline) {
+  bool ofKeys = tilesKeys(program);
+  return ScheduleAttr::get(pipeline.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, warpgroupRows,
+                           pipeline, /*heads=*/1, program);
+}
+
+ScheduleAttr GradientTiles::getRoles(Program program, int64_t columns, Stages stages) {
+  auto pipeline = PipelineAttr::get(op.getContext(), consumers, stages.all, /*query_stages=*/1, producerRegisters,
+                                    consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, /*ping_pong=*/false,
+                                    /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true, getSectionBytes(op, target),
+                                    /*block_mask=*/false, /*early=*/false, Staging::Tma, /*headroom=*/0,
+                                    stages.ofLogits);
+  return getSchedule(program, consumers * warpgroupRows, columns, pipeline);
+}
+
+ScheduleAttr GradientTiles::selectRoles(Program program) {
+  ScheduleAttr schedule;
+  auto find = [&](ArrayRef<Stages> rooms, ArrayRef<int64_t> steps) {
+    for (Stages stages : rooms)
+      for (int64_t columns : steps) {
+        schedule = getRoles(program, columns, stages);
+        if (fitRegisters(program, columns) && countSharedBytes(schedule) + barrierBytes <= target.getSharedBytes())
+          return true;
+      }
+    return false;
+  };
+  // The shortest with one buffer each fits any head dim, if not the registers of any score.
+  (void)(find(roomsOfLong, longSteps) || find(roomsOfShort, shortSteps));
+  return schedule;
+}
+
+ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {
+  auto pipeline = PipelineAttr::get(op.getContext(), /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
                                     /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                                     /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
-                                    Staging::CpAsync, /*headroom=*/0);
-  bool tilesKeys = program != Program::Dq;
-  return ScheduleAttr::get(context, tilesKeys ? columns : rows, tilesKeys ? rows : columns, rows, pipeline,
-                           /*heads=*/1, program);
+                                    Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0);
+  return getSchedule(program, warpgroupRows, columns, pipeline);
+}
+
+int64_t GradientTiles::findColumnsOfWarps() {
+  auto fits = [&](int64_t columns) {
+    return (std::max(keyDim(), valueDim()) < 64 || columns <= mostColumnsOfWarps) &&
+           countSharedBytes(selectWarps(Program::Dkdv, columns)) + barrierBytes <= target.getSharedBytes();
+  };
+  const int64_t *columns = llvm::find_if(columnsOfWarps, fits);
+  return columns == std::end(columnsOfWarps) ? 0 : *columns;
+}
+
+SmallVector<Program> GradientTiles::findKeyPrograms() {
+  if (keyDim() + valueDim() <= mostColumnsOfSums)
+    return {Program::Dkdv};
+  return {Program::Dk, Program::Dv};
 }
 
 SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, GpuTargetAttr target) {
-  int64_t dims = std::max(dimOf(op.getQuery()), dimOf(op.getValue()));
-  auto fits = [&](int64_t columns) {
-    return (dims < 64 || columns <= mostColumns) &&
-           countSharedBytes(op, columns, /*stages=*/1) + barrierBytes <= target.getSharedBytes();
-  };
-  const int64_t *columns = llvm::find_if(columnSteps, fits);
-  if (columns == std::end(columnSteps))
+  GradientTiles tiles(op, target);
+  SmallVector<ScheduleAttr> schedules;
+  int64_t columns = tiles.findColumnsOfWarps();
+  if (usesWarpgroups(op, target)) {
+    schedules.push_back(tiles.selectRoles(Program::Dq));
+    for (Program program : tiles.findKeyPrograms())
+      schedules.push_back(tiles.selectRoles(program));
+  } else if (columns == 0) {
     return {};
-  MLIRContext *context = op.getContext();
-  SmallVector<ScheduleAttr> schedules{getSchedule(context, Program::Dq, *columns),
-                                      getSchedule(context, Program::Dkdv, *columns)};
+  } else {
+    schedules = {tiles.selectWarps(Program::Dq, columns), tiles.selectWarps(Program::Dkdv, columns)};
+  }
+  // Sinks are few, and take no products.
   if (op.getDSinks())
-    schedules.push_back(getSchedule(context, Program::Dsinks, mostColumns));
+    schedules.push_back(tiles.selectWarps(Program::Dsinks, mostColumnsOfWarps));
   return schedules;
+}
+
+/// Checks what a pipeline with roles adds.
+static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  if (!usesWarpgroups(op, target) || schedule.getProgram() == Program::Dsinks)
+    return op.emitError() << "expected staging = cp_async for program " << stringifyProgram(schedule.getProgram())
+                          << " on " << target.getArch();
+  if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep || pipeline.getEarly())
+    return op.emitError("expected rescaling = each_step, and neither own_keys nor early for gradients");
+  return checkRegistersOfRoles(op, pipeline, target);
 }
 
 LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
-  if (!pipeline || pipeline.getStaging() != Staging::CpAsync)
-    return op.emitError("expected a pipeline with staging = cp_async for gradients on a GPU");
-  if (schedule.getHeads() != 1 || pipeline.getConsumers() != 1 || pipeline.getBlockMask() ||
-      pipeline.getSectionBytes() != 0)
-    return op.emitError("expected one head, one consumer, and neither block_mask nor section_bytes for gradients");
-  if (schedule.getPanel() != rows || schedule.getRows() != rows)
-    return op.emitError() << "expected tiles and panels of " << rows << " rows for gradients, got "
-                          << schedule.getRows() << " and " << schedule.getPanel();
+  if (!pipeline)
+    return op.emitError("expected a pipeline for gradients on a GPU");
+  bool hasRoles = pipeline.getStaging() == Staging::Tma;
+  if (schedule.getHeads() != 1 || pipeline.getBlockMask() || (!hasRoles && pipeline.getSectionBytes() != 0))
+    return op.emitError("expected one head a tile and neither block_mask nor, without roles, section_bytes for "
+                        "gradients");
+  if (schedule.getPanel() != warpgroupRows || schedule.getRows() != warpgroupRows * pipeline.getConsumers() ||
+      (!hasRoles && pipeline.getConsumers() != 1))
+    return op.emitError() << "expected tiles of consumers * " << warpgroupRows << " rows for gradients, one consumer "
+                          << "without roles, and panels of " << warpgroupRows << ", got " << schedule.getRows() << " and "
+                          << schedule.getPanel();
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
     return op.emitError() << "expected steps of a multiple of 16 columns up to 128 for gradients, got "
                           << schedule.getColumns();
-  int64_t bytes = countSharedBytes(op, schedule.getColumns(), pipeline.getStages()) + barrierBytes;
+  if (hasRoles && failed(checkRoles(op, schedule, target)))
+    return failure();
+  int64_t bytes = GradientTiles(op, target).countSharedBytes(schedule) + barrierBytes;
   if (bytes > target.getSharedBytes())
     return op.emitError() << "the schedule needs " << bytes << " bytes of shared memory, but " << target.getArch()
                           << " has " << target.getSharedBytes();

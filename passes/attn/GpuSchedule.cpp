@@ -10,6 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuBackwardSchedule.h"
+#include "passes/attn/GpuScheduleParts.h"
 #include "passes/attn/ScoreRange.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -17,9 +18,6 @@ using namespace mlir;
 using namespace attnc::attn;
 
 namespace {
-
-/// Rows of queries that one warpgroup works on.
-constexpr int64_t warpgroupRows = 64, warpgroupThreads = 128;
 
 /// How consumers overlap: whether each visits the keys of its own rows alone, and whether they take turns.
 struct Overlap {
@@ -150,7 +148,7 @@ static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   int64_t dims = kernel.getHeadDim();
   Value value = kernel.getValueOrNull();
   use.add("queries", pipeline.getQueryStages(), schedule.getQueryTile(), dims);
-  use.add("keys", pipeline.getStages(), schedule.getKeyTile(), dims);
+  use.add("keys", pipeline.countLogitStages(), schedule.getKeyTile(), dims);
   if (value)
     use.add("values", pipeline.getStages(), schedule.getKeyTile(), headDim(value));
   if (value && pipeline.getEpilogue() != Epilogue::Direct)
@@ -159,14 +157,7 @@ static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   return use;
 }
 
-/// Bytes that barriers and tile numbers take at most.
-static constexpr int64_t barrierBytes = 1024;
-
-/// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact.
-///
-/// Not known here: boxes want strides of whole 16 bytes. Tensors without them are copied by a launch
-/// (docs/rationale/strides.md).
-static bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
+bool attnc::attn::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
   return target.getWarpgroupMma() && target.getTensorCopies() && elementOf(kernel).getIntOrFloatBitWidth() == 16;
 }
 
@@ -176,8 +167,7 @@ static int64_t largestDim(KernelOpInterface kernel) {
   return std::max<int64_t>(kernel.getHeadDim(), value ? headDim(value) : 0);
 }
 
-/// K and V of the heads that are worked on together stay in the cache, with room to spare for the rest.
-static int64_t sectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
+int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
   return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
 }
 
@@ -272,9 +262,9 @@ static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, i
   auto pipeline =
       PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
                         /*consumer_registers=*/0, rescaling, /*own_keys=*/false, /*ping_pong=*/false,
-                        /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, sectionBytes(kernel, target),
+                        /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, getSectionBytes(kernel, target),
                         /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
-                        /*headroom=*/0);
+                        /*headroom=*/0, /*logit_stages=*/0);
   return ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
 }
 
@@ -324,7 +314,7 @@ static Headroom findHeadroom(KernelOpInterface kernel) {
 static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
                               int64_t heads) {
   bool masked = !kernel.getMask().empty();
-  int64_t section = sectionBytes(kernel, target);
+  int64_t section = getSectionBytes(kernel, target);
   const Overlap &overlap = masked ? shape.masked : shape.full;
   int64_t rows = warpgroupRows * consumers;
   bool ownKeys = overlap.ownKeys && consumers > 1 && !needsBlockMask(kernel);
@@ -340,7 +330,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
                           shape.consumerRegisters, Rescaling::OnOverflow, ownKeys, turns,
                           /*by_row=*/true, room.epilogue,
                           /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
-                          findHeadroom(kernel).usual);
+                          findHeadroom(kernel).usual, /*logit_stages=*/0);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -393,23 +383,32 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
 
 /// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole
 /// eights. Roles exchange what is theirs then (PTX ISA 9.7.19.5, setmaxnreg), and wait for ever for what nobody had.
-static int64_t registersAtStart(GpuTargetAttr target, int64_t warpgroups) {
+int64_t attnc::attn::getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups) {
   constexpr int64_t unit = 8;
   return target.getRegisters() / (warpgroups * warpgroupThreads) / unit * unit;
+}
+
+LogicalResult attnc::attn::checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline,
+                                                 GpuTargetAttr target) {
+  int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
+  int64_t has = threads * getRegistersAtStart(target, consumers + 1);
+  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());
+  if (needs <= has)
+    return success();
+  return kernel.emitError() << "the schedule needs " << needs << " registers (" << warpgroupThreads << " * ("
+                            << pipeline.getProducerRegisters() << " + " << consumers << " * "
+                            << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has " << has
+                            << " for " << threads << " threads";
 }
 
 /// Checks the registers of roles, and those of the products of warpgroups: an instruction has its part of all columns
 /// at once, and what it is started with as well.
 static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
-  int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
-  int64_t atStart = registersAtStart(target, consumers + 1), has = threads * atStart;
-  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());
-  if (needs > has)
-    return kernel.emitError() << "the schedule needs " << needs << " registers (" << warpgroupThreads << " * ("
-                              << pipeline.getProducerRegisters() << " + " << consumers << " * "
-                              << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has " << has
-                              << " for " << threads << " threads";
+  if (failed(checkRegistersOfRoles(kernel, pipeline, target)))
+    return failure();
+  int64_t threads = (pipeline.getConsumers() + 1) * warpgroupThreads;
+  int64_t atStart = getRegistersAtStart(target, pipeline.getConsumers() + 1);
   // What ptxas asks for: addresses and the like, and a left operand where that is not in shared memory.
   constexpr int64_t besideColumns = 26, leftOperand = 4;
   auto check = [&](StringRef what, int64_t columns, int64_t others) -> LogicalResult {

@@ -36,9 +36,18 @@ static bool mayRunLate(MmaOp product, scf::ForOp loop, unsigned number) {
   return matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat());
 }
 
+/// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together, and
+/// the later run under what becomes of the first.
+static bool startsSeveral(scf::ForOp loop) {
+  auto starts = [](MmaOp product) { return matchPattern(product.getAcc(), m_AnyZeroFloat()); };
+  return llvm::count_if(loop.getBody()->getOps<MmaOp>(), starts) > 1;
+}
+
 /// The operations of a step of `loop` that run in the next.
 static SetVector<Operation *> findLate(scf::ForOp loop) {
   SetVector<Operation *> late;
+  if (startsSeveral(loop))
+    return late;
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
     auto product = yielded.getDefiningOp<MmaOp>();
     if (!product || product->getBlock() != loop.getBody() || !mayRunLate(product, loop, number))

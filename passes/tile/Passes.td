@@ -12,7 +12,8 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
   let description = [{
     For programs whose warpgroups have roles: a product that accumulates over its loop, and whose left operand the step
     computes, gets the attribute `tile.stage = 1`, as do the scaling of its accumulator and loads that nothing else reads.
-    The softmax of a step then overlaps with the product of the previous step.
+    The softmax of a step then overlaps with the product of the previous step. A loop whose steps start several products
+    from zero is left as it is: the later of them overlap with what becomes of the first.
 
     Example:
 

@@ -74,6 +74,14 @@ static bool isLeft(LoadOp load) {
                       [](OpOperand &use) { return isa<MmaOp>(use.getOwner()) && use.getOperandNumber() == 0; });
 }
 
+/// Whether products read the rows of the tile as columns, and nothing else does: those of logits, and the like.
+static bool isOnlyOfLogits(LoadOp load) {
+  return llvm::all_of(load->getUsers(), [](Operation *user) {
+    auto product = dyn_cast<MmaOp>(user);
+    return product ? product.getTransposed() : cast<SkipOp>(user).getTransposed();
+  });
+}
+
 /// Whether products read both tiles as queries, as keys or as values. One tensor may be all three: each then has a ring
 /// of its own, since they are not released in the order in which they come.
 static bool haveSamePlace(LoadOp a, LoadOp b) {
@@ -98,7 +106,9 @@ llvm::DenseMap<Operation *, Value> attnc::tile::createRings(OpBuilder &builder, 
       rings[load] = rings.lookup(*same);
       continue;
     }
-    int64_t stages = isLeft(load) ? pipeline.getQueryStages() : pipeline.getStages();
+    int64_t stages = isLeft(load)             ? pipeline.getQueryStages()
+                     : isOnlyOfLogits(load) ? pipeline.countLogitStages()
+                                            : pipeline.getStages();
     auto type = RingType::get(builder.getContext(), stages, load.getType());
     rings[load] = RingOp::create(builder, load.getLoc(), type, IntegerAttr(), IntegerAttr());
   }

@@ -227,6 +227,7 @@ void RoleSplitter::stageStores() {
 }
 
 void RoleSplitter::run() {
+  splitSharedLoads(program);
   shared = findSharedLoads(program);
   sinkLoads(shared);
   createRings();

@@ -4,6 +4,7 @@
 
 #include "runtime/jit/RandomInputs.h"
 #include "codegen/image/Types.h"
+#include "dialect/attn/AttnOps.h"
 #include "runtime/Random.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/jit/ReferenceKernel.h"
@@ -199,6 +200,21 @@ Result<ArgValue> Drawer::draw(unsigned index) {
   return ArgValue(std::move(*tensor));
 }
 
+/// Takes normal LSEs of a backward to where those of normal logits are, so that probabilities add up to about 1.
+static void raiseLses(const attn::KernelFunction &kernel, const Shapes &shapes, std::vector<ArgValue> &values) {
+  for (attn::KernelOpInterface op : kernel.kernels) {
+    auto backward = mlir::dyn_cast<attn::BackwardOp>(op.getOperation());
+    auto lse = backward ? mlir::dyn_cast<mlir::BlockArgument>(backward.getLse()) : mlir::BlockArgument();
+    if (!lse)
+      continue;
+    double level = std::log(static_cast<double>(std::max<int64_t>(shapes.keyRows(), 1)));
+    const auto &tensor = std::get<Tensor>(values[lse.getArgNumber()]);
+    tensor.forEach([&](int64_t, void *element) {
+      runtime::storeScalar(tensor.dtype(), element, level + runtime::loadScalar(tensor.dtype(), element));
+    });
+  }
+}
+
 Result<std::vector<ArgValue>> jit::makeRandomInputs(const attn::KernelFunction &kernel, const Shapes &shapes,
                                                     const RandomOptions &options) {
   std::vector<ArgValue> values;
@@ -209,7 +225,9 @@ Result<std::vector<ArgValue>> jit::makeRandomInputs(const attn::KernelFunction &
       return value.takeError();
     values.push_back(std::move(*value));
   }
-  if (options.drawValues)
+  if (options.drawValues && !options.computeSaved)
+    raiseLses(kernel, shapes, values);
+  else if (options.drawValues)
     if (runtime::Status status = computeSavedResults(kernel, values); !status)
       return status.takeError();
   return values;

@@ -20,12 +20,15 @@ struct RandomOptions {
   double valueScale = 1;
   /// Whether tensors that no mask reads are drawn; what looks at masks alone leaves them unspecified.
   bool drawValues = true;
+  /// Whether what a backward takes of forward is what forward gives, by the reference, which long sequences take long
+  /// for. Else it is drawn as well: gradients are then those of no forward, and take as long.
+  bool computeSaved = true;
 };
 
 /// A value for each input of `kernel`. Plain floats are normal; lengths lie in [0, S] with 0 and 1 among them;
 /// cumulative lengths make sequences of all sizes, empty ones among them; segment ids run in documents and end in
-/// padding; masks keep most; scalars take values that models use; what a backward takes of forward is what forward
-/// gives. Fails where there is not enough memory.
+/// padding; masks keep most; scalars take values that models use; what a backward takes of forward is as `options`
+/// says. Fails where there is not enough memory.
 runtime::Result<std::vector<runtime::ArgValue>>
 makeRandomInputs(const attn::KernelFunction &kernel, const Shapes &shapes, const RandomOptions &options = {});
 

@@ -15,6 +15,7 @@ short bursts in turns, with pauses between, and what counts is the median of the
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import sys
@@ -28,6 +29,7 @@ from peers_cases import Case, all_cases
 from peers_cycles import measure_cycles, run_for_cycles
 from peers_data import data_points, find_model, measure_data, parse_columns
 
+BACKWARD_OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap")
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
 CPU_MASKS = ("full", "causal")
@@ -52,6 +54,9 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"own/{variant}", Case(variant, 128, long)) for variant in OWN_VARIANTS]
     points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SHORT]
     points += [(f"own/{variant}/d{dim}", Case(variant, dim, 4096)) for variant, dim in HEAVY]
+    points += [("backward/" + name, dataclasses.replace(case, backward=True)) for name, case in points
+               if name.startswith(("cudnn/", "flex/"))]
+    points += [(f"backward/own/{variant}", Case(variant, 128, long, backward=True)) for variant in BACKWARD_OWN_VARIANTS]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
     points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]
     points += [(f"rest/sm_80/d{dim}/4k/causal", Case("causal", dim, 4096, warps=True)) for dim in (64, 128, 256)]

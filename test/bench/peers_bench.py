@@ -16,7 +16,7 @@ import traceback
 from typing import Any, Callable
 
 from attnc_runtime import Kernel, Library
-from peers_cases import Case, Data, call_flex, call_sdpa, choose_backend, make_data
+from peers_cases import Case, Data, call_flex, call_sdpa, call_sdpa_backward, choose_backend, make_data
 from peers_compiler import HERE, TARGET, Compiler
 
 SLEEP_CYCLES = 1_500_000  # hides the host's launches behind a GPU that waits
@@ -99,15 +99,23 @@ class Bench:
 
     def runs(self, name: str, case: Case) -> tuple[Run, Run, Data, Case]:
         """Our run, the peer's, our data, and the peer's case."""
-        data = make_data(case, self.torch)
-        ours = self.kernel(case).bind(*data.arguments())
-        if name.startswith(("cudnn/", "rest/")):
-            return ours, call_sdpa(case, data, self.torch), data, case
-        if name.startswith("flex/"):
+        ours, data = self.bind(case)
+        peer = name.removeprefix("backward/").split("/")[0]
+        if peer in ("cudnn", "rest"):
+            call = call_sdpa_backward if case.backward else call_sdpa
+            return ours, call(case, data, self.torch), data, case
+        if peer == "flex":
             return ours, call_flex(case, data, self.torch), data, case
-        plain = Case("causal", case.dim, case.sequence)
-        twin = make_data(plain, self.torch)
-        return ours, self.kernel(plain).bind(*twin.arguments()), data, plain
+        plain = Case("causal", case.dim, case.sequence, backward=case.backward)
+        return ours, self.bind(plain)[0], data, plain
+
+    def bind(self, case: Case) -> tuple[Run, Data]:
+        """Our run, and its data; that of a backward has the forward's results."""
+        data = make_data(case, self.torch)
+        if not case.backward:
+            return self.kernel(case).bind(*data.arguments()), data
+        self.kernel(case.forward)(*data.arguments())
+        return self.kernel(case).bind(*data.backward_arguments(self.torch)), data
 
     def difference(self, ours: Run, theirs: Run, data: Data) -> float:
         """The greatest distance between both results; NaN where ours leaves something out."""
@@ -116,6 +124,9 @@ class Bench:
         self.torch.cuda.synchronize()
         if expected is None:
             return 0.0
+        if isinstance(expected, tuple):
+            pairs = zip(data.gradients, expected)
+            return max((own.transpose(1, 2).float() - peers.float()).abs().max().item() for own, peers in pairs)
         return (data.out.transpose(1, 2).float() - expected.float()).abs().max().item()
 
     def measure(self, name: str, case: Case) -> dict[str, Any]:

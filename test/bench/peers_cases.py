@@ -57,6 +57,7 @@ class Case:
     sequence: int
     warps: bool = False  # by the schedule for GPUs without Hopper's instructions
     element: str = "bf16"
+    backward: bool = False  # the gradients of it
 
     @property
     def batch(self) -> int:
@@ -73,7 +74,13 @@ class Case:
     @property
     def image(self) -> str:
         """The name of its kernel: sizes are no part of it."""
-        return f"{self.variant}_d{self.dim}" + "_warps" * self.warps + f"_{self.element}" * (self.element != "bf16")
+        name = f"{self.variant}_d{self.dim}" + "_warps" * self.warps + f"_{self.element}" * (self.element != "bf16")
+        return name + "_backward" * self.backward
+
+    @property
+    def forward(self) -> Case:
+        """The case whose gradients this is of."""
+        return dataclasses.replace(self, backward=False)
 
     def kept(self) -> int:
         """The logits of one head and batch entry that the mask keeps."""
@@ -88,8 +95,8 @@ class Case:
         return length * (length + 1) // 2
 
     def flops(self) -> int:
-        """Of both products on the logits that the mask keeps, and nothing else."""
-        return 4 * self.batch * self.heads * self.dim * self.kept()
+        """Of both products on the logits that the mask keeps, or of the five of gradients, and nothing else."""
+        return (10 if self.backward else 4) * self.batch * self.heads * self.dim * self.kept()
 
     def spec(self) -> str:
         """The spec in MLIR."""
@@ -106,7 +113,7 @@ class Case:
         if mask:
             regions += f"    mask (%b, %h, %i, %j) {{\n      {mask}\n      attn.yield %keep : i1\n    }}\n"
         text = (
-            f"func.func @{self.image}({declared})\n"
+            f"func.func @{self.forward.image}({declared})\n"
             f'    -> ({query} {{attn.name = "out"}}, {lse} {{attn.name = "lse"}}) {{\n'
             f"  %o, %lse = attn.forward %q, %k, %v {clauses}\n{regions}"
             f"    : ({query}, {key}, {key}) -> ({query}, {lse})\n  return %o, %lse : {query}, {lse}\n}}\n"
@@ -115,8 +122,12 @@ class Case:
 
 
 def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
-    """Those of named points, and what variants are compared with."""
-    return [case for _, case in points] + [Case("causal", 128, 4096)]
+    """Those of named points, and what they need or are compared with."""
+    cases = [case for _, case in points]
+    plain = [Case("causal", 128, 4096)]
+    if any(case.backward for case in cases):
+        plain += [case.forward for case in cases if case.backward] + [dataclasses.replace(plain[0], backward=True)]
+    return cases + plain
 
 
 @dataclasses.dataclass
@@ -129,10 +140,16 @@ class Data:
     extra: list[Any]
     out: Any
     lse: Any
+    out_gradient: Any
+    gradients: list[Any]  # results of a backward
 
     def arguments(self) -> list[Any]:
         """As a kernel of attnc takes them."""
         return [self.query, self.key, self.value, *self.extra, self.out, self.lse]
+
+    def backward_arguments(self, torch: Any) -> list[Any]:
+        """As the backward of that kernel takes them; nothing comes back to the LSE."""
+        return [*self.arguments(), self.out_gradient, torch.zeros_like(self.lse), *self.gradients]
 
     def views(self) -> tuple[Any, Any, Any]:
         """Query, key and value as PyTorch's functions take them: [B, H, S, D], in the same memory."""
@@ -177,7 +194,11 @@ def make_data(case: Case, torch: Any) -> Data:
         extra = [lengths, lengths]
     shape = (case.heads, TOKENS) if case.variant == "packed" else (case.batch, case.heads, case.sequence)
     lse = torch.full(shape, float("nan"), device="cuda", dtype=torch.float32)
-    return Data(query, key, value, extra, torch.full_like(query, float("nan")), lse)
+    out, gradients = torch.full_like(query, float("nan")), []
+    if case.backward:
+        gradients = [torch.full_like(tensor, float("nan")) for tensor in (query, key, value)]
+        gradients += [torch.full_like(extra[0], float("nan"))] if case.variant == "sinks" else []
+    return Data(query, key, value, extra, out, lse, normal(case.heads) if case.backward else None, gradients)
 
 
 def choose_backend(case: Case) -> Any:
@@ -196,8 +217,23 @@ def call_sdpa(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     return lambda: attend(query, key, value, is_causal=causal)
 
 
+def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callable[[], Any]:
+    """The backward of what `attend` gives for the views of `data`."""
+    leaves = [view.detach().requires_grad_() for view in data.views()]
+    with torch.enable_grad():
+        out = attend(*leaves)
+    out_gradient = data.out_gradient.transpose(1, 2)
+    return lambda: torch.autograd.grad(out, leaves, out_gradient, retain_graph=True)
+
+
+def call_sdpa_backward(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
+    """The backward of PyTorch's attention; to be called under `choose_backend`."""
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return call_gradients(data, torch, lambda *views: attend(*views, is_causal=case.variant != "full"))
+
+
 def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
-    """FlexAttention, compiled, with a block mask that is made beforehand."""
+    """FlexAttention, compiled, with a block mask that is made beforehand; or its backward."""
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
     def causal(b: Any, h: Any, i: Any, j: Any) -> Any:
@@ -209,7 +245,6 @@ def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     def softcap(score: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
         return CAP * torch.tanh(score / CAP)
 
-    query, key, value = data.views()
     keep: Callable[..., Any] = {"window": window}.get(case.variant, causal)
     score: Callable[..., Any] | None = {"softcap": softcap}.get(case.variant)
     if case.variant == "documents":
@@ -228,5 +263,9 @@ def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
         score = alibi
     torch._dynamo.reset()  # pylint: disable=protected-access  # each variant as if it were the only one
     mask = create_block_mask(keep, None, None, case.sequence, case.sequence, device="cuda")
-    attend = torch.compile(flex_attention, dynamic=False)
-    return lambda: attend(query, key, value, score_mod=score, block_mask=mask)
+    compiled = torch.compile(flex_attention, dynamic=False)
+
+    def attend(*views: Any) -> Any:
+        return compiled(*views, score_mod=score, block_mask=mask)
+
+    return call_gradients(data, torch, attend) if case.backward else lambda: attend(*data.views())

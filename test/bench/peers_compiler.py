@@ -33,7 +33,7 @@ class Compiler:
         self.environment = dict(os.environ, ATTNC_CACHE_DIR=str(folder / "cache"))
 
     def spec_path(self, case: Case) -> pathlib.Path:
-        path = self.folder / f"{case.image}.mlir"
+        path = self.folder / f"{case.forward.image}.mlir"
         path.write_text(case.spec(), encoding="utf-8")
         return path
 
@@ -52,7 +52,7 @@ class Compiler:
 
     def compile(self, case: Case, options: list[str]) -> str:
         """What `attnc compile` prints for a case."""
-        command = [self.program, "compile", str(self.spec_path(case)), *options]
+        command = [self.program, "compile", str(self.spec_path(case)), *["--backward"] * case.backward, *options]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"attnc compile {case.image}: {done.stderr.strip()[:600] or done.returncode}")

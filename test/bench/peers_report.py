@@ -48,7 +48,7 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "flex", "own", "rest"):
+    for group in ("cudnn", "flex", "own", "rest", "backward/cudnn", "backward/flex", "backward/own"):
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
         shares = [
             point["ours"]["share"] / point["peer"]["share"]
@@ -72,7 +72,7 @@ def points_table(points: list[dict[str, Any]], cycles: dict[str, dict[str, Any]]
         counted = cycles.get(point["name"], {})
         shares = [f"{counted[side]['share']:.3f}" if side in counted else "" for side in ("ours", "peer")]
         rows.append(
-            f"| {' '.join(point['name'].split('/')[1:])} | {point['tflops']:.0f} | {point['peer_tflops']:.0f} | "
+            f"| {' '.join(point['name'].removeprefix('backward/').split('/')[1:])} | {point['tflops']:.0f} | {point['peer_tflops']:.0f} | "
             f"{point['ratio']:.3f} | {shares[0]} | {shares[1]} |"
         )
     mean = geometric_mean([point["ratio"] for point in points])
@@ -89,6 +89,10 @@ def section(report: dict[str, Any]) -> str:
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
         ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
          "named."),
+        ("backward/cudnn", "cuDNN", "Gradients beside cuDNN's. FLOPs are those of five products."),
+        ("backward/flex", "FlexAttention", "Gradients beside FlexAttention's; head dim 128."),
+        ("backward/own", "plain causal", "Gradients of variants beside our own of plain causal attention, by FLOP kept; "
+         "head dim 128."),
         ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN; f32 beside PyTorch's memory-efficient "
          "attention. Those of f32 and sm_80 use none of Hopper's own instructions."),
     )

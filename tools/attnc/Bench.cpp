@@ -95,7 +95,7 @@ static double quantile(const std::vector<double> &values, double share) {
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
-  Result<Launch> launch = Launch::draw(args);
+  Result<Launch> launch = Launch::draw(args, /*computeSaved=*/false);
   if (!launch)
     return fail(launch.takeError());
   Result<Work> work = findWork(*launch);
@@ -158,7 +158,8 @@ const Command cli::benchCommand = {
     "FLOPs that the mask leaves: work that is skipped counts for nothing. The peak is what this machine reaches with\n"
     "f32 multiply-adds on all cores, measured at the start. On a GPU it also tells what one launch takes of the "
     "host's\n"
-    "time, by the C API. The kernel is compiled anew, whatever the cache holds.\n",
+    "time, by the C API. The kernel is compiled anew, whatever the cache holds. With --backward, what forward would\n"
+    "have given is random too.\n",
     "  attnc bench llama3.mlir --shape B=1,Sq=4096,Sk=4096\n"
     "  attnc bench mistral.mlir --shape B=1,Sq=16384,Sk=16384 --json\n",
     /*takes=*/"spec",

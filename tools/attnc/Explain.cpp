@@ -42,12 +42,13 @@ static std::string queriesOf(attn::ScheduleAttr schedule) {
 }
 
 /// How a GPU overlaps the steps of a schedule, and the registers that it takes.
-static void explainPipeline(attn::PipelineAttr pipeline) {
+static void explainPipeline(attn::ScheduleAttr schedule) {
+  attn::PipelineAttr pipeline = schedule.getPipeline();
   llvm::raw_ostream &os = line("");
   bool byTma = pipeline.getStaging() == attn::Staging::Tma;
   os << pipeline.getConsumers() << (pipeline.getConsumers() == 1 ? " warpgroup computes, " : " warpgroups compute, ")
      << (byTma ? "one loads by TMA" : "all warps load by cp.async") << ", " << pipeline.getStages()
-     << (pipeline.getStages() == 1 ? " stage" : " stages") << " of keys";
+     << (pipeline.getStages() == 1 ? " stage" : " stages") << " of " << (schedule.tilesKeys() ? "queries" : "keys");
   if (byTma)
     os << "; " << pipeline.getConsumerRegisters() << " and " << pipeline.getProducerRegisters()
        << " registers a thread";
@@ -70,7 +71,7 @@ static void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> 
       os << ", for " << queriesOf(schedule) << (queries && schedule.serves(*queries) ? ": used here" : "");
     os << '\n';
     if (attn::PipelineAttr pipeline = schedule.getPipeline())
-      explainPipeline(pipeline);
+      explainPipeline(schedule);
     if (!cpu)
       continue;
     int64_t sums = schedule.getPanel() * 32 / cpu.getVectorBits() * cpu::columnsTogether(cpu);

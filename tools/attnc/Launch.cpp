@@ -27,7 +27,7 @@ Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgVal
                 std::move(*outputs), std::move(*kernel), seconds};
 }
 
-Result<Launch> Launch::draw(const llvm::opt::InputArgList &args) {
+Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSaved) {
   Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
   if (!seed)
     return seed.takeError();
@@ -40,7 +40,8 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args) {
   Result<jit::Shapes> shapes = spec->resolveShapes(args);
   if (!shapes)
     return shapes.takeError();
-  auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, {static_cast<uint64_t>(*seed), *scale});
+  auto inputs = jit::makeRandomInputs(spec->kernel, *shapes,
+                                      {static_cast<uint64_t>(*seed), *scale, /*drawValues=*/true, computeSaved});
   if (!inputs)
     return inputs.takeError();
   return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs));

@@ -1,0 +1,38 @@
+//===- GpuScheduleParts.h - What schedules on a GPU share -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Used by the schedules of forward and of gradients alone.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_GPUSCHEDULEPARTS_H
+#define ATTNC_PASSES_ATTN_GPUSCHEDULEPARTS_H
+
+#include "dialect/attn/AttnOps.h"
+
+namespace attnc::attn {
+
+/// Rows of queries that one warpgroup works on.
+inline constexpr int64_t warpgroupRows = 64, warpgroupThreads = 128;
+
+/// Bytes that barriers and tile numbers take at most.
+inline constexpr int64_t barrierBytes = 1024;
+
+/// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact.
+///
+/// Not known here: boxes want strides of whole 16 bytes. Tensors without them are copied by a launch
+/// (docs/rationale/strides.md).
+bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target);
+
+/// Bytes of keys and values that are worked on together: those of the heads stay in the cache, with room to spare for
+/// the rest. 0 without a mask: all tiles then take as long.
+int64_t getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target);
+
+/// Checks that `target` has the registers that the roles of `pipeline` ask for; an error shows the sum.
+mlir::LogicalResult checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target);
+
+/// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor.
+int64_t getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups);
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_GPUSCHEDULEPARTS_H
