@@ -38,6 +38,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileAssignStages());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileOverlapSteps());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileRescaleOnOverflow());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());

@@ -143,29 +143,38 @@ void RingEmitter::startCopies(tile::PutOp put, const tile::SharedLayout &layout,
   }
 }
 
-void RingEmitter::emit(tile::GetOp get) {
+/// Makes the buffer of `ring` at a stage what products read as `shared`.
+void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
   Ptx &ptx = context.ptx;
+  VectorType tileType = cast<tile::SharedTileType>(shared.getType()).getTile();
+  tile::SharedLayout layout(tileType);
+  tile::RingOp ring = state.ring;
+  // Descriptors count 16 bytes; stages follow each other, so that a descriptor takes one multiplication and addition.
+  Value first = ptx.shiftRight(ptx.bitAnd(ptx.add(base, *ring.getOffset()), 0x3ffff), 4);
+  Value start = ptx.add(first, ptx.mul(stage, layout.bytes() / 16));
+  // Of a left operand, each warpgroup reads its own rows.
+  bool isLeft = llvm::any_of(shared.getUsers(), [&](Operation *user) {
+    auto product = dyn_cast<tile::StartOp>(user);
+    return product && product.getA() == shared;
+  });
+  if (isLeft)
+    start = ptx.add(start, ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes / 16));
+  context.sharedTiles[shared] = SharedTile{Value(), ptx.uniform(start), tileType};
+}
+
+void RingEmitter::emit(tile::GetOp get) {
   State &state = find(get.getRing());
   // The variables are those of the oldest buffer that the role has not released.
   Place place{read(state.stage), read(state.parity)};
   for (int64_t held = tile::countHeldBuffers(get); held > 0; --held)
     place = next(state, place);
-  auto [stage, parity] = place;
-  VectorType tileType = get.getShared().getType().getTile();
-  tile::SharedLayout layout(tileType);
-  // Descriptors count 16 bytes; stages follow each other, so that a descriptor takes one multiplication and addition.
-  Value first = ptx.shiftRight(ptx.bitAnd(ptx.add(base, *state.ring.getOffset()), 0x3ffff), 4);
-  Value start = ptx.add(first, ptx.mul(stage, layout.bytes() / 16));
-  // Of a left operand, each warpgroup reads its own rows.
-  bool isLeft = llvm::any_of(get->getUsers(), [&](Operation *user) {
-    auto product = dyn_cast<tile::StartOp>(user);
-    return product && product.getA() == get.getShared();
-  });
-  if (isLeft)
-    start = ptx.add(start, ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes / 16));
-  Value descriptor = ptx.uniform(start);
-  context.sharedTiles[get.getShared()] = SharedTile{Value(), descriptor, tileType};
-  ptx.waitBarrier(barrier(state, stage, /*full=*/true), parity);
+  setSharedTile(state, place.stage, get.getShared());
+  context.ptx.waitBarrier(barrier(state, place.stage, /*full=*/true), place.parity);
+}
+
+void RingEmitter::emit(tile::HeldOp held) {
+  State &state = find(held.getRing());
+  setSharedTile(state, read(state.stage), held.getShared());
 }
 
 void RingEmitter::emit(tile::ReleaseOp release) {

@@ -25,6 +25,7 @@ public:
 
   mlir::LogicalResult emit(tile::PutOp put);
   void emit(tile::GetOp get);
+  void emit(tile::HeldOp held);
   void emit(tile::ReleaseOp release);
   /// Passes a tile number on to the consumers.
   void post(mlir::Value ring, mlir::Value number);
@@ -48,6 +49,7 @@ private:
   void startCopies(tile::PutOp put, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full);
   void clearRows(State &state, const tile::SharedLayout &layout, mlir::Value address, mlir::Value first,
                  mlir::Value full);
+  void setSharedTile(const State &state, mlir::Value stage, mlir::Value shared);
   mlir::Value barrier(const State &state, mlir::Value stage, bool full);
   mlir::Value read(mlir::Value variable);
   Place next(const State &state, Place place);

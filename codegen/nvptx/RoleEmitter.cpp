@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/RoleEmitter.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -22,14 +23,16 @@ static constexpr int64_t productDepth = 16;
 // Values across control flow
 //===----------------------------------------------------------------------===//
 
-/// Types of the scalars that stand for a value of type `type`.
-SmallVector<Type> RoleEmitter::flatTypes(Type type) {
+/// Types of the scalars that stand for `value`.
+SmallVector<Type> RoleEmitter::flatTypes(Value value) {
   OpBuilder &b = context.ptx.b;
+  Type type = value.getType();
   auto vector = dyn_cast<VectorType>(type);
   if (!vector)
     return {context.scalarType(type)};
   if (vector.getRank() == 1)
-    return SmallVector<Type>(rowsOfThread, context.scalarType(vector.getElementType()));
+    return SmallVector<Type>(tile::isColumnVector(value) ? vector.getDimSize(0) / lanesOfRow : rowsOfThread,
+                             context.scalarType(vector.getElementType()));
   int64_t elements = vector.getDimSize(1) / lanesOfRow * rowsOfThread;
   if (isPacked(vector))
     return SmallVector<Type>(elements / 2, b.getI32Type());
@@ -43,6 +46,8 @@ SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
     auto vector = dyn_cast<VectorType>(value.getType());
     if (!vector) {
       flat.push_back(context.scalar(value));
+    } else if (auto columns = context.columns.find(value); columns != context.columns.end()) {
+      llvm::append_range(flat, columns->second);
     } else if (vector.getRank() == 1) {
       for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
         flat.push_back(context.row(value, threadRow));
@@ -50,7 +55,7 @@ SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
       llvm::append_range(flat, it->second.values);
     } else {
       // A splat constant; of narrow tiles only zeros occur.
-      int64_t count = flatTypes(vector).size();
+      int64_t count = flatTypes(value).size();
       Value splat = isPacked(vector) ? ptx.i32(0) : context.element(value, 0);
       flat.append(count, splat);
     }
@@ -61,11 +66,13 @@ SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
 void RoleEmitter::unflatten(ValueRange values, ValueRange flat) {
   for (Value value : values) {
     auto vector = dyn_cast<VectorType>(value.getType());
-    size_t count = flatTypes(value.getType()).size();
+    size_t count = flatTypes(value).size();
     SmallVector<Value> part(flat.take_front(count));
     flat = flat.drop_front(count);
     if (!vector)
       context.scalars[value] = part.front();
+    else if (tile::isColumnVector(value))
+      context.columns[value] = part;
     else if (vector.getRank() == 1)
       context.rows[value] = part;
     else
@@ -122,8 +129,8 @@ LogicalResult RoleEmitter::emitFor(scf::ForOp loop) {
 LogicalResult RoleEmitter::emitIf(scf::IfOp branch) {
   OpBuilder &b = context.ptx.b;
   SmallVector<Type> types;
-  for (Type type : branch.getResultTypes())
-    llvm::append_range(types, flatTypes(type));
+  for (Value result : branch.getResults())
+    llvm::append_range(types, flatTypes(result));
   bool hasElse = !branch.getElseRegion().empty();
   auto emitted = scf::IfOp::create(b, context.ptx.loc, types, context.scalar(branch.getCondition()), hasElse);
   for (auto [from, to] : llvm::zip(branch->getRegions(), emitted->getRegions())) {
@@ -238,6 +245,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
           result = rings.emit(put);
       })
       .Case([&](tile::GetOp get) { copies ? copies->emit(get) : rings.emit(get); })
+      .Case([&](tile::HeldOp held) { rings.emit(held); })
       .Case([&](tile::ReleaseOp release) {
         // Without roles, barriers say all.
         if (!copies)

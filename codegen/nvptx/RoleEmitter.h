@@ -44,7 +44,7 @@ private:
   void emitPingPong(tile::PingPongKind kind);
   void refreshSharedTiles(mlir::Region &region);
 
-  llvm::SmallVector<mlir::Type> flatTypes(mlir::Type type);
+  llvm::SmallVector<mlir::Type> flatTypes(mlir::Value value);
   llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values);
   void unflatten(mlir::ValueRange values, mlir::ValueRange flat);
 

@@ -110,6 +110,7 @@ private:
   Progress put(tile::PutOp op);
   Progress clear(tile::PutOp op);
   Progress get(const Instruction &instruction, tile::GetOp op);
+  Progress hold(const Instruction &instruction, tile::HeldOp op);
   Progress release(tile::ReleaseOp op);
   Progress start(const Instruction &instruction, tile::StartOp op);
   Progress await(const Instruction &instruction, tile::AwaitOp op);

@@ -25,6 +25,7 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
       .Case([&](tile::PersistentOp) { return nextTile(instruction); })
       .Case([&](tile::PutOp op) { return put(op); })
       .Case([&](tile::GetOp op) { return get(instruction, op); })
+      .Case([&](tile::HeldOp op) { return hold(instruction, op); })
       .Case([&](tile::ReleaseOp op) { return release(op); })
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
@@ -210,6 +211,19 @@ Agent::Progress Agent::get(const Instruction &instruction, tile::GetOp op) {
     clock.join(stage.full);
   }
   ++gets[&ring];
+  Held &shared = values[instruction.results[0]];
+  shared.ring = &ring;
+  shared.round = round;
+  return Progress::Moved;
+}
+
+Agent::Progress Agent::hold(const Instruction &instruction, tile::HeldOp op) {
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = released(ring);
+  if (round >= got(ring)) {
+    fail(op) << "held without get (" << ring.name() << ")";
+    return Progress::Failed;
+  }
   Held &shared = values[instruction.results[0]];
   shared.ring = &ring;
   shared.round = round;

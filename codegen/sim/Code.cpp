@@ -147,6 +147,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::MinMaxOp) { return simple(Action::MinMax); })
       .Case([&](tile::PutOp) { return simple(Action::Put); })
       .Case([&](tile::GetOp) { return simple(Action::Get); })
+      .Case([&](tile::HeldOp) { return simple(Action::Hold); })
       .Case([&](tile::ReleaseOp) { return simple(Action::Release); })
       .Case([&](tile::StartOp start) {
         Value successor = isa<VectorType>(start.getA().getType()) ? tile::nextOf(start.getA()) : Value();

@@ -41,6 +41,7 @@ enum class Action : uint8_t {
   NextTile,    ///< the number of the next tile, or to `target` where there is none
   Put,         ///< tile.put
   Get,         ///< tile.get
+  Hold,        ///< tile.held
   Release,     ///< tile.release
   Start,       ///< tile.start
   Await,       ///< tile.await

@@ -51,13 +51,16 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters,
                                    Rescaling rescaling, bool ownKeys, bool turns, bool, Epilogue epilogue, bool dynamic,
                                    int64_t sectionBytes, bool, bool, Staging staging, int64_t headroom,
-                                   int64_t logitStages) {
+                                   int64_t logitStages, Overlap overlap) {
   auto isCount = [](int64_t count) { return count > 0 && count <= mostOfPipeline; };
-  if (!isCount(consumers) || !isCount(stages) || !isCount(queryStages))
+  bool keepsRows = queryStages == 0 && staging == Staging::Tma;
+  if (!isCount(consumers) || !isCount(stages) || !(isCount(queryStages) || keepsRows))
     return emitError() << "expected counts from 1 to " << mostOfPipeline << ", got consumers = " << consumers
                        << ", stages = " << stages << ", query_stages = " << queryStages;
   if (logitStages != 0 && !isCount(logitStages))
     return emitError() << "expected logit_stages from 0 to " << mostOfPipeline << ", got " << logitStages;
+  if (overlap != Overlap::InStep && stages < 2)
+    return emitError() << "expected 2 stages or more with overlap = " << stringifyOverlap(overlap) << ", got " << stages;
   if (headroom < 0 || headroom > 60)
     return emitError() << "expected headroom from 0 to 60, got " << headroom;
   if (headroom > 0 && rescaling != Rescaling::OnOverflow)

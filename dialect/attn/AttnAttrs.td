@@ -63,6 +63,22 @@ def Attn_StagingParameter : EnumParameter<Attn_Staging> {
   let defaultValue = "::attnc::attn::Staging::Tma";
 }
 
+def Attn_OverlapInStep : I32EnumAttrCase<"InStep", 0, "in_step">;
+def Attn_OverlapLogitsAhead : I32EnumAttrCase<"LogitsAhead", 1, "logits_ahead">;
+def Attn_OverlapSumsLate : I32EnumAttrCase<"SumsLate", 2, "sums_late">;
+
+/// What the products of a step of a backward overlap with: the elements of their own step; or a step ahead the products
+/// that start from zero, or a step late those that accumulate, with the elements of another.
+def Attn_Overlap : I32EnumAttr<"Overlap", "what products of a backward overlap with",
+                               [Attn_OverlapInStep, Attn_OverlapLogitsAhead, Attn_OverlapSumsLate]> {
+  let cppNamespace = "::attnc::attn";
+  let genSpecializedAttr = 0;
+}
+def Attn_OverlapAttr : EnumAttr<Attn_Dialect, Attn_Overlap, "overlap">;
+def Attn_OverlapParameter : EnumParameter<Attn_Overlap> {
+  let defaultValue = "::attnc::attn::Overlap::InStep";
+}
+
 def Attn_ProgramForward : I32EnumAttrCase<"Forward", 0, "forward">;
 def Attn_ProgramDq : I32EnumAttrCase<"Dq", 1, "dq">;
 def Attn_ProgramDkdv : I32EnumAttrCase<"Dkdv", 2, "dkdv">;
@@ -90,9 +106,13 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
   let description = [{
     - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
     - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries; of a backward, of the columns
-      of its steps, and of the rows of its tiles.
+      of its steps, and of the rows of its tiles. With `query_stages = 0`, rows stay in registers.
     - `logit_stages`: buffers of those rings of columns that only products of logits read, and others that start from
       zero: they are free early in a step. As many as `stages` where it is 0.
+    - `overlap`: of a backward, what the products of a step overlap with. With `in_step`, the gradients of the weights with
+      what becomes of the logits. With `logits_ahead`, the products that start from zero start a step ahead, with those of
+      the step before that accumulate; with `sums_late`, products accumulate a step late, under what becomes of the next
+      logits. Both keep operands for two steps, and want two buffers of each.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
     - `rescaling`: when the accumulated output is rescaled. With `each_step`, whenever a row's maximum grew. With
       `on_growth`, when it grew by more than 8 in log2 units (the same maximum divides in the end, so the result stays
@@ -127,7 +147,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         DefaultValuedParameter<"bool", "false">:$early,
                         Attn_StagingParameter:$staging,
                         DefaultValuedParameter<"int64_t", "0">:$headroom,
-                        DefaultValuedParameter<"int64_t", "0">:$logit_stages);
+                        DefaultValuedParameter<"int64_t", "0">:$logit_stages,
+                        Attn_OverlapParameter:$overlap);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

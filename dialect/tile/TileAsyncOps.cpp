@@ -47,9 +47,15 @@ LogicalResult PersistentOp::verify() {
   return success();
 }
 
-LogicalResult GetOp::verify() {
-  if (getRing().getType().getElement() != getShared().getType().getTile())
-    return emitOpError() << "expected a tile of " << getRing().getType().getElement() << ", got "
-                         << getShared().getType();
-  return success();
+/// A buffer of a ring has the ring's tiles.
+template <typename Op>
+static LogicalResult verifyBuffer(Op op) {
+  if (op.getRing().getType().getElement() == op.getShared().getType().getTile())
+    return success();
+  return op.emitOpError() << "expected a tile of " << op.getRing().getType().getElement() << ", got "
+                          << op.getShared().getType();
 }
+
+LogicalResult GetOp::verify() { return verifyBuffer(*this); }
+
+LogicalResult HeldOp::verify() { return verifyBuffer(*this); }

@@ -81,6 +81,21 @@ def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]
 
 def Tile_GetOp : Tile_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for the next buffer of a ring";
+  let description = [{
+    With `kept`, products of a later step read the buffer once more: `tile.held` gives it to them, and it is released
+    after those.
+  }];
+  let arguments = (ins Arg<Tile_Ring, "the ring", [MemRead]>:$ring, UnitAttr:$kept);
+  let results = (outs Tile_SharedTile:$shared);
+  let assemblyFormat = "$ring (`kept` $kept^)? attr-dict `:` type($ring) `->` type($shared)";
+  let hasVerifier = 1;
+}
+
+def Tile_HeldOp : Tile_Op<"held", [MemoryEffects<[MemRead]>]> {
+  let summary = "The oldest buffer of a ring that this consumer holds";
+  let description = [{
+    A buffer that a `tile.get` with `kept` waited for, in an earlier step of a loop or before it. Nothing is waited for.
+  }];
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemRead]>:$ring);
   let results = (outs Tile_SharedTile:$shared);
   let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($shared)";

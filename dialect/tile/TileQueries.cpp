@@ -6,18 +6,47 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attnc::tile;
 
+/// Adds to `values` those that `use` hands its value on to: across the edge of a loop, or out of a branch.
+static void addSuccessors(OpOperand &use, llvm::SetVector<Value> &values) {
+  if (auto loop = dyn_cast<scf::ForOp>(use.getOwner())) {
+    if (BlockArgument argument = loop.getTiedLoopRegionIterArg(&use)) {
+      values.insert(argument);
+      values.insert(loop.getTiedLoopResult(&use));
+    }
+    return;
+  }
+  if (!isa<scf::YieldOp>(use.getOwner()))
+    return;
+  Operation *parent = use.getOwner()->getParentOp();
+  values.insert(parent->getResult(use.getOperandNumber()));
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    values.insert(loop.getRegionIterArg(use.getOperandNumber()));
+}
+
 bool attnc::tile::isColumnVector(Value value) {
   auto type = dyn_cast<VectorType>(value.getType());
-  auto takesIt = [&](auto op) {
-    return op && llvm::is_contained(op.getCols(), value) && !llvm::is_contained(op.getRows(), value);
-  };
-  return type && type.getRank() == 1 && llvm::any_of(value.getUsers(), [&](Operation *user) {
-           return takesIt(dyn_cast<MapOp>(user)) || takesIt(dyn_cast<MaskOp>(user));
-         });
+  if (!type || type.getRank() != 1)
+    return false;
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  // What leaves a loop, and may have no use there, is what the loop carries.
+  if (auto loop = value.getDefiningOp<scf::ForOp>())
+    values.insert(loop.getRegionIterArg(cast<OpResult>(value).getResultNumber()));
+  for (size_t number = 0; number < values.size(); ++number)
+    for (OpOperand &use : values[number].getUses()) {
+      auto takesIt = [&](auto op) {
+        return op && llvm::is_contained(op.getCols(), use.get()) && !llvm::is_contained(op.getRows(), use.get());
+      };
+      if (takesIt(dyn_cast<MapOp>(use.getOwner())) || takesIt(dyn_cast<MaskOp>(use.getOwner())))
+        return true;
+      addSuccessors(use, values);
+    }
+  return false;
 }
 
 bool attnc::tile::reachesViewEnd(Value view, int64_t axis, Value limit) {

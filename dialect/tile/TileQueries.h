@@ -11,7 +11,8 @@
 
 namespace attnc::tile {
 
-/// Whether a vector holds one element a column, not a row: a map or mask takes it so.
+/// Whether a vector holds one element a column, not a row: a map or mask takes it so, it or what it becomes across the
+/// edges of loops and branches.
 bool isColumnVector(mlir::Value value);
 
 /// Whether `limit` is the size of `view` along `axis`: what a copy engine stops at by itself.

@@ -192,7 +192,7 @@ GradientWriter::overColumns(ValueRange initial, const ColumnBounds &bounds,
 /// A gradient of logits taken to one of queries or keys, in their type. Rows that hold none may be anything but stored.
 Value GradientWriter::scaled(Value tile, Value scale) {
   Value factors = b.broadcast(scale);
-  bool hasPadding = b.getRowAxis() == Coordinate::Key && op.getKeyLengths();
+  bool hasPadding = static_cast<bool>(b.getRowAxis() == Coordinate::Key ? op.getKeyLengths() : op.getQueryLengths());
   if (hasPadding)
     factors =
         arith::SelectOp::create(builder, loc, b.buildRowExists(), factors, b.splat(b.rowType(builder.getF32Type()), 0));

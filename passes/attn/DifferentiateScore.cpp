@@ -32,6 +32,12 @@ static void differentiate(BackwardOp op) {
   Value yielded = mapping.lookupOrDefault(source.getTerminator()->getOperand(0));
   ScoreDerivative derivative(block, mapping.lookup(source.getArgument(0)));
   SmallVector<Value> results = derivative.run(yielded, incoming);
+  // A score that adds to the logit has its gradient: nothing is left to compute.
+  if (results.front() == incoming) {
+    region.dropAllReferences();
+    region.getBlocks().clear();
+    return;
+  }
   builder.setInsertionPointToEnd(block);
   YieldOp::create(builder, op.getLoc(), results);
 }

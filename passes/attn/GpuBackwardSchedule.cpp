@@ -29,13 +29,23 @@ constexpr double registersOfTiles = 224;
 /// The most columns of sums that a program of both gradients of keys and values has registers for.
 constexpr int64_t mostColumnsOfSums = 256;
 
-/// Buffers of the rings of columns: of those that accumulating products read, and of others.
+/// The largest head dim at which elements, not products, take most of a step of keys' gradients: sums then come late,
+/// and consumers take turns. At others, products keep the tensor cores busy as it is (docs/rationale/backward.md).
+constexpr int64_t mostDimsOfLateSums = 64;
+
+/// Columns of a step, and buffers of the rings of columns: of those that accumulating products read, and of others.
+struct Step {
+  int64_t columns, stages, logitStages;
+  Overlap overlap = Overlap::InStep;
+  bool turns = false;
+};
+
+/// Buffers of both kinds, from the most comfortable on: for long steps, and for others.
 struct Stages {
   int64_t all, ofLogits;
 };
-
-/// From the most comfortable on: for long steps, and for others.
 constexpr Stages roomsOfLong[] = {{2, 2}, {2, 1}}, roomsOfShort[] = {{2, 2}, {2, 1}, {1, 1}};
+constexpr Step lateSums = {64, 3, 3, Overlap::SumsLate, true};
 
 /// Tiles and sums of the programs of one backward.
 class GradientTiles {
@@ -57,8 +67,8 @@ private:
   int64_t valueDim() { return dimOf(op.getValue()); }
   static int64_t dimOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
   int64_t countSumColumns(Program program);
-  bool fitRegisters(Program program, int64_t columns);
-  ScheduleAttr getRoles(Program program, int64_t columns, Stages stages);
+  bool fitRegisters(Program program, const Step &step);
+  ScheduleAttr getRoles(Program program, const Step &step);
 
   BackwardOp op;
   GpuTargetAttr target;
@@ -95,13 +105,17 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   return rows * schedule.getRows() + columns() * schedule.getColumns();
 }
 
-/// Whether registers hold what a step of so many columns takes: sums, logits and their gradients, weights, and of steps
-/// of queries a statistic of each column, of which a thread has a quarter.
-bool GradientTiles::fitRegisters(Program program, int64_t columns) {
-  auto count = static_cast<double>(columns);
+/// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where a slope is taken
+/// there, weights, twice where products read those of the step before, and of steps of queries a statistic of each
+/// column, of which a thread has a quarter.
+bool GradientTiles::fitRegisters(Program program, const Step &step) {
+  auto count = static_cast<double>(step.columns);
   double sums = countSumColumns(program) / 2.0, logits = program == Program::Dv ? count / 2 : count;
+  double weights = step.overlap == Overlap::SumsLate ? count / 2 : count / 4;
   double statistics = tilesKeys(program) ? count / 4 : 0;
-  return sums + logits + count / 4 + statistics + getElementRegisters(op) * count / 2 <= registersOfTiles;
+  if (program != Program::Dv && !op.getDerivative().empty())
+    logits += count / 2;
+  return sums + logits + weights + statistics + getElementRegisters(op) * count / 2 <= registersOfTiles;
 }
 
 static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, PipelineAttr pipeline) {
@@ -110,28 +124,32 @@ static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, 
                            pipeline, /*heads=*/1, program);
 }
 
-ScheduleAttr GradientTiles::getRoles(Program program, int64_t columns, Stages stages) {
-  auto pipeline = PipelineAttr::get(op.getContext(), consumers, stages.all, /*query_stages=*/1, producerRegisters,
-                                    consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, /*ping_pong=*/false,
+ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
+  auto pipeline = PipelineAttr::get(op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters,
+                                    consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, step.turns,
                                     /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true, getSectionBytes(op, target),
                                     /*block_mask=*/false, /*early=*/false, Staging::Tma, /*headroom=*/0,
-                                    stages.ofLogits);
-  return getSchedule(program, consumers * warpgroupRows, columns, pipeline);
+                                    step.logitStages, step.overlap);
+  return getSchedule(program, consumers * warpgroupRows, step.columns, pipeline);
 }
 
 ScheduleAttr GradientTiles::selectRoles(Program program) {
   ScheduleAttr schedule;
+  auto fits = [&](const Step &step) {
+    schedule = getRoles(program, step);
+    return fitRegisters(program, step) && countSharedBytes(schedule) + barrierBytes <= target.getSharedBytes();
+  };
   auto find = [&](ArrayRef<Stages> rooms, ArrayRef<int64_t> steps) {
     for (Stages stages : rooms)
-      for (int64_t columns : steps) {
-        schedule = getRoles(program, columns, stages);
-        if (fitRegisters(program, columns) && countSharedBytes(schedule) + barrierBytes <= target.getSharedBytes())
+      for (int64_t columns : steps)
+        if (fits({columns, stages.all, stages.ofLogits}))
           return true;
-      }
     return false;
   };
-  // The shortest with one buffer each fits any head dim, if not the registers of any score.
-  (void)(find(roomsOfLong, longSteps) || find(roomsOfShort, shortSteps));
+  bool isLate = program == Program::Dkdv && op.getBlocks().empty() &&
+                std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
+  // The shortest step with one buffer each fits any head dim, if not the registers of any score.
+  (void)((isLate && fits(lateSums)) || find(roomsOfLong, longSteps) || find(roomsOfShort, shortSteps));
   return schedule;
 }
 
@@ -140,7 +158,7 @@ ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {
                                     /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                                     /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
-                                    Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0);
+                                    Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
   return getSchedule(program, warpgroupRows, columns, pipeline);
 }
 
@@ -184,6 +202,8 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (!usesWarpgroups(op, target) || schedule.getProgram() == Program::Dsinks)
     return op.emitError() << "expected staging = cp_async for program " << stringifyProgram(schedule.getProgram())
                           << " on " << target.getArch();
+  if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty())
+    return op.emitError("expected overlap = in_step where data decides about steps");
   if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep || pipeline.getEarly())
     return op.emitError("expected rescaling = each_step, and neither own_keys nor early for gradients");
   return checkRegistersOfRoles(op, pipeline, target);

@@ -20,10 +20,10 @@ using namespace attnc::attn;
 namespace {
 
 /// How consumers overlap: whether each visits the keys of its own rows alone, and whether they take turns.
-struct Overlap {
+struct ConsumerOverlap {
   bool ownKeys, turns;
 };
-constexpr Overlap shared = {false, true}, own = {true, true}, sharedFree = {false, false};
+constexpr ConsumerOverlap shared = {false, true}, own = {true, true}, sharedFree = {false, false};
 
 /// Up to how many queries a row of the table is for: without a mask, with one, and with one and a score that
 /// functions bind.
@@ -49,7 +49,7 @@ struct Shape {
   unsigned kinds;
   Queries queries;
   int64_t keys, stages, consumers, producerRegisters, consumerRegisters;
-  Overlap full, masked;
+  ConsumerOverlap full, masked;
 };
 
 /// What was measured best (docs/rationale/hopper-schedule.md). Two consumers round rows up to less, three share what
@@ -264,7 +264,7 @@ static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, i
                         /*consumer_registers=*/0, rescaling, /*own_keys=*/false, /*ping_pong=*/false,
                         /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, getSectionBytes(kernel, target),
                         /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
-                        /*headroom=*/0, /*logit_stages=*/0);
+                        /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
   return ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
 }
 
@@ -315,7 +315,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
                               int64_t heads) {
   bool masked = !kernel.getMask().empty();
   int64_t section = getSectionBytes(kernel, target);
-  const Overlap &overlap = masked ? shape.masked : shape.full;
+  const ConsumerOverlap &overlap = masked ? shape.masked : shape.full;
   int64_t rows = warpgroupRows * consumers;
   bool ownKeys = overlap.ownKeys && consumers > 1 && !needsBlockMask(kernel);
   bool turns = overlap.turns && consumers > 1 && !isBoundByFunctions(kernel) && !hasWindow(kernel);
@@ -330,7 +330,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
                           shape.consumerRegisters, Rescaling::OnOverflow, ownKeys, turns,
                           /*by_row=*/true, room.epilogue,
                           /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
-                          findHeadroom(kernel).usual, /*logit_stages=*/0);
+                          findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
@@ -450,6 +450,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
                               << ", the heads that tiles can hold together here, got " << schedule.getHeads();
   if (schedule.getKeyTile() % 16 != 0 || schedule.getKeyTile() > 256)
     return kernel.emitError() << "expected key_tile to be a multiple of 16 up to 256, got " << schedule.getKeyTile();
+  if (pipeline.getQueryStages() == 0 || pipeline.getOverlap() != Overlap::InStep)
+    return kernel.emitError("expected query_stages of 1 or more and overlap = in_step but for gradients");
   if (pipeline.getEarly() && !target.getEarlyStart())
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";

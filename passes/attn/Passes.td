@@ -98,7 +98,8 @@ def AttnDeriveBackward : Pass<"attn-derive-backward", "::mlir::ModuleOp"> {
 def AttnDifferentiateScore : Pass<"attn-differentiate-score"> {
   let summary = "Derives the derivative of the score region";
   let description = [{
-    Fills the region `derivative` of each `attn.backward` with a score region: reverse mode over its arith and math. It
+    Fills the region `derivative` of each `attn.backward` with a score region: reverse mode over its arith and math. Where
+    the gradient comes through as it is, as under a bias, there is no region. It
     runs after `attn-expand`, which leaves no other operations, and before `attn-expand-functions`, which writes functions
     out that have a derivative of their own.
 

@@ -5,6 +5,7 @@
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/tile/LogitOperations.h"
 #include "passes/tile/Passes.h"
 
 namespace attnc::tile {
@@ -43,11 +44,43 @@ static bool startsSeveral(scf::ForOp loop) {
   return llvm::count_if(loop.getBody()->getOps<MmaOp>(), starts) > 1;
 }
 
+/// The products of a step of `loop` that accumulate over it.
+static SetVector<Operation *> findSums(scf::ForOp loop) {
+  SetVector<Operation *> sums;
+  for (auto product : loop.getBody()->getOps<MmaOp>())
+    if (!matchPattern(product.getAcc(), m_AnyZeroFloat()))
+      sums.insert(product);
+  return sums;
+}
+
+/// Adds the loads of a step of `loop` that only operations of `late` read.
+static void addLoads(scf::ForOp loop, SetVector<Operation *> &late) {
+  for (auto load : loop.getBody()->getOps<LoadOp>())
+    if (!load->use_empty() && llvm::all_of(load->getUsers(), [&](Operation *user) { return late.contains(user); }))
+      late.insert(load);
+}
+
+/// The operations of a step of `loop`, which starts several products, that run in the next.
+static SetVector<Operation *> findLateOfSeveral(scf::ForOp loop, attnc::attn::Overlap overlap) {
+  SetVector<Operation *> late;
+  if (overlap == attnc::attn::Overlap::SumsLate) {
+    late = findSums(loop);
+    addLoads(loop, late);
+    return late;
+  }
+  if (overlap == attnc::attn::Overlap::LogitsAhead)
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!op.hasTrait<OpTrait::ConstantLike>())
+        late.insert(&op);
+  late.set_subtract(findLogitOperations(loop));
+  return late;
+}
+
 /// The operations of a step of `loop` that run in the next.
-static SetVector<Operation *> findLate(scf::ForOp loop) {
+static SetVector<Operation *> findLate(scf::ForOp loop, attnc::attn::Overlap overlap) {
   SetVector<Operation *> late;
   if (startsSeveral(loop))
-    return late;
+    return findLateOfSeveral(loop, overlap);
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
     auto product = yielded.getDefiningOp<MmaOp>();
     if (!product || product->getBlock() != loop.getBody() || !mayRunLate(product, loop, number))
@@ -56,9 +89,7 @@ static SetVector<Operation *> findLate(scf::ForOp loop) {
     if (MapOp scaling = findScaling(product, loop.getRegionIterArg(number)))
       late.insert(scaling);
   }
-  for (auto load : loop.getBody()->getOps<LoadOp>())
-    if (!load->use_empty() && llvm::all_of(load->getUsers(), [&](Operation *user) { return late.contains(user); }))
-      late.insert(load);
+  addLoads(loop, late);
   return late;
 }
 
@@ -68,7 +99,7 @@ struct AssignStages : attnc::tile::impl::TileAssignStagesBase<AssignStages> {
     if (!hasRoles(getOperation()))
       return;
     getOperation()->walk([&](scf::ForOp loop) {
-      for (Operation *op : findLate(loop)) {
+      for (Operation *op : findLate(loop, getOperation().getPipelineAttr().getOverlap())) {
         op->setAttr(stageAttrName, IntegerAttr::get(IntegerType::get(&getContext(), 64), 1));
         ++numLate;
       }

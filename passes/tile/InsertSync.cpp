@@ -88,13 +88,24 @@ static Value createCast(OpBuilder &builder, MapOp map, unsigned number, Type typ
   return result.getResult(0);
 }
 
-/// Narrow results of a map become casts of their own, as late as they can stand: the wait for the product that still
-/// reads the registers then stands after the map.
+/// Whether `map` is a cast and nothing else.
+static bool isCast(MapOp map) { return llvm::hasNItems(map.getBody().front(), 2) && map.getNumResults() == 1; }
+
+/// Whether the loop around takes `value` to its next step, where it has the registers of its predecessor.
+static bool isCarried(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp());
+  });
+}
+
+/// Narrow results of a map that has others, or that a loop carries, become casts of their own, as late as they can stand:
+/// the wait for the product that still reads the registers then stands after the map.
 static void splitCasts(MapOp map) {
   Operation *yield = map.getBody().front().getTerminator();
   SmallVector<unsigned> narrow;
   for (auto [number, value] : llvm::enumerate(yield->getOperands()))
-    if (map.getNumResults() > 1 && value.getDefiningOp<arith::TruncFOp>())
+    if ((map.getNumResults() > 1 || isCarried(map.getResult(number))) && value.getDefiningOp<arith::TruncFOp>() &&
+        !isCast(map))
       narrow.push_back(number);
   if (narrow.empty())
     return;
@@ -124,19 +135,19 @@ static void splitCasts(MapOp map) {
   map.erase();
 }
 
-/// Releases the buffer of `get` once the last product that reads it is done.
-static void release(GetOp get) {
-  Operation *last = get;
-  for (Operation *user : get->getUsers()) {
-    Operation *at = get->getBlock()->findAncestorOpInBlock(*user);
+/// Releases the buffer that `source` gives once the last product that reads it is done.
+static void release(Operation *source, Value ring) {
+  Operation *last = source;
+  for (Operation *user : source->getUsers()) {
+    Operation *at = source->getBlock()->findAncestorOpInBlock(*user);
     if (auto start = dyn_cast<StartOp>(at))
       at = *start->user_begin();
     if (last->isBeforeInBlock(at))
       last = at;
   }
-  OpBuilder builder(get.getContext());
+  OpBuilder builder(source->getContext());
   builder.setInsertionPointAfter(last);
-  ReleaseOp::create(builder, get.getLoc(), get.getRing());
+  ReleaseOp::create(builder, source->getLoc(), ring);
 }
 
 /// Warpgroups take turns (ping-pong) with each group of products that start together, the first of them on new logits:
@@ -191,7 +202,12 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     role.walk([&](MmaOp product) { products.push_back(product); });
     for (MmaOp product : products)
       makeAsync(product);
-    role.walk([](GetOp get) { release(get); });
+    role.walk([](Operation *op) {
+      if (auto get = dyn_cast<GetOp>(op); get && !get.getKept())
+        release(get, get.getRing());
+      else if (auto held = dyn_cast<HeldOp>(op))
+        release(held, held.getRing());
+    });
     bool late = pipeline.getRescaling() == attnc::attn::Rescaling::OnOverflow;
     if (!pipeline.getPingPong())
       return;

@@ -13,7 +13,9 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
     For programs whose warpgroups have roles: a product that accumulates over its loop, and whose left operand the step
     computes, gets the attribute `tile.stage = 1`, as do the scaling of its accumulator and loads that nothing else reads.
     The softmax of a step then overlaps with the product of the previous step. A loop whose steps start several products
-    from zero is left as it is: the later of them overlap with what becomes of the first.
+    from zero, as those of gradients do, is left as it is: the later of them overlap with what becomes of the first. With
+    `overlap = logits_ahead`, all of its operations have stage 1 but those products and what they, and vectors of columns,
+    are made from; with `sums_late`, the products that accumulate have.
 
     Example:
 
@@ -24,6 +26,18 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
     ```
   }];
   let statistics = [Statistic<"numLate", "late", "Operations that run in the next step">];
+}
+
+def TileOverlapSteps : Pass<"tile-overlap-steps", "::attnc::tile::ProgramOp"> {
+  let summary = "Overlaps products of gradients with the elements of other steps";
+  let description = [{
+    For programs with another `overlap` than `in_step`: loops whose operations have stages (`tile-assign-stages`) are
+    pipelined by MLIR. What the first step does itself comes before the loop; each step of the loop does what the step
+    before has left, and its own; what the last one has left comes after it. Tiles that both stages read are loaded in
+    both, and marked: `tile.kept` and `tile.held`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numOverlapped", "overlapped", "Loops whose steps overlap">];
 }
 
 def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {

@@ -8,8 +8,19 @@
 using namespace mlir;
 using namespace attnc::tile;
 
+/// Whether products read the tile as their left operand.
+static bool isLeft(LoadOp load) {
+  return llvm::any_of(load->getUses(),
+                      [](OpOperand &use) { return isa<MmaOp>(use.getOwner()) && use.getOperandNumber() == 0; });
+}
+
+/// Whether the rows of `program` stay in registers, where products of warpgroups take left operands from too.
+static bool keepsRows(ProgramOp program) { return program.getPipelineAttr().getQueryStages() == 0; }
+
 void attnc::tile::splitSharedLoads(ProgramOp program) {
-  program->walk([](LoadOp load) {
+  program->walk([&](LoadOp load) {
+    if (keepsRows(program) && isLeft(load))
+      return;
     SmallVector<OpOperand *> products, others;
     for (OpOperand &use : load->getUses())
       (isa<MmaOp>(use.getOwner()) ? products : others).push_back(&use);
@@ -25,6 +36,8 @@ void attnc::tile::splitSharedLoads(ProgramOp program) {
 SmallVector<LoadOp> attnc::tile::findSharedLoads(ProgramOp program) {
   SmallVector<LoadOp> loads;
   program->walk([&](LoadOp load) {
+    if (keepsRows(program) && isLeft(load))
+      return;
     bool products = !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
       return isa<SkipOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
     });
@@ -68,12 +81,6 @@ void attnc::tile::sinkLoads(ArrayRef<LoadOp> loads) {
   }
 }
 
-/// Whether products read the tile as their left operand.
-static bool isLeft(LoadOp load) {
-  return llvm::any_of(load->getUses(),
-                      [](OpOperand &use) { return isa<MmaOp>(use.getOwner()) && use.getOperandNumber() == 0; });
-}
-
 /// Whether products read the rows of the tile as columns, and nothing else does: those of logits, and the like.
 static bool isOnlyOfLogits(LoadOp load) {
   return llvm::all_of(load->getUsers(), [](Operation *user) {
@@ -97,20 +104,28 @@ static bool haveSamePlace(LoadOp a, LoadOp b) {
 llvm::DenseMap<Operation *, Value> attnc::tile::createRings(OpBuilder &builder, ArrayRef<LoadOp> loads,
                                                             attnc::attn::PipelineAttr pipeline) {
   llvm::DenseMap<Operation *, Value> rings;
+  llvm::DenseMap<Attribute, Value> kept; // of loads that later steps read again
   for (size_t number = 0; number < loads.size(); ++number) {
     LoadOp load = loads[number];
+    if (Attribute pair = load->getAttr(heldAttrName)) {
+      rings[load] = kept.lookup(pair);
+      continue;
+    }
     const LoadOp *same = llvm::find_if(loads.take_front(number), [&](LoadOp other) {
-      return other.getView() == load.getView() && other.getType() == load.getType() && haveSamePlace(other, load);
+      return other.getView() == load.getView() && other.getType() == load.getType() && haveSamePlace(other, load) &&
+             !other->hasAttr(heldAttrName);
     });
     if (same != loads.take_front(number).end()) {
       rings[load] = rings.lookup(*same);
       continue;
     }
     int64_t stages = isLeft(load)             ? pipeline.getQueryStages()
-                     : isOnlyOfLogits(load) ? pipeline.countLogitStages()
+                     : isOnlyOfLogits(load) && !load->hasAttr(keptAttrName) ? pipeline.countLogitStages()
                                             : pipeline.getStages();
     auto type = RingType::get(builder.getContext(), stages, load.getType());
     rings[load] = RingOp::create(builder, load.getLoc(), type, IntegerAttr(), IntegerAttr());
+    if (Attribute pair = load->getAttr(keptAttrName))
+      kept[pair] = rings.lookup(load);
   }
   return rings;
 }

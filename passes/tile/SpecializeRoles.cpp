@@ -99,8 +99,8 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       continue;
     if (auto load = dyn_cast<LoadOp>(op); load && rings.contains(load)) {
-      // What some consumers leave out others take: it is loaded there.
-      if (llvm::all_of(load->getUsers(), llvm::IsaPred<SkipOp>))
+      // What some consumers leave out others take: it is loaded there. And what is held is in its ring already.
+      if (llvm::all_of(load->getUsers(), llvm::IsaPred<SkipOp>) || load->hasAttr(heldAttrName))
         continue;
       auto mapped = [&](ValueRange values) {
         return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
@@ -187,10 +187,14 @@ void RoleSplitter::fillConsumer(PersistentOp each) {
                                       [&](OpOperand &use) { return each->isProperAncestor(use.getOwner()); });
   for (LoadOp load : shared) {
     OpBuilder at(load);
-    auto get =
-        GetOp::create(at, load.getLoc(), SharedTileType::get(at.getContext(), load.getType()), rings.lookup(load));
+    auto type = SharedTileType::get(at.getContext(), load.getType());
+    Value ring = rings.lookup(load), shared;
+    if (load->hasAttr(heldAttrName))
+      shared = HeldOp::create(at, load.getLoc(), type, ring);
+    else
+      shared = GetOp::create(at, load.getLoc(), type, ring, /*kept=*/load->hasAttr(keptAttrName));
     for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
-      use.set(get);
+      use.set(shared);
     load.erase();
   }
 }

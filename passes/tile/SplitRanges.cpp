@@ -39,6 +39,7 @@ private:
   Location loc;
   SmallVector<MaskOp> masks;
   Value last; ///< columns start at `last` minus the induction variable; absent where they start at that itself
+  Value lead; ///< columns start so far after the induction variable; absent where they start at that itself
   Value fullLow, fullEnd;     ///< full for induction variables v with fullLow <= v and v + step <= fullEnd
   bool fullToEnd = false;     ///< the full stretch reaches the loop's end
   bool fullFromStart = false; ///< the full stretch starts with the loop
@@ -57,9 +58,18 @@ static Value findDescent(Value column, scf::ForOp loop) {
   return difference.getLhs();
 }
 
+/// Where columns are so far ahead of the induction variable, by how far; else nothing.
+static Value findLead(Value column, scf::ForOp loop) {
+  auto sum = column.getDefiningOp<arith::AddIOp>();
+  if (!sum || sum.getLhs() != loop.getInductionVar() || !loop.isDefinedOutsideOfLoop(sum.getRhs()))
+    return {};
+  return sum.getRhs();
+}
+
 /// Whether the columns, or places, of `mask` follow the induction variable of `loop`.
 static bool follows(MaskOp mask, scf::ForOp loop) {
-  return placeOf(mask) == loop.getInductionVar() || findDescent(placeOf(mask), loop);
+  Value place = placeOf(mask);
+  return place == loop.getInductionVar() || findDescent(place, loop) || findLead(place, loop);
 }
 
 /// Collects masks in the loop whose columns follow the induction variable and whose full stretch is known outside.
@@ -72,8 +82,10 @@ bool LoopSplitter::findMasks() {
   if (masks.empty() || matchPattern(masks.front().getFullHigh(), m_Zero()))
     return false;
   last = findDescent(placeOf(masks.front()), loop);
+  lead = findLead(placeOf(masks.front()), loop);
   return llvm::all_of(masks, [&](MaskOp mask) {
-    return findDescent(placeOf(mask), loop) == last && mask.getFullLow() == masks.front().getFullLow() &&
+    return findDescent(placeOf(mask), loop) == last && findLead(placeOf(mask), loop) == lead &&
+           mask.getFullLow() == masks.front().getFullLow() &&
            mask.getFullHigh() == masks.front().getFullHigh();
   });
 }
@@ -127,6 +139,12 @@ static bool isLastStepBelow(Value last, Value high) {
 /// The full stretch in terms of the induction variable.
 void LoopSplitter::setFullStretch() {
   Value low = masks.front().getFullLow(), high = masks.front().getFullHigh();
+  if (lead) {
+    fullLow = arith::SubIOp::create(builder, loc, low, lead);
+    fullEnd = arith::SubIOp::create(builder, loc, high, lead);
+    fullFromStart = matchPattern(low, m_Zero()) && matchPattern(loop.getLowerBound(), m_Zero());
+    return;
+  }
   if (!last) {
     fullLow = low;
     fullEnd = high;

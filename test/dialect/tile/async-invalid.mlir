@@ -179,6 +179,14 @@ func.func @get_other(%ring: !tile.ring<2 x vector<8x16xf16>>) {
 
 // -----
 
+func.func @held_other(%ring: !tile.ring<2 x vector<8x16xf16>>) {
+  // expected-error@+1 {{op expected a tile of 'vector<8x16xf16>', got '!tile.shared<vector<16x8xf16>>'}}
+  %s = tile.held %ring : !tile.ring<2 x vector<8x16xf16>> -> !tile.shared<vector<16x8xf16>>
+  return
+}
+
+// -----
+
 func.func @get_number(%ring: !tile.ring<2 x index>) {
   // expected-error@+1 {{op expected a tile of 'index', got '!tile.shared<vector<16x8xf16>>'}}
   %s = tile.get %ring : !tile.ring<2 x index> -> !tile.shared<vector<16x8xf16>>

@@ -53,6 +53,10 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
       %qs = tile.get %q : !tile.ring<1 x vector<128x64xbf16>> -> !tile.shared<vector<128x64xbf16>>
       // CHECK-NEXT: %[[KS:.*]] = tile.get %[[K]] : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
       %ks = tile.get %k : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
+      // CHECK-NEXT: tile.get %[[K]] kept : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
+      %kept = tile.get %k kept : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
+      // CHECK-NEXT: tile.held %[[K]] : <2 x vector<64x64xbf16>> -> <vector<64x64xbf16>>
+      %held = tile.held %k : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
       // CHECK-NEXT: tile.ping_pong <wait>
       tile.ping_pong <wait>
       // CHECK-NEXT: %[[S:.*]] = tile.start %[[QS]], %[[KS]], %{{.*}} transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<128x64xf32> -> <vector<128x64xf32>>

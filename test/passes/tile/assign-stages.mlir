@@ -1,7 +1,9 @@
 // Which operations of a step run in the next.
 // RUN: attnc-opt %s --tile-assign-stages | FileCheck %s
+// RUN: sed 's/, overlap = sums_late//' %s | attnc-opt --tile-assign-stages | FileCheck %s --check-prefix=IN-STEP
 
 #pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#late = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, overlap = sums_late>
 #pieces = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async>
 
 // A product that adds to what the loop carries, scaled, and its values; logits, weights and keys are of the step itself.
@@ -43,7 +45,12 @@ tile.program @forward(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?
 }
 
 // Five products, of which three accumulate; each of two loads feeds a fresh one and one that accumulates, and is of the
-// step itself. One that only accumulating products read is not.
+// step itself. One that only accumulating products read is not. Where products overlap with the elements of their own
+// step, all are of it.
+
+// IN-STEP-LABEL: tile.program @backward(
+// IN-STEP-NOT: tile.stage
+// IN-STEP-LABEL: tile.program @others(
 
 // CHECK-LABEL: tile.program @backward(
 // CHECK: scf.for
@@ -54,7 +61,7 @@ tile.program @forward(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?
 // CHECK: tile.load %{{.*}} axes [0, 1] below(%{{.*}}) {tile.stage = 1 : i64} :
 // CHECK-COUNT-3: tile.mma %{{.*}} {tile.stage = 1 : i64} :
 tile.program @backward(%Q: memref<?x?xbf16>, %D: memref<?x?xbf16>, %W: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #pipeline} {
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #late} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index

@@ -1,0 +1,133 @@
+// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-assign-stages,tile-overlap-steps,canonicalize))" -split-input-file \
+// RUN:   | FileCheck %s
+
+// A step of keys' gradients: five products, two that start from zero and two that accumulate (the fifth, of queries'
+// gradients, has a program of its own), whose loads feed two products each.
+
+// The products that start from zero run a step ahead: with the sums of the step before.
+
+// CHECK-LABEL: tile.program @logits_ahead(
+// CHECK: scf.if
+// What the first step starts comes before the loop, with the vector that its elements read.
+// CHECK: tile.load %[[Q:[a-z0-9]+]][%[[LOW:[a-z0-9]+]], %{{.*}} {tile.kept = 0 : i64}
+// CHECK: tile.load %[[DO:[a-z0-9]+]][%[[LOW]], %{{.*}} {tile.kept = 1 : i64}
+// CHECK: tile.load %[[L:[a-z0-9]+]][%[[LOW]]]
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: scf.for %[[J:[a-z0-9]+]] = %{{.*}} to %{{.*}} step
+// The elements of the step's own columns, and its sums from tiles that are there,
+// CHECK-DAG: %[[HELD0:[a-z0-9]+]] = tile.load %[[Q]][%[[J]], %{{.*}} {tile.held = 0 : i64}
+// CHECK-DAG: %[[HELD1:[a-z0-9]+]] = tile.load %[[DO]][%[[J]], %{{.*}} {tile.held = 1 : i64}
+// CHECK: tile.map
+// CHECK: tile.mma %{{.*}}, %[[HELD1]], %{{[a-z0-9]+}} :
+// CHECK: tile.map
+// CHECK: tile.mma %{{.*}}, %[[HELD0]], %{{[a-z0-9]+}} :
+// then the products of the next.
+// CHECK: %[[NEXT:[a-z0-9]+]] = arith.addi %[[J]], %{{.*}} : index
+// CHECK-NEXT: tile.load %[[Q]][%[[NEXT]], %{{.*}} {tile.kept = 0 : i64}
+// CHECK: tile.load %[[DO]][%{{.*}} {tile.kept = 1 : i64}
+// CHECK: tile.load %[[L]]
+// CHECK: tile.mma {{.*}} transposed
+// CHECK-NEXT: tile.mma {{.*}} transposed
+// CHECK-NEXT: scf.yield
+// The last step's sums come after it. No choice is left: there is a step.
+// CHECK-NOT: arith.select
+// CHECK: tile.load %[[Q]]{{.*}} {tile.held = 0 : i64}
+// CHECK: tile.load %[[DO]]{{.*}} {tile.held = 1 : i64}
+// CHECK-NOT: arith.select
+// CHECK: } else {
+tile.program @logits_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>,
+                           %L: memref<?xf32>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, overlap = logits_ahead>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %sum = arith.constant dense<0.0> : vector<8x16xf32>
+  %k = tile.load %K[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %v = tile.load %V[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r:2 = scf.for %j = %low to %high step %c4 iter_args(%dk = %sum, %dv = %sum) -> (vector<8x16xf32>, vector<8x16xf32>) {
+    %q = tile.load %Q[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %do = tile.load %DO[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %l = tile.load %L[%j] axes [0] below(%high) : memref<?xf32> -> vector<4xf32>
+    %s = tile.mma %k, %q, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %dp = tile.mma %v, %do, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %p = tile.map tiles(%s : vector<8x4xf32>) rows() cols(%l : vector<4xf32>) at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.subf %x, %y : f32
+      %b = arith.truncf %e : f32 to bf16
+      tile.yield %b : bf16
+    } -> vector<8x4xbf16>
+    %a = tile.mma %p, %do, %dv : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %ds = tile.map tiles(%dp : vector<8x4xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%x: f32, %i: index, %n: index):
+      %b = arith.truncf %x : f32 to bf16
+      tile.yield %b : bf16
+    } -> vector<8x4xbf16>
+    %b = tile.mma %ds, %q, %dk : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %b, %a : vector<8x16xf32>, vector<8x16xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Sums run a step late: they start after the products of the next logits, and the elements of those come under them. The
+// mask is of columns a step ahead of the induction variable.
+
+// CHECK-LABEL: tile.program @sums_late(
+// CHECK: scf.if
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: tile.mask
+// CHECK: scf.for %[[J:[a-z0-9]+]] = %{{.*}} to %{{.*}} step {{.*}} iter_args(%[[DQ:[a-z0-9]+]] = %{{.*}}, %[[DS:[a-z0-9]+]] = %{{.*}})
+// CHECK: %[[NEXT:[a-z0-9]+]] = arith.addi %[[J]], %{{.*}} : index
+// CHECK-NEXT: tile.load %[[K:[a-z0-9]+]][%[[NEXT]], %{{.*}} {tile.kept = 0 : i64}
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: %[[HELD:[a-z0-9]+]] = tile.load %[[K]][%[[J]], %{{.*}} {tile.held = 0 : i64}
+// CHECK: %[[SUM:[a-z0-9]+]] = tile.mma %[[DS]], %[[HELD]], %[[DQ]]
+// CHECK: %[[AHEAD:[a-z0-9]+]] = arith.addi %[[J]], %{{.*}} : index
+// CHECK-NEXT: tile.mask {{.*}} at(%{{.*}}, %[[AHEAD]])
+// CHECK: %[[NEW:[a-z0-9]+]] = tile.map
+// CHECK: scf.yield %[[SUM]], %[[NEW]]
+// CHECK-NOT: arith.select
+// CHECK: tile.load %[[K]]{{.*}} {tile.held = 0 : i64}
+// CHECK: } else {
+tile.program @sums_late(%Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>,
+                        %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  %sum = arith.constant dense<0.0> : vector<8x16xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %do = tile.load %DO[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %r = scf.for %j = %low to %high step %c4 iter_args(%dq = %sum) -> (vector<8x16xf32>) {
+    %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %dp = tile.mma %do, %v, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
+    %m = tile.mask tiles(%s : vector<8x4xf32>) rows() cols() at(%c0, %j) full(%c0, %high) {
+    ^bb0(%x: f32, %i: index, %n: index):
+      %keep = arith.cmpi sle, %n, %i : index
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+    %ds = tile.map tiles(%m, %dp : vector<8x4xf32>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %x, %y : f32
+      %b = arith.truncf %e : f32 to bf16
+      tile.yield %b : bf16
+    } -> vector<8x4xbf16>
+    %a = tile.mma %ds, %k, %dq : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    scf.yield %a : vector<8x16xf32>
+  }
+  tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
