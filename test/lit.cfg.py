@@ -105,6 +105,18 @@ for python in (os.path.join(config.attnc_source_dir, ".venv/bin/python"), sys.ex
         config.substitutions.append(("%numpy_python", python))
         break
 
+# The package for Python, where it was built, and the frameworks that its interpreter has. ATTNC_TEST_PYTHON names another
+# than that of tools/dev setup.
+attnc_python = os.environ.get("ATTNC_TEST_PYTHON") or os.path.join(config.attnc_source_dir, ".venv/bin/python")
+package = os.path.join(config.attnc_binary_dir, "python")
+if os.path.exists(os.path.join(package, "attnc", "_core.abi3.so")):
+    config.available_features.add("python-package")
+    config.substitutions += [("%pytest", "env PYTHONPATH=%s %s -m pytest -q -p no:cacheprovider" % (package, attnc_python))]
+    probe = "import importlib.util as u; print(*[n for n in ('jax', 'torch', 'auditwheel') if u.find_spec(n)])"
+    found = subprocess.run([attnc_python, "-c", probe], capture_output=True, text=True)
+    config.available_features.update(found.stdout.split())
+config.substitutions.append(("%dev", os.path.join(config.attnc_source_dir, "tools", "dev")))
+
 try:
     with open("/proc/cpuinfo") as cpuinfo:
         flags = re.search(r"^flags\s*:(.*)$", cpuinfo.read(), re.MULTILINE)

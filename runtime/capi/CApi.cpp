@@ -103,14 +103,21 @@ attnc_error *attnc_kernel_get_info(const attnc_kernel *kernel, attnc_kernel_info
   return writeStruct(info, facts, "attnc_kernel_info");
 }
 
-attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index, attnc_argument_info *info) {
+/// Argument `index` of `kernel`.
+static Result<const runtime::ArgSpec *> argumentAt(const attnc_kernel *kernel, size_t index) {
   if (!kernel)
-    return fail(Error{"expected a kernel, got null"});
+    return Error{"expected a kernel, got null"};
   const KernelImage &image = kernel->loaded->image();
   if (index >= image.args.size())
-    return fail(
-        Error{"expected an argument below " + std::to_string(image.args.size()) + ", got " + std::to_string(index)});
-  const runtime::ArgSpec &arg = image.args[index];
+    return Error{"expected an argument below " + std::to_string(image.args.size()) + ", got " + std::to_string(index)};
+  return &image.args[index];
+}
+
+attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index, attnc_argument_info *info) {
+  Result<const runtime::ArgSpec *> found = argumentAt(kernel, index);
+  if (!found)
+    return fail(found.takeError());
+  const runtime::ArgSpec &arg = **found;
   attnc_argument_info facts;
   std::memset(&facts, 0, sizeof(facts));
   facts.name = arg.name.c_str();
@@ -119,6 +126,25 @@ attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index,
   facts.dtype = static_cast<int32_t>(arg.dtype);
   facts.rank = static_cast<int32_t>(arg.dims.size());
   return writeStruct(info, facts, "attnc_argument_info");
+}
+
+attnc_error *attnc_kernel_get_dimension(const attnc_kernel *kernel, size_t index, size_t dimension,
+                                        attnc_dimension_info *info) {
+  Result<const runtime::ArgSpec *> arg = argumentAt(kernel, index);
+  if (!arg)
+    return fail(arg.takeError());
+  const std::vector<runtime::DimSpec> &dims = (*arg)->dims;
+  if (dimension >= dims.size())
+    return fail(Error{"argument '" + (*arg)->name + "': expected a dimension below " + std::to_string(dims.size()) +
+                      ", got " + std::to_string(dimension)});
+  const runtime::DimSpec &dim = dims[dimension];
+  attnc_dimension_info facts;
+  std::memset(&facts, 0, sizeof(facts));
+  facts.size = dim.size;
+  facts.symbol = dim.symbol < 0 ? nullptr : kernel->loaded->image().symbols[dim.symbol].c_str();
+  facts.extra = dim.extra;
+  facts.broadcast = dim.broadcast;
+  return writeStruct(info, facts, "attnc_dimension_info");
 }
 
 /// The launch that the caller gives, of a kernel that there must be.

@@ -106,6 +106,13 @@ int main(void) {
   FIELD(attnc_argument_info, is_output);
   FIELD(attnc_argument_info, dtype);
   FIELD(attnc_argument_info, rank);
+  STRUCT(attnc_dimension_info);
+  FIELD(attnc_dimension_info, struct_size);
+  FIELD(attnc_dimension_info, size);
+  FIELD(attnc_dimension_info, symbol);
+  FIELD(attnc_dimension_info, extra);
+  FIELD(attnc_dimension_info, broadcast);
+  FIELD(attnc_dimension_info, reserved);
   STRUCT(attnc_error_info);
   FIELD(attnc_error_info, struct_size);
   FIELD(attnc_error_info, kind);

@@ -223,6 +223,18 @@ typedef struct attnc_argument_info {
   int32_t rank;
 } attnc_argument_info;
 
+/** What one dimension of a tensor argument is. The name lives as long as the kernel. */
+typedef struct attnc_dimension_info {
+  size_t struct_size; /**< set by the caller */
+  int64_t size;       /**< of a dimension that the spec fixes; -1 where the launch says */
+  /** "Sq": the size of the launch that the dimension has, as all of that name do. Null where it shares its size with
+   * none. All dimensions of results have a size or a name. */
+  const char *symbol;
+  int64_t extra;     /**< elements beyond that size: 1 for cumulative lengths, 0 for others */
+  int32_t broadcast; /**< 1: a size of 1 is accepted as well, and stands for every position; 0: it is not */
+  int32_t reserved;
+} attnc_dimension_info;
+
 /** What went wrong. Texts live as long as the error. */
 typedef struct attnc_error_info {
   size_t struct_size; /**< set by the caller */
@@ -295,6 +307,11 @@ ATTNC_API attnc_error *attnc_kernel_get_info(const attnc_kernel *kernel, attnc_k
 
 /** Tells what argument `index` of a kernel is. */
 ATTNC_API attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index, attnc_argument_info *info);
+
+/** Tells what dimension `dimension` of argument `index` of a kernel is: so the sizes of results follow from those of
+ * the inputs. */
+ATTNC_API attnc_error *attnc_kernel_get_dimension(const attnc_kernel *kernel, size_t index, size_t dimension,
+                                                  attnc_dimension_info *info);
 
 /** Sets `bytes` to the device memory that a launch with `options` takes in addition to its arguments. It is 0 unless
  * only data says which keys a mask keeps, which takes a list of the tiles of keys, or queries, keys, values or results

@@ -214,6 +214,22 @@ TEST_F(CApi, TellsWhatAKernelIs) {
   EXPECT_EQ(argument.dtype, ATTNC_BF16);
   EXPECT_EQ(argument.rank, 2);
   EXPECT_EQ(take(attnc_kernel_get_argument(kernel, 3, &argument)), "expected an argument below 3, got 3");
+
+  attnc_dimension_info dimension = {};
+  dimension.struct_size = sizeof(dimension);
+  ASSERT_EQ(take(attnc_kernel_get_dimension(kernel, 2, 0, &dimension)), "");
+  EXPECT_EQ(dimension.size, -1);
+  EXPECT_STREQ(dimension.symbol, "N");
+  EXPECT_EQ(dimension.extra, 0);
+  EXPECT_EQ(dimension.broadcast, 0);
+  ASSERT_EQ(take(attnc_kernel_get_dimension(kernel, 2, 1, &dimension)), "");
+  EXPECT_EQ(dimension.size, 64);
+  EXPECT_EQ(dimension.symbol, nullptr);
+  EXPECT_EQ(take(attnc_kernel_get_dimension(kernel, 2, 2, &dimension)),
+            "argument 'y': expected a dimension below 2, got 2");
+  EXPECT_EQ(take(attnc_kernel_get_dimension(kernel, 1, 0, &dimension)),
+            "argument 'c': expected a dimension below 0, got 0");
+  EXPECT_EQ(take(attnc_kernel_get_dimension(kernel, 3, 0, &dimension)), "expected an argument below 3, got 3");
 }
 
 TEST_F(CApi, TakesTensorsOfDlpack) {

@@ -1,0 +1,93 @@
+"""What differs between numpy, torch and JAX: where tensors lie, and how one is made. Imports none of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ._core import Error
+
+#: Of DLPack's device types.
+CPU, CUDA = 1, 2
+
+
+def _module(name: str) -> Any:
+    """A module that the program has imported. Whoever has a tensor of it has."""
+    return sys.modules.get(name)
+
+
+def is_torch(value: Any) -> bool:
+    torch = _module("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_jax(value: Any) -> bool:
+    jax = _module("jax")
+    return jax is not None and isinstance(value, jax.Array)
+
+
+def is_numpy(value: Any) -> bool:
+    numpy = _module("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def is_tensor(value: Any) -> bool:
+    return is_torch(value) or is_numpy(value) or is_jax(value) or hasattr(value, "__dlpack__")
+
+
+def device_of(value: Any) -> tuple[int, int]:
+    """The DLPack type and the number of the device that a tensor lies on."""
+    if is_numpy(value):
+        return CPU, 0
+    if is_torch(value):
+        kind = value.device.type
+        if kind == "cpu":
+            return CPU, 0
+        if kind == "cuda":
+            return CUDA, value.device.index
+        raise Error(f"expected tensors on the CPU or an NVIDIA GPU, got one on {value.device}")
+    if is_jax(value) and isinstance(value, _module("jax").core.Tracer):
+        raise Error("an input is traced by JAX, and a kernel by itself takes arrays with values alone")
+    kind, number = value.__dlpack_device__()
+    return int(kind), int(number)
+
+
+def check_usable(name: str, value: Any) -> None:
+    """Raises where a kernel alone cannot take a tensor: it gives no gradients."""
+    if is_torch(value):
+        torch = _module("torch")
+        if value.requires_grad and torch.is_grad_enabled():
+            raise Error(
+                f"argument '{name}' requires grad, and a kernel by itself gives no gradients: "
+                "use attnc.torch.flex_attention, call it under torch.no_grad(), or detach the tensor"
+            )
+
+
+def _numpy_dtype(numpy: Any, dtype: str) -> Any:
+    if dtype != "bfloat16":
+        return numpy.dtype(dtype)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise Error(
+            "numpy has bfloat16 by the package ml_dtypes, which is not installed: pip install ml_dtypes, or pass out="
+        ) from None
+    return numpy.dtype(ml_dtypes.bfloat16)
+
+
+def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """A tensor for results, of the framework and on the device of `like`. JAX's arrays are made by `finish`."""
+    if is_torch(like):
+        torch = _module("torch")
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+    if is_numpy(like) or (is_jax(like) and device_of(like)[0] == CPU):
+        numpy = _module("numpy")
+        return numpy.empty(shape, _numpy_dtype(numpy, dtype))
+    raise Error(f"results of type {type(like).__name__} cannot be made here: pass out=")
+
+
+def finish(like: Any, result: Any) -> Any:
+    """The result as it is handed to the caller."""
+    if is_jax(like) and is_numpy(result):
+        return _module("jax").numpy.asarray(result)
+    return result

@@ -1,0 +1,169 @@
+"""Specs as functions of tensors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core, _frameworks
+from ._context import context
+from ._core import Error
+
+
+def compile(
+    spec: str,
+    target: str | None = None,
+    *,
+    name: str = "spec",
+    entry: str | None = None,
+    schedule: str | None = None,
+    backward: bool = False,
+) -> Kernel:
+    """The kernel of a spec: a function of numpy arrays, torch tensors, or whatever has DLPack's methods.
+
+    spec: the text, as docs/spec.md has it. Its faults are raised here, with the line and a caret.
+    target: "cpu", "nvptx", "nvptx:sm_90a", …, compiled before this returns. None is for wherever the tensors of a call
+        lie: each device has its kernel from the first call on, or from `prepare`.
+    name: what errors call the spec. entry: the function, where there are several.
+    schedule: `#attn.schedule<...>` in place of the compiler's. backward: the kernel of the gradients.
+    """
+    kernel = Kernel(context().read_spec(spec, name, entry), target, schedule, backward)
+    if target is not None:
+        kernel.prepare()
+    return kernel
+
+
+class Kernel:
+    """What `compile` returns. Threads may share it."""
+
+    def __init__(self, spec: _core.Spec, target: str | None, schedule: str | None, backward: bool) -> None:
+        self._spec = spec
+        self._target = target
+        self._schedule = schedule
+        self._backward = backward
+        self._lock = threading.Lock()
+        self._loaded: dict[tuple[int, int] | None, _Loaded] = {}
+
+    @property
+    def spec(self) -> str:
+        """The text that it was made of."""
+        return self._spec.text
+
+    def prepare(self, device: str | None = None) -> _core.Kernel:
+        """Compiles for a device ahead of the first call: "cpu", "cuda" or "cuda:1"; None for the target of `compile`,
+        or else for the first GPU, and for the CPU where there is none."""
+        if device is None:
+            return self._load(None).kernel
+        kind, _, number = device.partition(":")
+        if kind not in ("cpu", "cuda") or not (number or "0").isdigit():
+            raise Error(f"expected the device 'cpu', 'cuda' or 'cuda:<number>', got '{device}'")
+        place = (_frameworks.CPU, 0) if kind == "cpu" else (_frameworks.CUDA, int(number or "0"))
+        return self._load(place).kernel
+
+    def _load(self, device: tuple[int, int] | None) -> _Loaded:
+        """The kernel for a device, compiled when it is first asked for."""
+        key = None if self._target is not None else device
+        loaded = self._loaded.get(key)
+        if loaded is not None:
+            return loaded
+        target, number = self._target or "auto", -1
+        if key is not None:
+            target, number = ("cpu", -1) if key[0] == _frameworks.CPU else ("nvptx", key[1])
+        elif device is not None and device[0] == _frameworks.CUDA:
+            number = device[1]
+        kernel = context().start(self._spec, target, self._schedule, number, self._backward).wait()
+        with self._lock:
+            return self._loaded.setdefault(key, _Loaded(kernel))
+
+    def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None, **named: Any) -> Any:
+        """The results: one tensor, or a tuple of them, in the framework of the first tensor among the inputs.
+
+        inputs: in the order of the spec; the last of them may be given by their names.
+        out: a tensor, or a sequence of them, to write to. stream: a CUDA stream, as a number, in place of the one that
+        the framework works on.
+        """
+        given = (*inputs, *named.values())
+        first = next((value for value in given if _frameworks.is_tensor(value)), None)
+        if first is None:
+            raise Error("expected tensors among the inputs, got none")
+        loaded = self._load(_frameworks.device_of(first))
+        results = loaded.outputs
+        values = [_as_input(*pair) for pair in zip(loaded.inputs, _order(loaded, inputs, named), strict=True)]
+        if out is None:
+            sizes = bind(loaded.inputs, values)
+            written = [_frameworks.empty(first, shape_of(argument, sizes), argument.dtype) for argument in results]
+        else:
+            written = list(out) if isinstance(out, (tuple, list)) else [out]
+            if len(written) != len(results):
+                names = ", ".join(f"'{argument.name}'" for argument in results)
+                raise Error(f"out: expected {len(results)} tensors, for {names}, got {len(written)}")
+            for argument, value in zip(results, written, strict=True):
+                if _frameworks.is_jax(value):
+                    raise Error(f"argument '{argument.name}': arrays of JAX cannot be written to")
+                _frameworks.check_usable(argument.name, value)
+        loaded.kernel.launch((*values, *written), stream)
+        if out is not None:
+            return out
+        finished = tuple(_frameworks.finish(first, value) for value in written)
+        return finished[0] if len(finished) == 1 else finished
+
+
+class _Loaded:
+    """A kernel on one device, with what calls ask of it each time."""
+
+    def __init__(self, kernel: _core.Kernel) -> None:
+        self.kernel = kernel
+        self.inputs = [argument for argument in kernel.arguments if not argument.is_output]
+        self.outputs = [argument for argument in kernel.arguments if argument.is_output]
+        self.names = [argument.name for argument in self.inputs]
+
+
+def _order(loaded: _Loaded, inputs: tuple[Any, ...], named: dict[str, Any]) -> Sequence[Any]:
+    """The inputs in the order of the spec."""
+    names, function = loaded.names, loaded.kernel.name
+    if not named and len(inputs) == len(names):
+        return inputs
+    for name in named:
+        if name not in names:
+            raise TypeError(f"{function}() got an unexpected argument '{name}'; it takes {', '.join(names)}")
+        if names.index(name) < len(inputs):
+            raise TypeError(f"{function}() got argument '{name}' twice")
+    missing = [name for name in names[len(inputs) :] if name not in named]
+    if missing or len(inputs) > len(names):
+        raise TypeError(f"{function}() takes {len(names)} inputs ({', '.join(names)}), got {len(inputs) + len(named)}")
+    return [*inputs, *(named[name] for name in names[len(inputs) :])]
+
+
+def _as_input(argument: _core.Argument, value: Any) -> Any:
+    """The input as the launch takes it: numbers as Python has them."""
+    if argument.is_tensor:
+        _frameworks.check_usable(argument.name, value)
+    elif not isinstance(value, (int, float)) and hasattr(value, "item"):
+        return value.item()
+    return value
+
+
+def bind(arguments: Sequence[_core.Argument], values: Sequence[Any]) -> dict[str, int]:
+    """The sizes of a call, by symbol. What does not agree with them is found by the launch."""
+    sizes: dict[str, int] = {}
+    for argument, value in zip(arguments, values, strict=True):
+        if not argument.is_tensor or not hasattr(value, "shape"):
+            continue
+        if len(value.shape) != len(argument.dims):
+            raise Error(f"argument '{argument.name}': expected rank {len(argument.dims)}, got {len(value.shape)}")
+        for dim, size in zip(argument.dims, value.shape, strict=True):
+            if dim.symbol is not None and not (dim.broadcast and size == 1):
+                sizes.setdefault(dim.symbol, int(size) - dim.extra)
+    return sizes
+
+
+def shape_of(argument: _core.Argument, sizes: dict[str, int]) -> tuple[int, ...]:
+    """The shape of a result."""
+    shape = []
+    for dim in argument.dims:
+        size = dim.size if dim.size is not None else sizes.get(dim.symbol or "")
+        if size is None:
+            raise Error(f"result '{argument.name}': no input says how large {dim.symbol} is; pass out=")
+        shape.append(size)
+    return tuple(shape)

@@ -1,0 +1,278 @@
+//===- Module.cpp - attnc.h for Python --------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module `attnc._core`: contexts, specs and kernels, as attnc.h has them.
+// What people call is written in Python above it; `_core.pyi` has the types.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Errors.h"
+#include "Values.h"
+
+#include <attnc/attnc.h>
+#include <memory>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace attnc::python;
+
+namespace {
+
+/// The text of a spec, found to be one.
+class Spec {
+public:
+  explicit Spec(attnc_spec *handle) : handle(handle, attnc_spec_destroy) {}
+  attnc_spec *get() const { return handle.get(); }
+
+private:
+  std::unique_ptr<attnc_spec, void (*)(attnc_spec *)> handle;
+};
+
+/// One dimension of an argument.
+struct Dimension {
+  std::optional<int64_t> size;
+  std::optional<std::string> symbol;
+  int64_t extra;
+  bool broadcast;
+};
+
+/// What one argument of a kernel is.
+struct Argument {
+  std::string name;
+  bool isTensor, isOutput;
+  std::string dtype;
+  nb::tuple dims; ///< of `Dimension`
+};
+
+/// A kernel that is ready to launch.
+class Kernel {
+public:
+  explicit Kernel(attnc_kernel *given);
+
+  const attnc_kernel_info &getInfo() const { return info; }
+
+  /// Of `Argument`: made once, since calls go through it.
+  const nb::tuple &getArguments() const { return described; }
+
+  /// Launches on `stream`, or where the framework of the tensors works.
+  void launch(const nb::tuple &given, std::optional<uintptr_t> stream);
+
+private:
+  std::unique_ptr<attnc_kernel, void (*)(attnc_kernel *)> handle;
+  attnc_kernel_info info = {};
+  nb::tuple described;
+  /// What errors and checks need of each argument.
+  std::vector<std::pair<std::string, bool>> namesAndOutputs;
+};
+
+/// A kernel that is being compiled.
+class Compilation {
+public:
+  explicit Compilation(attnc_compilation *handle) : handle(handle, attnc_compilation_destroy) {}
+
+  bool isDone() const { return attnc_compilation_is_done(handle.get()) == 1; }
+
+  Kernel *wait() const {
+    attnc_kernel *kernel = nullptr;
+    attnc_error *error = nullptr;
+    {
+      nb::gil_scoped_release unlocked;
+      error = attnc_compilation_get(handle.get(), &kernel);
+    }
+    check(error);
+    return new Kernel(kernel);
+  }
+
+private:
+  std::unique_ptr<attnc_compilation, void (*)(attnc_compilation *)> handle;
+};
+
+/// Compiled kernels, their cache, and the threads that compile.
+class Context {
+public:
+  Context(const std::optional<std::string> &cacheDirectory, int useCache, int threads, int64_t cacheBytes,
+          nb::object remark);
+
+  Spec *readSpec(const std::string &text, const std::string &name, const std::optional<std::string> &entry);
+  Compilation *start(const Spec &spec, const std::string &target, const std::optional<std::string> &schedule,
+                     int device, bool backward);
+
+private:
+  /// Hands a remark to Python, from any thread.
+  static void tell(void *data, const char *text);
+
+  // Neither is ever ended: threads that compile may outlive the interpreter, and end with the process.
+  attnc_context *handle = nullptr;
+  nb::object *remark;
+};
+
+} // namespace
+
+Kernel::Kernel(attnc_kernel *given) : handle(given, attnc_kernel_destroy) {
+  static const char *const dtypes[] = {"float32", "float16", "bfloat16", "float64", "bool", "int8", "int32", "int64"};
+  info.struct_size = sizeof(info);
+  check(attnc_kernel_get_info(given, &info));
+  nb::list arguments;
+  for (size_t index = 0; index < info.num_arguments; ++index) {
+    attnc_argument_info facts = {};
+    facts.struct_size = sizeof(facts);
+    check(attnc_kernel_get_argument(given, index, &facts));
+    nb::list dims;
+    for (int32_t dimension = 0; dimension < facts.rank; ++dimension) {
+      attnc_dimension_info dim = {};
+      dim.struct_size = sizeof(dim);
+      check(attnc_kernel_get_dimension(given, index, static_cast<size_t>(dimension), &dim));
+      dims.append(Dimension{dim.size >= 0 ? std::optional<int64_t>(dim.size) : std::nullopt,
+                            dim.symbol ? std::optional<std::string>(dim.symbol) : std::nullopt, dim.extra,
+                            dim.broadcast == 1});
+    }
+    arguments.append(
+        Argument{facts.name, facts.is_tensor == 1, facts.is_output == 1, dtypes[facts.dtype], nb::tuple(dims)});
+    namesAndOutputs.emplace_back(facts.name, facts.is_output == 1);
+  }
+  described = nb::tuple(arguments);
+}
+
+void Kernel::launch(const nb::tuple &given, std::optional<uintptr_t> stream) {
+  const size_t count = namesAndOutputs.size();
+  if (given.size() != count) {
+    const std::string text = "kernel '" + std::string(info.name) + "' takes " + std::to_string(count) +
+                             " arguments, results included, got " + std::to_string(given.size());
+    throw nb::type_error(text.c_str());
+  }
+  Values values(count);
+  for (size_t index = 0; index < count; ++index)
+    values.add(given[index], namesAndOutputs[index].first.c_str(), namesAndOutputs[index].second);
+  attnc_launch_options options = {};
+  options.struct_size = sizeof(options);
+  options.values = values.get().data();
+  options.num_values = values.get().size();
+  options.value_size = sizeof(attnc_value);
+  options.stream = stream ? reinterpret_cast<void *>(*stream) : values.getCurrentStream();
+  attnc_error *error = nullptr;
+  {
+    nb::gil_scoped_release unlocked;
+    error = attnc_kernel_launch(handle.get(), &options);
+  }
+  check(error);
+}
+
+Context::Context(const std::optional<std::string> &cacheDirectory, int useCache, int threads, int64_t cacheBytes,
+                 nb::object remark)
+    : remark(remark.is_none() ? nullptr : new nb::object(std::move(remark))) {
+  attnc_context_options options = {};
+  options.struct_size = sizeof(options);
+  options.cache_directory = cacheDirectory ? cacheDirectory->c_str() : nullptr;
+  options.use_cache = useCache;
+  options.threads = threads;
+  options.cache_bytes = cacheBytes;
+  options.remark = this->remark ? tell : nullptr;
+  options.remark_data = this->remark;
+  attnc_error *error = nullptr;
+  {
+    nb::gil_scoped_release unlocked;
+    error = attnc_context_create(&options, &handle);
+  }
+  check(error);
+}
+
+void Context::tell(void *data, const char *text) {
+  if (!Py_IsInitialized())
+    return;
+  nb::gil_scoped_acquire locked;
+  try {
+    (*static_cast<nb::object *>(data))(text);
+  } catch (nb::python_error &error) {
+    error.discard_as_unraisable("attnc: a remark");
+  }
+}
+
+Spec *Context::readSpec(const std::string &text, const std::string &name, const std::optional<std::string> &entry) {
+  attnc_spec_options options = {};
+  options.struct_size = sizeof(options);
+  options.text = text.data();
+  options.text_bytes = text.size();
+  options.name = name.c_str();
+  options.entry = entry ? entry->c_str() : nullptr;
+  attnc_spec *spec = nullptr;
+  attnc_error *error = nullptr;
+  {
+    nb::gil_scoped_release unlocked;
+    error = attnc_spec_create(handle, &options, &spec);
+  }
+  check(error);
+  return new Spec(spec);
+}
+
+Compilation *Context::start(const Spec &spec, const std::string &target, const std::optional<std::string> &schedule,
+                            int device, bool backward) {
+  attnc_compile_options options = {};
+  options.struct_size = sizeof(options);
+  options.target = target.c_str();
+  options.schedule = schedule ? schedule->c_str() : nullptr;
+  options.device_plus_one = device + 1;
+  options.backward = backward;
+  attnc_compilation *compilation = nullptr;
+  attnc_error *error = nullptr;
+  {
+    nb::gil_scoped_release unlocked;
+    error = attnc_compile_start(handle, spec.get(), &options, &compilation);
+  }
+  check(error);
+  return new Compilation(compilation);
+}
+
+/// The word for an attnc_origin.
+static const char *nameOrigin(int32_t origin) {
+  static const char *const names[] = {"image", "compiler", "disk", "memory"};
+  return names[origin];
+}
+
+NB_MODULE(_core, module) {
+  module.doc() = "attnc.h for Python. Programs use the package attnc, which is written above it.";
+  addErrors(module);
+  module.def("version", [] { return attnc_version(); }, "The version of the library.");
+
+  nb::class_<Spec>(module, "Spec", "The text of a spec, found to be one.").def_prop_ro("text", [](const Spec &spec) {
+    return attnc_spec_get_text(spec.get());
+  });
+
+  nb::class_<Dimension>(module, "Dimension", "One dimension of an argument of a kernel.")
+      .def_ro("size", &Dimension::size, "The size that the spec gives it; None where the call says.")
+      .def_ro("symbol", &Dimension::symbol,
+              "'Sq': all dimensions of that name have one size; None where it shares none.")
+      .def_ro("extra", &Dimension::extra, "Elements beyond that size: 1 for cumulative lengths.")
+      .def_ro("broadcast", &Dimension::broadcast, "Whether a size of 1 stands for every position.");
+
+  nb::class_<Argument>(module, "Argument", "One argument of a kernel, a result included.")
+      .def_ro("name", &Argument::name)
+      .def_ro("is_tensor", &Argument::isTensor)
+      .def_ro("is_output", &Argument::isOutput)
+      .def_ro("dtype", &Argument::dtype, "'bfloat16', as numpy names it.")
+      .def_ro("dims", &Argument::dims);
+
+  nb::class_<Kernel>(module, "Kernel", "A kernel that is ready to launch, on one GPU or on the CPU.")
+      .def_prop_ro("name", [](const Kernel &kernel) { return kernel.getInfo().name; })
+      .def_prop_ro("target", [](const Kernel &kernel) { return kernel.getInfo().target; })
+      .def_prop_ro("origin", [](const Kernel &kernel) { return nameOrigin(kernel.getInfo().origin); })
+      .def_prop_ro("build", [](const Kernel &kernel) { return kernel.getInfo().build; })
+      .def_prop_ro("arguments", &Kernel::getArguments)
+      .def("launch", &Kernel::launch, nb::arg("values"), nb::arg("stream") = nb::none(),
+           "Runs it on the inputs, then the results, in the order of the spec.");
+
+  nb::class_<Compilation>(module, "Compilation", "A kernel that is being compiled.")
+      .def("done", &Compilation::isDone)
+      .def("wait", &Compilation::wait, "Waits until it has ended, and gives its kernel.");
+
+  nb::class_<Context>(module, "Context", "Compiled kernels, their cache, and the threads that compile.")
+      .def(nb::init<const std::optional<std::string> &, int, int, int64_t, nb::object>(),
+           nb::arg("cache_directory") = nb::none(), nb::arg("use_cache") = 0, nb::arg("threads") = 0,
+           nb::arg("cache_bytes") = 0, nb::arg("remark") = nb::none())
+      .def("read_spec", &Context::readSpec, nb::arg("text"), nb::arg("name") = "spec", nb::arg("entry") = nb::none())
+      .def("start", &Context::start, nb::arg("spec"), nb::arg("target") = "auto", nb::arg("schedule") = nb::none(),
+           nb::arg("device") = -1, nb::arg("backward") = false, "Starts to compile, and returns at once.");
+}
