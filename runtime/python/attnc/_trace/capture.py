@@ -1,0 +1,348 @@
+"""The arrays that a score or mask function reads: they become tensors of the spec.
+
+A function is traced as a copy of itself in which each array that it finds in its closure, in global variables, in default
+values or in attributes of objects is replaced by a `Captured`, which answers an index by a traced value.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .. import _frameworks
+from .errors import TraceError
+from .functions import _where, lift, to_type
+from .graph import ANY, BOOL, COORDINATE, FLOAT, INT, Graph, Node
+from .values import Value, add_operators
+
+#: Element types that a kernel reads, by numpy's and torch's names: that of the spec, and how an element becomes a value.
+_ELEMENTS = {
+    "float32": ("f32", None, FLOAT), "float16": ("f16", "arith.extf {} : f16 to f32", FLOAT),
+    "bfloat16": ("bf16", "arith.extf {} : bf16 to f32", FLOAT), "bool": ("i1", None, BOOL),
+    "int8": ("i8", "arith.index_cast {} : i8 to index", INT), "int32": ("i32", "arith.index_cast {} : i32 to index", INT),
+    "int64": ("i64", "arith.index_cast {} : i64 to index", INT),
+}  # fmt: skip
+_RANGES = {"i8": (-(2**7), 2**7 - 1), "i32": (-(2**31), 2**31 - 1)}
+
+#: Functions of these are called as they are: what they read is none of the user's.
+_LIBRARIES = {"attnc", "builtins", "functools", "itertools", "jax", "jaxlib", "math", "numpy", "operator", "torch", "typing"}
+
+
+class Tensor:
+    """One captured array, and what is known of its sizes in the spec."""
+
+    def __init__(self, name: str, array: Any) -> None:
+        self.name = name
+        self.array = array
+        self.sizes = tuple(int(size) for size in array.shape)
+        #: "?" or a number for each dimension. A dimension that an index of the kernel's axes addresses keeps the size of
+        #: heads, which a spec has written, and 1, which says that it is broadcast.
+        self.dims = ["?"] * max(len(self.sizes), 1)
+        self.element = _element(name, array)
+
+
+def _dtype_name(array: Any) -> str:
+    return str(array.dtype).rpartition(".")[2]
+
+
+def _element(name: str, array: Any) -> str:
+    dtype = _dtype_name(array)
+    if dtype not in _ELEMENTS:
+        wanted = "float32" if "float" in dtype else "int32"
+        raise TraceError(f"captured array '{name}' is of {dtype}, which kernels do not read: make it one of {wanted}")
+    return _ELEMENTS[dtype][0]
+
+
+class Trace:
+    """What is known while functions are traced: the operations, the captured arrays, and the sizes of the call."""
+
+    def __init__(self, axes: dict[str, int]) -> None:
+        self.graph = Graph()
+        #: The size of each axis, by the name of its coordinate: "%b", "%h", "%i", "%j".
+        self.axes = axes
+        self.coordinates: dict[int, str] = {}
+        for name, size in axes.items():
+            self.coordinates[self.argument(name, INT, COORDINATE).node.number] = name
+        self.tensors: list[Tensor] = []
+        self._by_array: dict[int, Tensor] = {}
+        #: Sizes of dimensions that kernels ask for: run-time values, by name.
+        self.sizes: dict[str, int] = {}
+
+    def argument(self, name: str, type: str, bounds: tuple[int, int] = ANY) -> Value:
+        return Value(self.graph, self.graph.add(name, type, bounds=bounds))
+
+    def capture(self, name: str, array: Any) -> Tensor:
+        tensor = self._by_array.get(id(array))
+        if tensor is None:
+            tensor = Tensor(self._unused(name), array)
+            self._by_array[id(array)] = tensor
+            self.tensors.append(tensor)
+        return tensor
+
+    def _unused(self, name: str) -> str:
+        name = re.sub(r"\W", "_", name, flags=re.ASCII)[:200] or "captured"
+        taken = {"q", "k", "v", "out", "lse", *(tensor.name for tensor in self.tensors)}
+        unused, number = name, 1
+        while unused in taken:
+            number += 1
+            unused = f"{name}_{number}"
+        return unused
+
+    def load(self, tensor: Tensor, indices: list[Value]) -> Value:
+        """An element of a captured array."""
+        written = [self._index(tensor, dim, index) for dim, index in enumerate(indices)]
+        places = ", ".join("{}" for _ in written)
+        # The type is written when all indices of the function are known.
+        node = self.graph.add(f"attn.load %{tensor.name}[{places}] : ${tensor.name}$", tensor.element, written)
+        text, type = _ELEMENTS[_dtype_name(tensor.array)][1:]
+        if text is None:
+            return Value(self.graph, node)
+        return Value(self.graph, self.graph.add(text, type, [node], _RANGES.get(tensor.element, ANY)))
+
+    def _index(self, tensor: Tensor, dim: int, index: Value) -> Node:
+        """An index as the spec has it. A bare coordinate addresses its axis, where the sizes agree; whatever else is
+        clamped to the dimension, so that what counts from the end, as Python has it, is counted from the start here."""
+        size = tensor.sizes[dim] if tensor.sizes else 1
+        axis = self.coordinates.get(index.node.number)
+        if axis is not None and size in (1, self.axes[axis]):
+            if axis == "%h":
+                tensor.dims[dim] = str(size)
+            elif size == 1 and self.axes[axis] != 1:
+                tensor.dims[dim] = "1"
+            return index.node
+        if axis is not None:
+            if size < self.axes[axis]:
+                raise TraceError(
+                    f"captured array '{tensor.name}': dimension {dim} has {size} elements, and is indexed by all "
+                    f"{self.axes[axis]} of its axis; there may be 1, which stands for all, {self.axes[axis]} or more"
+                )
+            return self.graph.add("arith.addi {}, {} : index", INT, [index.node, self.graph.constant(0, INT)], COORDINATE)
+        if index.node.bounds[0] >= 0:
+            return index.node
+        low, high = index.node.bounds
+        if low == high:
+            return self.graph.constant(low + size, INT)
+        name = f"{tensor.name}_size{dim}"
+        self.sizes[name] = size
+        from_end = index + self.argument(f"%{name}", INT, COORDINATE)
+        return _where(index < 0, from_end, index).node
+
+    def tensor_type(self, tensor: Tensor) -> str:
+        return f"tensor<{'x'.join(tensor.dims)}x{tensor.element}>"
+
+
+class Captured:
+    """A captured array inside of a traced function: indexed, it gives a traced value."""
+
+    def __init__(self, trace: Trace, name: str, array: Any, indices: tuple[Value, ...] = ()) -> None:
+        self._trace = trace
+        self._name = name
+        self._array = array
+        self._indices = indices
+
+    @property
+    def graph(self) -> Graph:
+        return self._trace.graph
+
+    @property
+    def shape(self) -> Any:
+        return self._array.shape[len(self._indices) :]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        return self._array.dtype
+
+    @property
+    def device(self) -> Any:
+        return self._array.device
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __repr__(self) -> str:
+        return f"<captured array '{self._name}'>"
+
+    def __getitem__(self, index: Any) -> Any:
+        given = index if isinstance(index, tuple) else (index,)
+        given = tuple(item for item in given if item is not Ellipsis)
+        if len(given) > self.ndim:
+            raise TraceError(f"captured array '{self._name}' has {self.ndim} dimensions, got {len(given)} indices")
+        indices = []
+        for item in given:
+            if isinstance(item, slice) or item is None:
+                raise TraceError(f"captured array '{self._name}': a slice or None is no index of one element")
+            value = lift(self.graph, item)
+            if value.type == FLOAT:
+                raise TraceError(f"captured array '{self._name}': expected integers as indices, got a float")
+            indices.append(to_type(value, INT))
+        whole = (*self._indices, *indices)
+        if len(whole) < len(self._array.shape):
+            return Captured(self._trace, self._name, self._array, whole)
+        return self._trace.load(self._trace.capture(self._name, self._array), list(whole))
+
+    def load_scalar(self) -> Value:
+        """The one element, where the array is used as a number."""
+        if self.ndim > 0:
+            raise TraceError(
+                f"captured array '{self._name}' has {self.ndim} dimensions left, and is used as a number: index it"
+            )
+        tensor = self._trace.capture(self._name, self._array)
+        return self._trace.load(tensor, [Value(self.graph, self.graph.constant(0, INT))])
+
+    def item(self) -> Value:
+        return self.load_scalar()
+
+    def __iter__(self) -> Any:
+        raise TraceError(f"captured array '{self._name}': loops over elements cannot be traced; index it")
+
+    def __bool__(self) -> bool:
+        return bool(self.load_scalar())
+
+    def __float__(self) -> float:
+        return float(self.load_scalar())
+
+    def __index__(self) -> int:
+        raise TraceError(
+            f"captured array '{self._name}' is used as an index or a bound, which would be compiled in: make it a number"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.load_scalar(), name)
+
+    __array_ufunc__ = Value.__array_ufunc__
+    __array_function__ = Value.__array_function__
+    __torch_function__ = Value.__torch_function__
+    __hash__ = object.__hash__
+
+
+add_operators(Captured)
+
+
+class _Attributes:
+    """An object whose arrays are captured where they are read."""
+
+    def __init__(self, capture: Capture, target: Any) -> None:
+        object.__setattr__(self, "_capture", capture)
+        object.__setattr__(self, "_target", target)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._target, name)
+        if isinstance(value, types.MethodType) and value.__self__ is self._target:
+            return types.MethodType(self._capture.function(value.__func__), self)
+        return self._capture.wrap(value, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise TraceError(f"attribute '{name}' is set in a traced function, which may run once for many calls")
+
+
+def is_array(value: Any) -> bool:
+    return (_frameworks.is_torch(value) or _frameworks.is_numpy(value) or _frameworks.is_jax(value)) or (
+        hasattr(value, "__dlpack__") and hasattr(value, "shape")
+    )
+
+
+def _has_arrays(value: Any) -> bool:
+    """Whether attributes of an object are arrays, its own or those of a module of torch."""
+    try:
+        attributes = vars(value)
+    except TypeError:
+        return False
+    held = list(attributes.values())
+    for name in ("_buffers", "_parameters"):
+        if isinstance(attributes.get(name), dict):
+            held.extend(attributes[name].values())
+    return any(is_array(item) for item in held)
+
+
+class Capture:
+    """Copies of functions for one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._functions: dict[int, Callable[..., Any]] = {}
+        # Ids are of objects that live.
+        self._kept: list[Any] = []
+
+    def wrap(self, value: Any, name: str) -> Any:
+        """A value that a function reads, ready to be traced."""
+        if isinstance(value, (Value, Captured, _Attributes, bool, int, float, str, type(None), type, types.ModuleType)):
+            return value
+        if is_array(value):
+            return Captured(self._trace, name, value)
+        if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+            return type(value)(self.wrap(item, f"{name}_{index}") for index, item in enumerate(value))
+        if isinstance(value, dict) and type(value) is dict:
+            return {key: self.wrap(item, f"{name}_{key}") for key, item in value.items()}
+        if callable(value):
+            return self.function(value)
+        return _Attributes(self, value) if _has_arrays(value) else value
+
+    def function(self, given: Any) -> Any:
+        """A copy of a function that reads captured arrays."""
+        if isinstance(given, functools.partial):
+            return functools.partial(
+                self.function(given.func),
+                *(self.wrap(item, f"argument{index}") for index, item in enumerate(given.args)),
+                **{name: self.wrap(item, name) for name, item in given.keywords.items()},
+            )
+        if isinstance(given, types.MethodType):
+            held = given.__self__
+            return types.MethodType(self.function(given.__func__), _Attributes(self, held) if _has_arrays(held) else held)
+        if not isinstance(given, types.FunctionType):
+            call = getattr(type(given), "__call__", None)
+            if isinstance(call, types.FunctionType) and not isinstance(given, type):
+                forward = getattr(given, "forward", None)
+                if call.__module__.partition(".")[0] == "torch" and isinstance(forward, types.MethodType):
+                    return self.function(forward)
+                return self.function(types.MethodType(call, given))
+            return given
+        if (given.__module__ or "").partition(".")[0] in _LIBRARIES:
+            return given
+        copy = self._functions.get(id(given))
+        return copy if copy is not None else self._copy(given)
+
+    def _copy(self, given: types.FunctionType) -> types.FunctionType:
+        names = _names(given.__code__)
+        variables = dict(given.__globals__)
+        cells = tuple(types.CellType() for _ in given.__closure__ or ())
+        copy = types.FunctionType(given.__code__, variables, given.__name__, None, cells)
+        # A function may read itself.
+        self._functions[id(given)] = copy
+        self._kept.append(given)
+        for name in names & variables.keys():
+            variables[name] = self.wrap(variables[name], name)
+        for name, cell, original in zip(given.__code__.co_freevars, cells, given.__closure__ or (), strict=True):
+            try:
+                cell.cell_contents = self.wrap(original.cell_contents, name)
+            except ValueError:
+                # It has no content yet; reading it is the function's own fault.
+                pass
+        copy.__defaults__ = self._defaults(given)
+        copy.__kwdefaults__ = {name: self.wrap(item, name) for name, item in (given.__kwdefaults__ or {}).items()}
+        return copy
+
+    def _defaults(self, given: types.FunctionType) -> tuple[Any, ...] | None:
+        values = given.__defaults__ or ()
+        names = given.__code__.co_varnames[: given.__code__.co_argcount][-len(values) :] if values else ()
+        return tuple(self.wrap(value, name) for name, value in zip(names, values, strict=True)) or None
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The names that a function, and those in it, read."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _names(constant)
+    return names

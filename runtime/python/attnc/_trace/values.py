@@ -1,0 +1,162 @@
+"""What a score or mask function computes with: numbers that are not known yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .errors import TraceError
+from .graph import Graph, Node
+
+_TRUTH = (
+    "'if', 'while', 'and', 'or', 'not' and chained comparisons ask for the truth of a traced value, which is not known "
+    "yet: write attnc.where(condition, a, b) for 'if', &, | and ~ for 'and', 'or' and 'not', (a < b) & (b < c) for chains, "
+    "attnc.minimum and attnc.maximum for min() and max()"
+)
+
+
+if TYPE_CHECKING:
+
+    class _Operators:
+        """What `add_operators` adds, for type checkers."""
+
+        def _binary(self, other: Any) -> Any: ...
+        def _unary(self) -> Any: ...
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __lshift__ = __rshift__ = _binary
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _binary
+        __eq__ = __ne__ = _binary
+        __neg__ = __invert__ = __abs__ = __pos__ = _unary
+else:
+
+    class _Operators:
+        __slots__ = ()
+
+
+class Value(_Operators):
+    """A number that a kernel computes for each query and key: an integer, a float or a bool."""
+
+    __slots__ = ("graph", "node")
+    # Arrays of numpy leave operators to this class.
+    __array_priority__ = 1000
+
+    def __init__(self, graph: Graph, node: Node) -> None:
+        self.graph = graph
+        self.node = node
+
+    @property
+    def type(self) -> str:
+        return self.node.type
+
+    def __repr__(self) -> str:
+        return f"<traced {self.node.type}>"
+
+    # What frameworks ask of their own scalars.
+    ndim = 0
+    shape = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__":
+            raise TraceError(f"numpy.{ufunc.__name__}.{method} has no meaning for one value")
+        return _call(ufunc.__name__, inputs, options, "numpy")
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        return _call(function.__name__, inputs, options, "numpy")
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, inputs: Any = (), options: Any = None) -> Any:
+        return _call(function.__name__, inputs, options or {}, "torch")
+
+    def __bool__(self) -> NoReturn:
+        raise TraceError(_TRUTH)
+
+    def __index__(self) -> NoReturn:
+        raise TraceError(
+            "a traced value indexes something that is no captured array: an array of numpy, torch or JAX that the function "
+            "reads as a variable or an attribute can be indexed; make a list or a dictionary one of these first"
+        )
+
+    def __int__(self) -> NoReturn:
+        raise TraceError("int() of a traced value: write attnc.to_int(x), which rounds to zero")
+
+    def __float__(self) -> NoReturn:
+        raise TraceError(
+            "a traced value where a number is wanted, as functions of 'math' do: write attnc.exp, attnc.tanh, "
+            "attnc.sqrt, …, or attnc.to_float(x) for float(x)"
+        )
+
+    def __iter__(self) -> NoReturn:
+        raise TraceError("a traced value is one number: it has no elements, and loops over it cannot be traced")
+
+    def __len__(self) -> NoReturn:
+        raise TraceError("a traced value is one number: it has no length")
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        raise TraceError("a traced value is one number: it cannot be indexed")
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        raise TraceError("a traced value cannot be written to: write attnc.where(condition, new, old)")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if not has_function(name):
+            raise TraceError(f"a traced value has no '{name}'; there are {', '.join(known_functions())}")
+
+        def method(*inputs: Any, **options: Any) -> Any:
+            return _call(name, (self, *inputs), options, "attnc")
+
+        return method
+
+    __hash__ = object.__hash__
+
+
+def _call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
+    from . import functions
+
+    return functions.call(name, inputs, options, library)
+
+
+def has_function(name: str) -> bool:
+    from . import functions
+
+    return name in functions.TABLE
+
+
+def known_functions() -> list[str]:
+    from . import functions
+
+    return sorted(functions.TABLE)
+
+
+def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    def forward(self: Any, other: Any) -> Any:
+        return _call(name, (self, other), {}, "attnc")
+
+    def backward(self: Any, other: Any) -> Any:
+        return _call(name, (other, self), {}, "attnc")
+
+    return forward, backward
+
+
+def add_operators(cls: type) -> None:
+    """Gives a class Python's operators, each a call of the function of its name."""
+    for operation, name in {
+        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
+        "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift",
+        "rshift": "right_shift",
+    }.items():  # fmt: skip
+        forward, backward = _binary(name)
+        setattr(cls, f"__{operation}__", forward)
+        setattr(cls, f"__r{operation}__", backward)
+    for comparison in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(cls, f"__{comparison}__", _binary(comparison)[0])
+    for operation, name in {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}.items():
+        setattr(cls, f"__{operation}__", lambda self, name=name: _call(name, (self,), {}, "attnc"))
+    setattr(cls, "__pos__", lambda self: self)
+    setattr(cls, "__round__", lambda self, digits=None: _call("round", (self,), {}, "attnc"))
+
+
+add_operators(Value)
+

@@ -1,0 +1,207 @@
+"""attnc.jit: score and mask functions of Python, against the same functions of numpy's arrays."""
+
+import functools
+import types
+
+import numpy as np
+import plain
+import pytest
+
+import attnc
+
+B, SQ, SK, H, HK, D = 2, 33, 45, 4, 2, 16
+random = np.random.default_rng(0)
+q = random.standard_normal((B, SQ, H, D), dtype=np.float32)
+k, v = random.standard_normal((2, B, SK, HK, D), dtype=np.float32)
+
+slopes = (2.0 ** -np.arange(1, H + 1)).astype(np.float32)
+bias = random.standard_normal((B, H, SQ, SK), dtype=np.float32)
+wide = random.standard_normal((H, 2 * SK), dtype=np.float32)
+row_bias = random.standard_normal((1, H, 1, SK)).astype(np.float16)
+documents = np.sort(random.integers(0, 4, (B, SK), dtype=np.int32), axis=1)
+documents64 = documents.astype(np.int64)
+prefix = np.array([7, 20], np.int32)
+allowed = random.random((SQ, SK)) < 0.5
+small = random.integers(-100, 100, (SQ,), dtype=np.int8)
+relative = random.standard_normal((2 * SK - 1, H), dtype=np.float32)
+cap = np.float32(3.0)
+factor = np.array(0.5, np.float32)
+holder = types.SimpleNamespace(slopes=slopes, window=5)
+
+
+def check(score=None, mask=None, atol=2e-5, **options):
+    out, lse = attnc.jit(score, mask, **options)(q, k, v, return_lse=True)
+    wanted, wanted_lse = plain.attention(q, k, v, score=score, mask=mask, scale=options.get("scale"))
+    np.testing.assert_allclose(out, wanted, atol=atol)
+    np.testing.assert_allclose(lse, wanted_lse, atol=1e-4)
+
+
+def causal(b, h, q_idx, kv_idx):
+    return q_idx >= kv_idx
+
+
+def window(size):
+    return lambda b, h, q_idx, kv_idx: (q_idx - kv_idx <= size) & (kv_idx - q_idx <= size)
+
+
+class Alibi:
+    def __init__(self):
+        self.slopes = slopes
+
+    def __call__(self, s, b, h, i, j):
+        return s - self.slope(h) * np.abs(i - j)
+
+    def slope(self, h):
+        return self.slopes[h]
+
+    def method(self, s, b, h, i, j):
+        return s - self.slopes[h] * (i - j)
+
+
+MASKS = {
+    "causal": causal,
+    "all": lambda b, h, i, j: j >= 0,
+    "none": lambda b, h, i, j: j < 0,
+    "window": window(5),
+    "window and causal": lambda b, h, i, j: window(5)(b, h, i, j) & causal(b, h, i, j),
+    "prefix": lambda b, h, i, j: (j < prefix[b]) | (i >= j),
+    "documents": lambda b, h, i, j: documents[b, i] == documents[b, j],
+    "documents of 64 bits": lambda b, h, i, j: documents64[b, i] == documents64[b, j],
+    "dilated": lambda b, h, i, j: ((i - j) % 3 == 0) & causal(b, h, i, j),
+    "chunks": lambda b, h, i, j: i // 8 == j // 8,
+    "dense": lambda b, h, i, j: allowed[i, j],
+    "natten": lambda b, h, i, j: (np.abs(i // 6 - j // 6) <= 1) & (np.abs(i % 6 - j % 6) <= 2),
+    "per head": lambda b, h, i, j: j <= i + h * 3 - b,
+    "not": lambda b, h, i, j: ~causal(b, h, i, j),
+    "xor": lambda b, h, i, j: causal(b, h, i, j) ^ (j % 2 == 0),
+    "bits": lambda b, h, i, j: ((i ^ j) & 5) | ((i << 1) & 8) != 0,
+    "shift": lambda b, h, i, j: (i >> 2) == (j >> 2),
+    "negative remainder": lambda b, h, i, j: (i - j) % -4 == -1,
+    "negative division": lambda b, h, i, j: (i - j) // 3 == -2,
+    "bytes": lambda b, h, i, j: small[i] > j,
+    "loads of loads": lambda b, h, i, j: allowed[documents[b, i], documents[b, j]],
+    "signature": lambda b, h, i, j: np.where(b == 0, i, SQ - 1 - i) >= j,
+    "extremes": lambda b, h, i, j: np.minimum(np.maximum(i - 3, 0), 20) <= j,
+    "clip": lambda b, h, i, j: np.clip(i - 3, 0, 20) <= j,
+    "logical": lambda b, h, i, j: np.logical_and(i >= j, np.logical_not(j % 3 == 0)),
+    "partial": functools.partial(lambda limit, b, h, i, j: j < limit, 9),
+}
+
+SCORES = {
+    "same": lambda s, b, h, i, j: s,
+    "constant": lambda s, b, h, i, j: s * 0.0 + 1.5,
+    "softcap": lambda s, b, h, i, j: cap * np.tanh(s / cap),
+    "alibi": lambda s, b, h, i, j: s - slopes[h] * np.abs(i - j),
+    "bias": lambda s, b, h, i, j: s + bias[b, h, i, j],
+    "broadcast": lambda s, b, h, i, j: s + row_bias[b * 0, h, i * 0, j],
+    "wide table": lambda s, b, h, i, j: s + wide[h, i],
+    "relative": lambda s, b, h, i, j: s + relative[i - j + SK - 1, h],
+    "from the end": lambda s, b, h, i, j: s + relative[i - j, h] + relative[-1, h],
+    "distance": lambda s, b, h, i, j: s - np.sqrt(np.abs(i - j)) / 4,
+    "true division": lambda s, b, h, i, j: s + (i - j) / 7,
+    "masked": lambda s, b, h, i, j: np.where(i >= j, s, -np.inf),
+    "square": lambda s, b, h, i, j: s - (i - j) ** 2 / 100 + s**3 / 10,
+    "exponentials": lambda s, b, h, i, j: np.log(1 + np.exp(s)) + np.exp2(-np.abs(s)),
+    "float remainder": lambda s, b, h, i, j: s + (s * 0 + j * 0.5) % 1.25,
+    "float floor": lambda s, b, h, i, j: s + (i * 0.3 + 0.05) // 1.0,
+    "bool as number": lambda s, b, h, i, j: s + (i >= j) * 2.0,
+    "scalar array": lambda s, b, h, i, j: s * factor,
+    "attribute": lambda s, b, h, i, j: s - holder.slopes[h] * holder.window,
+    "object": Alibi(),
+    "method": Alibi().method,
+    "negative": lambda s, b, h, i, j: -s + abs(-(i - j)) * -0.1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_mask(name):
+    check(mask=MASKS[name])
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_score(name):
+    check(score=SCORES[name])
+
+
+def test_indices_one_by_one():
+    out = attnc.jit(lambda s, b, h, i, j: s + bias[b][h][i, j])(q, k, v)
+    np.testing.assert_array_equal(out, attnc.jit(SCORES["bias"])(q, k, v))
+
+
+def test_score_and_mask():
+    check(SCORES["alibi"], causal, scale=0.5)
+
+
+def test_joined_masks():
+    joined = attnc.or_masks(attnc.and_masks(causal, MASKS["documents"]), lambda b, h, i, j: j < 2)
+    out = attnc.jit(mask_mod=joined)(q, k, v)
+
+    def wanted(b, h, i, j):
+        return (causal(b, h, i, j) & (documents[b, i] == documents[b, j])) | (j < 2)
+
+    np.testing.assert_allclose(out, plain.attention(q, k, v, mask=wanted)[0], atol=2e-5)
+    np.testing.assert_array_equal(attnc.jit(mask_mod=attnc.noop_mask)(q, k, v), attnc.jit()(q, k, v))
+
+
+def test_functions_of_attnc():
+    def score(s, b, h, i, j):
+        distance = attnc.to_float(attnc.maximum(i - j, j - i))
+        near = attnc.where(distance < 4, attnc.tanh(s), attnc.minimum(s, attnc.exp(-distance)))
+        return near + attnc.sqrt(2.0) * attnc.to_int(s)
+
+    def wanted(s, b, h, i, j):
+        distance = np.abs(i - j)
+        near = np.where(distance < 4, np.tanh(s), np.minimum(s, np.exp(-distance.astype(float))))
+        return near + np.sqrt(2.0) * np.trunc(s)
+
+    out = attnc.jit(score)(q, k, v)
+    np.testing.assert_allclose(out, plain.attention(q, k, v, score=wanted)[0], atol=2e-5)
+
+
+def test_alignment():
+    out = attnc.jit(mask_mod=causal, align="bottom_right")(q, k, v)
+    wanted, _ = plain.attention(q, k, v, mask=lambda b, h, i, j: i + SK - SQ >= j)
+    np.testing.assert_allclose(out, wanted, atol=2e-5)
+
+
+def test_other_lengths_have_the_same_spec():
+    def score(s, b, h, i, j):
+        return s + table[h, i] + relative[i - j + SK - 1, h]
+
+    attention = attnc.jit(score, lambda b, h, i, j: ids[b, i] == ids[b, j])
+    texts = set()
+    for batch, queries, keys in ((2, 33, 45), (3, 20, 20), (1, 7, 40)):
+        table = random.standard_normal((H, queries), dtype=np.float32)
+        ids = random.integers(0, 2, (batch, keys), dtype=np.int32)
+        q = random.standard_normal((batch, queries, H, D), dtype=np.float32)
+        k = random.standard_normal((batch, keys, HK, D), dtype=np.float32)
+        text = attention.spec(q, k, k)
+        texts.add(text)
+        wanted, _ = plain.attention(q, k, k, score=score, mask=attention.mask_mod)
+        np.testing.assert_allclose(attention(q, k, k), wanted, atol=2e-5)
+    # Where queries are as many as keys, ids of both are rows of one axis; else those of queries are looked up.
+    assert len(texts) == 2
+
+
+def test_arrays_are_data():
+    table = np.zeros((H,), np.float32)
+    attention = attnc.jit(lambda s, b, h, i, j: s + table[h] * j)
+    text = attention.spec(q, k, v)
+    first = attention(q, k, v)
+    table[:] = 1
+    assert attention.spec(q, k, v) == text
+    assert abs(attention(q, k, v) - first).max() > 0.1
+
+
+def test_no_number_is_lost():
+    for number in (0.1, 1e-30, 1 / 3, -123456.789, 16777216.0, 1e30, 3.4028234663852886e38):
+        text = attnc.jit(lambda s, b, h, i, j, number=number: s * number).spec(q, k, v)
+        literal = next(line for line in text.splitlines() if "arith.constant" in line).split()[3]
+        assert np.float32(literal) == np.float32(number)
+
+
+def test_out_and_lse():
+    out, lse = np.empty_like(q), np.empty((B, H, SQ), np.float32)
+    attention = attnc.jit(mask_mod=causal)
+    attention(q, k, v, out=(out, lse))
+    np.testing.assert_array_equal(out, attention(q, k, v))
