@@ -193,6 +193,51 @@ def test_arrays_are_data():
     assert abs(attention(q, k, v) - first).max() > 0.1
 
 
+def test_what_was_traced_is_found_again(monkeypatch):
+    from attnc._trace import spec
+
+    traced = []
+    original = spec._trace
+    monkeypatch.setattr(spec, "_trace", lambda *inputs: traced.append(1) or original(*inputs))
+    attention = attnc.jit(lambda s, b, h, i, j: s + bias[b, h, i, j], causal)
+    for _ in range(3):
+        attention(q, k, v)
+    assert len(traced) == 1
+    scores = random.standard_normal((1, H, SQ, SK), dtype=np.float32)
+    attnc.jit(lambda s, b, h, i, j: s + scores[b, h, i, j], causal)(q, k, v)
+    assert len(traced) == 2
+
+
+def test_what_changed_is_traced_again():
+    number, values, held = 1.0, [2.0, slopes], types.SimpleNamespace(slopes=slopes, factor=3.0)
+    table = {"a": 4.0}
+
+    def helper(s, h):
+        return s * number + values[0] * values[1][h]
+
+    def score(s, b, h, i, j):
+        return helper(s, h) + held.slopes[h] * held.factor * j / 50 + table["a"] * offset[h] * i * 0.0
+
+    def expect():
+        np.testing.assert_allclose(attention(q, k, v), plain.attention(q, k, v, score=score)[0], atol=2e-5)
+
+    attention = attnc.jit(score)
+    offset = slopes
+    expect()
+    number = 0.5
+    expect()
+    values[0] = -2.0
+    expect()
+    held.factor = -3.0
+    expect()
+    held.slopes = -slopes
+    expect()
+    table["a"] = 0.5
+    expect()
+    offset = np.ones(H, np.float32)
+    expect()
+
+
 def test_no_number_is_lost():
     for number in (0.1, 1e-30, 1 / 3, -123456.789, 16777216.0, 1e30, 3.4028234663852886e38):
         text = attnc.jit(lambda s, b, h, i, j, number=number: s * number).spec(q, k, v)

@@ -61,9 +61,9 @@ def facts_of(
             raise Error(f"argument '{name}': expected {wanted} {axis}, got {got}")
     if scale is not None and not isinstance(scale, (int, float)):
         raise Error(f"scale: expected a number, got {type(scale).__name__}")
-    return Facts(
-        dtypes[0], query[2], key[2], query[3], value[3], None if scale is None else float(scale), align
-    )
+    # Under torch.compile sizes may be symbols: these are compiled in.
+    heads = (int(query[2]), int(key[2]), int(query[3]), int(value[3]))
+    return Facts(dtypes[0], *heads, None if scale is None else float(scale), align)
 
 
 class Attention:

@@ -57,8 +57,6 @@ def _joined(name: str, masks: tuple[MaskMod, ...], join: Callable[[Any, Any], An
             result = join(result, mask(b, h, q_idx, kv_idx))
         return result
 
-    # Its arrays are those of the masks: it is the user's as much as they are.
-    mask_mod.__module__ = "__main__"
     return mask_mod
 
 

@@ -234,6 +234,8 @@ static const char *nameOrigin(int32_t origin) {
 
 NB_MODULE(_core, module) {
   module.doc() = "attnc.h for Python. Programs use the package attnc, which is written above it.";
+  // Kernels live as long as the process, where frameworks keep what calls them.
+  nb::set_leak_warnings(false);
   addErrors(module);
   module.def("version", [] { return attnc_version(); }, "The version of the library.");
 

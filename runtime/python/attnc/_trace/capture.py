@@ -16,6 +16,7 @@ from .. import _frameworks
 from .errors import TraceError
 from .functions import _where, lift, to_type
 from .graph import ANY, BOOL, COORDINATE, FLOAT, INT, Graph, Node
+from .memo import Reads
 from .values import Value, add_operators
 
 #: Element types that a kernel reads, by numpy's and torch's names: that of the spec, and how an element becomes a value.
@@ -30,6 +31,9 @@ _RANGES = {"i8": (-(2**7), 2**7 - 1), "i32": (-(2**31), 2**31 - 1)}
 #: Functions of these are called as they are: what they read is none of the user's.
 _LIBRARIES = {"attnc", "builtins", "functools", "itertools", "jax", "jaxlib", "math", "numpy", "operator", "torch", "typing"}
 
+#: But functions of these are made of the user's.
+_COMBINATORS = {"attnc._mods", "attnc.torch._block_mask", "torch.nn.attention.flex_attention"}
+
 
 class Tensor:
     """One captured array, and what is known of its sizes in the spec."""
@@ -37,7 +41,8 @@ class Tensor:
     def __init__(self, name: str, array: Any) -> None:
         self.name = name
         self.array = array
-        self.sizes = tuple(int(size) for size in array.shape)
+        # Of a tensor that torch.compile traces, these are symbols, which comparisons guard.
+        self.sizes = tuple(array.shape)
         #: "?" or a number for each dimension. A dimension that an index of the kernel's axes addresses keeps the size of
         #: heads, which a spec has written, and 1, which says that it is broadcast.
         self.dims = ["?"] * max(len(self.sizes), 1)
@@ -68,8 +73,14 @@ class Trace:
             self.coordinates[self.argument(name, INT, COORDINATE).node.number] = name
         self.tensors: list[Tensor] = []
         self._by_array: dict[int, Tensor] = {}
-        #: Sizes of dimensions that kernels ask for: run-time values, by name.
+        #: Integers that kernels take, by name: sizes of dimensions, and numbers that calls give.
         self.sizes: dict[str, int] = {}
+
+    def number(self, name: str, value: Any) -> Value:
+        """An integer that is data of a call."""
+        name = self._unused(name)
+        self.sizes[name] = value
+        return self.argument(f"%{name}", INT)
 
     def argument(self, name: str, type: str, bounds: tuple[int, int] = ANY) -> Value:
         return Value(self.graph, self.graph.add(name, type, bounds=bounds))
@@ -84,7 +95,7 @@ class Trace:
 
     def _unused(self, name: str) -> str:
         name = re.sub(r"\W", "_", name, flags=re.ASCII)[:200] or "captured"
-        taken = {"q", "k", "v", "out", "lse", *(tensor.name for tensor in self.tensors)}
+        taken = {"q", "k", "v", "out", "lse", *(tensor.name for tensor in self.tensors), *self.sizes}
         unused, number = name, 1
         while unused in taken:
             number += 1
@@ -239,6 +250,9 @@ class _Attributes:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._target, name)
+        # Methods are made anew by each access; what they do is the class's.
+        if not isinstance(value, types.MethodType):
+            self._capture.reads.attribute(self._target, name, value)
         if isinstance(value, types.MethodType) and value.__self__ is self._target:
             return types.MethodType(self._capture.function(value.__func__), self)
         return self._capture.wrap(value, name)
@@ -271,6 +285,7 @@ class Capture:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
+        self.reads = Reads()
         self._functions: dict[int, Callable[..., Any]] = {}
         # Ids are of objects that live.
         self._kept: list[Any] = []
@@ -282,8 +297,10 @@ class Capture:
         if is_array(value):
             return Captured(self._trace, name, value)
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+            self.reads.container(value)
             return type(value)(self.wrap(item, f"{name}_{index}") for index, item in enumerate(value))
-        if isinstance(value, dict) and type(value) is dict:
+        if type(value) is dict:
+            self.reads.container(value)
             return {key: self.wrap(item, f"{name}_{key}") for key, item in value.items()}
         if callable(value):
             return self.function(value)
@@ -308,7 +325,8 @@ class Capture:
                     return self.function(forward)
                 return self.function(types.MethodType(call, given))
             return given
-        if (given.__module__ or "").partition(".")[0] in _LIBRARIES:
+        module = given.__module__ or ""
+        if module.partition(".")[0] in _LIBRARIES and module not in _COMBINATORS:
             return given
         copy = self._functions.get(id(given))
         return copy if copy is not None else self._copy(given)
@@ -321,14 +339,19 @@ class Capture:
         # A function may read itself.
         self._functions[id(given)] = copy
         self._kept.append(given)
+        self.reads.attribute(given, "__code__", given.__code__)
+        self.reads.attribute(given, "__defaults__", given.__defaults__)
         for name in names & variables.keys():
+            self.reads.item(given.__globals__, name, variables[name])
             variables[name] = self.wrap(variables[name], name)
         for name, cell, original in zip(given.__code__.co_freevars, cells, given.__closure__ or (), strict=True):
             try:
-                cell.cell_contents = self.wrap(original.cell_contents, name)
+                content = original.cell_contents
             except ValueError:
                 # It has no content yet; reading it is the function's own fault.
-                pass
+                continue
+            self.reads.cell(original, content)
+            cell.cell_contents = self.wrap(content, name)
         copy.__defaults__ = self._defaults(given)
         copy.__kwdefaults__ = {name: self.wrap(item, name) for name, item in (given.__kwdefaults__ or {}).items()}
         return copy

@@ -298,19 +298,40 @@ def _to(type: str) -> Callable[..., Value]:
 def _cast(a: Any, dtype: Any = None, **options: Any) -> Value:
     """x.to(torch.int32), x.astype(numpy.float32): by the kind of the type; widths are 64 and 32 here."""
     (value,) = _together(a)
-    if getattr(dtype, "__name__", None) is not None:
-        name = dtype.__name__
-    else:
-        name = str(dtype).rpartition(".")[2]
-    if "float" in name:
-        return to_type(value, FLOAT)
-    if "int" in name or name == "long":
-        return to_type(value, INT)
-    if "bool" in name:
-        return to_type(value, BOOL)
+    kind = _kind(dtype)
+    if kind is not None:
+        return to_type(value, kind)
     if type(dtype).__name__ == "device":
         return value
     raise TraceError(f"expected a type of floats, integers or bools, got {dtype!r}")
+
+
+def _kind(dtype: Any) -> str | None:
+    """The type of values that a type of arrays is read as."""
+    name = dtype.__name__ if isinstance(dtype, type) else str(dtype).rpartition(".")[2]
+    for part, kind in (("float", FLOAT), ("int", INT), ("long", INT), ("bool", BOOL)):
+        if part in name:
+            return kind
+    return None
+
+
+def _filled(a: Any, value: Any, dtype: Any) -> Value:
+    """A constant, of the type of `a` where none is named."""
+    like = lift(_graph_of((a,)), a)
+    constant = lift(like.graph, value)
+    return to_type(constant, like.type if dtype is None else _kind(dtype) or constant.type)
+
+
+def _new(value: Any) -> Callable[..., Value]:
+    return lambda a, shape=(), *, dtype=None, device=None, requires_grad=False: _filled(a, value, dtype)
+
+
+def _new_full(a: Any, shape: Any, value: Any, *, dtype: Any = None, device: Any = None) -> Value:
+    return _filled(a, value, dtype)
+
+
+def _full_like(a: Any, value: Any, *, dtype: Any = None, device: Any = None) -> Value:
+    return _filled(a, value, dtype)
 
 
 def _same(a: Any, *inputs: Any, **options: Any) -> Value:
@@ -369,16 +390,24 @@ TABLE: dict[str, Callable[..., Value]] = {
     "to": _cast, "astype": _cast, "type": _cast,
     "to_float": _to(FLOAT), "to_int": _to(INT), "to_bool": _to(BOOL),
     "float": _to(FLOAT), "int": _to(INT), "long": _to(INT), "bool": _to(BOOL), "half": _to(FLOAT), "bfloat16": _to(FLOAT),
-    "clone": _same, "contiguous": _same, "detach": _same,
+    "new_ones": _new(1), "new_zeros": _new(0), "new_full": _new_full, "ones_like": _new(1), "zeros_like": _new(0),
+    "full_like": _full_like, "clone": _same, "contiguous": _same, "detach": _same,
 }  # fmt: skip
+
+
+def names() -> list[str]:
+    """The functions, for people."""
+    return sorted(name for name in TABLE if not name.startswith("_"))
 
 
 def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
     """Calls the function `name`, as `library` knows it, on traced values."""
     function = TABLE.get(name)
     if function is None:
-        raise TraceError(f"{library}.{name} cannot be traced; there are {', '.join(sorted(TABLE))}")
-    options = {key: value for key, value in options.items() if value is not None and key not in ("out", "dtype")}
+        raise TraceError(f"{library}.{name} cannot be traced; there are {', '.join(names())}")
+    if options.pop("out", None) is not None:
+        raise TraceError(f"{library}.{name}: a traced value cannot be written to")
+    options = {key: value for key, value in options.items() if value is not None}
     try:
         return function(*inputs, **options)
     except TypeError as error:

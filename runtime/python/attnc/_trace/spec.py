@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from . import memo
 from .capture import Capture, Trace
 from .errors import TraceError
 from .functions import lift, to_type
@@ -35,7 +37,8 @@ class Traced(NamedTuple):
     numbers: tuple[int, ...]
 
 
-_COORDINATES = ("%b", "%h", "%i", "%j")
+#: The batch entry, the query head, the query and the key, as regions name them.
+COORDINATES = ("%b", "%h", "%i", "%j")
 _DTYPES = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 
 
@@ -50,23 +53,60 @@ def trace(
     sizes: of the batch, the queries and the keys of this call. The spec serves all others too, where captured arrays relate
     to them in the same way.
     """
-    batch, queries, keys = sizes
-    known = Trace(dict(zip(_COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)))
+    owner = score_mod if score_mod is not None else mask_mod
+    # Functions without an identity of their own, methods say, are traced each time.
+    key = (facts, sizes, mask_mod if isinstance(mask_mod, types.FunctionType) else None)
+    if owner is None:
+        return _plain(facts)
+    remembered = isinstance(owner, types.FunctionType) and (mask_mod is None or key[2] is not None)
+    if remembered and (found := memo.find(owner, key)) is not None:
+        return found  # type: ignore[no-any-return]
+    traced, reads = _trace(facts, score_mod, mask_mod, sizes)
+    if remembered:
+        memo.keep(owner, key, reads, traced)
+    return traced
+
+
+@functools.lru_cache(maxsize=256)
+def _plain(facts: Facts) -> Traced:
+    """The spec without functions."""
+    return _trace(facts, None, None, (2, 2, 2))[0]
+
+
+def _trace(
+    facts: Facts,
+    score_mod: Callable[..., Any] | None,
+    mask_mod: Callable[..., Any] | None,
+    sizes: tuple[int, int, int],
+) -> tuple[Traced, memo.Reads]:
+    """The spec, and what the functions read."""
+    known = begin(facts, sizes)
     capture = Capture(known)
-    coordinates = [known.argument(name, "index") for name in _COORDINATES]
+    coordinates = [known.argument(name, "index") for name in COORDINATES]
     score = mask = None
     if score_mod is not None:
         result = _run(capture, score_mod, "score_mod", (known.argument("%s", FLOAT), *coordinates))
-        score = _as_result(known, result, FLOAT, "score_mod", score_mod)
+        score = as_result(known, result, "score_mod", _name(score_mod))
     if mask_mod is not None:
         result = _run(capture, mask_mod, "mask_mod", tuple(coordinates))
-        mask = _as_result(known, result, BOOL, "mask_mod", mask_mod)
+        mask = as_result(known, result, "mask_mod", _name(mask_mod))
+    return finish(facts, known, score, mask), capture.reads
+
+
+def finish(facts: Facts, known: Trace, score: Node | None, mask: Node | None) -> Traced:
+    """The spec of what functions returned."""
     return Traced(
         _write(facts, known, score, mask),
         tuple(tensor.array for tensor in known.tensors),
         tuple(tensor.name for tensor in known.tensors),
         tuple(known.sizes.values()),
     )
+
+
+def begin(facts: Facts, sizes: tuple[int, int, int]) -> Trace:
+    """A trace in which nothing has been computed yet."""
+    batch, queries, keys = sizes
+    return Trace(dict(zip(COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)))
 
 
 def _run(capture: Capture, function: Callable[..., Any], role: str, arguments: tuple[Value, ...]) -> Any:
@@ -86,11 +126,15 @@ def _signature(function: Callable[..., Any]) -> str:
     return str(inspect.signature(function))
 
 
-def _as_result(known: Trace, result: Any, type: str, role: str, function: Callable[..., Any]) -> Node:
-    """What a function returned, as its region yields it."""
+def _name(function: Any) -> str:
     while isinstance(function, functools.partial):
         function = function.func
-    name = getattr(function, "__name__", role)
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def as_result(known: Trace, result: Any, role: str, name: str) -> Node:
+    """What the score_mod or mask_mod `name` returned, as its region yields it."""
+    type = BOOL if role == "mask_mod" else FLOAT
     if result is None or isinstance(result, (tuple, list)):
         raise TraceError(f"{role} '{name}' returned {_describe(result)}, expected one traced value")
     value = lift(known.graph, result)

@@ -127,7 +127,7 @@ def has_function(name: str) -> bool:
 def known_functions() -> list[str]:
     from . import functions
 
-    return sorted(functions.TABLE)
+    return functions.names()
 
 
 def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:

@@ -1,0 +1,17 @@
+"""attnc for PyTorch: FlexAttention's surface, on GPUs and CPUs, with gradients and under torch.compile."""
+
+import torch as _torch
+
+from .._core import Error as _Error
+
+if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 10):
+    raise _Error(f"attnc.torch needs torch 2.10 or later, got {_torch.__version__}")
+
+from .._mods import and_masks, noop_mask, or_masks
+from ._block_mask import BlockMask, create_block_mask, create_mask
+from ._flex import AuxOutput, AuxRequest, flex_attention
+
+__all__ = [
+    "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask",
+    "or_masks",
+]  # fmt: skip

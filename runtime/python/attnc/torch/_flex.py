@@ -1,0 +1,102 @@
+"""flex_attention, with the signature of torch's."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.attention.flex_attention import AuxOutput, AuxRequest
+
+from .._core import Error
+from .._mods import MaskMod, ScoreMod
+from .._trace.spec import trace
+from ._block_mask import mask_mod_of
+from ._compiled import compiled_attention
+from ._ops import attend, facts_of_tensors
+
+#: What torch's kernels are told, with and without `fwd_` and `bwd_`. Nothing of it means anything here.
+_KERNEL_OPTIONS = {
+    "BACKEND", "BLOCKS_ARE_CONTIGUOUS", "BLOCK_M", "BLOCK_M1", "BLOCK_M2", "BLOCK_N", "BLOCK_N1", "BLOCK_N2",
+    "FLOAT32_PRECISION", "FORCE_USE_FLEX_ATTENTION", "INT64_INDEXING", "IS_DIVISIBLE", "OUTPUT_LOGSUMEXP", "OUTPUT_MAX",
+    "PRESCALE_QK", "ROWS_GUARANTEED_SAFE", "SPARSE_KV_BLOCK_SIZE", "SPARSE_Q_BLOCK_SIZE", "SPLIT_KV", "USE_TMA",
+    "WRITE_DQ", "kpack", "matrix_instr_nonkdim", "num_buffers_warp_spec", "num_consumer_groups", "num_stages",
+    "num_warps", "waves_per_eu",
+}  # fmt: skip
+_told: set[str] = set()
+
+
+def flex_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: ScoreMod | None = None,
+    block_mask: Any = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: bool = False,
+    kernel_options: dict[str, Any] | None = None,
+    *,
+    return_aux: AuxRequest | None = None,
+) -> Any:
+    """Attention of [B, H, S, D] tensors with a score and a mask function; torch.nn.attention.flex_attention's signature.
+
+    block_mask: one of attnc or of torch; its mask function is what counts, and its tables only where it has none.
+    Numbers that the functions read are compiled in, tensors are data. kernel_options: torch's are accepted, and mean
+    nothing here. Returns the output, [B, Hq, Sq, Dv]; with return_lse a tuple with the LSE, [B, Hq, Sq], a natural
+    logarithm; with return_aux a tuple with torch's AuxOutput.
+    """
+    _check(query, key, value, enable_gqa, kernel_options, return_lse, return_aux)
+    if key.shape[0] == 1 and value.shape[0] == 1 and query.shape[0] > 1:
+        key, value = (tensor.expand(query.shape[0], -1, -1, -1) for tensor in (key, value))
+    mask_mod = mask_mod_of(block_mask)
+    if torch.compiler.is_dynamo_compiling():
+        out, lse = compiled_attention(query, key, value, score_mod, mask_mod, scale)
+    else:
+        out, lse = _attention(query, key, value, score_mod, mask_mod, scale)
+    if return_aux is not None:
+        return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=None)
+    return (out, lse) if return_lse else out
+
+
+def _attention(
+    query: Tensor, key: Tensor, value: Tensor, score_mod: ScoreMod | None, mask_mod: MaskMod | None, scale: float | None
+) -> tuple[Tensor, Tensor]:
+    facts = facts_of_tensors(query, key, value, scale)
+    traced = trace(facts, score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2]))
+    for name, array in zip(traced.names, traced.arrays, strict=True):
+        if not isinstance(array, Tensor):
+            raise Error(f"captured array '{name}': expected a tensor of torch, got {type(array).__name__}")
+    return attend(query, key, value, traced.text, traced.names, traced.arrays, traced.numbers)
+
+
+def _check(
+    query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool, kernel_options: Any, return_lse: bool, return_aux: Any
+) -> None:
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"argument '{name}': expected a tensor, got {type(tensor).__name__}")
+        if tensor.dim() != 4:
+            raise Error(f"argument '{name}': expected 4 dimensions, [B, H, S, D], got {tensor.dim()}")
+        if tensor.device != query.device:
+            raise Error(f"argument '{name}': expected a tensor on {query.device}, as 'query' is, got one on {tensor.device}")
+    if not enable_gqa and query.shape[1] != key.shape[1]:
+        raise Error(
+            f"argument 'key': expected {query.shape[1]} heads, as 'query' has, or enable_gqa=True, got {key.shape[1]}"
+        )
+    if return_aux is not None:
+        if return_lse:
+            raise Error("return_lse and return_aux are both given: AuxRequest(lse=True) is enough")
+        if return_aux.max_scores:
+            raise Error("return_aux: max_scores is not computed; lse is")
+    for option in kernel_options or ():
+        bare = option.removeprefix("fwd_").removeprefix("bwd_")
+        if bare not in _KERNEL_OPTIONS:
+            raise Error(f"kernel_options: there is no '{option}'")
+    if kernel_options and not _told and not torch.compiler.is_compiling():
+        _told.add("kernel_options")
+        logging.getLogger("attnc").warning("kernel_options are for other kernels, and mean nothing here")
+
+
+__all__ = ["AuxOutput", "AuxRequest", "flex_attention"]

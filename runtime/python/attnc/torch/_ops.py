@@ -1,0 +1,133 @@
+"""Kernels as operators of torch: `attnc::forward` and `attnc::backward`.
+
+Tensors are [B, H, S, D]; `captured` and `numbers` are what the spec takes after queries, keys and values. The operators are
+defined, not wrapped in torch.library.custom_op, which costs several microseconds more in each call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._core import Error
+from .._jit import dtype_name, facts_of, kernel_of
+from .._trace.spec import Facts
+
+# Results lie as queries do: a compiler that lays queries out differently has to know.
+_TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
+_library = torch.library.Library("attnc", "DEF")
+_inputs = "Tensor q, Tensor k, Tensor v, Tensor[] captured, SymInt[] numbers, str spec"
+_library.define(f"forward({_inputs}) -> (Tensor, Tensor)", tags=_TAGS)
+_library.define(
+    f"backward({_inputs}, Tensor out, Tensor lse, Tensor d_out, Tensor d_lse) -> (Tensor, Tensor, Tensor)",
+    tags=_TAGS,
+)
+
+
+def _like(tensor: Tensor, last: int | None = None) -> Tensor:
+    """A tensor for results, its dimensions in the order in which those of `tensor` lie in memory, but the last one last."""
+    batch, heads, rows, size = tensor.shape
+    last = size if last is None else last
+    if tensor.stride(1) < tensor.stride(2):
+        return tensor.new_empty((batch, rows, heads, last)).transpose(1, 2)
+    return tensor.new_empty((batch, heads, rows, last))
+
+
+def _rows(tensor: Tensor) -> Tensor:
+    """As kernels take it: [B, S, H, D], with elements of a row side by side."""
+    return (tensor if tensor.stride(-1) == 1 else tensor.contiguous()).transpose(1, 2)
+
+
+def _values(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int]) -> tuple[Any, ...]:
+    arrays = [tensor.reshape(1) if tensor.dim() == 0 else tensor for tensor in captured]
+    return _rows(q), _rows(k), _rows(v), *arrays, *numbers
+
+
+def _launch(spec: str, backward: bool, values: tuple[Any, ...], results: tuple[Tensor, ...]) -> None:
+    device = values[0].device
+    place = "cpu" if device.type == "cpu" else f"cuda:{device.index}"
+    kernel_of(spec, backward).prepare(place).launch((*values, *results))
+
+
+def _forward(
+    q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str
+) -> tuple[Tensor, Tensor]:
+    out, lse = _forward_results(q, k, v, captured, numbers, spec)
+    _launch(spec, False, _values(q, k, v, captured, numbers), (out.transpose(1, 2), lse))
+    return out, lse
+
+
+def _forward_results(
+    q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str
+) -> tuple[Tensor, Tensor]:
+    return _like(q, v.shape[-1]), q.new_empty(q.shape[:3], dtype=torch.float32)
+
+
+def _backward(
+    q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str,
+    out: Tensor, lse: Tensor, d_out: Tensor, d_lse: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    results = _like(q), _like(k), _like(v)
+    saved = _rows(out), lse, _rows(d_out), d_lse
+    rows = tuple(result.transpose(1, 2) for result in results)
+    _launch(spec, True, (*_values(q, k, v, captured, numbers), *saved), rows)
+    return results
+
+
+def _backward_results(q: Tensor, k: Tensor, v: Tensor, *others: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return _like(q), _like(k), _like(v)
+
+
+for _device in ("CPU", "CUDA"):
+    _library.impl("forward", _forward, _device)
+    _library.impl("backward", _backward, _device)
+torch.library.register_fake("attnc::forward", _forward_results, lib=_library)
+torch.library.register_fake("attnc::backward", _backward_results, lib=_library)
+
+
+class _Attention(torch.autograd.Function):
+    """Forward, and the gradients of queries, keys and values."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, spec: str, numbers: list[int], *captured: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        out, lse = torch.ops.attnc.forward(q, k, v, list(captured), numbers, spec)
+        ctx.save_for_backward(q, k, v, out, lse, *captured)
+        ctx.spec, ctx.numbers = spec, numbers
+        return out, lse
+
+    @staticmethod
+    def backward(ctx: Any, d_out: Tensor, d_lse: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
+        q, k, v, out, lse, *captured = ctx.saved_tensors
+        gradients = torch.ops.attnc.backward(
+            q, k, v, captured, ctx.numbers, ctx.spec, out, lse, d_out, d_lse.contiguous()
+        )
+        return (*gradients, None, None, *(None for _ in captured))
+
+
+def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> Facts:
+    """What is compiled in of [B, H, S, D] tensors."""
+    query_shape, key_shape, value_shape = (
+        (shape[0], shape[2], shape[1], shape[3]) for shape in (query.shape, key.shape, value.shape)
+    )
+    dtypes = (dtype_name(query), dtype_name(key), dtype_name(value))
+    return facts_of((query_shape, key_shape, value_shape), dtypes, scale, "top_left")
+
+
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, spec: str, names: tuple[str, ...], captured: tuple[Tensor, ...], numbers: tuple[int, ...]
+) -> tuple[Tensor, Tensor]:
+    """Attention by the kernel of a spec, with gradients where they are wanted."""
+    if torch.is_grad_enabled():
+        for name, tensor in zip(names, captured, strict=True):
+            if tensor.requires_grad:
+                raise Error(
+                    f"captured tensor '{name}' requires grad: gradients of captured tensors are not computed yet; detach it "
+                    "where it is constant"
+                )
+        if q.requires_grad or k.requires_grad or v.requires_grad:
+            return _Attention.apply(q, k, v, spec, list(numbers), *captured)  # type: ignore[no-any-return, no-untyped-call]
+    return torch.ops.attnc.forward(q, k, v, list(captured), list(numbers), spec)  # type: ignore[no-any-return]

@@ -1,0 +1,111 @@
+"""attnc.torch.flex_attention under torch.compile: one graph, the same results, and no compilation for other lengths."""
+
+import pytest
+import torch
+from flex_mods import MASKS, SCORES, SK, SQ, B, D, H, causal, plain
+from torch._dynamo.testing import CompileCounterWithBackend
+
+import attnc
+from attnc.torch import create_block_mask, flex_attention
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+
+
+def tensors(sq=SQ, sk=SK, heads=H):
+    torch.manual_seed(1)
+    sizes = ((B, H, sq, D), (B, heads, sk, D), (B, heads, sk, D))
+    return [torch.randn(size).requires_grad_() for size in sizes]
+
+
+def attention(q, k, v, score, mask):
+    block_mask = None if mask is None else create_block_mask(mask, None, None, q.shape[2], k.shape[2])
+    return flex_attention(q * 2, k, v, score, block_mask, enable_gqa=True) + 1
+
+
+def check(function, inputs, *others, backend="aot_eager", **options):
+    compiled = torch.compile(function, backend=backend, fullgraph=True, **options)
+    out, wanted = compiled(*inputs, *others), function(*inputs, *others)
+    torch.testing.assert_close(out, wanted)
+    assert out.stride() == wanted.stride()
+    ours, theirs = torch.autograd.grad(out.square().sum(), inputs), torch.autograd.grad(wanted.square().sum(), inputs)
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient, expected)
+    return compiled
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_mask(name):
+    check(lambda q, k, v: attention(q, k, v, None, MASKS[name]), tensors())
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_score(name):
+    check(lambda q, k, v: attention(q, k, v, SCORES[name], None), tensors(heads=2))
+
+
+def test_inductor():
+    check(lambda q, k, v: attention(q, k, v, SCORES["soft cap"], MASKS["document"]), tensors(), backend="inductor")
+
+
+def test_without_gradients():
+    q, k, v = tensors()
+    wanted, _ = plain(q * 2, k, v, SCORES["ALiBi"], causal)
+    for mode in (torch.no_grad, torch.inference_mode):
+        torch._dynamo.reset()
+        compiled = torch.compile(attention, backend="aot_eager", fullgraph=True)
+        with mode():
+            out = compiled(q, k, v, SCORES["ALiBi"], causal)
+        torch.testing.assert_close(out.double(), wanted + 1, atol=3e-5, rtol=0)
+
+
+def test_functions_made_inside():
+    def function(q, k, v, table, ids):
+        def score(s, b, h, q_idx, kv_idx):
+            return s + table[h, q_idx - kv_idx]
+
+        def mask(b, h, q_idx, kv_idx):
+            return (ids[b, q_idx] == ids[b, kv_idx]) & causal(b, h, q_idx, kv_idx)
+
+        return attention(q, k, v, score, mask)
+
+    inputs, ids = tensors(), torch.randint(0, 3, (B, SK))
+    compiled = check(function, inputs, torch.randn(H, 2 * SK), ids)
+    # Other contents, same program.
+    other = (torch.randn(H, 2 * SK), 1 - ids)
+    torch.testing.assert_close(compiled(*inputs, *other), function(*inputs, *other))
+
+
+def test_other_lengths_compile_nothing():
+    counter = CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(attention, backend=counter, fullgraph=True, dynamic=True)
+    for sq, sk in ((40, 48), (17, 33), (100, 64)):
+        q, k, v = tensors(sq, sk)
+        out = compiled(q, k, v, None, causal)
+        torch.testing.assert_close(out.double(), plain(q * 2, k, v, mask=causal)[0] + 1, atol=3e-5, rtol=0)
+        out.sum().backward()
+    assert counter.frame_count == 1
+
+
+def test_integers_become_data():
+    counter = CompileCounterWithBackend("aot_eager")
+
+    @torch.compile(backend=counter, fullgraph=True)
+    def function(q, k, v, window):
+        return flex_attention(q, k, v, None, create_block_mask(lambda b, h, i, j: i - j < window, None, None, SQ, SK))
+
+    q, k, v = tensors()
+    for window in (3, 5, 9, 20):
+        wanted, _ = plain(q, k, v, mask=lambda b, h, i, j: i - j < window)
+        torch.testing.assert_close(function(q, k, v, window).double(), wanted, atol=3e-5, rtol=0)
+    assert counter.frame_count == 2
+
+
+def test_captured_tensors_have_no_gradients():
+    table = torch.ones(H, requires_grad=True)
+    compiled = torch.compile(attention, backend="aot_eager", fullgraph=True)
+    with pytest.raises(Exception, match="captured tensor '.*table.*' requires grad") as caught:
+        compiled(*tensors(), lambda s, b, h, i, j: s + table[h], None)
+    assert isinstance(caught.value.__cause__ or caught.value, (attnc.Error, Exception))

@@ -1,0 +1,252 @@
+"""attnc.torch.flex_attention against the formulas in float64, forward and gradients."""
+
+import functools
+
+import pytest
+import torch
+from flex_mods import MASKS, SCORES, SK, SQ, B, D, H, causal, plain, sliding_window
+from torch.nn.attention import flex_attention as torchs
+
+import attnc
+from attnc.torch import (
+    AuxRequest,
+    BlockMask,
+    and_masks,
+    create_block_mask,
+    create_mask,
+    flex_attention,
+    noop_mask,
+    or_masks,
+)
+
+
+def tensors(heads=H, dtype=torch.float32, sq=SQ, sk=SK, batch=B, value_dim=D):
+    torch.manual_seed(1)
+    q, k = torch.randn(batch, H, sq, D), torch.randn(batch, heads, sk, D)
+    v = torch.randn(batch, heads, sk, value_dim)
+    return [tensor.to(dtype).requires_grad_() for tensor in (q, k, v)]
+
+
+def gradients(results, inputs):
+    torch.manual_seed(2)
+    loss = sum((result.masked_fill(result.isinf(), 0) * torch.randn(result.shape)).sum() for result in results)
+    return torch.autograd.grad(loss, inputs)
+
+
+def check(score=None, mask=None, heads=H, dtype=torch.float32, atol=3e-5, **options):
+    inputs = tensors(heads, dtype)
+    block_mask = None if mask is None else create_block_mask(mask, None, None, SQ, SK, device="cpu")
+    results = flex_attention(*inputs, score, block_mask, enable_gqa=heads != H, return_lse=True, **options)
+    wanted = plain(*inputs, score, mask, options.get("scale"))
+    assert results[0].dtype == dtype and results[1].dtype == torch.float32
+    for result, expected in zip(results, wanted, strict=True):
+        torch.testing.assert_close(result.double(), expected, atol=atol, rtol=atol)
+    for result, expected in zip(gradients(results, inputs), gradients(wanted, inputs), strict=True):
+        torch.testing.assert_close(result.double(), expected.double(), atol=10 * atol, rtol=10 * atol)
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_mask(name):
+    check(mask=MASKS[name])
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_score(name):
+    check(score=SCORES[name])
+
+
+@pytest.mark.parametrize("score", ["soft cap", "ALiBi", "bias of four"])
+@pytest.mark.parametrize("mask", ["causal", "document"])
+def test_score_and_mask(score, mask):
+    check(SCORES[score], MASKS[mask])
+
+
+def test_plain():
+    check()
+
+
+def test_grouped_heads():
+    check(SCORES["ALiBi"], causal, heads=1)
+    check(SCORES["ALiBi"], causal, heads=2)
+
+
+def test_scale():
+    check(mask=causal, scale=0.5)
+
+
+@pytest.mark.parametrize(("dtype", "atol"), [(torch.float16, 5e-3), (torch.bfloat16, 3e-2)])
+def test_short_types(dtype, atol):
+    check(SCORES["soft cap"], causal, dtype=dtype, atol=atol)
+
+
+def test_joined_masks():
+    def both(b, h, q, kv):
+        return causal(b, h, q, kv) & (MASKS["document"](b, h, q, kv) | (kv < 3))
+
+    joined = and_masks(causal, or_masks(MASKS["document"], lambda b, h, q, kv: kv < 3))
+    q, k, v = tensors()
+    out = flex_attention(q, k, v, block_mask=create_block_mask(joined, B, None, SQ, SK))
+    torch.testing.assert_close(out.double(), plain(q, k, v, mask=both)[0], atol=3e-5, rtol=0)
+    out = flex_attention(q, k, v, block_mask=create_block_mask(noop_mask, B, None, SQ, SK))
+    assert torch.equal(out, flex_attention(q, k, v))
+
+
+def test_masks_of_torch():
+    q, k, v = tensors()
+    mask = torchs.and_masks(causal, sliding_window)
+    theirs = torchs.create_block_mask(mask, B, H, SQ, SK, device="cpu", BLOCK_SIZE=16)
+    out = flex_attention(q, k, v, block_mask=theirs)
+    torch.testing.assert_close(out.double(), plain(q, k, v, mask=mask)[0], atol=3e-5, rtol=0)
+
+
+def test_masks_of_tables_alone():
+    q, k, v = tensors()
+    counts = torch.tensor([[[1, 2, 3]]], dtype=torch.int32)
+    indices = torch.tensor([[[[1, 0, 2], [0, 2, 1], [0, 1, 2]]]], dtype=torch.int32)
+    blocks = torchs.BlockMask.from_kv_blocks(counts, indices, BLOCK_SIZE=16, seq_lengths=(SQ, SK))
+    listed = torch.tensor([[0, 1, 0], [1, 0, 1], [1, 1, 1]]).bool()
+    out = flex_attention(q, k, v, block_mask=blocks)
+    wanted, _ = plain(q, k, v, mask=lambda b, h, i, j: listed[i // 16, j // 16])
+    torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=0)
+
+
+def test_layout_is_that_of_the_query():
+    q, k, v = (tensor.detach() for tensor in tensors(value_dim=8))
+    assert flex_attention(q, k, v).stride() == (H * SQ * 8, SQ * 8, 8, 1)
+    rows = q.transpose(1, 2).contiguous().transpose(1, 2).requires_grad_()
+    out = flex_attention(rows, k, v)
+    assert out.stride() == (H * SQ * 8, 8, H * 8, 1)
+    (gradient,) = torch.autograd.grad(out.sum(), rows)
+    assert gradient.stride() == rows.stride()
+
+
+def test_any_strides():
+    q, k, v = (tensor.detach() for tensor in tensors())
+    wanted = flex_attention(q, k, v)
+    turned = [tensor.transpose(-1, -2).contiguous().transpose(-1, -2) for tensor in (q, k, v)]
+    assert torch.equal(flex_attention(*turned), wanted)
+    assert torch.equal(flex_attention(q, k[:1].expand(B, -1, -1, -1), v), flex_attention(q, k[:1].repeat(B, 1, 1, 1), v))
+
+
+def test_one_batch_of_keys():
+    q, k, v = tensors()
+    k, v = (tensor.detach()[:1].clone().requires_grad_() for tensor in (k, v))
+    out = flex_attention(q, k, v)
+    repeated = [tensor.detach().repeat(B, 1, 1, 1).requires_grad_() for tensor in (k, v)]
+    wanted = flex_attention(q, *repeated)
+    assert torch.equal(out, wanted)
+    ours, theirs = torch.autograd.grad(out.sum(), (k, v)), torch.autograd.grad(wanted.sum(), repeated)
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient, expected.sum(0, keepdim=True))
+
+
+def test_gradients_of_one_result():
+    q, k, v = tensors()
+    out, lse = flex_attention(q, k, v, return_lse=True)
+    plain_out, plain_lse = plain(q, k, v)
+    for result, wanted in ((out, plain_out), (lse, plain_lse)):
+        for gradient, expected in zip(
+            torch.autograd.grad(result.sum(), (q, k), retain_graph=True), torch.autograd.grad(wanted.sum(), (q, k), retain_graph=True), strict=True
+        ):  # fmt: skip
+            torch.testing.assert_close(gradient, expected.float(), atol=3e-4, rtol=3e-4)
+
+
+def test_auxiliary_results():
+    q, k, v = tensors()
+    out, aux = flex_attention(q, k, v, return_aux=AuxRequest(lse=True))
+    assert torch.equal(aux.lse, flex_attention(q, k, v, return_lse=True)[1]) and aux.max_scores is None
+    assert torch.equal(out, flex_attention(q, k, v))
+
+
+class Module(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.randn(H, 8))
+        self.size = 8
+
+    def score(self, s, b, h, q_idx, kv_idx):
+        return s + self.table[h, torch.clamp(q_idx - kv_idx, 0, self.size - 1)]
+
+    def forward(self, q, k, v):
+        return flex_attention(q, k, v, self.score)
+
+
+def test_module():
+    module, (q, k, v) = Module(), tensors()
+    torch.testing.assert_close(module(q, k, v).double(), plain(q, k, v, module.score)[0], atol=3e-5, rtol=0)
+    module.table.mul_(-2.0)
+    torch.testing.assert_close(module(q, k, v).double(), plain(q, k, v, module.score)[0], atol=3e-5, rtol=0)
+
+
+def test_partial_functions():
+    q, k, v = tensors()
+    mask = functools.partial(lambda size, b, h, q_idx, kv_idx: (q_idx - kv_idx).abs() < size, 5)
+    out = flex_attention(q, k, v, block_mask=create_block_mask(mask, None, None, SQ, SK))
+    torch.testing.assert_close(out.double(), plain(q, k, v, mask=mask)[0], atol=3e-5, rtol=0)
+
+
+def test_block_masks_cost_nothing():
+    mask = create_block_mask(causal, None, None, 1 << 30, 1 << 30, device="cuda", BLOCK_SIZE=(128, 64), _compile=True)
+    assert isinstance(mask, BlockMask) and mask.mask_mod is causal and mask.shape == (1, 1, 1 << 30, 1 << 30)
+    assert mask.to("cpu") is mask and "causal" in repr(mask)
+    assert torch.equal(create_mask(causal, 1, 1, 4, 4)[0, 0], torch.ones(4, 4).tril().bool())
+
+
+def test_another_length_compiles_nothing():
+    from attnc import _jit
+
+    table = torch.randn(H)
+    before = None
+    for sq, sk in ((40, 48), (7, 100), (1, 13)):
+        q, k, v = tensors(sq=sq, sk=sk)
+        flex_attention(q, k, v, lambda s, b, h, i, j: s * table[h], create_block_mask(causal, None, None, sq, sk)).sum().backward()
+        count = len(_jit._kernels)
+        assert before in (None, count)
+        before = count
+
+
+def test_refused():
+    q, k, v = tensors()
+    table = torch.ones(H, requires_grad=True)
+    with pytest.raises(attnc.Error, match="captured tensor 'table' requires grad: gradients of captured tensors are not"):
+        flex_attention(q, k, v, lambda s, b, h, i, j: s + table[h])
+    with torch.no_grad():
+        flex_attention(q, k, v, lambda s, b, h, i, j: s + table[h])
+    with pytest.raises(attnc.Error, match="argument 'query': expected 4 dimensions, .B, H, S, D., got 3"):
+        flex_attention(q[0], k, v)
+    with pytest.raises(attnc.Error, match="argument 'key': expected 4 heads, as 'query' has, or enable_gqa=True, got 2"):
+        flex_attention(q, k[:, :2], v[:, :2])
+    with pytest.raises(attnc.Error, match="argument 'k': expected a number of heads that divides the 4 of 'q', got 3"):
+        flex_attention(q, k[:, :3], v[:, :3], enable_gqa=True)
+    with pytest.raises(TypeError, match="block_mask: expected a BlockMask, got a function: create_block_mask takes it"):
+        flex_attention(q, k, v, block_mask=causal)
+    with pytest.raises(TypeError, match="block_mask: expected a BlockMask, got int"):
+        flex_attention(q, k, v, block_mask=3)
+    with pytest.raises(attnc.Error, match="kernel_options: there is no 'BLOCK_Z'"):
+        flex_attention(q, k, v, kernel_options={"BLOCK_Z": 3})
+    with pytest.raises(attnc.Error, match="max_scores is not computed"):
+        flex_attention(q, k, v, return_aux=AuxRequest(max_scores=True))
+    with pytest.raises(attnc.Error, match="a block mask of attnc has no blocks to take"):
+        create_block_mask(causal, None, None, 8, 8)[:, :, 0]
+    with pytest.raises(attnc.TraceError, match=r"write attnc.where\(condition, a, b\) for 'if'"):
+        flex_attention(q, k, v, lambda s, b, h, i, j: s if i > j else -s)
+    with pytest.raises(attnc.Error, match="argument 'q' requires grad, and a kernel by itself gives no gradients"):
+        attnc.jit()(*(tensor.transpose(1, 2) for tensor in (q, k, v)))
+
+
+def test_kernel_options_mean_nothing(caplog):
+    q, k, v = tensors()
+    out = flex_attention(q, k, v, kernel_options={"BLOCK_M": 64, "fwd_num_warps": 4, "PRESCALE_QK": True})
+    assert torch.equal(out, flex_attention(q, k, v, kernel_options={"BLOCK_N": 32}))
+    assert sum("kernel_options" in record.message for record in caplog.records) == 1
+
+
+def test_operators():
+    q, k, v = (tensor.detach() for tensor in tensors())
+    from attnc.torch._ops import facts_of_tensors
+    from attnc._trace.spec import trace
+
+    spec = trace(facts_of_tensors(q, k, v, None), None, causal, (B, SQ, SK)).text
+    torch.library.opcheck(torch.ops.attnc.forward, (q, k, v, [], [], spec))
+    out, lse = torch.ops.attnc.forward(q, k, v, [], [], spec)
+    torch.library.opcheck(torch.ops.attnc.backward, (q, k, v, [], [], spec, out, lse, out, lse))
