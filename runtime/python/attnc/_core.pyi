@@ -15,6 +15,9 @@ class Error(Exception):
 def version() -> str:
     """The version of the library."""
 
+def xla_handlers(context: Context) -> dict[str, Any]:
+    """The handlers of XLA's calls, by platform; none in a build without JAX."""
+
 @final
 class Spec:
     """The text of a spec, found to be one."""

@@ -8,6 +8,9 @@
 
 #include "Errors.h"
 #include "Values.h"
+#ifdef ATTNC_XLA
+#include "XlaFfi.h"
+#endif
 
 #include <attnc/attnc.h>
 #include <memory>
@@ -98,6 +101,7 @@ public:
           nb::object remark);
 
   Spec *readSpec(const std::string &text, const std::string &name, const std::optional<std::string> &entry);
+  attnc_context *get() const { return handle; }
   Compilation *start(const Spec &spec, const std::string &target, const std::optional<std::string> &schedule,
                      int device, bool backward);
 
@@ -238,6 +242,20 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
   addErrors(module);
   module.def("version", [] { return attnc_version(); }, "The version of the library.");
+
+  // What jax.ffi registers; built where JAX's headers are.
+  module.def(
+      "xla_handlers",
+      [](const Context &context) {
+        nb::dict handlers;
+#ifdef ATTNC_XLA
+        setXlaContext(context.get());
+        handlers["cpu"] = nb::capsule(getCpuHandler(), "xla._CUSTOM_CALL_TARGET");
+        handlers["CUDA"] = nb::capsule(getGpuHandler(), "xla._CUSTOM_CALL_TARGET");
+#endif
+        return handlers;
+      },
+      nb::arg("context"), "The handlers of XLA's calls, by platform; none in a build without JAX.");
 
   nb::class_<Spec>(module, "Spec", "The text of a spec, found to be one.").def_prop_ro("text", [](const Spec &spec) {
     return attnc_spec_get_text(spec.get());

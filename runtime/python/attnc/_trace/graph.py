@@ -55,12 +55,22 @@ class Graph:
             return self.add(f"arith.constant {int(value)} : index", INT, bounds=(int(value), int(value)))
         return self.add(f"arith.constant {float_text(float(value))} : f32", FLOAT)
 
-    def write(self, result: Node, indent: str) -> list[str]:
-        """The lines that compute a node and yield it. Arguments of the region stand for themselves."""
-        needed = {result.number}
-        for node in reversed(self.nodes[: result.number + 1]):
+    def _needed(self, results: list[Node]) -> set[int]:
+        """The numbers of the nodes that results are computed from, and their own."""
+        needed = {result.number for result in results}
+        for node in reversed(self.nodes):
             if node.number in needed:
                 needed.update(node.operands)
+        return needed
+
+    def arguments(self, results: list[Node]) -> set[str]:
+        """The arguments that results are computed from: "%h"."""
+        needed = self._needed(results)
+        return {node.text for node in self.nodes if node.number in needed and node.text.startswith("%")}
+
+    def write(self, result: Node, indent: str) -> list[str]:
+        """The lines that compute a node and yield it. Arguments of the region stand for themselves."""
+        needed = self._needed([result])
         names: dict[int, str] = {}
         lines: list[str] = []
         for node in self.nodes[: result.number + 1]:

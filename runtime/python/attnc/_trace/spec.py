@@ -28,6 +28,15 @@ class Facts(NamedTuple):
     align: str
 
 
+class Extra(NamedTuple):
+    """What a kernel has apart from score and mask: clauses, and the arguments that they name."""
+
+    clauses: str = ""
+    #: Name, type and array of tensors, which come after those of the functions; name, type and value of scalars.
+    tensors: tuple[tuple[str, str, Any], ...] = ()
+    numbers: tuple[tuple[str, str, int], ...] = ()
+
+
 class Traced(NamedTuple):
     """A spec, and what a call of its kernel takes after queries, keys and values."""
 
@@ -35,6 +44,9 @@ class Traced(NamedTuple):
     arrays: tuple[Any, ...]
     names: tuple[str, ...]
     numbers: tuple[int, ...]
+    #: Whether it asks which batch entry, or which head, it computes.
+    asks_batch: bool = False
+    asks_head: bool = False
 
 
 #: The batch entry, the query head, the query and the key, as regions name them.
@@ -93,13 +105,16 @@ def _trace(
     return finish(facts, known, score, mask), capture.reads
 
 
-def finish(facts: Facts, known: Trace, score: Node | None, mask: Node | None) -> Traced:
+def finish(facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra = Extra()) -> Traced:
     """The spec of what functions returned."""
+    asked = known.graph.arguments([node for node in (score, mask) if node is not None])
     return Traced(
-        _write(facts, known, score, mask),
-        tuple(tensor.array for tensor in known.tensors),
-        tuple(tensor.name for tensor in known.tensors),
-        tuple(known.sizes.values()),
+        _write(facts, known, score, mask, extra),
+        (*(tensor.array for tensor in known.tensors), *(array for _, _, array in extra.tensors)),
+        (*(tensor.name for tensor in known.tensors), *(name for name, _, _ in extra.tensors)),
+        (*known.sizes.values(), *(value for _, _, value in extra.numbers)),
+        "%b" in asked,
+        "%h" in asked,
     )
 
 
@@ -149,7 +164,7 @@ def _describe(result: Any) -> str:
     return "None" if result is None else f"a {type(result).__name__}"
 
 
-def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None) -> str:
+def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra) -> str:
     element = _DTYPES[facts.dtype]
 
     def heads(count: int, size: int) -> str:
@@ -162,7 +177,9 @@ def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None) ->
     types = {f"${tensor.name}$": known.tensor_type(tensor) for tensor in known.tensors}
     for tensor in known.tensors:
         arguments.append(f'%{tensor.name}: {types[f"${tensor.name}$"]} {{attn.name = "{tensor.name}"}}')
+    arguments += [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type, _ in extra.tensors]
     arguments += [f'%{name}: index {{attn.name = "{name}"}}' for name in known.sizes]
+    arguments += [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type, _ in extra.numbers]
     comma = ",\n                     "
     lines = [
         f"func.func @attention({comma.join(arguments)})",
@@ -171,6 +188,7 @@ def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None) ->
     ]
     if facts.align != "bottom_right":
         lines[-1] += f" align({facts.align})"
+    lines[-1] += extra.clauses
     for region, node, given in (("score", score, "%s, %b, %h, %i, %j"), ("mask", mask, "%b, %h, %i, %j")):
         if node is not None:
             lines += [f"    {region} ({given}) {{", *known.graph.write(node, "      "), "    }"]

@@ -1,0 +1,253 @@
+"""attnc.jax on one device, against the formulas in float64."""
+
+import re
+
+import jax
+import numpy as np
+import plain
+import pytest
+from jax import numpy as jnp
+
+import attnc
+import attnc.jax
+
+B, SQ, SK, H, HK, D = 2, 33, 45, 4, 2, 16
+random = np.random.default_rng(0)
+q = jnp.asarray(random.standard_normal((B, SQ, H, D), dtype=np.float32))
+k, v = jnp.asarray(random.standard_normal((2, B, SK, HK, D), dtype=np.float32))
+bias = jnp.asarray(random.standard_normal((B, H, SQ, SK), dtype=np.float32))
+head_bias = jnp.asarray(random.standard_normal((1, H, 1, SK), dtype=np.float32))
+mask = jnp.asarray(random.random((B, 1, SQ, SK)) < 0.6)
+q_ids = jnp.asarray(np.sort(random.integers(-1, 3, (B, SQ)), axis=1), jnp.int32)
+kv_ids = jnp.asarray(np.sort(random.integers(-1, 3, (B, SK)), axis=1), jnp.int32)
+sinks = jnp.asarray(random.standard_normal((H, 2), dtype=np.float32))
+
+
+def reference(q, k, v, *, bias=None, causal=False, window=None, softcap=None, keep=None, sinks=None, scale=None, shift=SK - SQ):
+    """Attention by the formulas, in JAX, so that it has gradients."""
+    k, v = (jnp.repeat(array, q.shape[2] // k.shape[2], axis=2) for array in (k, v))
+    logits = jnp.einsum("bihd,bjhd->bhij", q, k, precision="highest") * (scale or q.shape[-1] ** -0.5)
+    if bias is not None:
+        logits = logits + bias
+    if softcap is not None:
+        logits = softcap * jnp.tanh(logits / softcap)
+    i, j = jnp.arange(q.shape[1])[:, None] + shift, jnp.arange(k.shape[1])
+    kept = jnp.ones((1, 1, q.shape[1], k.shape[1]), bool) if keep is None else keep
+    if causal:
+        kept = kept & (j <= i)
+    if window is not None:
+        kept = kept & (i - j <= window[0]) & (j - i <= window[1])
+    logits = jnp.where(kept, logits, -jnp.inf)
+    joined = logits
+    if sinks is not None:
+        extra = jnp.broadcast_to(sinks.reshape(-1, 1, sinks.shape[-1]), (*logits.shape[:3], sinks.shape[-1]))
+        joined = jnp.concatenate([logits, extra], axis=-1)
+    top = jax.lax.stop_gradient(jnp.maximum(joined.max(-1, keepdims=True), -1e30))
+    total = jnp.exp(joined - top).sum(-1, keepdims=True)
+    weights = jnp.exp(logits - top) / jnp.where(total == 0, 1, total)
+    return jnp.einsum("bhij,bjhd->bihd", weights, v, precision="highest")
+
+
+segments = dict(q_segment_ids=q_ids, kv_segment_ids=kv_ids)
+same_segment = ((q_ids[:, :, None] == kv_ids[:, None]) & (q_ids[:, :, None] >= 0))[:, None]
+
+
+class Info:
+    """A mask as ejkernel's MaskInfo holds it."""
+
+    def __init__(self, **held):
+        self.__dict__.update(held)
+
+
+#: Arguments of flash_attention before the '/', its keywords, and what they mean.
+CASES = {
+    "plain": ((), {}, {}),
+    "causal": ((), dict(causal=True), dict(causal=True)),
+    "scale": ((), dict(softmax_scale=0.5), dict(scale=0.5)),
+    "window": ((), dict(sliding_window=5), dict(window=(5, 5))),
+    "two windows": ((), dict(sliding_window=(7, 0)), dict(window=(7, 0))),
+    "cap": ((), dict(logits_soft_cap=2.0, causal=True), dict(softcap=2.0, causal=True)),
+    "bias": ((bias,), {}, dict(bias=bias)),
+    "bias under a cap": ((bias,), dict(logits_soft_cap=2.0), dict(bias=bias, softcap=2.0)),
+    "broadcast bias": ((head_bias,), dict(causal=True), dict(bias=head_bias, causal=True)),
+    "mask": ((), dict(attention_mask=mask), dict(keep=mask)),
+    "mask of integers": ((), dict(attention_mask=mask[:, 0].astype(jnp.int32)), dict(keep=mask)),
+    "segments": ((), dict(causal=True, **segments), dict(causal=True, keep=same_segment)),
+    "mask info": ((), dict(mask_info=Info(attention_mask=mask, **segments)), dict(keep=mask & same_segment)),
+    "sinks": ((None, None, None, sinks), dict(causal=True), dict(sinks=sinks, causal=True)),
+    "sinks of all heads": ((None, None, None, sinks[0]), {}, dict(sinks=jnp.tile(sinks[0], (H, 1)))),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_flash_attention(name):
+    others, options, meaning = CASES[name]
+    wanted = reference(q, k, v, **meaning)
+    np.testing.assert_allclose(attnc.jax.flash_attention(q, k, v, *others, **options), wanted, atol=3e-5)
+
+    def loss(function):
+        return lambda *inputs: (function(*inputs) * jnp.cos(wanted * 9)).sum()
+
+    ours = jax.jit(jax.grad(loss(lambda *inputs: attnc.jax.flash_attention(*inputs, *others, **options)), (0, 1, 2)))(q, k, v)
+    theirs = jax.grad(loss(lambda *inputs: reference(*inputs, **meaning)), (0, 1, 2))(q, k, v)
+    for gradient, expected in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(gradient, expected, atol=3e-4)
+
+
+def test_gradient_of_sinks():
+    ours = jax.grad(lambda s: (attnc.jax.flash_attention(q, k, v, None, None, None, s) ** 2).sum())(sinks)
+    theirs = jax.grad(lambda s: (reference(q, k, v, sinks=s) ** 2).sum())(sinks)
+    np.testing.assert_allclose(ours, theirs, atol=3e-4)
+
+
+def test_lse():
+    out, lse = attnc.jax.flash_attention(q, k, v, causal=True, return_lse=True)
+    wanted, wanted_lse = plain.attention(q, k, v, mask=lambda b, h, i, j: j <= i + SK - SQ)
+    np.testing.assert_allclose(out, wanted, atol=3e-5)
+    np.testing.assert_allclose(lse, wanted_lse, atol=1e-4)
+    ours = jax.grad(lambda q: attnc.jax.flash_attention(q, k, v, return_lse=True)[1].sum())(q)
+    assert jnp.isfinite(ours).all() and abs(ours).max() > 0.1
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16])
+def test_short_types(dtype):
+    out = attnc.jax.flash_attention(*(array.astype(dtype) for array in (q, k, v)), causal=True)
+    assert out.dtype == dtype
+    np.testing.assert_allclose(out.astype(np.float32), reference(q, k, v, causal=True), atol=3e-2)
+
+
+def test_dropout():
+    def attend(seed, probability=0.5):
+        return attnc.jax.flash_attention(q, k, v, dropout_prob=probability, dropout_seed=seed)
+
+    np.testing.assert_array_equal(attend(1), attend(1))
+    assert abs(attend(1) - attend(2)).max() > 0.1
+    assert abs(attend(1) - attend(1, 0.0)).max() > 0.1
+    # The mean over seeds is what there is without.
+    mean = sum(attend(seed) for seed in range(64)) / 64
+    assert abs(mean - attend(0, 0.0)).mean() < 0.1 < abs(attend(1) - attend(0, 0.0)).mean()
+
+
+def test_attention():
+    out = attnc.jax.attention(q, k, v, None, None, sinks, causal=True, logits_soft_cap=3.0)
+    np.testing.assert_allclose(out, reference(q, k, v, sinks=sinks, causal=True, softcap=3.0), atol=3e-5)
+    out = attnc.jax.attention(q, k, v, init_bias=lambda: bias, dtype=jnp.bfloat16)
+    assert out.dtype == jnp.bfloat16
+
+
+DOT = {
+    "plain": {},
+    "causal": dict(is_causal=True),
+    "bias and mask": dict(bias=bias, mask=mask),
+    "scale": dict(scale=0.3),
+    "lengths": dict(query_seq_lengths=jnp.array([20, 33]), key_value_seq_lengths=jnp.array([45, 7])),
+    "window": dict(local_window_size=(4, 2)),
+}
+
+
+@pytest.mark.parametrize("name", DOT)
+def test_dot_product_attention(name):
+    options = DOT[name]
+    out = attnc.jax.dot_product_attention(q, k, v, **options)
+    wanted = jax.nn.dot_product_attention(q, k, v, **options)
+    if "query_seq_lengths" in options:
+        # Rows behind a length are 0 here.
+        rows = jnp.arange(SQ)[None, :] < options["query_seq_lengths"][:, None]
+        wanted = jnp.where(rows[..., None, None], wanted, 0)
+    np.testing.assert_allclose(out, wanted, atol=3e-5)
+
+
+def test_one_batch_entry():
+    out, residual = attnc.jax.dot_product_attention(q[0], k[0], v[0], is_causal=True, return_residual=True)
+    np.testing.assert_allclose(out, jax.nn.dot_product_attention(q[0], k[0], v[0], is_causal=True), atol=3e-5)
+    assert residual.shape == (SQ, H)
+
+
+def test_rows_without_keys_are_zero():
+    out = attnc.jax.flash_attention(q, k, v, attention_mask=jnp.zeros((B, 1, SQ, SK), bool))
+    assert (out == 0).all()
+
+
+VMAPS = {
+    "everything": ((0, 0, 0), {}),
+    "queries alone": ((0, None, None), {}),
+    "with a bias of heads": ((0, 0, 0), dict(bias=head_bias)),
+    "with a bias of batch entries": ((0, 0, None), dict(bias=bias)),
+}
+
+
+@pytest.mark.parametrize("name", VMAPS)
+def test_vmap(name):
+    axes, options = VMAPS[name]
+    inputs = [array if axis is None else jnp.stack([array, array[::-1] * 0.5, -array]) for array, axis in zip((q, k, v), axes)]
+
+    def loss(function):
+        mapped = jax.vmap(lambda *inputs: function(*inputs, **options, is_causal=True), axes)
+        return lambda *inputs: (mapped(*inputs) ** 2).sum(), mapped
+
+    (ours_loss, ours), (theirs_loss, theirs) = loss(attnc.jax.dot_product_attention), loss(jax.nn.dot_product_attention)
+    np.testing.assert_allclose(ours(*inputs), theirs(*inputs), atol=3e-5)
+    gradients = jax.jit(jax.grad(ours_loss, (0, 1, 2)))(*inputs), jax.grad(theirs_loss, (0, 1, 2))(*inputs)
+    for gradient, expected in zip(*gradients, strict=True):
+        np.testing.assert_allclose(gradient, expected, atol=3e-4)
+
+
+def test_vmap_over_heads():
+    heads = jnp.moveaxis(q, 2, 0)[:, :, :, None], jnp.moveaxis(k, 2, 0).repeat(2, 0)[:, :, :, None]
+    out = jax.vmap(lambda q, k: attnc.jax.dot_product_attention(q, k, k))(*heads)
+    wanted = jax.nn.dot_product_attention(q, k, k)
+    np.testing.assert_allclose(jnp.moveaxis(out[:, :, :, 0], 0, 2), wanted, atol=3e-5)
+
+
+def test_vmap_sums_sinks_of_each_batch():
+    queries = jnp.stack([q, q * 2])
+
+    def loss(function):
+        return lambda s: (jax.vmap(lambda q: function(q, s))(queries) ** 2).sum()
+
+    ours = jax.grad(loss(lambda q, s: attnc.jax.flash_attention(q, k, v, None, None, None, s)))(sinks)
+    theirs = jax.grad(loss(lambda q, s: reference(q, k, v, sinks=s)))(sinks)
+    np.testing.assert_allclose(ours, theirs, atol=3e-4)
+
+
+def test_another_length_has_the_same_spec():
+    from attnc.jax._options import Options, trace
+
+    texts = {
+        trace(Options((), causal=True), jnp.zeros((b, i, H, D)), *[jnp.zeros((b, j, HK, D))] * 2).text
+        for b, i, j in ((1, 5, 7), (3, 64, 64), (2, 1, 100))
+    }
+    assert len(texts) == 1
+
+
+def test_refused():
+    flash = attnc.jax.flash_attention
+    with pytest.raises(attnc.Error, match="gradients of 'bias' are not computed yet: wrap it in jax.lax.stop_gradient"):
+        jax.grad(lambda bias: flash(q, k, v, bias).sum())(bias)
+    jax.grad(lambda q: flash(q, k, v, jax.lax.stop_gradient(bias)).sum())(q)
+    with pytest.raises(attnc.Error, match=re.escape("sliding_window: expected a number of 0 or more, or two of them, got -1 [S5]")):
+        flash(q, k, v, sliding_window=-1)
+    with pytest.raises(attnc.Error, match="dropout_prob: expected a number from 0 to 1, got 2"):
+        flash(q, k, v, dropout_prob=2.0, dropout_seed=1)
+    with pytest.raises(attnc.Error, match="dropout_seed: expected an integer, got NoneType"):
+        flash(q, k, v, dropout_prob=0.5)
+    with pytest.raises(attnc.Error, match="argument 'k': expected a number of heads that divides the 4 of 'q', got 3"):
+        flash(q, jnp.zeros((B, SK, 3, D)), v)
+    with pytest.raises(attnc.Error, match="q_segment_ids and kv_segment_ids: expected both or neither, got one"):
+        flash(q, k, v, q_segment_ids=q_ids)
+    with pytest.raises(attnc.Error, match="argument 'bias': expected .B, H, Sq, Sk., got 2 dimensions"):
+        flash(q, k, v, bias[0, 0])
+    with pytest.raises(attnc.Error, match="cum_seqlens_q and cum_seqlens_k are not taken yet"):
+        flash(q, k, v, None, jnp.array([0, 33]))
+    with pytest.raises(attnc.Error, match="normalize_output=False is not there"):
+        flash(q, k, v, normalize_output=False)
+    with pytest.raises(attnc.Error, match="dropout by a key of JAX is not taken"):
+        attnc.jax.attention(q, k, v, dropout_prob=0.5, deterministic=False)
+    with pytest.raises(attnc.Error, match="argument 'q': expected float32, float16 or bfloat16, got int32"):
+        flash(q.astype(jnp.int32), k, v)
+
+
+def test_faults_of_a_launch_are_errors_of_the_program():
+    lengths = jnp.array([SK + 1, 3])
+    with pytest.raises(Exception, match="attnc: .*'kv_lengths'"):
+        jax.block_until_ready(attnc.jax.dot_product_attention(q, k, v, key_value_seq_lengths=lengths))

@@ -1,0 +1,110 @@
+"""attnc.jax on four devices: what is split by batch entries and heads is computed where it lies."""
+
+import os
+import re
+
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=4"
+
+import jax  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from jax import numpy as jnp  # noqa: E402
+from jax.sharding import NamedSharding  # noqa: E402
+from jax.sharding import PartitionSpec as P  # noqa: E402
+
+import attnc.jax  # noqa: E402
+
+if jax.device_count() < 4:
+    pytest.skip("JAX was started with fewer devices", allow_module_level=True)
+
+B, SQ, SK, D = 4, 33, 45, 16
+mesh = jax.make_mesh((2, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+random = np.random.default_rng(0)
+
+
+def arrays(heads, key_heads):
+    q = jnp.asarray(random.standard_normal((B, SQ, heads, D), dtype=np.float32))
+    k, v = jnp.asarray(random.standard_normal((2, B, SK, key_heads, D), dtype=np.float32))
+    bias = jnp.asarray(random.standard_normal((1, heads, SQ, SK), dtype=np.float32))
+    return q, k, v, bias
+
+
+def put(array, *spec):
+    return jax.device_put(array, NamedSharding(mesh, P(*spec)))
+
+
+def collectives(function, *inputs):
+    text = function.lower(*inputs).compile().as_text()
+    return sorted(set(re.findall(r"all-gather|all-reduce|all-to-all|collective-permute|reduce-scatter", text)))
+
+
+def attend(q, k, v, bias):
+    return attnc.jax.dot_product_attention(q, k, v, bias, is_causal=True)
+
+
+def wanted(q, k, v, bias):
+    return jax.nn.dot_product_attention(q, k, v, bias, is_causal=True)
+
+
+@pytest.mark.parametrize(("heads", "key_heads"), [(4, 4), (8, 4), (8, 2)])
+def test_batch_and_heads_gather_nothing(heads, key_heads):
+    q, k, v, bias = arrays(heads, key_heads)
+    split = [put(array, "x", None, "y") for array in (q, k, v)]
+    split_bias = put(bias, None, "y")
+    forward = jax.jit(attend)
+    assert collectives(forward, *split, split_bias) == []
+    out = forward(*split, split_bias)
+    assert out.sharding.is_equivalent_to(NamedSharding(mesh, P("x", None, "y")), 4)
+    np.testing.assert_allclose(out, wanted(q, k, v, bias), atol=3e-5)
+
+    gradient = jax.jit(jax.grad(lambda q, k, v, bias: (attend(q, k, v, bias) ** 2).sum(), (0, 1, 2)))
+    assert collectives(gradient, *split, split_bias) == []
+    expected = jax.grad(lambda q, k, v: (wanted(q, k, v, bias) ** 2).sum(), (0, 1, 2))(q, k, v)
+    for ours, theirs in zip(gradient(*split, split_bias), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=3e-4)
+
+
+def test_one_key_head():
+    q, k, v, bias = arrays(4, 1)
+    inputs = put(q, "x", None, "y"), put(k, "x"), put(v, "x"), put(bias, None, "y")
+    forward = jax.jit(attend)
+    assert collectives(forward, *inputs) == []
+    np.testing.assert_allclose(forward(*inputs), wanted(q, k, v, bias), atol=3e-5)
+
+
+def test_a_split_sequence_is_gathered():
+    q, k, v, bias = arrays(4, 4)
+    q, k, v, bias = q[:, :32], k[:, :44], v[:, :44], bias[:, :, :32, :44]
+    inputs = put(q, "x", "y"), put(k, "x", "y"), put(v, "x", "y"), bias
+    forward = jax.jit(attend)
+    assert collectives(forward, *inputs) == ["all-gather"]
+    np.testing.assert_allclose(forward(*inputs), wanted(q, k, v, bias), atol=3e-5)
+
+
+def test_dropout_is_the_same_when_split():
+    q, k, v, _ = arrays(4, 4)
+    forward = jax.jit(lambda q, k, v: attnc.jax.flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=7))
+    split = [put(array, "x", None, "y") for array in (q, k, v)]
+    np.testing.assert_array_equal(forward(*split), forward(q, k, v))
+
+
+def test_sinks():
+    q, k, v, _ = arrays(4, 4)
+    sinks = jnp.asarray(random.standard_normal((4, 1), dtype=np.float32))
+    split = [put(array, "x", None, "y") for array in (q, k, v)]
+
+    def loss(q, k, v, sinks):
+        return (attnc.jax.flash_attention(q, k, v, None, None, None, sinks) ** 2).sum()
+
+    gradient = jax.jit(jax.grad(loss, 3))
+    np.testing.assert_allclose(gradient(*split, put(sinks, "y")), gradient(q, k, v, sinks), atol=1e-5)
+
+
+def test_mesh():
+    q, k, v, bias = arrays(8, 4)
+    spec = P("x", None, "y", None)
+    out = attnc.jax.flash_attention(
+        q[:, :, :, :], k[:, :SQ], v[:, :SQ], bias[:, :, :, :SQ], causal=True, mesh=mesh,
+        in_specs=(spec, spec, spec, P(None, "y")), out_specs=spec,
+    )  # fmt: skip
+    np.testing.assert_allclose(out, wanted(q, k[:, :SQ], v[:, :SQ], bias[:, :, :, :SQ]), atol=3e-5)
