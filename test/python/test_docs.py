@@ -1,0 +1,30 @@
+"""The programs of docs/python.md run, each by itself."""
+
+import importlib.util
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/python.md").read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_there_is_one_for_each_door():
+    assert len(PROGRAMS) == 4
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_program(number, monkeypatch, tmp_path):
+    program = PROGRAMS[number]
+    for framework in ("torch", "jax"):
+        if f"import {framework}" in program and importlib.util.find_spec(framework) is None:
+            pytest.skip(f"there is no {framework}")
+    monkeypatch.chdir(ROOT)
+    # A file, since functions are found by it where one cannot be traced.
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    names = {"__name__": "program", "__file__": str(path)}
+    exec(compile(program, str(path), "exec"), names)
+    out = names["out"]
+    assert out.ndim == 4 and bool((out == out).all())
