@@ -220,6 +220,16 @@ def test_another_length_has_the_same_spec():
     assert len(texts) == 1
 
 
+def test_kernels_take_arrays():
+    out = attnc.jit(mask_mod=lambda b, h, i, j: i >= j)(q, k, v)
+    assert isinstance(out, jax.Array)
+    np.testing.assert_allclose(out, attnc.jax.dot_product_attention(q, k, v, is_causal=True), atol=3e-5)
+    with pytest.raises(attnc.Error, match="an input is traced by JAX, and a kernel by itself takes arrays with values alone"):
+        jax.jit(attnc.jit())(q, k, v)
+    with pytest.raises(attnc.Error, match="argument 'out': arrays of JAX cannot be written to"):
+        attnc.jit()(q, k, v, out=(q, q))
+
+
 def test_refused():
     flash = attnc.jax.flash_attention
     with pytest.raises(attnc.Error, match="gradients of 'bias' are not computed yet: wrap it in jax.lax.stop_gradient"):

@@ -4,7 +4,7 @@ import functools
 
 import pytest
 import torch
-from flex_mods import MASKS, SCORES, SK, SQ, B, D, H, causal, plain, sliding_window
+from flex_mods import DEVICE, MASKS, SCORES, SK, SQ, B, D, H, causal, plain, sliding_window
 from torch.nn.attention import flex_attention as torchs
 
 import attnc
@@ -35,7 +35,7 @@ def gradients(results, inputs):
 
 def check(score=None, mask=None, heads=H, dtype=torch.float32, atol=3e-5, **options):
     inputs = tensors(heads, dtype)
-    block_mask = None if mask is None else create_block_mask(mask, None, None, SQ, SK, device="cpu")
+    block_mask = None if mask is None else create_block_mask(mask, None, None, SQ, SK, device=DEVICE)
     results = flex_attention(*inputs, score, block_mask, enable_gqa=heads != H, return_lse=True, **options)
     wanted = plain(*inputs, score, mask, options.get("scale"))
     assert results[0].dtype == dtype and results[1].dtype == torch.float32
@@ -94,7 +94,7 @@ def test_joined_masks():
 def test_masks_of_torch():
     q, k, v = tensors()
     mask = torchs.and_masks(causal, sliding_window)
-    theirs = torchs.create_block_mask(mask, B, H, SQ, SK, device="cpu", BLOCK_SIZE=16)
+    theirs = torchs.create_block_mask(mask, B, H, SQ, SK, device=DEVICE, BLOCK_SIZE=16)
     out = flex_attention(q, k, v, block_mask=theirs)
     torch.testing.assert_close(out.double(), plain(q, k, v, mask=mask)[0], atol=3e-5, rtol=0)
 
@@ -189,7 +189,7 @@ def test_block_masks_cost_nothing():
     mask = create_block_mask(causal, None, None, 1 << 30, 1 << 30, device="cuda", BLOCK_SIZE=(128, 64), _compile=True)
     assert isinstance(mask, BlockMask) and mask.mask_mod is causal and mask.shape == (1, 1, 1 << 30, 1 << 30)
     assert mask.to("cpu") is mask and "causal" in repr(mask)
-    assert torch.equal(create_mask(causal, 1, 1, 4, 4)[0, 0], torch.ones(4, 4).tril().bool())
+    assert torch.equal(create_mask(causal, 1, 1, 4, 4, device=DEVICE)[0, 0], torch.ones(4, 4).tril().bool())
 
 
 def test_another_length_compiles_nothing():
@@ -239,6 +239,60 @@ def test_kernel_options_mean_nothing(caplog):
     out = flex_attention(q, k, v, kernel_options={"BLOCK_M": 64, "fwd_num_warps": 4, "PRESCALE_QK": True})
     assert torch.equal(out, flex_attention(q, k, v, kernel_options={"BLOCK_N": 32}))
     assert sum("kernel_options" in record.message for record in caplog.records) == 1
+
+
+SPEC = """
+func.func @plain(%q: tensor<?x?x4x16xbf16> {attn.name = "q"}, %k: tensor<?x?x4x16xbf16> {attn.name = "k"},
+                 %v: tensor<?x?x4x16xbf16> {attn.name = "v"}) -> (tensor<?x?x4x16xbf16> {attn.name = "out"}) {
+  %o = attn.forward %q, %k, %v
+    : (tensor<?x?x4x16xbf16>, tensor<?x?x4x16xbf16>, tensor<?x?x4x16xbf16>) -> tensor<?x?x4x16xbf16>
+  return %o : tensor<?x?x4x16xbf16>
+}
+"""
+
+
+def test_kernels_take_tensors():
+    kernel = attnc.compile(SPEC)
+    q, k, v = (tensor.detach() for tensor in tensors(dtype=torch.bfloat16))
+    rows = [tensor.transpose(1, 2) for tensor in (q, k, v)]
+    out = kernel(*rows)
+    assert type(out) is torch.Tensor and out.dtype == torch.bfloat16 and out.device == q.device
+    torch.testing.assert_close(out.transpose(1, 2).double(), plain(q, k, v)[0], atol=3e-2, rtol=0)
+    given = torch.empty_like(out)
+    assert kernel(*rows, out=given) is given and torch.equal(given, out)
+    with pytest.raises(attnc.Error, match="argument 'q': expected element type bf16, got f32"):
+        kernel(rows[0].float(), *rows[1:])
+
+
+def test_jit_takes_tensors():
+    q, k, v = (tensor.detach() for tensor in tensors())
+    out = attnc.jit(SCORES["ALiBi"], causal)(*(tensor.transpose(1, 2) for tensor in (q, k, v)))
+    torch.testing.assert_close(out.transpose(1, 2).double(), plain(q, k, v, SCORES["ALiBi"], causal)[0], atol=3e-5, rtol=0)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="there is no stream on a CPU")
+def test_calls_go_to_the_current_stream():
+    q, k, v = (tensor.detach() for tensor in tensors(sq=2048, sk=2048))
+    wanted = flex_attention(q * 2, k, v)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(100_000_000)
+        out = flex_attention(q * 2, k, v)
+    stream.synchronize()
+    assert torch.equal(out, wanted)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="there are no graphs on a CPU")
+def test_calls_are_captured_in_graphs():
+    q, k, v = (tensor.detach() for tensor in tensors())
+    wanted = flex_attention(q, k, v)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = flex_attention(q, k, v)
+    out.zero_()
+    graph.replay()
+    assert torch.equal(out, wanted)
 
 
 def test_operators():

@@ -51,7 +51,7 @@ def _dimensions(options: Options, backward: bool, shapes: list[tuple[int, ...]])
     if options.dropout:
         # What is dropped is chosen by the numbers of batch entry and head.
         split = set()
-    named = []
+    named: list[list[str]] = []
     for factors, shape in zip(inputs, shapes, strict=True):
         dims = factors.split()
         ones = len(named) >= first

@@ -59,8 +59,8 @@ class _FlexAttention(BaseHOP):
         with ctx.redispatch_to_next():
             return ctx.wrap_tensors(_lower(subgraph, unwrapped, **options))
 
-    def _call_ProxyTorchDispatchMode(self, mode: Any, subgraph: Any, *operands: Any, **options: Any) -> Any:
-        with mode:
+    def _call_ProxyTorchDispatchMode(self, proxy_mode: Any, subgraph: Any, *operands: Any, **options: Any) -> Any:
+        with proxy_mode:
             return _lower(subgraph, operands, **options)
 
     def _call_CompositeExplicitAutograd(self, subgraph: Any, *operands: Any, **options: Any) -> Any:

@@ -13,8 +13,14 @@ from .._core import Error
 from .._mods import MaskMod, ScoreMod
 from .._trace.spec import trace
 from ._block_mask import mask_mod_of
-from ._compiled import compiled_attention
 from ._ops import attend, facts_of_tensors
+
+try:
+    from ._compiled import compiled_attention
+except ImportError:
+    # torch keeps what that stands on to itself: without it, a compiled program calls what others call, between two graphs.
+    def compiled_attention(*inputs: Any) -> tuple[Tensor, Tensor]:
+        return torch.compiler.disable(_attention)(*inputs)  # type: ignore[no-any-return]
 
 #: What torch's kernels are told, with and without `fwd_` and `bwd_`. Nothing of it means anything here.
 _KERNEL_OPTIONS = {
