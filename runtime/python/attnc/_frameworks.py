@@ -48,8 +48,10 @@ def device_of(value: Any) -> tuple[int, int]:
         raise Error(f"expected tensors on the CPU or an NVIDIA GPU, got one on {value.device}")
     if is_jax(value) and isinstance(value, _module("jax").core.Tracer):
         raise Error("an input is traced by JAX, and a kernel by itself takes arrays with values alone")
-    kind, number = value.__dlpack_device__()
-    return int(kind), int(number)
+    kind, number = (int(part) for part in value.__dlpack_device__())
+    if is_jax(value) and kind != CPU:
+        raise Error("arrays of JAX on a GPU are taken by attnc.jax, whose calls are XLA's; a kernel by itself takes none")
+    return kind, number
 
 
 def check_usable(name: str, value: Any) -> None:

@@ -33,9 +33,9 @@ def _register() -> None:
 def _bind(traced: Traced, backward: bool, results: tuple[Any, ...], arrays: tuple[Any, ...], position: int) -> Any:
     """The call of a kernel. `position`: how many arrays come before its numbers."""
     _register()
-    if jax.default_backend() == "cpu":
-        # Faults of the compiler are raised where the call is traced, and not where it runs.
-        kernel_of(traced.text, backward).prepare("cpu")
+    # A fault of the spec is raised here, and not where the call runs, which compiles it: before a call is split, its sizes
+    # are not those that are computed with.
+    kernel_of(traced.text, backward)
     call = jax.ffi.ffi_call(_TARGET, results, vmap_method="sequential")
     numbers = np.array(traced.numbers, np.int64)
     return call(*arrays, spec=traced.text, backward=np.bool_(backward), numbers=numbers, position=np.int64(position))
