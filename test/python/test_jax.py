@@ -94,6 +94,28 @@ def test_flash_attention(name):
         np.testing.assert_allclose(gradient, expected, atol=3e-4)
 
 
+def test_packed_sequences():
+    queries, keys = [0, 5, 5, 20, 30], [0, 9, 12, 27, 45]
+    options = dict(causal=True, sliding_window=(6, 0))
+
+    def packed(q, k, v):
+        cumulative = dict(cum_seqlens_q=jnp.array(queries), cum_seqlens_k=jnp.array(keys))
+        return attnc.jax.flash_attention(q[:1], k[:1], v[:1], **options, **cumulative)
+
+    def one_by_one(q, k, v):
+        outs = []
+        for a, b, c, d in zip(queries, queries[1:], keys, keys[1:]):
+            if a < b:
+                outs.append(reference(q[:1, a:b], k[:1, c:d], v[:1, c:d], causal=True, window=(6, 0), shift=d - c - (b - a)))
+        # Rows behind the last sequence are 0.
+        return jnp.concatenate([*outs, jnp.zeros_like(q[:1, queries[-1] :])], axis=1)
+
+    np.testing.assert_allclose(jax.jit(packed)(q, k, v), one_by_one(q, k, v), atol=3e-5)
+    ours, theirs = (jax.grad(lambda *x: (f(*x) ** 2).sum(), (0, 1, 2))(q, k, v) for f in (packed, one_by_one))
+    for gradient, expected in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(gradient, expected, atol=3e-4)
+
+
 def test_gradient_of_sinks():
     ours = jax.grad(lambda s: (attnc.jax.flash_attention(q, k, v, None, None, None, s) ** 2).sum())(sinks)
     theirs = jax.grad(lambda s: (reference(q, k, v, sinks=s) ** 2).sum())(sinks)
@@ -247,8 +269,14 @@ def test_refused():
         flash(q, k, v, q_segment_ids=q_ids)
     with pytest.raises(attnc.Error, match="argument 'bias': expected .B, H, Sq, Sk., got 2 dimensions"):
         flash(q, k, v, bias[0, 0])
-    with pytest.raises(attnc.Error, match="cum_seqlens_q and cum_seqlens_k are not taken yet"):
-        flash(q, k, v, None, jnp.array([0, 33]))
+    with pytest.raises(attnc.Error, match="cum_seqlens_q and cum_seqlens_k: expected both or neither, got one"):
+        flash(q, k, v, cum_seqlens_q=jnp.array([0, 33]))
+    with pytest.raises(attnc.Error, match=re.escape("'query': expected one batch entry with cum_seqlens_q, got 2 [S11]")):
+        flash(q, k, v, cum_seqlens_q=jnp.array([0, 33]), cum_seqlens_k=jnp.array([0, 45]))
+    with pytest.raises(attnc.Error, match="segment ids are both given: expected one of them"):
+        flash(q, k, v, cum_seqlens_q=jnp.array([0, 33]), cum_seqlens_k=jnp.array([0, 45]), **segments)
+    with pytest.raises(attnc.TraceError, match="test_jax.py:[0-9]+: functions of jax.numpy take arrays alone: write attnc.where"):
+        attnc.jit(lambda s, b, h, i, j: jnp.tanh(s))(q, k, v)
     with pytest.raises(attnc.Error, match="normalize_output=False is not there"):
         flash(q, k, v, normalize_output=False)
     with pytest.raises(attnc.Error, match="dropout by a key of JAX is not taken"):

@@ -128,6 +128,17 @@ def test_indices_one_by_one():
     np.testing.assert_array_equal(out, attnc.jit(SCORES["bias"])(q, k, v))
 
 
+def test_any_name_of_an_array():
+    o, s, i_, größe, lse = slopes, slopes * 2, slopes * 3, slopes * 4, slopes * 5
+
+    def score(x, b, h, i, j):
+        return x + (o[h] + s[h] + i_[h] + größe[h] + lse[h]) * j / 50
+
+    check(score)
+    text = attnc.jit(score).spec(q, k, v)
+    assert all(f'attn.name = "{name}"' in text for name in ("o_2", "s_2", "i_", "gr__e", "lse_2"))
+
+
 def test_score_and_mask():
     check(SCORES["alibi"], causal, scale=0.5)
 

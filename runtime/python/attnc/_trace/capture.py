@@ -95,7 +95,8 @@ class Trace:
 
     def _unused(self, name: str) -> str:
         name = re.sub(r"\W", "_", name, flags=re.ASCII)[:200] or "captured"
-        taken = {"q", "k", "v", "out", "lse", *(tensor.name for tensor in self.tensors), *self.sizes}
+        # What a spec names by itself.
+        taken = {*"qkvbhijso", "out", "lse", "sinks", "seed", *(tensor.name for tensor in self.tensors), *self.sizes}
         unused, number = name, 1
         while unused in taken:
             number += 1

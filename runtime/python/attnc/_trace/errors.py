@@ -23,22 +23,46 @@ class TraceError(Error):
     filename: str | None
     lineno: int | None
 
-    def __init__(self, text: str) -> None:
-        self.filename, self.lineno = _user_line()
-        place = ""
+    def __init__(self, text: str, place: tuple[str, int] | None = None) -> None:
+        self.filename, self.lineno = place or _user_line()
+        prefix = ""
         if self.filename is not None and self.lineno is not None:
             source = linecache.getline(self.filename, self.lineno).strip()
-            place = f"{self.filename}:{self.lineno}: "
+            prefix = f"{self.filename}:{self.lineno}: "
             text = f"{text}\n    {source}" if source else text
-        super().__init__(place + text)
+        super().__init__(prefix + text)
+
+
+class TraceAttributeError(TraceError, AttributeError):
+    """Of an attribute that traced values do not have, which libraries ask for too."""
 
 
 def _user_line() -> tuple[str | None, int | None]:
     """The innermost line that belongs neither to attnc nor to a library."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith(_PACKAGE) and not any(library in name for library in _LIBRARIES):
-            return name, frame.f_lineno
+        if _is_users(frame.f_code):
+            return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None, None
+
+
+def _is_users(code: types.CodeType) -> bool:
+    name = code.co_filename
+    return not name.startswith(_PACKAGE) and not any(library in name for library in _LIBRARIES)
+
+
+def refusal_of_jax(error: Exception) -> TraceError | None:
+    """What is to be said of an error that functions of JAX raise, which take arrays alone; None for other errors."""
+    # JAX takes its own frames out of tracebacks. It names the type that it was given.
+    if __package__ not in str(error):
+        return None
+    place = None
+    trail = error.__traceback__
+    while trail is not None:
+        if _is_users(trail.tb_frame.f_code):
+            place = (trail.tb_frame.f_code.co_filename, trail.tb_lineno)
+        trail = trail.tb_next
+    return TraceError(
+        "functions of jax.numpy take arrays alone: write attnc.where, attnc.exp, attnc.tanh, …, or those of numpy", place
+    )

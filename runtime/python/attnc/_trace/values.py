@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import TraceError
+from .errors import TraceAttributeError, TraceError
 from .graph import Graph, Node
 
 _TRUTH = (
@@ -102,7 +102,7 @@ class Value(_Operators):
         if name.startswith("__"):
             raise AttributeError(name)
         if not has_function(name):
-            raise TraceError(f"a traced value has no '{name}'; there are {', '.join(known_functions())}")
+            raise TraceAttributeError(f"a traced value has no '{name}'; there are {', '.join(known_functions())}")
 
         def method(*inputs: Any, **options: Any) -> Any:
             return _call(name, (self, *inputs), options, "attnc")

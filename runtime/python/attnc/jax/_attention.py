@@ -72,6 +72,35 @@ def _mask_arrays(mask_info: Any, attention_mask: Any, q_segment_ids: Any, kv_seg
     return {"mask": mask, "q_segment_ids": ids[0], "kv_segment_ids": ids[1]}
 
 
+def _packed(query: Any, key: Any, cum_q: Any, cum_k: Any, has_segments: bool) -> dict[str, Any]:
+    """Sequences that lie one behind the other in one batch entry, as segments, and rows' positions in them: the last query
+    of a sequence stands at its last key."""
+    if cum_q is None and cum_k is None:
+        return {}
+    if has_segments:
+        raise Error("cum_seqlens_q, cum_seqlens_k and segment ids are both given: expected one of them")
+    if cum_q is None or cum_k is None:
+        raise Error("cum_seqlens_q and cum_seqlens_k: expected both or neither, got one")
+    if query.shape[0] != 1:
+        raise Error(f"argument 'query': expected one batch entry with cum_seqlens_q, got {query.shape[0]} [S11]")
+    if cum_q.ndim != 1 or cum_q.shape != cum_k.shape:
+        raise Error(f"cum_seqlens_k: expected the shape of cum_seqlens_q, {cum_q.shape}, got {cum_k.shape} [S11]")
+
+    def place(cumulative: Any, rows: int) -> tuple[Any, Any]:
+        row = jnp.arange(rows)
+        sequence = jnp.searchsorted(cumulative, row, side="right") - 1
+        # What lies behind the last sequence belongs to none.
+        return sequence, jnp.where(row < cumulative[-1], sequence, -1)
+
+    q_sequence, q_ids = place(cum_q, query.shape[1])
+    k_sequence, k_ids = place(cum_k, key.shape[1])
+    longer = jnp.diff(cum_k) - jnp.diff(cum_q)
+    q_positions = jnp.arange(query.shape[1]) - cum_q[q_sequence] + longer[q_sequence]
+    k_positions = jnp.arange(key.shape[1]) - cum_k[k_sequence]
+    named = {"q_segment_ids": q_ids, "kv_segment_ids": k_ids, "q_positions": q_positions, "kv_positions": k_positions}
+    return {name: array[None].astype(jnp.int32) for name, array in named.items()}
+
+
 def flash_attention(
     query: jax.Array,
     key: jax.Array,
@@ -80,7 +109,6 @@ def flash_attention(
     cum_seqlens_q: jax.Array | None = None,
     cum_seqlens_k: jax.Array | None = None,
     softmax_aux: jax.Array | None = None,
-    /,
     *,
     mask_info: Any = None,
     attention_mask: jax.Array | None = None,
@@ -105,18 +133,17 @@ def flash_attention(
     """Attention of [B, S, H, D] arrays, with the surface of ejkernel's flash_attention.
 
     Where there are more keys than queries, the last query stands at the last key. The bias is added before the cap, sinks
-    (softmax_aux) join each row's softmax once, a window of W is (W, W), rows that keep no key are 0. Logits are float32,
+    (softmax_aux) join each row's softmax once, packed sequences (cum_seqlens_q and _k) lie in one batch entry, a window of W is (W, W), rows that keep no key are 0. Logits are float32,
     whatever `precision` and `logits_dtype` say; `cfg` and `platform` choose nothing: the device of the program decides.
     mesh, in_specs, out_specs: as jax.shard_map takes them; without, shardings of batch and heads are XLA's.
     """
-    if cum_seqlens_q is not None or cum_seqlens_k is not None:
-        raise Error("cum_seqlens_q and cum_seqlens_k are not taken yet: give q_segment_ids and kv_segment_ids")
     if not normalize_output:
         raise Error("normalize_output=False is not there: outputs are divided by the sum of their weights")
     if cfg is not None or platform not in (None, "auto"):
         _remark("cfg", "cfg and platform are for other kernels, and mean nothing here")
     given = _mask_arrays(mask_info, attention_mask, q_segment_ids, kv_segment_ids)
     given |= {"bias": _dense("bias", bias), "softmax_aux": softmax_aux}
+    given |= _packed(query, key, cum_seqlens_q, cum_seqlens_k, given["q_segment_ids"] is not None)
     options = {
         "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": logits_soft_cap,
         **_dropout(dropout_prob, dropout_seed),
@@ -153,7 +180,6 @@ def attention(
     bias: jax.Array | None = None,
     dropout_rng: jax.Array | None = None,
     softmax_aux: jax.Array | None = None,
-    /,
     *,
     mask_info: Any = None,
     attention_mask: jax.Array | None = None,

@@ -16,7 +16,10 @@ from .._trace.spec import COORDINATES, Extra, Facts, Traced, as_result, begin, f
 from .._trace.values import Value
 
 #: Arrays that a call may have after queries, keys and values, in the order in which they are passed on.
-ARRAYS = ("bias", "mask", "q_segment_ids", "kv_segment_ids", "q_lengths", "kv_lengths", "softmax_aux")
+ARRAYS = (
+    "bias", "mask", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "q_lengths", "kv_lengths",
+    "softmax_aux",
+)  # fmt: skip
 
 
 class Options(NamedTuple):
@@ -70,11 +73,16 @@ def _score(options: Options, known: Trace, captured: dict[str, Captured], b: Any
 
 def _mask(options: Options, captured: dict[str, Captured], b: Any, h: Any, i: Any, j: Any) -> Any:
     kept = []
+    if "q_positions" in captured:
+        # Of rows that lie anywhere.
+        row, column = captured["q_positions"][b, i], captured["kv_positions"][b, j]
+    else:
+        row, column = i, j
     if options.causal:
-        kept.append(j <= i)
+        kept.append(column <= row)
     if options.window is not None:
         left, right = options.window
-        kept += [i - j <= left, j - i <= right]
+        kept += [row - column <= left, column - row <= right]
     if "mask" in captured:
         kept.append(captured["mask"][b, h, i, j])
     if "q_segment_ids" in captured:

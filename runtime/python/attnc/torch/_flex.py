@@ -19,8 +19,11 @@ try:
     from ._compiled import compiled_attention
 except ImportError:
     # torch keeps what that stands on to itself: without it, a compiled program calls what others call, between two graphs.
-    def compiled_attention(*inputs: Any) -> tuple[Tensor, Tensor]:
-        return torch.compiler.disable(_attention)(*inputs)  # type: ignore[no-any-return]
+    def compiled_attention(
+        query: Tensor, key: Tensor, value: Tensor, score_mod: Any, mask_mod: Any, scale: float | None
+    ) -> tuple[Tensor, Tensor]:
+        call = torch.compiler.disable(_attention)
+        return call(query, key, value, score_mod, mask_mod, scale)  # type: ignore[no-any-return]
 
 #: What torch's kernels are told, with and without `fwd_` and `bwd_`. Nothing of it means anything here.
 _KERNEL_OPTIONS = {
