@@ -158,6 +158,36 @@ def test_auxiliary_results():
     assert torch.equal(out, flex_attention(q, k, v))
 
 
+class Inner(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("slopes", torch.rand(H))
+
+    def forward(self, h, distance):
+        return self.slopes[h] * distance
+
+
+class Outer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+        self.tables = torch.nn.ParameterList([torch.nn.Parameter(torch.rand(H), requires_grad=False)])
+
+    def score(self, s, b, h, q_idx, kv_idx):
+        return s + self.inner(h, q_idx - kv_idx) - self.inner.slopes[h] + self.tables[0][h] * q_idx * 0.1
+
+
+def test_modules_in_modules():
+    outer, (q, k, v) = Outer(), tensors()
+    torch.testing.assert_close(
+        flex_attention(q, k, v, outer.score).double(), plain(q, k, v, outer.score)[0], atol=3e-5, rtol=0
+    )
+    torch.testing.assert_close(
+        flex_attention(q, k, v, lambda s, b, h, i, j: outer.score(s, b, h, i, j)).double(),
+        plain(q, k, v, outer.score)[0], atol=3e-5, rtol=0,
+    )  # fmt: skip
+
+
 class Module(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -27,6 +27,7 @@ relative = random.standard_normal((2 * SK - 1, H), dtype=np.float32)
 cap = np.float32(3.0)
 factor = np.array(0.5, np.float32)
 holder = types.SimpleNamespace(slopes=slopes, window=5)
+nested = types.SimpleNamespace(inner=holder)
 
 
 def check(score=None, mask=None, atol=2e-5, **options):
@@ -107,6 +108,7 @@ SCORES = {
     "bool as number": lambda s, b, h, i, j: s + (i >= j) * 2.0,
     "scalar array": lambda s, b, h, i, j: s * factor,
     "attribute": lambda s, b, h, i, j: s - holder.slopes[h] * holder.window,
+    "attribute of an attribute": lambda s, b, h, i, j: s - nested.inner.slopes[h] * j / 50,
     "object": Alibi(),
     "method": Alibi().method,
     "negative": lambda s, b, h, i, j: -s + abs(-(i - j)) * -0.1,
@@ -247,6 +249,34 @@ def test_what_changed_is_traced_again():
     expect()
     offset = np.ones(H, np.float32)
     expect()
+
+
+class Settings:
+    """Without arrays: nobody sees its attributes being read."""
+
+    def __init__(self):
+        self.window = 3
+
+    def inside(self, i, j):
+        return i - j < self.window
+
+
+def test_what_changes_unseen_is_traced_again():
+    settings, module, inner = Settings(), types.ModuleType("settings"), types.SimpleNamespace(settings=Settings(), t=slopes)
+    module.window = Settings.limit = 3
+    masks = [
+        lambda b, h, i, j: i - j < settings.window,
+        lambda b, h, i, j: settings.inside(i, j),
+        lambda b, h, i, j: i - j < module.window,
+        lambda b, h, i, j: i - j < Settings.limit,
+        lambda b, h, i, j: i - j < inner.settings.window,
+        lambda b, h, i, j: i - j < getattr(settings, "window"),
+    ]
+    for window in (3, 9):
+        settings.window = module.window = Settings.limit = inner.settings.window = window
+        wanted, _ = plain.attention(q, k, v, mask=lambda b, h, i, j, window=window: i - j < window)
+        for mask in masks:
+            np.testing.assert_allclose(attnc.jit(None, mask)(q, k, v), wanted, atol=2e-5)
 
 
 def test_no_number_is_lost():

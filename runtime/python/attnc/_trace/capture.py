@@ -34,6 +34,9 @@ _LIBRARIES = {"attnc", "builtins", "functools", "itertools", "jax", "jaxlib", "m
 #: But functions of these are made of the user's.
 _COMBINATORS = {"attnc._mods", "attnc.torch._block_mask", "torch.nn.attention.flex_attention"}
 
+#: What does not change.
+_CONSTANTS = (bool, int, float, complex, str, bytes, type(None), range, slice, types.BuiltinFunctionType)
+
 
 class Tensor:
     """One captured array, and what is known of its sizes in the spec."""
@@ -258,6 +261,14 @@ class _Attributes:
             return types.MethodType(self._capture.function(value.__func__), self)
         return self._capture.wrap(value, name)
 
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
+        return self._capture.function(self._target)(*inputs, **options)
+
+    def __getitem__(self, index: Any) -> Any:
+        # What an object finds for an index is not looked at.
+        self._capture.reads.is_open = True
+        return self._capture.wrap(self._target[index], f"{type(self._target).__name__}_{index}")
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise TraceError(f"attribute '{name}' is set in a traced function, which may run once for many calls")
 
@@ -268,17 +279,16 @@ def is_array(value: Any) -> bool:
     )
 
 
-def _has_arrays(value: Any) -> bool:
-    """Whether attributes of an object are arrays, its own or those of a module of torch."""
+def _has_arrays(value: Any, depth: int = 3) -> bool:
+    """Whether attributes of an object, or of objects that it holds, are arrays."""
     try:
-        attributes = vars(value)
+        held = list(vars(value).values())
     except TypeError:
         return False
-    held = list(attributes.values())
-    for name in ("_buffers", "_parameters"):
-        if isinstance(attributes.get(name), dict):
-            held.extend(attributes[name].values())
-    return any(is_array(item) for item in held)
+    held += [item for holder in held if isinstance(holder, dict) for item in holder.values()]
+    return any(is_array(item) for item in held) or (
+        depth > 1 and any(_has_arrays(item, depth - 1) for item in held if not isinstance(item, (type, types.ModuleType)))
+    )
 
 
 class Capture:
@@ -293,7 +303,7 @@ class Capture:
 
     def wrap(self, value: Any, name: str) -> Any:
         """A value that a function reads, ready to be traced."""
-        if isinstance(value, (Value, Captured, _Attributes, bool, int, float, str, type(None), type, types.ModuleType)):
+        if isinstance(value, (Value, Captured, _Attributes, *_CONSTANTS)):
             return value
         if is_array(value):
             return Captured(self._trace, name, value)
@@ -303,9 +313,22 @@ class Capture:
         if type(value) is dict:
             self.reads.container(value)
             return {key: self.wrap(item, f"{name}_{key}") for key, item in value.items()}
-        if callable(value):
+        if isinstance(value, types.ModuleType):
+            return self._of_library(value, value.__name__)
+        if isinstance(value, type):
+            return self._of_library(value, value.__module__)
+        if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
             return self.function(value)
-        return _Attributes(self, value) if _has_arrays(value) else value
+        # Modules of torch hold others, and are called as well as read.
+        if callable(value) or _has_arrays(value):
+            return _Attributes(self, value)
+        return self._of_library(value, type(value).__module__)
+
+    def _of_library(self, value: Any, module: str) -> Any:
+        """What is read as it is. Of what is the user's, attributes may change that nobody sees being read."""
+        if module.partition(".")[0] not in _LIBRARIES:
+            self.reads.is_open = True
+        return value
 
     def function(self, given: Any) -> Any:
         """A copy of a function that reads captured arrays."""
@@ -317,7 +340,11 @@ class Capture:
             )
         if isinstance(given, types.MethodType):
             held = given.__self__
-            return types.MethodType(self.function(given.__func__), _Attributes(self, held) if _has_arrays(held) else held)
+            if not isinstance(given.__func__, types.FunctionType):
+                return given
+            if isinstance(held, type):
+                return types.MethodType(self.function(given.__func__), self._of_library(held, held.__module__))
+            return types.MethodType(self.function(given.__func__), _Attributes(self, held))
         if not isinstance(given, types.FunctionType):
             call = getattr(type(given), "__call__", None)
             if isinstance(call, types.FunctionType) and not isinstance(given, type):
@@ -328,6 +355,8 @@ class Capture:
             return given
         module = given.__module__ or ""
         if module.partition(".")[0] in _LIBRARIES and module not in _COMBINATORS:
+            # What a function that a library has made reads is not looked at.
+            self.reads.is_open = self.reads.is_open or given.__closure__ is not None
             return given
         copy = self._functions.get(id(given))
         return copy if copy is not None else self._copy(given)

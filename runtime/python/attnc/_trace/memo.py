@@ -16,6 +16,8 @@ class Reads:
     """The variables, attributes and containers that functions read while they were traced, with what was in them."""
 
     def __init__(self) -> None:
+        #: Whether something was read of which nobody can tell whether it changes.
+        self.is_open = False
         self._cells: list[tuple[types.CellType, Any]] = []
         self._items: list[tuple[dict[Any, Any], Any, Any]] = []
         self._attributes: list[tuple[Any, str, Any]] = []
@@ -66,8 +68,8 @@ def find(owner: Any, key: Any) -> Any:
 
 
 def keep(owner: Any, key: Any, reads: Reads, traced: Any) -> None:
-    """Keeps what was traced with a function; where it takes no attributes, it is not kept."""
-    if not isinstance(owner, types.FunctionType):
+    """Keeps what was traced with a function, where it can be seen whether it still holds."""
+    if reads.is_open or not isinstance(owner, types.FunctionType):
         return
     entries = owner.__dict__.setdefault(_ATTRIBUTE, {})
     entries.pop(key, None)
