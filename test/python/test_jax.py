@@ -246,6 +246,10 @@ def test_kernels_take_arrays():
     out = attnc.jit(mask_mod=lambda b, h, i, j: i >= j)(q, k, v)
     assert isinstance(out, jax.Array)
     np.testing.assert_allclose(out, attnc.jax.dot_product_attention(q, k, v, is_causal=True), atol=3e-5)
+    slopes = jnp.arange(H, dtype=jnp.bfloat16)
+    out = attnc.jit(lambda s, b, h, i, j: s - slopes[h] * abs(i - j) / 8)(q, k, v)
+    wanted, _ = plain.attention(q, k, v, score=lambda s, b, h, i, j: s - np.asarray(slopes, np.float64)[h] * abs(i - j) / 8)
+    np.testing.assert_allclose(out, wanted, atol=3e-5)
     with pytest.raises(attnc.Error, match="an input is traced by JAX, and a kernel by itself takes arrays with values alone"):
         jax.jit(attnc.jit())(q, k, v)
     with pytest.raises(attnc.Error, match="argument 'out': arrays of JAX cannot be written to"):
