@@ -7,6 +7,7 @@
 
 #include "passes/attn-to-tile/BackwardPrograms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
 
@@ -68,9 +69,15 @@ private:
   static int64_t dimOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
 
   std::pair<Value, Value> buildStatistics(Value outGradient);
-  Value probabilities(Value products, Value first, const Statistics &statistics, const ColumnBounds &bounds,
+  /// What a step knows of its logits: raw products, scores, and where functions make them the slope, else null.
+  struct Logits {
+    Value products, scores, slope;
+  };
+  Logits buildLogits(Value products, Value first);
+  Value probabilities(const Logits &logits, Value first, const Statistics &statistics, const ColumnBounds &bounds,
                       bool masked);
-  Value logitGradients(Value weights, Value products, Value weightProducts, Value first, const Statistics &statistics);
+  Value logitGradients(Value weights, const Logits &logits, Value weightProducts, Value first,
+                       const Statistics &statistics);
   SmallVector<Value> queryStep(Value query, Value outGradient, Value first, const Statistics &statistics,
                                const ColumnBounds &bounds, ValueRange state, bool masked);
   SmallVector<Value> keyStep(Value key, Value value, Value first, const ColumnBounds &bounds, KeySums sums,
@@ -130,10 +137,25 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
   return {lse, delta};
 }
 
+/// Functions are dear: what the score and its slope have in common is computed once, and the slope kept in place of the
+/// products.
+GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first) {
+  if (rawLogits)
+    return {products, products, {}};
+  bool hasFunctions = false;
+  op.getDerivative().walk([&](Operation *inner) {
+    hasFunctions |= isa<math::MathDialect>(inner->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(inner);
+  });
+  if (!hasFunctions)
+    return {products, b.buildNaturalScore(products, first), {}};
+  auto [scores, slope] = b.buildScoreAndSlope(products, first);
+  return {products, scores, slope};
+}
+
 /// exp(score - lse), 0 where the mask drops.
-Value GradientWriter::probabilities(Value products, Value first, const Statistics &statistics,
+Value GradientWriter::probabilities(const Logits &logits, Value first, const Statistics &statistics,
                                     const ColumnBounds &bounds, bool masked) {
-  Value scores = rawLogits ? products : b.buildNaturalScore(products, first);
+  Value scores = logits.scores;
   if (masked)
     scores = b.buildMask(scores, first, bounds);
   return b.buildMap(scores, statistics.rows({statistics.lse}), statistics.columns({statistics.lse}),
@@ -153,22 +175,31 @@ Value GradientWriter::probabilities(Value products, Value first, const Statistic
 
 /// The gradients of the logits, of the type that products take: score's derivative of weight * (dropout * product of
 /// d_out and the value - delta).
-Value GradientWriter::logitGradients(Value weights, Value products, Value weightProducts, Value first,
+Value GradientWriter::logitGradients(Value weights, const Logits &logits, Value weightProducts, Value first,
                                      const Statistics &statistics) {
   Value dropped = b.buildDropout(weightProducts, first, builder.getF32Type());
-  bool isLinear = op.getDerivative().empty();
+  bool isDone = op.getDerivative().empty() || logits.slope;
   auto body = [&](ValueRange x) -> Value {
-    Value difference = arith::SubFOp::create(builder, loc, x[1], x[2]);
+    Value difference = arith::SubFOp::create(builder, loc, x[1], x.back());
     Value gradient = arith::MulFOp::create(builder, loc, x[0], difference);
-    if (!isLinear || element.isF32())
+    if (logits.slope) {
+      // What has no gradient gives none, whatever the slope is there.
+      Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, b.f32(0));
+      Value product = arith::MulFOp::create(builder, loc, gradient, x[2]);
+      gradient = arith::SelectOp::create(builder, loc, none, b.f32(0), product);
+    }
+    if (!isDone || element.isF32())
       return gradient;
     return arith::TruncFOp::create(builder, loc, element, gradient);
   };
-  Value gradients = b.buildMap({weights, dropped}, statistics.rows({statistics.delta}),
-                               statistics.columns({statistics.delta}), isLinear ? element : builder.getF32Type(), body);
-  if (isLinear)
+  SmallVector<Value> tiles{weights, dropped};
+  if (logits.slope)
+    tiles.push_back(logits.slope);
+  Value gradients = b.buildMap(tiles, statistics.rows({statistics.delta}), statistics.columns({statistics.delta}),
+                               isDone ? element : builder.getF32Type(), body);
+  if (isDone)
     return gradients;
-  gradients = b.buildDerivative(gradients, products, first);
+  gradients = b.buildDerivative(gradients, logits.products, first);
   if (element.isF32())
     return gradients;
   return b.buildMap(gradients, {}, {}, element,
@@ -208,10 +239,11 @@ SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Val
   Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
   Value products = product(query, keys), weightProducts = productAhead(outGradient, values);
-  Value weights = probabilities(products, first, statistics, bounds, masked);
+  Logits logits = buildLogits(products, first);
+  Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (!weightProducts)
     weightProducts = product(outGradient, values);
-  Value gradients = logitGradients(weights, products, weightProducts, first, statistics);
+  Value gradients = logitGradients(weights, logits, weightProducts, first, statistics);
   return {accumulate(gradients, keys, state[0])};
 }
 
@@ -244,13 +276,15 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
                         sums.key ? loadStatistics(TileBuilder::RowStatistic::Delta) : Value(), /*ofRows=*/false};
   Value products = product(key, queries);
   Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
-  Value weights = probabilities(products, first, statistics, bounds, masked);
+  Logits logits = sums.key || rawLogits ? buildLogits(products, first)
+                                        : Logits{products, b.buildNaturalScore(products, first), {}};
+  Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (sums.value)
     sums.value = accumulate(b.buildDropout(weights, first, element), outGradients, sums.value);
   if (sums.key) {
     if (!weightProducts)
       weightProducts = product(value, outGradients);
-    sums.key = accumulate(logitGradients(weights, products, weightProducts, first, statistics), queries, sums.key);
+    sums.key = accumulate(logitGradients(weights, logits, weightProducts, first, statistics), queries, sums.key);
   }
   return sums.values();
 }

@@ -117,6 +117,8 @@ public:
   mlir::Value buildScore(mlir::Value scores, mlir::Value j);
   /// scale and the whole score region.
   mlir::Value buildNaturalScore(mlir::Value scores, mlir::Value j);
+  /// The same, and its slope there: what the score region's derivative multiplies gradients by.
+  std::pair<mlir::Value, mlir::Value> buildScoreAndSlope(mlir::Value scores, mlir::Value j);
   /// The score region's derivative of the gradients `gradients`, where the raw products are `scores`.
   mlir::Value buildDerivative(mlir::Value gradients, mlir::Value scores, mlir::Value j);
   /// The mask region and the end of the columns.
@@ -197,6 +199,15 @@ private:
   struct ElementwiseOperands {
     llvm::SmallVector<mlir::Value> tiles, rows, cols;
     llvm::SmallVector<LoadOp> tileLoads, rowLoads, colLoads;
+
+    void append(const ElementwiseOperands &other) {
+      llvm::append_range(tiles, other.tiles);
+      llvm::append_range(rows, other.rows);
+      llvm::append_range(cols, other.cols);
+      llvm::append_range(tileLoads, other.tileLoads);
+      llvm::append_range(rowLoads, other.rowLoads);
+      llvm::append_range(colLoads, other.colLoads);
+    }
   };
 
   int64_t countHeadTiles();
@@ -235,6 +246,9 @@ private:
   mlir::Value rowPosition();
   mlir::Value cloneComputedLoad(LoadOp load, mlir::IRMapping &mapping, mlir::Value i, mlir::Value j);
   mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
+  tile::MapOp buildElementMap(
+      llvm::ArrayRef<mlir::Region *> regions, mlir::ValueRange leading, mlir::Value j, size_t results,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Block *, const ElementwiseOperands &)> body);
   tile::MapOp buildElementMap(mlir::Region &region, mlir::ValueRange leading, mlir::Value j,
                               llvm::function_ref<mlir::Value(mlir::Block *, const ElementwiseOperands &)> body);
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,

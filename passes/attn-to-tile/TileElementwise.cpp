@@ -255,22 +255,32 @@ Value TileBuilder::buildScale() {
   return kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
 }
 
-/// A map over `leading`, tiles of f32, and what `region` captures; `body` writes what it gives for an element, and
-/// finds the elements of `leading` first among the arguments.
-tile::MapOp TileBuilder::buildElementMap(Region &region, ValueRange leading, Value j,
-                                         function_ref<Value(Block *, const ElementwiseOperands &)> body) {
+/// A map over `leading`, tiles of f32, and what `regions` capture; `body` writes what it gives for an element, as many
+/// values as `results`, and finds the elements of `leading` first among the arguments.
+tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange leading, Value j, size_t results,
+                                         function_ref<SmallVector<Value>(Block *, const ElementwiseOperands &)> body) {
   OpBuilder::InsertionGuard guard(builder);
-  ElementwiseOperands operands = gatherOperands(region, j);
+  ElementwiseOperands operands;
+  for (Region *region : regions)
+    operands.append(gatherOperands(*region, j));
   SmallVector<Value> tiles(leading);
   tiles.append(operands.tiles);
-  auto map = tile::MapOp::create(builder, loc, TypeRange(leading.front().getType()), tiles, operands.rows,
-                                 operands.cols, rowPosition(), j);
+  SmallVector<Type> types(results, leading.front().getType());
+  auto map = tile::MapOp::create(builder, loc, types, tiles, operands.rows, operands.cols, rowPosition(), j);
   map.setGroup(getHeads());
   Block *block = addElementwiseBody(map.getBody(), leading, operands);
-  Value result = body(block, operands);
+  SmallVector<Value> values = body(block, operands);
   builder.setInsertionPointToEnd(block);
-  tile::YieldOp::create(builder, loc, result);
+  tile::YieldOp::create(builder, loc, values);
   return map;
+}
+
+/// The same for one region and one result.
+tile::MapOp TileBuilder::buildElementMap(Region &region, ValueRange leading, Value j,
+                                         function_ref<Value(Block *, const ElementwiseOperands &)> body) {
+  return buildElementMap(&region, leading, j, 1, [&](Block *block, const ElementwiseOperands &operands) {
+    return SmallVector<Value>{body(block, operands)};
+  });
 }
 
 Value TileBuilder::buildNaturalScore(Value scores, Value j) {
@@ -280,6 +290,17 @@ Value TileBuilder::buildNaturalScore(Value scores, Value j) {
     return region.empty() ? logit : cloneRegion(region, block, operands, logit);
   };
   return buildElementMap(region, scores, j, body).getResult(0);
+}
+
+std::pair<Value, Value> TileBuilder::buildScoreAndSlope(Value scores, Value j) {
+  Region &score = kernel.getScore(), &derivative = *kernel.getDerivativeOrNull();
+  auto body = [&](Block *block, const ElementwiseOperands &operands) {
+    Value logit = arith::MulFOp::create(builder, loc, block->getArgument(0), buildScale());
+    return SmallVector<Value>{cloneRegion(score, block, operands, logit),
+                              cloneRegion(derivative, block, operands, ValueRange{f32(1), logit})};
+  };
+  tile::MapOp map = buildElementMap({&score, &derivative}, scores, j, 2, body);
+  return {map.getResult(0), map.getResult(1)};
 }
 
 Value TileBuilder::buildDerivative(Value gradients, Value scores, Value j) {

@@ -196,6 +196,22 @@ static void allowApproximations(KernelOpInterface kernel) {
   });
 }
 
+/// The derivative of a score begins with the score's own operations: its functions are as exact as those, and the same to
+/// whoever computes both.
+static void copyApproximations(Region &score, Region &derivative) {
+  auto collect = [](Region &region) {
+    SmallVector<Operation *> functions;
+    region.walk([&](Operation *op) {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
+        functions.push_back(op);
+    });
+    return functions;
+  };
+  for (auto [from, to] : llvm::zip(collect(score), collect(derivative)))
+    if (from->getName() == to->getName())
+      to->setAttrs(from->getAttrDictionary());
+}
+
 namespace {
 struct ExpandFunctions : attnc::attn::impl::AttnExpandFunctionsBase<ExpandFunctions> {
   void runOnOperation() override {
@@ -209,6 +225,8 @@ struct ExpandFunctions : attnc::attn::impl::AttnExpandFunctionsBase<ExpandFuncti
         llvm::for_each(ops, expand);
       }
       allowApproximations(kernel);
+      if (Region *derivative = kernel.getDerivativeOrNull())
+        copyApproximations(kernel.getScore(), *derivative);
     });
   }
 };
