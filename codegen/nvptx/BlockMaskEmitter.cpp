@@ -43,7 +43,7 @@ SmallVector<Value> BlockMaskEmitter::loopOver(Value start, Value end, int64_t st
     ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
   else
     ptx.b.setInsertionPointToEnd(loop.getBody());
-  ptx.assembly({}, ".pragma \"nounroll\";", "", {});
+  ptx.assembly("doNotUnroll", {}, ".pragma \"nounroll\";", "", {});
   SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
   if (!carried.empty())
     scf::YieldOp::create(ptx.b, ptx.loc, next);
@@ -162,8 +162,8 @@ void BlockMaskEmitter::finishSteps(Value first, Value round, Value end, ArrayRef
       parts = parts.drop_front();
       bool isWide = least.getType().isInteger(64);
       for (Value word : {least, greatest}) {
-        ptx.assembly({}, isWide ? "@$2 st.shared.b64 [$0], $1;" : "@$2 st.shared.b32 [$0], $1;", isWide ? "rlb" : "rrb",
-                     {address, word, stores});
+        ptx.assembly("storeSharedIf", {}, isWide ? "@$2 st.shared.b64 [$0], $1;" : "@$2 st.shared.b32 [$0], $1;",
+                     isWide ? "rlb" : "rrb", {address, word, stores});
         address = ptx.add(address, isWide ? 2 * wordBytes : wordBytes);
       }
     }
@@ -207,8 +207,8 @@ void BlockMaskEmitter::judgeSteps(Value round) {
     bool isWide = minMaxEmitter.wordType(minMax).isInteger(64);
     auto load = [&] {
       Value word =
-          ptx.assembly(minMaxEmitter.wordType(minMax), isWide ? "ld.shared.b64 $0, [$1];" : "ld.shared.b32 $0, [$1];",
-                       isWide ? "lr" : "rr", address);
+          ptx.assembly("loadShared", minMaxEmitter.wordType(minMax),
+                       isWide ? "ld.shared.b64 $0, [$1];" : "ld.shared.b32 $0, [$1];", isWide ? "lr" : "rr", address);
       address = ptx.add(address, isWide ? 2 * wordBytes : wordBytes);
       return word;
     };

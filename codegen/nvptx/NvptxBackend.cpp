@@ -53,7 +53,10 @@ public:
 
   std::string describeNames() const override { return "nvptx (" + target::defaultNvidiaGpu.str() + ") or nvptx:ARCH"; }
 
-  bool serves(Attribute target) const override { return isa<attn::GpuTargetAttr>(target); }
+  bool serves(Attribute target) const override {
+    auto gpu = dyn_cast<attn::GpuTargetAttr>(target);
+    return gpu && !gpu.getCuda();
+  }
 
   std::string getName(Attribute target) const override {
     return "nvptx:" + cast<attn::GpuTargetAttr>(target).getArch().str();

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Ptx.h"
+#include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
@@ -23,7 +24,7 @@ Value Ptx::shiftRight(Value x, int64_t bits) { return arith::ShRUIOp::create(b, 
 Value Ptx::shiftLeft(Value x, int64_t bits) { return arith::ShLIOp::create(b, loc, x, i32(bits)); }
 Value Ptx::bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
 Value Ptx::shiftOnes(Value bits) {
-  return assembly(b.getI32Type(), "shl.b32 $0, -1, $1;", "rr", bits, /*sideEffects=*/false);
+  return assembly("shiftOnes", b.getI32Type(), "shl.b32 $0, -1, $1;", "rr", bits, /*sideEffects=*/false);
 }
 Value Ptx::testBit(Value x, int64_t bit) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bitAnd(x, int64_t(1) << bit), i32(0));
@@ -41,7 +42,13 @@ Value Ptx::shift(Value address, Type unit, LLVM::GEPArg by) {
   return LLVM::GEPOp::create(b, loc, address.getType(), unit, address, ArrayRef{by});
 }
 
-Value Ptx::assembly(Type result, StringRef text, StringRef constraints, ValueRange operands, bool sideEffects) {
+/// Notes what CUDA C++ calls a piece of assembly.
+static void named(LLVM::InlineAsmOp op, const Twine &name) {
+  op->setAttr(instructionAttrName, StringAttr::get(op.getContext(), name));
+}
+
+Value Ptx::assembly(StringRef name, Type result, StringRef text, StringRef constraints, ValueRange operands,
+                    bool sideEffects) {
   std::string list;
   llvm::raw_string_ostream os(list);
   for (auto [number, letter] : llvm::enumerate(constraints))
@@ -52,6 +59,7 @@ Value Ptx::assembly(Type result, StringRef text, StringRef constraints, ValueRan
   auto op = LLVM::InlineAsmOp::create(b, loc, result ? TypeRange(result) : TypeRange(), operands, text, list,
                                       sideEffects, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
                                       LLVM::AsmDialectAttr(), ArrayAttr());
+  named(op, name);
   return result ? op.getResult(0) : Value();
 }
 
@@ -65,7 +73,7 @@ Value Ptx::gridSize() { return NVVM::GridDimXOp::create(b, loc, b.getI32Type());
 
 Value Ptx::afresh(Value x) {
   bool isWord = x.getType().isInteger(32);
-  return assembly(x.getType(), isWord ? "mov.b32 $0, $1;" : "mov.b64 $0, $1;", isWord ? "rr" : "ll", x);
+  return assembly("afresh", x.getType(), isWord ? "mov.b32 $0, $1;" : "mov.b64 $0, $1;", isWord ? "rr" : "ll", x);
 }
 
 Value Ptx::uniform(Value x) {
@@ -108,11 +116,11 @@ void Ptx::setRegisters(int64_t count, bool increase) {
 }
 
 void Ptx::barrierSync(Value id, int64_t threads) {
-  assembly({}, "bar.sync $0, " + std::to_string(threads) + ";", "r", id);
+  assembly("barrierSync" + std::to_string(threads), {}, "bar.sync $0, " + std::to_string(threads) + ";", "r", id);
 }
 
 void Ptx::barrierArrive(Value id, int64_t threads) {
-  assembly({}, "bar.arrive $0, " + std::to_string(threads) + ";", "r", id);
+  assembly("barrierArrive" + std::to_string(threads), {}, "bar.arrive $0, " + std::to_string(threads) + ";", "r", id);
 }
 
 void Ptx::blockSync() { NVVM::Barrier0Op::create(b, loc); }
@@ -126,7 +134,7 @@ Value Ptx::loadIf(Type type, Value address, Value condition) {
   const char *letter = bits <= 16 ? "hlb" : bits == 32 ? "rlb" : "llb";
   std::string zero = "mov.b" + std::to_string(held.getIntOrFloatBitWidth()) + " $0, 0;\n";
   std::string load = "@$2 ld.global." + std::string(bits == 8 ? "u8" : "b" + std::to_string(bits)) + " $0, [$1];";
-  Value word = assembly(held, zero + load, letter, {address, condition});
+  Value word = assembly("loadIf", held, zero + load, letter, {address, condition});
   if (bits < 16)
     word = arith::TruncIOp::create(b, loc, b.getIntegerType(bits), word);
   return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, type, word).getResult() : word;
@@ -137,25 +145,25 @@ Value Ptx::loadIf(Type type, Value address, Value condition) {
 //===----------------------------------------------------------------------===//
 
 void Ptx::initBarrier(Value address, int64_t arrivals) {
-  assembly({}, "mbarrier.init.shared::cta.b64 [$0], $1;", "rr", {address, i32(arrivals)});
+  assembly("initBarrier", {}, "mbarrier.init.shared::cta.b64 [$0], $1;", "rr", {address, i32(arrivals)});
 }
 
-void Ptx::fenceBarrierInit() { assembly({}, "fence.mbarrier_init.release.cluster;", "", {}); }
+void Ptx::fenceBarrierInit() { assembly("fenceBarrierInit", {}, "fence.mbarrier_init.release.cluster;", "", {}); }
 
 void Ptx::expectBytes(Value barrier, int64_t bytes) {
-  assembly({}, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "rr", {barrier, i32(bytes)});
+  assembly("expectBytes", {}, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "rr", {barrier, i32(bytes)});
 }
 
-void Ptx::arrive(Value barrier) { assembly({}, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", barrier); }
+void Ptx::arrive(Value barrier) { assembly("arrive", {}, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r", barrier); }
 
 void Ptx::arriveIf(Value barrier, Value condition) {
   Value word = arith::ExtUIOp::create(b, loc, b.getI32Type(), condition);
-  assembly({}, "{\n.reg .pred p;\nsetp.ne.b32 p, $1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}", "rr",
-           {barrier, word});
+  assembly("arriveIf", {}, "{\n.reg .pred p;\nsetp.ne.b32 p, $1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+           "rr", {barrier, word});
 }
 
 void Ptx::waitBarrier(Value barrier, Value parity) {
-  assembly({},
+  assembly("waitBarrier", {},
            "{\n.reg .pred p;\nattnc_wait_${:uid}:\n"
            "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
            "@p bra attnc_done_${:uid};\nbra attnc_wait_${:uid};\nattnc_done_${:uid}:\n}",
@@ -166,21 +174,25 @@ void Ptx::waitBarrier(Value barrier, Value parity) {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-void Ptx::storeShared(Value address, Value word) { assembly({}, "st.shared.b32 [$0], $1;", "rr", {address, word}); }
+void Ptx::storeShared(Value address, Value word) {
+  assembly("storeShared", {}, "st.shared.b32 [$0], $1;", "rr", {address, word});
+}
 
-Value Ptx::loadShared(Value address) { return assembly(b.getI32Type(), "ld.shared.b32 $0, [$1];", "rr", address); }
+Value Ptx::loadShared(Value address) {
+  return assembly("loadShared", b.getI32Type(), "ld.shared.b32 $0, [$1];", "rr", address);
+}
 
 void Ptx::storeMatrices(Value address, ValueRange words) {
   SmallVector<Value> operands{address};
   operands.append(words.begin(), words.end());
   bool four = words.size() == 4;
-  assembly({},
+  assembly(four ? "storeMatrices4" : "storeMatrices2", {},
            four ? "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};"
                 : "stmatrix.sync.aligned.m8n8.x2.shared.b16 [$0], {$1, $2};",
            four ? "rrrrr" : "rrr", operands);
 }
 
-void Ptx::fenceAsync() { assembly({}, "fence.proxy.async.shared::cta;", "", {}); }
+void Ptx::fenceAsync() { assembly("fenceAsync", {}, "fence.proxy.async.shared::cta;", "", {}); }
 
 //===----------------------------------------------------------------------===//
 // Tensor copies
@@ -198,7 +210,7 @@ void Ptx::loadTensor(Value shared, Value map, Value barrier, ValueRange coordina
   SmallVector<Value> operands{shared, map, barrier};
   operands.append(coordinates.begin(), coordinates.end());
   std::string rank = std::to_string(coordinates.size());
-  assembly({},
+  assembly("loadTensor" + rank + "d", {},
            "cp.async.bulk.tensor." + rank + "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, " +
                coordinateList(3, coordinates.size()) + "], [$2];",
            "rlr" + std::string(coordinates.size(), 'r'), operands);
@@ -208,25 +220,26 @@ void Ptx::storeTensor(Value shared, Value map, ValueRange coordinates) {
   SmallVector<Value> operands{shared, map};
   operands.append(coordinates.begin(), coordinates.end());
   std::string rank = std::to_string(coordinates.size());
-  assembly({},
+  assembly("storeTensor" + rank + "d", {},
            "cp.async.bulk.tensor." + rank + "d.global.shared::cta.bulk_group [$1, " +
                coordinateList(2, coordinates.size()) + "], [$0];",
            "rl" + std::string(coordinates.size(), 'r'), operands);
 }
 
-void Ptx::commitStores() { assembly({}, "cp.async.bulk.commit_group;", "", {}); }
+void Ptx::commitStores() { assembly("commitStores", {}, "cp.async.bulk.commit_group;", "", {}); }
 
 void Ptx::waitStores(bool readOnly) {
-  assembly({}, readOnly ? "cp.async.bulk.wait_group.read 0;" : "cp.async.bulk.wait_group 0;", "", {});
+  assembly(readOnly ? "waitStoresRead" : "waitStores", {},
+           readOnly ? "cp.async.bulk.wait_group.read 0;" : "cp.async.bulk.wait_group 0;", "", {});
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
-void Ptx::fenceProducts() { assembly({}, "wgmma.fence.sync.aligned;", "", {}); }
+void Ptx::fenceProducts() { assembly("fenceProducts", {}, "wgmma.fence.sync.aligned;", "", {}); }
 
-void Ptx::commitProducts() { assembly({}, "wgmma.commit_group.sync.aligned;", "", {}); }
+void Ptx::commitProducts() { assembly("commitProducts", {}, "wgmma.commit_group.sync.aligned;", "", {}); }
 
 /// The results of an instruction with several f32 results.
 static SmallVector<Value> unpack(OpBuilder &b, Location loc, LLVM::InlineAsmOp op, size_t count) {
@@ -251,6 +264,7 @@ SmallVector<Value> Ptx::waitProducts(int64_t pending, ValueRange written) {
       b, loc, TypeRange(floats(b, written.size())), written,
       "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", constraints + "~{memory}",
       /*has_side_effects=*/true, false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  named(op, "waitProducts" + std::to_string(pending));
   return unpack(b, loc, op, written.size());
 }
 
@@ -325,17 +339,19 @@ SmallVector<Value> Ptx::product(int64_t n, Type element, ArrayRef<ProductStep> s
   auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(floats(b, count)), operands.values, text + "}",
                                       operands.constraints + "~{memory}", /*has_side_effects=*/true, false,
                                       LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  named(op, "wgmmaM64N" + std::to_string(n) + (element.isBF16() ? "Bf16" : "F16"));
   return unpack(b, loc, op, count);
 }
 
 void Ptx::pin(Value argument) {
-  assembly({},
+  assembly("pin", {},
            "{\n.reg .pred p;\nsetp.ne.b32 p, $0, -1${:uid};\n@p bra attnc_pinned_${:uid};\n"
            "attnc_never_${:uid}:\nnanosleep.u32 64;\nbra attnc_never_${:uid};\nattnc_pinned_${:uid}:\n}",
            "r", argument);
 }
 
 Value Ptx::pack(Type element, Value low, Value high) {
-  return assembly(b.getI32Type(), element.isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;" : "cvt.rn.f16x2.f32 $0, $1, $2;",
-                  "rff", {high, low}, /*sideEffects=*/false);
+  return assembly(element.isBF16() ? "packBf16" : "packF16", b.getI32Type(),
+                  element.isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;" : "cvt.rn.f16x2.f32 $0, $1, $2;", "rff",
+                  {high, low}, /*sideEffects=*/false);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Ptx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -18,18 +19,20 @@ static std::string addressText(size_t operand, int64_t offset) {
 //===----------------------------------------------------------------------===//
 
 void Ptx::copyPiece(Value shared, int64_t offset, Value global, Value bytes) {
-  assembly({}, "cp.async.cg.shared.global " + addressText(0, offset) + ", [$1], 16, $2;", "rlr",
+  assembly("copyPiece", {}, "cp.async.cg.shared.global " + addressText(0, offset) + ", [$1], 16, $2;", "rlr",
            {shared, global, bytes});
 }
 
-void Ptx::commitPieces() { assembly({}, "cp.async.commit_group;", "", {}); }
+void Ptx::commitPieces() { assembly("commitPieces", {}, "cp.async.commit_group;", "", {}); }
 
-void Ptx::waitPieces(int64_t pending) { assembly({}, "cp.async.wait_group " + std::to_string(pending) + ";", "", {}); }
+void Ptx::waitPieces(int64_t pending) {
+  assembly("waitPieces" + std::to_string(pending), {}, "cp.async.wait_group " + std::to_string(pending) + ";", "", {});
+}
 
 void Ptx::storePiece(Value shared, ValueRange words) {
   SmallVector<Value> operands{shared};
   operands.append(words.begin(), words.end());
-  assembly({}, "st.shared.v4.b32 [$0], {$1, $2, $3, $4};", "rrrrr", operands);
+  assembly("storePiece", {}, "st.shared.v4.b32 [$0], {$1, $2, $3, $4};", "rrrrr", operands);
 }
 
 //===----------------------------------------------------------------------===//
@@ -55,11 +58,14 @@ SmallVector<Value> Ptx::loadMatrices(Value address, int64_t offset, int64_t coun
   auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(result), address, text, constraints + "r,~{memory}",
                                       /*has_side_effects=*/true, /*is_align_stack=*/false,
                                       LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  op->setAttr(instructionAttrName,
+              b.getStringAttr(std::string("loadMatrices") + (four ? "4" : "2") + (transposed ? "Transposed" : "")));
   return elementsOf(*this, op.getResult(0), count);
 }
 
 Value Ptx::loadSharedFloat(Value address, int64_t offset) {
-  return assembly(b.getF32Type(), "ld.shared.f32 $0, " + addressText(1, offset) + ";", "fr", address);
+  return assembly("loadSharedFloat", b.getF32Type(), "ld.shared.f32 $0, " + addressText(1, offset) + ";", "fr",
+                  address);
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,5 +88,5 @@ SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange ri
 }
 
 Value Ptx::addInPlace(Value a, Value b) {
-  return assembly(this->b.getF32Type(), "add.rn.f32 $0, $1, $2;", "fff", {a, b});
+  return assembly("addInPlace", this->b.getF32Type(), "add.rn.f32 $0, $1, $2;", "fff", {a, b});
 }

@@ -158,7 +158,7 @@ Value RoleEmitter::fetchNumber() {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   auto fetch = [&] {
-    return ptx.assembly(b.getI32Type(), "atom.global.inc.u32 $0, [$1], $2;", "rlr",
+    return ptx.assembly("incrementCounter", b.getI32Type(), "atom.global.inc.u32 $0, [$1], $2;", "rlr",
                         {context.abi.getCounter(), ptx.sub(context.abi.getTileCount(), ptx.i32(1))});
   };
   if (!context.wholeWarp)

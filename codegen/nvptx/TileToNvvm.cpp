@@ -107,7 +107,7 @@ LogicalResult KernelEmitter::emit() {
 /// the plain way it goes on at once.
 void KernelEmitter::awaitBlockMask() {
   if (abi.startsEarly())
-    ptx.assembly({}, "griddepcontrol.wait;", "", {});
+    ptx.assembly("awaitKernelBefore", {}, "griddepcontrol.wait;", "", {});
 }
 
 /// All warpgroups do the same, on the tile that has the block's number.

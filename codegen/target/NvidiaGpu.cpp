@@ -44,7 +44,14 @@ attn::GpuTargetAttr target::getNvidiaGpu(MLIRContext *context, StringRef arch) {
   if (gpu == std::end(gpus))
     return {};
   return attn::GpuTargetAttr::get(context, gpu->arch, gpu->ptx, gpu->multiprocessors, gpu->sharedKiB << 10, registers,
-                                  gpu->l2MiB << 20, gpu->warpgroupMma, gpu->tensorCopies, gpu->earlyStart);
+                                  gpu->l2MiB << 20, gpu->warpgroupMma, gpu->tensorCopies, gpu->earlyStart,
+                                  /*cuda=*/false);
+}
+
+attn::GpuTargetAttr target::throughCuda(attn::GpuTargetAttr gpu) {
+  return attn::GpuTargetAttr::get(gpu.getContext(), gpu.getArch(), gpu.getPtx(), gpu.getMultiprocessors(),
+                                  gpu.getSharedBytes(), gpu.getRegisters(), gpu.getL2Bytes(), gpu.getWarpgroupMma(),
+                                  gpu.getTensorCopies(), gpu.getEarlyStart(), /*cuda=*/true);
 }
 
 StringRef target::findNvidiaGpu(int major, int minor) {

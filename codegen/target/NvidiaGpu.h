@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral defaultNvidiaGpu = "sm_90a";
 /// it is not known. The runtime may replace the number of multiprocessors and the caches by those of its device.
 attn::GpuTargetAttr getNvidiaGpu(mlir::MLIRContext *context, llvm::StringRef arch);
 
+/// The same machine, with CUDA C++ in the place of LLVM on the way to its code.
+attn::GpuTargetAttr throughCuda(attn::GpuTargetAttr gpu);
+
 /// The architecture that serves a device of this compute capability best: "sm_90a" for 9.0. Empty where none does.
 llvm::StringRef findNvidiaGpu(int major, int minor);
 

@@ -248,6 +248,7 @@ def Attn_GpuTargetAttr : AttrDef<Attn_Dialect, "GpuTarget"> {
       thread.
     - `early_start`: a kernel can start before the one that it depends on has ended, and wait for it (PTX ISA 9.7.13.13,
       `griddepcontrol`).
+    - `cuda`: kernels become CUDA C++, which NVRTC compiles; else LLVM IR, and PTX by LLVM's NVPTX back end.
 
     Example: `#attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
     l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>`
@@ -255,7 +256,8 @@ def Attn_GpuTargetAttr : AttrDef<Attn_Dialect, "GpuTarget"> {
   let parameters = (ins StringRefParameter<"name of the architecture">:$arch, "int64_t":$ptx,
                         "int64_t":$multiprocessors, "int64_t":$shared_bytes, "int64_t":$registers, "int64_t":$l2_bytes,
                         "bool":$warpgroup_mma, "bool":$tensor_copies,
-                        DefaultValuedParameter<"bool", "false">:$early_start);
+                        DefaultValuedParameter<"bool", "false">:$early_start,
+                        DefaultValuedParameter<"bool", "false">:$cuda);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -13,8 +13,10 @@ using runtime::Result;
 /// The most kernels that stay loaded when nobody else has them.
 static constexpr size_t mostLoaded = 1024;
 
-/// Whether `target` is a kind of GPU: "nvptx", "nvptx:sm_90a".
-static bool isGpu(const std::string &target) { return target.compare(0, 5, "nvptx") == 0; }
+/// Whether `target` is a kind of GPU: "nvptx", "nvptx:sm_90a", "nvrtc".
+static bool isGpu(const std::string &target) {
+  return target.compare(0, 5, "nvptx") == 0 || target.compare(0, 5, "nvrtc") == 0;
+}
 
 static std::string makeKey(const cache::Digest &digest, const Wish &wish) {
   std::string key(digest.begin(), digest.end());

@@ -152,7 +152,8 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
   bool portable = false;
   if (request.gpu) {
     Result<jit::GpuCode> code =
-        jit::chooseGpuCode(&session.context(), request.gpu->facts(), getArchitecture(request.target));
+        jit::chooseGpuCode(&session.context(), request.gpu->facts(), getArchitecture(request.target),
+                           StringRef(request.target).starts_with("nvrtc"));
     if (!code)
       return {{}, Fault(code.takeError())};
     target = code->target;

@@ -5,6 +5,7 @@
 #include "runtime/jit/CompileTarget.h"
 #include "codegen/cpu/CpuBackend.h"
 #include "codegen/nvptx/NvptxBackend.h"
+#include "codegen/nvrtc/NvrtcBackend.h"
 #include "llvm/ADT/StringExtras.h"
 #include <mutex>
 
@@ -18,6 +19,7 @@ ArrayRef<const target::Backend *> jit::getBackends() {
   std::call_once(once, [] {
     target::registerBackend(cpu::getBackend());
     target::registerBackend(nvptx::getBackend());
+    target::registerBackend(nvrtc::getBackend());
   });
   return target::getBackends();
 }

@@ -39,7 +39,7 @@ static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceF
   return attn::GpuTargetAttr::get(context, known.getArch(), known.getPtx(), gpu.multiprocessors,
                                   std::min(known.getSharedBytes(), gpu.sharedBytes), known.getRegisters(),
                                   gpu.l2Bytes > 0 ? gpu.l2Bytes : known.getL2Bytes(), known.getWarpgroupMma(),
-                                  known.getTensorCopies(), known.getEarlyStart());
+                                  known.getTensorCopies(), known.getEarlyStart(), /*cuda=*/false);
 }
 
 /// Whether machine code for `architecture` loads on `gpu`: that of another major version does not, and the driver has
@@ -51,9 +51,12 @@ static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architectur
   return !architecture.getAsInteger(10, version) && version / 10 == gpu.major;
 }
 
-Result<GpuCode> jit::chooseGpuCode(mlir::MLIRContext *context, const DeviceFacts &gpu, llvm::StringRef architecture) {
+Result<GpuCode> jit::chooseGpuCode(mlir::MLIRContext *context, const DeviceFacts &gpu, llvm::StringRef architecture,
+                                   bool cuda) {
   attn::GpuTargetAttr target = describeGpu(context, gpu, chooseArchitecture(gpu, architecture));
   if (!target)
     return runtime::Error{explainGpu(gpu, architecture)};
+  if (cuda)
+    target = target::throughCuda(target);
   return GpuCode{target, !loadsMachineCode(gpu, target.getArch())};
 }

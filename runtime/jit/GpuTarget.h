@@ -19,9 +19,9 @@ struct GpuCode {
   bool portable; ///< as PTX: machine code of the architecture does not load there
 };
 
-/// What to compile for `gpu`, in code of `architecture`, or in the best where that is empty.
+/// What to compile for `gpu`, in code of `architecture`, or in the best where that is empty; `cuda`: through CUDA C++.
 runtime::Result<GpuCode> chooseGpuCode(mlir::MLIRContext *context, const cuda::DeviceFacts &gpu,
-                                       llvm::StringRef architecture);
+                                       llvm::StringRef architecture, bool cuda = false);
 
 } // namespace attnc::jit
 

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Target.h"
+#include "codegen/nvrtc/Nvrtc.h"
 #include "codegen/target/NvidiaGpu.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/GpuKernel.h"
@@ -32,9 +33,16 @@ static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn:
   return std::unique_ptr<Executable>(std::move(*loaded));
 }
 
-static std::string explainNvptx(llvm::StringRef architecture) {
+static std::string explainGpuCode(llvm::StringRef architecture) {
   Result<DeviceFacts> gpu = cuda::Device::describeFirst();
   return gpu ? explainGpu(*gpu, architecture) : gpu.message();
+}
+
+/// NVRTC is asked for first: without it no GPU helps.
+static std::string explainNvrtc(llvm::StringRef architecture) {
+  if (nvrtc::describeNvrtc().empty())
+    return nvrtc::explainMissing();
+  return explainGpuCode(architecture);
 }
 
 /// The first GPU. Its context lives as long as the process: kernels come and go, and to make one takes up to a second.
@@ -50,12 +58,14 @@ static Result<cuda::DeviceRef> openGpu() {
   return device;
 }
 
-static Result<std::unique_ptr<Executable>> loadNvptx(Session &session, const attn::KernelFunction &kernel,
-                                                     llvm::StringRef architecture, ImageSource source) {
+/// Compiles for the first GPU, by LLVM or through CUDA C++, and loads.
+template <bool cuda>
+static Result<std::unique_ptr<Executable>> loadGpu(Session &session, const attn::KernelFunction &kernel,
+                                                   llvm::StringRef architecture, ImageSource source) {
   Result<cuda::DeviceRef> device = openGpu();
   if (!device)
     return device.takeError();
-  Result<GpuCode> code = chooseGpuCode(&session.context(), (*device)->facts(), architecture);
+  Result<GpuCode> code = chooseGpuCode(&session.context(), (*device)->facts(), architecture, cuda);
   if (!code)
     return code.takeError();
   Result<KernelImage> image = source(session, kernel, code->target, code->portable);
@@ -87,9 +97,13 @@ static Result<std::unique_ptr<Executable>> loadSim(Session &session, const attn:
 llvm::ArrayRef<Target> jit::getTargets() {
   static constexpr Target targets[] = {
       {"cpu", "", "this CPU: SIMD code for its registers, tiles on all cores", alwaysAvailable, loadCpu},
-      {"nvptx", "", "NVIDIA GPUs through LLVM: the best code for the GPU at hand", explainNvptx, loadNvptx},
-      {"nvptx:sm_90a", "sm_90a", "for Hopper: products of warpgroups, copies of boxes", explainNvptx, loadNvptx},
-      {"nvptx:sm_80", "sm_80", "for all from Ampere on: products of warps", explainNvptx, loadNvptx},
+      {"nvptx", "", "NVIDIA GPUs through LLVM: the best code for the GPU at hand", explainGpuCode, loadGpu<false>},
+      {"nvptx:sm_90a", "sm_90a", "for Hopper: products of warpgroups, copies of boxes", explainGpuCode, loadGpu<false>},
+      {"nvptx:sm_80", "sm_80", "for all from Ampere on: products of warps", explainGpuCode, loadGpu<false>},
+      {"nvrtc", "", "NVIDIA GPUs through CUDA C++, compiled by NVRTC: the best code for the GPU at hand", explainNvrtc,
+       loadGpu<true>},
+      {"nvrtc:sm_90a", "sm_90a", "the same for Hopper", explainNvrtc, loadGpu<true>},
+      {"nvrtc:sm_80", "sm_80", "the same for all from Ampere on", explainNvrtc, loadGpu<true>},
       {"reference", "", "the definition in fp64: slow, exact, what all else is judged against", alwaysAvailable,
        loadReference},
       {"sim:sm_90a", "sm_90a", "the steps of the kernel for Hopper under adverse timing: very slow, finds races",

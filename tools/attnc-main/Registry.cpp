@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/CpuCodegen.h"
 #include "codegen/nvptx/NvptxCodegen.h"
+#include "codegen/nvrtc/NvrtcBackend.h"
 #include "codegen/sim/Passes.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/tile/TileDialect.h"
@@ -39,6 +40,7 @@ void attnc::tools::registerAllPasses() {
   registerPipelines();
   cpu::registerCpuPasses();
   nvptx::registerNvptxPasses();
+  nvrtc::registerNvrtcPasses();
   sim::registerAttncSimPasses();
   registerTransformsPasses();
   arith::registerArithIntRangeOptsPass();

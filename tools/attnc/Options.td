@@ -45,7 +45,7 @@ defm dim : Value<"dim", "NAME.N=K", "Size of dimension N of tensor NAME: 1 where
 defm seed : Value<"seed", "N", "Seed of the random inputs (default 0)", shapeCommands>;
 
 // attnc compile
-defm emit : Value<"emit", "STAGE", "attn, tile, nvvm, llvm, asm, ptx, cubin, sass or image (default)", [CompileCommand]>;
+defm emit : Value<"emit", "STAGE", "attn, tile, nvvm, llvm, asm, cuda, ptx, cubin, sass or image (default)", [CompileCommand]>;
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, HelpText<"Output file; '-' or none is standard output">,
              Visibility<[CompileCommand]>;
 

@@ -1,0 +1,233 @@
+//===- CudaValues.cpp - Values and their names ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvrtc/CudaWriter.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvrtc;
+
+/// Values of one type side by side that become an array, from this many on.
+static constexpr size_t leastArray = 4;
+/// An expression that is longer gets a name.
+static constexpr size_t longestInline = 44;
+/// How many operations after its own an expression may be printed: further on it gets a name, so that the order of the
+/// IR, which the emitters have chosen, is that of the text.
+static constexpr int farthestInline = 6;
+
+Expr CudaWriter::use(Value value) {
+  if (auto it = exprs.find(value); it != exprs.end())
+    return it->second;
+  // Constants have no place.
+  Attribute number = findNumber(value);
+  assert(number && "a value is used before it is printed");
+  return writeConstant(number, value.getType());
+}
+
+std::string CudaWriter::call(const Twine &function, ValueRange arguments) {
+  std::string list;
+  for (Value argument : arguments)
+    list += (list.empty() ? "" : ", ") + use(argument).text;
+  return (function + "(" + list + ")").str();
+}
+
+/// The name that the IR has for `value` in its location, or an empty one.
+static StringRef findName(Location loc) {
+  if (auto named = dyn_cast<NameLoc>(loc))
+    return named.getName();
+  return "";
+}
+
+std::string CudaWriter::nameFor(Value value, StringRef otherwise) {
+  StringRef given = findName(value.getLoc());
+  std::string name;
+  for (char letter : given.empty() ? otherwise : given)
+    name += llvm::isAlnum(letter) || letter == '_' ? letter : '_';
+  int64_t before = names[name]++;
+  // Names without a meaning are numbered from the first on.
+  return !given.empty() && !before ? name : name + std::to_string(before + (given.empty() ? 0 : 1));
+}
+
+/// What values of a type are called that have no name of their own.
+static StringRef letterOf(Type type) {
+  if (isa<LLVM::LLVMPointerType>(type))
+    return "p";
+  if (type.isInteger(1))
+    return "is";
+  return isa<FloatType>(type) ? "x" : "n";
+}
+
+/// The type of `value` and a name for it: "u32 n4".
+std::string CudaWriter::declare(Value value) {
+  std::string name = nameFor(value, letterOf(value.getType()));
+  exprs[value] = {name};
+  if (isa<LLVM::LLVMPointerType>(value.getType()))
+    return pointee(value) + " *" + name;
+  return getTypeName(value.getType()) + " " + name;
+}
+
+/// What `pointer` points to: what it is made from says, or else who uses it.
+std::string CudaWriter::pointee(Value pointer) {
+  std::string &known = pointees[pointer];
+  if (!known.empty())
+    return known;
+  std::string found;
+  for (Operation *user : pointer.getUsers()) {
+    auto element = dyn_cast<LLVM::GEPOp>(user);
+    auto load = dyn_cast<LLVM::LoadOp>(user);
+    Type type = element ? element.getElemType() : load ? load.getType() : Type();
+    if (type)
+      found = getTypeName(type);
+    if (!found.empty())
+      break;
+  }
+  return pointees[pointer] = found.empty() ? "u8" : found;
+}
+
+/// `value` as a pointer to `type`.
+std::string CudaWriter::pointer(Value value, const std::string &type) {
+  if (pointee(value) == type)
+    return use(value).text;
+  return "((" + type + " *)" + use(value, Binding::Unary) + ")";
+}
+
+/// Whether the expression of `op` is printed where it is used, and not here.
+bool CudaWriter::isInline(Operation &op, const Expr &expr) {
+  Value result = op.getResult(0);
+  // A name or a constant.
+  if (expr.binding == Binding::Primary && llvm::all_of(expr.text, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
+    return true;
+  if (!result.hasOneUse() || !isMemoryEffectFree(&op) || expr.text.size() > longestInline)
+    return false;
+  Operation *user = *result.user_begin();
+  if (user->getBlock() != op.getBlock() || user->hasTrait<OpTrait::IsTerminator>() || findName(result.getLoc()).size())
+    return false;
+  Operation *next = &op;
+  for (int distance = 0; distance < farthestInline && next; ++distance, next = next->getNextNode())
+    if (next == user)
+      return true;
+  return false;
+}
+
+void CudaWriter::define(Operation &op, const Expr &expr) {
+  Value result = op.getResult(0);
+  if (result.use_empty() && isMemoryEffectFree(&op))
+    return;
+  if (isInline(op, expr)) {
+    exprs[result] = expr;
+    return;
+  }
+  bool isPointer = isa<LLVM::LLVMPointerType>(result.getType());
+  line((isPointer ? "" : "const ") + declare(result) + " = " + expr.text + ";");
+}
+
+//===----------------------------------------------------------------------===//
+// Variables that control flow carries
+//===----------------------------------------------------------------------===//
+
+/// The values at the front of `values` that become one array, or one.
+static size_t countAlike(ValueRange values) {
+  size_t count = 1;
+  while (count < values.size() && values[count].getType() == values.front().getType())
+    ++count;
+  bool isPointer = isa<LLVM::LLVMPointerType>(values.front().getType());
+  return count >= leastArray && !isPointer ? count : 1;
+}
+
+/// Declares variables for `values`, and lets the values of the same number in `aliases` stand for the same variables.
+void CudaWriter::declareCarried(ValueRange values, ArrayRef<ValueRange> aliases) {
+  for (size_t first = 0; first < values.size();) {
+    size_t count = countAlike(values.drop_front(first));
+    Value value = values[first];
+    if (count == 1) {
+      line(declare(value) + ";");
+      for (ValueRange alias : aliases) {
+        exprs[alias[first]] = exprs[value];
+        pointees[alias[first]] = pointees[value];
+      }
+      ++first;
+      continue;
+    }
+    std::string name = nameFor(value, value.getType().isF32() ? "tile" : "words");
+    line("Array<" + getTypeName(value.getType()) + ", " + Twine(count) + "> " + name + ";");
+    arrays[name] = static_cast<int64_t>(count);
+    for (size_t n = 0; n < count; ++n, ++first) {
+      auto index = static_cast<int64_t>(n);
+      auto enter = [&](Value element) {
+        exprs[element] = {name + "[" + std::to_string(n) + "]"};
+        elements[element] = {name, index};
+      };
+      enter(values[first]);
+      for (ValueRange alias : aliases)
+        enter(alias[first]);
+    }
+  }
+}
+
+/// Whether `values` are all elements of one array, in order.
+bool CudaWriter::isWholeArray(ValueRange values, std::string &array) {
+  for (auto [number, value] : llvm::enumerate(values)) {
+    auto it = elements.find(value);
+    if (it == elements.end() || it->second.second != static_cast<int64_t>(number) ||
+        (number && it->second.first != array))
+      return false;
+    array = it->second.first;
+  }
+  return !values.empty() && arrays.lookup(array) == static_cast<int64_t>(values.size());
+}
+
+/// The variable that an expression reads: "tile3" of "tile3[2]".
+static StringRef variableOf(StringRef expr) {
+  return expr.take_until([](char c) { return c == '['; });
+}
+
+/// Assigns `sources` to the variables of `targets`, all at once.
+void CudaWriter::assign(ValueRange targets, ValueRange sources) {
+  llvm::StringSet<> written;
+  for (auto [target, source] : llvm::zip_equal(targets, sources))
+    if (use(target).text != use(source).text)
+      written.insert(variableOf(exprs[target].text));
+  SmallVector<std::string> statements;
+  // What an assignment before it would overwrite is read first.
+  auto read = [&](const std::string &source) {
+    if (!written.contains(variableOf(source)))
+      return source;
+    std::string name = "before" + std::to_string(names["before"]++);
+    line("const auto " + name + " = " + source + ";");
+    return name;
+  };
+  for (size_t first = 0; first < targets.size();) {
+    std::string array;
+    size_t count = countAlike(targets.drop_front(first));
+    if (auto it = elements.find(targets[first]); count == 1 || it == elements.end()) {
+      bool isPointer = isa<LLVM::LLVMPointerType>(targets[first].getType());
+      std::string source = isPointer ? pointer(sources[first], pointee(targets[first])) : use(sources[first]).text;
+      if (source != exprs[targets[first]].text)
+        statements.push_back(exprs[targets[first]].text + " = " + read(source) + ";");
+      ++first;
+      continue;
+    } else {
+      std::string target = it->second.first;
+      ValueRange part = sources.slice(first, count);
+      std::string splat = use(part.front()).text;
+      if (isWholeArray(part, array)) {
+        if (array != target)
+          statements.push_back(target + " = " + read(array) + ";");
+      } else if (llvm::all_of(part, [&](Value value) { return use(value).text == splat; })) {
+        statements.push_back(target + ".fill(" + read(splat) + ");");
+      } else {
+        for (size_t n = 0; n < count; ++n)
+          if (std::string source = use(part[n]).text; source != exprs[targets[first + n]].text)
+            statements.push_back(exprs[targets[first + n]].text + " = " + read(source) + ";");
+      }
+      first += count;
+    }
+  }
+  for (const std::string &statement : statements)
+    line(statement);
+}

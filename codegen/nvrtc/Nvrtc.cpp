@@ -1,0 +1,142 @@
+//===- Nvrtc.cpp - CUDA C++ to machine code ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvrtc/Nvrtc.h"
+#include "codegen/nvptx/CudaTools.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FileSystem.h"
+#include <dlfcn.h>
+
+using namespace attnc;
+using namespace attnc::nvrtc;
+using llvm::StringRef;
+using runtime::Result;
+
+namespace {
+
+/// The part of the library's interface that is used (nvrtc.h of CUDA 12 and 13). Results are 0 for success.
+struct Library {
+  using Program = struct OpaqueProgram *;
+
+  int (*version)(int *major, int *minor) = nullptr;
+  const char *(*errorText)(int result) = nullptr;
+  int (*create)(Program *program, const char *source, const char *name, int numHeaders, const char *const *headers,
+                const char *const *headerNames) = nullptr;
+  int (*destroy)(Program *program) = nullptr;
+  int (*compile)(Program program, int numOptions, const char *const *options) = nullptr;
+  int (*logSize)(Program program, size_t *size) = nullptr;
+  int (*log)(Program program, char *text) = nullptr;
+  int (*ptxSize)(Program program, size_t *size) = nullptr;
+  int (*ptx)(Program program, char *text) = nullptr;
+  int (*cubinSize)(Program program, size_t *size) = nullptr;
+  int (*cubin)(Program program, char *bytes) = nullptr;
+};
+
+} // namespace
+
+/// The library's functions, or null. It stays loaded: opening it takes long the first time.
+static const Library *findLibrary() {
+  static const Library *found = []() -> const Library * {
+    static Library functions;
+    for (StringRef major : {"13", "12"})
+      for (const std::string &path : nvptx::findCudaLibrary(("libnvrtc.so." + major).str())) {
+        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+          continue;
+        auto get = [&](const char *name, auto &function) {
+          void *address = dlsym(library, name);
+          function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
+          return address != nullptr;
+        };
+        if (get("nvrtcVersion", functions.version) && get("nvrtcGetErrorString", functions.errorText) &&
+            get("nvrtcCreateProgram", functions.create) && get("nvrtcDestroyProgram", functions.destroy) &&
+            get("nvrtcCompileProgram", functions.compile) && get("nvrtcGetProgramLogSize", functions.logSize) &&
+            get("nvrtcGetProgramLog", functions.log) && get("nvrtcGetPTXSize", functions.ptxSize) &&
+            get("nvrtcGetPTX", functions.ptx) && get("nvrtcGetCUBINSize", functions.cubinSize) &&
+            get("nvrtcGetCUBIN", functions.cubin))
+          return &functions;
+        dlclose(library);
+      }
+    return nullptr;
+  }();
+  return found;
+}
+
+/// The errors of a log of the compiler, at most `most` of them, as lines; all of it where there are none.
+static std::string summarizeErrors(StringRef log) {
+  constexpr size_t most = 8;
+  llvm::SmallVector<StringRef> lines;
+  log.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::string errors;
+  size_t count = 0;
+  for (StringRef line : lines)
+    if (line.contains("error") && count++ < most)
+      errors += "\n  " + line.trim().str();
+  return errors.empty() ? log.trim().str() : errors;
+}
+
+Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch, bool portable) {
+  const Library *library = findLibrary();
+  if (!library)
+    return runtime::Error{explainMissing()};
+  Library::Program program = nullptr;
+  std::string header = getDeviceHeader().str();
+  const char *headers[] = {header.c_str()}, *names[] = {"attnc_device.cuh"};
+  if (int result = library->create(&program, source.text.c_str(), source.name.c_str(), 1, headers, names))
+    return runtime::Error{std::string("NVRTC: ") + library->errorText(result)};
+  llvm::scope_exit destroy([&] { library->destroy(&program); });
+
+  std::string number = arch.substr(arch.find('_') + 1).str();
+  std::string archOption = std::string("--gpu-architecture=") + (portable ? "compute_" : "sm_") + number;
+  llvm::SmallVector<const char *> options = {archOption.c_str(), "--std=c++17", "--fmad=false", "--generate-line-info"};
+  if (!portable)
+    options.push_back("--ptxas-options=-v");
+  int result = library->compile(program, static_cast<int>(options.size()), options.data());
+  std::string log;
+  size_t size = 0;
+  if (library->logSize(program, &size) == 0 && size > 0) {
+    log.resize(size);
+    if (library->log(program, log.data()) != 0)
+      log.clear();
+    log = log.substr(0, log.find('\0'));
+  }
+  if (result)
+    return runtime::Error{std::string("NVRTC: ") + (log.empty() ? library->errorText(result) : summarizeErrors(log))};
+
+  CompiledCuda compiled;
+  compiled.report = nvptx::parseAssemblerLog(log);
+  auto getSize = portable ? library->ptxSize : library->cubinSize;
+  auto get = portable ? library->ptx : library->cubin;
+  size = 0;
+  if (getSize(program, &size) != 0)
+    return runtime::Error{"NVRTC does not hand out what it made"};
+  compiled.code.resize(size);
+  if (size == 0 || get(program, reinterpret_cast<char *>(compiled.code.data())) != 0)
+    return runtime::Error{"NVRTC does not hand out what it made"};
+  return compiled;
+}
+
+std::string nvrtc::explainMissing() {
+  return "there is no libnvrtc.so.13 or libnvrtc.so.12 in the loader's path, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda "
+         "and "
+         "the Python packages of NVIDIA; 'pip install nvidia-cuda-nvrtc' gives one";
+}
+
+std::string nvrtc::describeNvrtc() {
+  const Library *library = findLibrary();
+  if (!library)
+    return "";
+  int major = 0, minor = 0;
+  Dl_info info = {};
+  if (library->version(&major, &minor) != 0 || dladdr(reinterpret_cast<void *>(library->create), &info) == 0)
+    return "";
+  std::string file = info.dli_fname;
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(file, status))
+    return file;
+  auto time = status.getLastModificationTime().time_since_epoch();
+  return "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + " " + file + " " +
+         std::to_string(status.getSize()) + " " + std::to_string(time.count());
+}

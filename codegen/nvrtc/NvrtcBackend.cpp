@@ -1,0 +1,146 @@
+//===- NvrtcBackend.cpp - NVIDIA's GPUs by way of CUDA C++ ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/nvrtc/NvrtcBackend.h"
+#include "codegen/nvptx/NvptxCodegen.h"
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvrtc/CudaWriter.h"
+#include "codegen/nvrtc/Nvrtc.h"
+#include "codegen/nvrtc/Passes.h"
+#include "codegen/target/NvidiaGpu.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace attnc::nvrtc {
+#define GEN_PASS_DEF_NVRTCPRINT
+#include "codegen/nvrtc/Passes.h.inc"
+} // namespace attnc::nvrtc
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::nvrtc;
+using runtime::Error;
+using runtime::KernelImage;
+using runtime::Result;
+using runtime::Status;
+using target::LoweredKernel;
+using target::Stage;
+
+void nvrtc::buildNvrtcPipeline(OpPassManager &pm) {
+  pm.addPass(nvptx::createTileToNvvm());
+  pm.addPass(nvptx::createNvptxExpandMath());
+  pm.addPass(createNvrtcFuseProducts());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+FailureOr<std::string> nvrtc::emitCuda(ModuleOp module) {
+  CudaWriter writer;
+  if (failed(writer.write(module)))
+    return failure();
+  return "#include \"attnc_device.cuh\"\n\nusing namespace attnc;\n\n" + writer.take();
+}
+
+namespace {
+struct NvrtcPrint : nvrtc::impl::NvrtcPrintBase<NvrtcPrint> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    FailureOr<std::string> text = emitCuda(getOperation());
+    if (failed(text))
+      return signalPassFailure();
+    llvm::outs() << *text;
+  }
+};
+} // namespace
+
+void nvrtc::registerNvrtcPasses() {
+  registerAttncNvrtcPasses();
+  PassPipelineRegistration<>("attnc-nvrtc", "Tile programs to what CUDA C++ is printed from", buildNvrtcPipeline);
+}
+
+/// Compiles `source`, enters what the assembler says in the image of `kernel`, and warns of what costs time.
+static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSource &source, bool portable) {
+  Result<CompiledCuda> compiled = compileCuda(source, cast<attn::GpuTargetAttr>(kernel.target).getArch(), portable);
+  if (!compiled)
+    return compiled.takeError();
+  nvptx::setAssemblerFacts(kernel.image, compiled->report);
+  for (const nvptx::AssemblerWarning &warning : compiled->report.performanceLosses())
+    kernel.module->emitWarning() << "NVRTC " << warning.code << ": " << warning.text;
+  return std::move(compiled->code);
+}
+
+namespace {
+
+constexpr Stage stages[] = {{"nvvm", false}, {"cuda", false}, {"ptx", false}, {"cubin", true}, {"sass", false}};
+
+class NvrtcBackend : public target::Backend {
+public:
+  std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
+    auto [kind, arch] = name.split(':');
+    if (kind != "nvrtc")
+      return std::nullopt;
+    if (name == kind)
+      arch = target::defaultNvidiaGpu;
+    if (attn::GpuTargetAttr gpu = target::getNvidiaGpu(context, arch))
+      return Result<Attribute>(target::throughCuda(gpu));
+    return Result<Attribute>(Error{"unknown architecture '" + arch.str() + "' in target '" + name.str() +
+                                   "'; there are " + target::getNvidiaGpuNames()});
+  }
+
+  std::string describeNames() const override { return "nvrtc (" + target::defaultNvidiaGpu.str() + ") or nvrtc:ARCH"; }
+
+  bool serves(Attribute target) const override {
+    auto gpu = dyn_cast<attn::GpuTargetAttr>(target);
+    return gpu && gpu.getCuda();
+  }
+
+  std::string getName(Attribute target) const override {
+    return "nvrtc:" + cast<attn::GpuTargetAttr>(target).getArch().str();
+  }
+
+  std::string describeTools(Attribute) const override { return describeNvrtc(); }
+
+  ArrayRef<Stage> getStages() const override { return stages; }
+
+  void buildPipeline(OpPassManager &pm) const override { buildNvrtcPipeline(pm); }
+
+  LogicalResult setFacts(KernelImage &image, ModuleOp module) const override {
+    return nvptx::setLaunchFacts(image, module);
+  }
+
+  Result<std::string> emit(LoweredKernel &kernel, StringRef stage) const override {
+    if (stage == "nvvm")
+      return target::printModule(kernel.module);
+    FailureOr<std::string> text = emitCuda(kernel.module);
+    if (failed(text))
+      return Error();
+    if (stage == "cuda")
+      return std::move(*text);
+    Result<std::vector<uint8_t>> code = compile(kernel, {*text}, /*portable=*/stage == "ptx");
+    if (!code)
+      return code.takeError();
+    if (stage == "sass")
+      return nvptx::disassemble(*code);
+    // PTX ends with a zero.
+    return std::string(code->begin(), code->end() - (stage == "ptx" ? 1 : 0));
+  }
+
+  Status setCode(LoweredKernel &kernel, bool portable) const override {
+    FailureOr<std::string> text = emitCuda(kernel.module);
+    if (failed(text))
+      return Error();
+    Result<std::vector<uint8_t>> code = compile(kernel, {*text}, portable);
+    if (!code)
+      return code.takeError();
+    kernel.image.bytes = std::move(*code);
+    return {};
+  }
+};
+
+} // namespace
+
+const target::Backend &nvrtc::getBackend() {
+  static const NvrtcBackend backend;
+  return backend;
+}
