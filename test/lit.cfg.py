@@ -91,6 +91,12 @@ if capability:
 cuda_bins = [os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")]
 cuda_bins += glob.glob(os.path.join(config.attnc_source_dir, ".venv/lib/python3*/site-packages/nvidia/*/bin"))
 llvm_config.with_environment("PATH", cuda_bins, append_path=True)
+# attnc finds libraries of the toolkit in the environments whose programs are in the PATH.
+llvm_config.with_environment("PATH", os.path.join(config.attnc_source_dir, ".venv/bin"), append_path=True)
+nvrtc_places = [os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), lib) for lib in ("lib64", "lib")]
+nvrtc_places += glob.glob(os.path.join(config.attnc_source_dir, ".venv/lib/python3*/site-packages/nvidia/*/lib"))
+if any(glob.glob(os.path.join(place, "libnvrtc.so.1[23]")) for place in nvrtc_places):
+    config.available_features.add("nvrtc")
 for tool in ("ptxas", "nvdisasm"):
     if lit.util.which(tool, config.environment["PATH"]):
         config.available_features.add(tool)

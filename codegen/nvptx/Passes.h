@@ -21,9 +21,6 @@ inline constexpr llvm::StringLiteral approximateMathAttrName = "attnc.approximat
 /// busy.
 inline constexpr llvm::StringLiteral multiplyAddAttrName = "attnc.multiply_add";
 
-/// What a device function that holds a piece of assembly is called in CUDA C++.
-inline constexpr llvm::StringLiteral instructionAttrName = "attnc.instruction";
-
 } // namespace attnc::nvptx
 
 #endif // ATTNC_CODEGEN_NVPTX_PASSES_H

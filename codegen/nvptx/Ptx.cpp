@@ -3,7 +3,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Ptx.h"
-#include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
@@ -44,7 +43,7 @@ Value Ptx::shift(Value address, Type unit, LLVM::GEPArg by) {
 
 /// Notes what CUDA C++ calls a piece of assembly.
 static void named(LLVM::InlineAsmOp op, const Twine &name) {
-  op->setAttr(instructionAttrName, StringAttr::get(op.getContext(), name));
+  op->setLoc(NameLoc::get(StringAttr::get(op.getContext(), name), op.getLoc()));
 }
 
 Value Ptx::assembly(StringRef name, Type result, StringRef text, StringRef constraints, ValueRange operands,

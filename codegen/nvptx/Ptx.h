@@ -53,7 +53,8 @@ public:
   mlir::Value shift(mlir::Value address, mlir::Type unit, mlir::LLVM::GEPArg by);
 
   /// An instruction without results, or with one of type `result`, as text in which $0, $1, ... are the result and the
-  /// operands. `constraints` has one letter an operand, after one for the result. `name` is what CUDA C++ calls it.
+  /// operands. `constraints` has one letter an operand, after one for the result. `name`, in its location, is
+  /// what CUDA C++ calls it.
   mlir::Value assembly(llvm::StringRef name, mlir::Type result, llvm::StringRef text, llvm::StringRef constraints,
                        mlir::ValueRange operands, bool sideEffects = true);
 

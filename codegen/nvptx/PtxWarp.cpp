@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Ptx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -58,8 +57,8 @@ SmallVector<Value> Ptx::loadMatrices(Value address, int64_t offset, int64_t coun
   auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(result), address, text, constraints + "r,~{memory}",
                                       /*has_side_effects=*/true, /*is_align_stack=*/false,
                                       LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  op->setAttr(instructionAttrName,
-              b.getStringAttr(std::string("loadMatrices") + (four ? "4" : "2") + (transposed ? "Transposed" : "")));
+  std::string name = std::string("loadMatrices") + (four ? "4" : "2") + (transposed ? "Transposed" : "");
+  op->setLoc(NameLoc::get(b.getStringAttr(name), loc));
   return elementsOf(*this, op.getResult(0), count);
 }
 

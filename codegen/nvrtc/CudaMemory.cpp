@@ -215,8 +215,18 @@ OptionalExpr CudaWriter::writeIntrinsic(LLVM::CallIntrinsicOp intrinsic) {
 // Statements
 //===----------------------------------------------------------------------===//
 
+/// Whether nothing reads what is stored at `address`.
+static bool isNeverRead(Value address) {
+  return address.getDefiningOp<LLVM::AllocaOp>() && llvm::all_of(address.getUsers(), [&](Operation *user) {
+           auto store = dyn_cast<LLVM::StoreOp>(user);
+           return store && store.getAddr() == address;
+         });
+}
+
 /// A variable of one number is one of C++; what has an index is an array.
 void CudaWriter::writeAlloca(LLVM::AllocaOp op) {
+  if (isNeverRead(op))
+    return;
   APInt count;
   bool isOne = matchPattern(op.getArraySize(), m_ConstantInt(&count)) && count.isOne();
   std::string type = getTypeName(op.getElemType()), name = nameFor(op, isOne ? "slot" : "local");
@@ -290,6 +300,8 @@ bool CudaWriter::writeEffect(Operation &op) {
         return true;
       })
       .Case([&](LLVM::StoreOp store) {
+        if (isNeverRead(store.getAddr()))
+          return true;
         Type type = store.getValue().getType();
         line(writePlace(store.getAddr(), type, store.getVolatile_()) + " = " + use(store.getValue()).text + ";");
         return !getTypeName(type).empty();

@@ -36,15 +36,14 @@ std::string CudaWriter::call(const Twine &function, ValueRange arguments) {
   return (function + "(" + list + ")").str();
 }
 
-/// The name that the IR has for `value` in its location, or an empty one.
-static StringRef findName(Location loc) {
-  if (auto named = dyn_cast<NameLoc>(loc))
-    return named.getName();
-  return "";
+/// The name that the IR has for `value` in its location, or an empty one. That of assembly is its instruction's.
+static StringRef findName(Value value) {
+  auto named = dyn_cast<NameLoc>(value.getLoc());
+  return named && !value.getDefiningOp<LLVM::InlineAsmOp>() ? named.getName().getValue() : StringRef();
 }
 
 std::string CudaWriter::nameFor(Value value, StringRef otherwise) {
-  StringRef given = findName(value.getLoc());
+  StringRef given = findName(value);
   std::string name;
   for (char letter : given.empty() ? otherwise : given)
     name += llvm::isAlnum(letter) || letter == '_' ? letter : '_';
@@ -71,21 +70,23 @@ std::string CudaWriter::declare(Value value) {
   return getTypeName(value.getType()) + " " + name;
 }
 
-/// What `pointer` points to: what it is made from says, or else who uses it.
-std::string CudaWriter::pointee(Value pointer) {
-  std::string &known = pointees[pointer];
-  if (!known.empty())
-    return known;
-  std::string found;
+/// What those who use `pointer` take it to point to; empty where nobody says.
+static std::string findPointee(Value pointer) {
   for (Operation *user : pointer.getUsers()) {
     auto element = dyn_cast<LLVM::GEPOp>(user);
     auto load = dyn_cast<LLVM::LoadOp>(user);
     Type type = element ? element.getElemType() : load ? load.getType() : Type();
-    if (type)
-      found = getTypeName(type);
-    if (!found.empty())
-      break;
+    if (std::string found = type ? getTypeName(type) : ""; !found.empty())
+      return found;
   }
+  return "";
+}
+
+/// What `pointer` points to: what it is made from says, or else who uses it.
+std::string CudaWriter::pointee(Value pointer) {
+  if (auto it = pointees.find(pointer); it != pointees.end())
+    return it->second;
+  std::string found = findPointee(pointer);
   return pointees[pointer] = found.empty() ? "u8" : found;
 }
 
@@ -105,7 +106,7 @@ bool CudaWriter::isInline(Operation &op, const Expr &expr) {
   if (!result.hasOneUse() || !isMemoryEffectFree(&op) || expr.text.size() > longestInline)
     return false;
   Operation *user = *result.user_begin();
-  if (user->getBlock() != op.getBlock() || user->hasTrait<OpTrait::IsTerminator>() || findName(result.getLoc()).size())
+  if (user->getBlock() != op.getBlock() || user->hasTrait<OpTrait::IsTerminator>() || !findName(result).empty())
     return false;
   Operation *next = &op;
   for (int distance = 0; distance < farthestInline && next; ++distance, next = next->getNextNode())
@@ -145,10 +146,16 @@ void CudaWriter::declareCarried(ValueRange values, ArrayRef<ValueRange> aliases)
     size_t count = countAlike(values.drop_front(first));
     Value value = values[first];
     if (count == 1) {
+      // Inside of a loop, a pointer has users that say what it points to.
+      if (isa<LLVM::LLVMPointerType>(value.getType()))
+        for (ValueRange alias : aliases)
+          if (std::string found = findPointee(alias[first]); !found.empty())
+            pointees[value] = found;
       line(declare(value) + ";");
       for (ValueRange alias : aliases) {
-        exprs[alias[first]] = exprs[value];
-        pointees[alias[first]] = pointees[value];
+        exprs.insert_or_assign(alias[first], Expr(exprs[value]));
+        if (isa<LLVM::LLVMPointerType>(value.getType()))
+          pointees.insert_or_assign(alias[first], std::string(pointees[value]));
       }
       ++first;
       continue;

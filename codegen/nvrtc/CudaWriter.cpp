@@ -127,7 +127,8 @@ void CudaWriter::writeLocation(Operation &op) {
 
 LogicalResult CudaWriter::writeBlock(Block &block) {
   for (Operation &op : block)
-    if (!op.hasTrait<OpTrait::IsTerminator>() && (op.getNumResults() != 1 || !findNumber(op.getResult(0))) && failed(writeOp(op)))
+    if (!op.hasTrait<OpTrait::IsTerminator>() && (op.getNumResults() != 1 || !findNumber(op.getResult(0))) &&
+        failed(writeOp(op)))
       return failure();
   return success();
 }

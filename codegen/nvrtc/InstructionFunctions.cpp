@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvrtc/InstructionFunctions.h"
-#include "codegen/nvptx/Passes.h"
 #include "codegen/nvrtc/CudaTypes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -133,6 +132,14 @@ static std::string joinWrapped(ArrayRef<std::string> words, StringRef indent, si
   return joined;
 }
 
+/// `text` with a backslash before each quote.
+static std::string escapeQuotes(StringRef text) {
+  std::string escaped;
+  for (char letter : text)
+    escaped += (letter == '"' ? std::string("\\") : std::string()) + letter;
+  return escaped;
+}
+
 /// `text` as literals, one a line.
 static std::string quoteLines(StringRef text) {
   SmallVector<StringRef> lines;
@@ -147,7 +154,7 @@ static std::string quoteLines(StringRef text) {
       end = end == StringRef::npos ? rest.size() : end + 2;
       StringRef piece = rest.take_front(end);
       rest = rest.drop_front(end);
-      quoted += (number || piece.data() != whole.data() ? "\n      \"" : "\"") + piece.str();
+      quoted += (number || piece.data() != whole.data() ? "\n      \"" : "\"") + escapeQuotes(piece);
       quoted += rest.empty() && !isLast ? "\\n\"" : "\"";
     } while (!rest.empty());
   }
@@ -219,8 +226,8 @@ InstructionCall InstructionFunctions::get(LLVM::InlineAsmOp op) {
     body += "  return d;\n";
   body += "}\n\n";
 
-  auto given = op->getAttrOfType<StringAttr>(nvptx::instructionAttrName);
-  std::string name = given ? given.str() : deriveName(assembly.text);
+  auto given = dyn_cast<NameLoc>(op.getLoc());
+  std::string name = given ? given.getName().str() : deriveName(assembly.text);
   std::string &known = written[name + returned + signature + body];
   if (known.empty()) {
     int64_t before = names[name]++;

@@ -70,6 +70,19 @@ static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSou
   return std::move(compiled->code);
 }
 
+/// What the compiler checks after a source by hand: the runtime launches its entries with these parameters.
+static std::string writeChecks(const LoweredKernel &kernel) {
+  std::string checks = "\n#line 1 \"entries that attnc launches\"\n#include \"attnc_device.cuh\"\n"
+                       "namespace attnc {\n";
+  ModuleOp module = kernel.module;
+  for (const runtime::KernelEntry &entry : kernel.image.entries) {
+    std::string types = CudaWriter::listParameterTypes(module.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol));
+    checks += "static_assert(isSame<decltype(" + entry.symbol + "), void(" + types + ")>, \"expected " + entry.symbol +
+              "(" + types + ")\");\n";
+  }
+  return checks + "} // namespace attnc\n";
+}
+
 namespace {
 
 constexpr Stage stages[] = {{"nvvm", false}, {"cuda", false}, {"ptx", false}, {"cubin", true}, {"sass", false}};
@@ -131,6 +144,14 @@ public:
     if (failed(text))
       return Error();
     Result<std::vector<uint8_t>> code = compile(kernel, {*text}, portable);
+    if (!code)
+      return code.takeError();
+    kernel.image.bytes = std::move(*code);
+    return {};
+  }
+
+  Status setCodeFrom(LoweredKernel &kernel, const target::SourceFile &source, bool portable) const override {
+    Result<std::vector<uint8_t>> code = compile(kernel, {source.text + writeChecks(kernel), source.name}, portable);
     if (!code)
       return code.takeError();
     kernel.image.bytes = std::move(*code);

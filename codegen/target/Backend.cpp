@@ -10,6 +10,11 @@ using namespace attnc::target;
 
 Backend::~Backend() = default;
 
+runtime::Status Backend::setCodeFrom(LoweredKernel &kernel, const SourceFile &source, bool) const {
+  return runtime::Error{"expected a target whose kernels are CUDA C++ for '" + source.name + "', as nvrtc, got " +
+                        getName(kernel.target)};
+}
+
 static std::vector<const Backend *> &registry() {
   static std::vector<const Backend *> backends;
   return backends;

@@ -29,6 +29,12 @@ struct LoweredKernel {
   mlir::Attribute target;      ///< the machine that it is for
 };
 
+/// A kernel as text, written or changed by hand.
+struct SourceFile {
+  std::string text;
+  std::string name; ///< what errors call it
+};
+
 /// Makes code for one kind of machines. Where a function returns an error without a message, it has been reported as a
 /// diagnostic.
 class Backend {
@@ -67,6 +73,10 @@ public:
 
   /// Enters the code of `kernel` in its image; `portable`: in a form that later machines of its kind take as well.
   virtual runtime::Status setCode(LoweredKernel &kernel, bool portable) const = 0;
+
+  /// The same with `source` in the place of what `emit` would print of `kernel`; its entries are to have the same names
+  /// and parameters. An error where kernels of this kind have no text that can be compiled.
+  virtual runtime::Status setCodeFrom(LoweredKernel &kernel, const SourceFile &source, bool portable) const;
 };
 
 /// Adds a backend, which must live as long as the program. Not while kernels are compiled.

@@ -138,6 +138,17 @@ Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunc
   return std::move(lowered->image);
 }
 
+Result<KernelImage> jit::compileSource(Session &session, const attn::KernelFunction &kernel,
+                                       const target::SourceFile &source, Attribute target, bool portable) {
+  Result<Lowered> lowered = lower(session, kernel, target);
+  if (!lowered)
+    return lowered.takeError();
+  LoweredKernel code = lowered->kernel();
+  if (runtime::Status status = getBackend(lowered->target).setCodeFrom(code, source, portable); !status)
+    return status.takeError();
+  return std::move(lowered->image);
+}
+
 Result<std::string> jit::compileToStage(Session &session, const attn::KernelFunction &kernel, StringRef stage,
                                         Attribute target) {
   target = targetOrHost(&session.context(), target);

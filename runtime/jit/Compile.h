@@ -42,6 +42,11 @@ runtime::Result<runtime::KernelImage> describeKernel(Session &session, const att
 runtime::Result<runtime::KernelImage> compileToImage(Session &session, const attn::KernelFunction &kernel,
                                                      mlir::Attribute target = {}, bool portable = false);
 
+/// The same with `source`, a text by hand, in the place of what the compiler would print of `kernel`.
+runtime::Result<runtime::KernelImage> compileSource(Session &session, const attn::KernelFunction &kernel,
+                                                    const target::SourceFile &source, mlir::Attribute target,
+                                                    bool portable = false);
+
 } // namespace attnc::jit
 
 #endif // ATTNC_RUNTIME_JIT_COMPILE_H

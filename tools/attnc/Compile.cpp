@@ -6,6 +6,7 @@
 #include "runtime/engine/CachedCompile.h"
 #include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
+#include "tools/attnc/CudaFile.h"
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/Spec.h"
 #include "tools/attnc/UserCache.h"
@@ -31,6 +32,16 @@ static Result<std::string> compileImage(const Spec &spec, mlir::Attribute machin
   return std::string(bytes.begin(), bytes.end());
 }
 
+/// The bytes of an image with code from `source`. It is kept nowhere: the cache holds what specs become.
+static Result<std::string> compileCudaImage(const Spec &spec, mlir::Attribute machine,
+                                            const target::SourceFile &source) {
+  Result<runtime::KernelImage> image = jit::compileSource(*spec.session, spec.kernel, source, machine);
+  if (!image)
+    return image.takeError();
+  std::vector<uint8_t> bytes = runtime::serialize(*image);
+  return std::string(bytes.begin(), bytes.end());
+}
+
 static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef emit = args.getLastArgValue(OPT_emit, "image"), path = args.getLastArgValue(OPT_output);
   if (!jit::isStage(emit))
@@ -49,8 +60,14 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<mlir::Attribute> machine = jit::parseTargetAttr(&spec->session->context(), target);
   if (!machine)
     return fail(machine.takeError());
-  Result<std::string> bytes = emit == "image" ? compileImage(*spec, *machine, args)
-                                              : jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
+  Result<std::optional<target::SourceFile>> source = readCudaFile(args);
+  if (!source)
+    return fail(source.takeError());
+  if (*source && emit != "image")
+    return fail("--cuda makes an image; '--emit " + emit + "' prints what the compiler makes by itself");
+  Result<std::string> bytes = *source           ? compileCudaImage(*spec, *machine, **source)
+                              : emit == "image" ? compileImage(*spec, *machine, args)
+                                                : jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
   if (!bytes)
     return fail(bytes.takeError());
   if (runtime::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)
@@ -70,18 +87,22 @@ const Command cli::compileCommand = {
     "  nvvm    of a GPU: kernels in MLIR's LLVM and NVVM dialects\n"
     "  llvm    optimised LLVM IR\n"
     "  asm     of this CPU: assembly\n"
+    "  cuda    of a GPU through NVRTC: CUDA C++, to be read, edited and run (docs/cuda.md)\n"
     "  ptx     of a GPU: the assembly that every GPU's driver reads\n"
     "  cubin   of a GPU: machine code, by ptxas\n"
     "  sass    of a GPU: machine code as text, by nvdisasm\n"
     "  image   the kernel image: object code and what the runtime must know of it (the default)\n"
     "\n"
-    "--target is cpu (this one), nvptx:ARCH (sm_80, sm_90a, ...: a GPU that need not be here), or nvptx for sm_90a.\n"
+    "--target is cpu (this one), nvptx:ARCH (sm_80, sm_90a, ...: a GPU that need not be here), nvrtc:ARCH for the "
+    "same\n"
+    "through CUDA C++ and NVRTC, or nvptx or nvrtc for sm_90a. --cuda FILE makes the image of an edited file.\n"
     "An image is kept in the cache as well ('attnc cache --help'), which is never asked: this always compiles.\n"
     "Without ptxas an image holds PTX, which the driver assembles when it is loaded.\n",
     "  attnc compile llama3.mlir -o llama3.image\n"
     "  attnc compile llama3.mlir --emit attn           the bounds and the schedule, as IR\n"
     "  attnc compile models.mlir --entry gemma2_local --emit asm -o gemma2.s\n"
-    "  attnc compile llama3.mlir --target nvptx:sm_90a --emit ptx\n",
+    "  attnc compile llama3.mlir --target nvptx:sm_90a --emit ptx\n"
+    "  attnc compile llama3.mlir --target nvrtc:sm_90a --emit cuda -o llama3.cu\n",
     /*takes=*/"spec",
     run,
 };

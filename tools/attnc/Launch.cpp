@@ -4,6 +4,7 @@
 
 #include "tools/attnc/Launch.h"
 #include "runtime/jit/Verify.h"
+#include "tools/attnc/CudaFile.h"
 #include <chrono>
 
 using namespace attnc;
@@ -34,6 +35,9 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSav
   Result<double> scale = getNumber(args, OPT_scale_values, 1);
   if (!scale)
     return scale.takeError();
+  Result<std::optional<target::SourceFile>> source = readCudaFile(args);
+  if (!source)
+    return source.takeError();
   Result<Spec> spec = Spec::open(args);
   if (!spec)
     return spec.takeError();
@@ -44,7 +48,11 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSav
                                       {static_cast<uint64_t>(*seed), *scale, /*drawValues=*/true, computeSaved});
   if (!inputs)
     return inputs.takeError();
-  return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs));
+  auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target, bool portable) {
+    return *source ? jit::compileSource(session, kernel, **source, target, portable)
+                   : jit::compileToImage(session, kernel, target, portable);
+  };
+  return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile);
 }
 
 std::vector<ArgValue> Launch::joinArguments(runtime::Span<const Tensor> results) const {

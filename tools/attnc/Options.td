@@ -44,6 +44,9 @@ defm dim : Value<"dim", "NAME.N=K", "Size of dimension N of tensor NAME: 1 where
                  shapeCommands>;
 defm seed : Value<"seed", "N", "Seed of the random inputs (default 0)", shapeCommands>;
 
+defm cuda : Value<"cuda", "FILE", "An edited file of CUDA C++ in the place of the one that is printed; with nvrtc",
+                  [CompileCommand, RunCommand, VerifyCommand, BenchCommand]>;
+
 // attnc compile
 defm emit : Value<"emit", "STAGE", "attn, tile, nvvm, llvm, asm, cuda, ptx, cubin, sass or image (default)", [CompileCommand]>;
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, HelpText<"Output file; '-' or none is standard output">,

@@ -6,6 +6,7 @@
 #include "runtime/Safetensors.h"
 #include "runtime/engine/CachedCompile.h"
 #include "tools/attnc/Commands.h"
+#include "tools/attnc/CudaFile.h"
 #include "tools/attnc/Launch.h"
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/UserCache.h"
@@ -99,6 +100,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     return fail("--check prints to standard output, where --outputs - writes the results; give a file");
   if (Status status = checkOutput(outputPath, {args.getLastArgValue(OPT_INPUT), inputPath}); !status)
     return fail(status.takeError());
+  Result<std::optional<target::SourceFile>> source = readCudaFile(args);
+  if (!source)
+    return fail(source.takeError());
   Result<Spec> spec = Spec::open(args);
   if (!spec)
     return fail(spec.takeError());
@@ -114,6 +118,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   cache::KernelCache cache(readUserCache());
   auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target,
                      bool portable) -> Result<runtime::KernelImage> {
+    if (*source)
+      return jit::compileSource(session, kernel, **source, target, portable);
     Result<cache::CachedImage> image = engine::compileCached(session, kernel, target, portable, cache);
     if (!image)
       return image.takeError();
@@ -158,6 +164,9 @@ const Command cli::runCommandEntry = {
     "'-' is standard output.\n"
     "\n"
     "A kernel that was compiled before comes from the cache ('attnc cache --help').\n"
+    "\n"
+    "--cuda takes a file that 'attnc compile --target nvrtc:ARCH --emit cuda' has printed and that was edited: the\n"
+    "kernels in it are launched in the place of those that would be compiled (docs/cuda.md).\n"
     "\n"
     "--check judges the results against the fp64 reference, as 'attnc verify' does.\n",
     "  attnc run llama3.mlir --inputs qkv.safetensors --outputs out.safetensors\n"

@@ -238,7 +238,7 @@ TEST(Api, AFaultOfAScheduleOrATargetIsAnError) {
   options.schedule = nullptr;
   options.target = "abacus";
   EXPECT_EQ(take(attnc_compile(context.get(), spec.get(), &options, &kernel)),
-            "unknown target 'abacus'; there are auto, cpu, nvptx and nvptx:ARCH");
+            "unknown target 'abacus'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH");
   EXPECT_EQ(take(attnc_compile(context.get(), nullptr, &options, &kernel)), "expected a context and a spec, got null");
   EXPECT_EQ(take(attnc_compile(context.get(), spec.get(), &options, nullptr)),
             "expected a place for the kernel, got null");

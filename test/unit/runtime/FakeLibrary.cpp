@@ -22,6 +22,13 @@ static const DriverApi &api() {
 #define EXPORT(name, member, parameters, arguments)                                                                    \
   extern "C" __attribute__((visibility("default"))) DriverResult name parameters { return api().member arguments; }
 
+/// NVRTC asks for tables that are not documented, and does without.
+extern "C" __attribute__((visibility("default"))) DriverResult cuGetExportTable(const void **table, const void *) {
+  constexpr DriverResult notSupported = 801;
+  *table = nullptr;
+  return notSupported;
+}
+
 EXPORT(cuInit, init, (unsigned flags), (flags))
 EXPORT(cuDriverGetVersion, driverGetVersion, (int *version), (version))
 EXPORT(cuGetErrorName, getErrorName, (DriverResult result, const char **text), (result, text))

@@ -22,7 +22,7 @@ namespace {
 class ToyTarget : public testing::Test {
 protected:
   static void SetUpTestSuite() {
-    ASSERT_EQ(jit::getBackends().size(), 2u);
+    ASSERT_EQ(jit::getBackends().size(), 3u);
     target::registerBackend(toy::getBackend());
   }
 
@@ -72,7 +72,8 @@ TEST_F(ToyTarget, HasStagesOfItsOwn) {
 
 TEST_F(ToyTarget, IsNamedWhereTargetsAre) {
   auto unknown = jit::parseTargetAttr(&session.context(), "gpu");
-  EXPECT_EQ(unknown.message(), "unknown target 'gpu'; kernels are compiled for cpu, nvptx (sm_90a) or nvptx:ARCH, toy");
+  EXPECT_EQ(unknown.message(), "unknown target 'gpu'; kernels are compiled for cpu, nvptx (sm_90a) or nvptx:ARCH, "
+                               "nvrtc (sm_90a) or nvrtc:ARCH, toy");
 }
 
 TEST_F(ToyTarget, WritesAnImage) {
