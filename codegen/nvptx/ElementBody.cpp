@@ -265,6 +265,7 @@ Value ElementBody::lookUp(Element &element, Value value) {
 
 /// Computes `inner` for an element.
 void ElementBody::compute(Operation &inner, Element &element) {
+  ptx.loc = inner.getLoc();
   auto lookup = [&](Value value) { return lookUp(element, value); };
   auto &values = element.values;
   bool packs =

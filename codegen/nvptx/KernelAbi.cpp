@@ -56,6 +56,18 @@ Value View::load(OpBuilder &builder, Location loc, ValueRange indices) const {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, byte, zero);
 }
 
+/// Lets code that people read call `value` by `name`: its location says it.
+static Value named(Value value, const Twine &name) {
+  value.setLoc(NameLoc::get(StringAttr::get(value.getContext(), name), value.getLoc()));
+  return value;
+}
+
+/// What `argument` of a program is called in the spec.
+static std::string nameOf(BlockArgument argument) {
+  auto name = dyn_cast<NameLoc>(argument.getLoc());
+  return name ? name.getName().str() : "argument" + std::to_string(argument.getArgNumber());
+}
+
 /// Slots of the argument block that a program argument takes.
 static int64_t countSlots(Type type) {
   auto view = dyn_cast<MemRefType>(type);
@@ -112,16 +124,20 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
     byValue(1 + number, LLVM::LLVMArrayType::get(builder.getI8Type(), mapBytes), mapAlignment);
 
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
-  tileCount =
-      arith::TruncIOp::create(builder, program.getLoc(), builder.getI32Type(), function.getArgument(1 + maps.size()));
+  named(function.getArgument(0), "arguments");
+  for (auto [number, map] : llvm::enumerate(maps))
+    named(function.getArgument(1 + number), nameOf(program.getBody().getArgument(map.argument)) + "_map");
+  Value passed = named(function.getArgument(1 + maps.size()), "num_tiles");
+  tileCount = named(arith::TruncIOp::create(builder, program.getLoc(), builder.getI32Type(), passed), "tiles");
   if (dynamic)
-    counter = function.getArgument(2 + maps.size());
+    counter = named(function.getArgument(2 + maps.size()), "counter");
   readArguments(builder, program);
   if (!program.getWorkspace())
     return;
   early = program.getPipelineAttr().getEarly() && program.getBody().getOps<tile::BlockMaskOp>().empty();
   unsigned last = types.size() - 1;
   byValue(last, LLVM::LLVMArrayType::get(i64, workspaceSlots), 8);
+  named(function.getArgument(last), "workspace");
   readWorkspace(builder, program, function.getArgument(last));
 }
 
@@ -159,25 +175,28 @@ void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {
   };
   for (BlockArgument argument : program.getBody().front().getArguments().take_front(program.getCallerTypes().size())) {
     auto type = dyn_cast<MemRefType>(argument.getType());
+    std::string name = nameOf(argument);
     if (!type) {
       Value bits = next();
       Type held = argument.getType().isIndex() ? builder.getI32Type() : argument.getType();
       Type integer = builder.getIntegerType(held.getIntOrFloatBitWidth());
       Value low = integer.isInteger(64) ? bits : arith::TruncIOp::create(builder, loc, integer, bits).getResult();
       scalars[argument] = isa<FloatType>(held) ? arith::BitcastOp::create(builder, loc, held, low).getResult() : low;
+      named(scalars[argument], name);
       continue;
     }
-    View view{type, LLVM::IntToPtrOp::create(builder, loc, global, next()), {}, {}};
+    View view{type, named(LLVM::IntToPtrOp::create(builder, loc, global, next()), name), {}, {}};
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
       Value size = next();
       int64_t known = type.getDimSize(dim);
-      view.sizes.push_back(ShapedType::isDynamic(known)
-                               ? arith::TruncIOp::create(builder, loc, builder.getI32Type(), size).getResult()
-                               : ptx.i32(known));
+      view.sizes.push_back(
+          ShapedType::isDynamic(known)
+              ? named(arith::TruncIOp::create(builder, loc, builder.getI32Type(), size), name + "_size" + Twine(dim))
+              : ptx.i32(known));
     }
     auto [strides, offset] = type.getStridesAndOffset();
-    for (int64_t stride : strides) {
-      Value stored = next();
+    for (auto [dim, stride] : llvm::enumerate(strides)) {
+      Value stored = named(next(), name + "_stride" + Twine(dim));
       view.strides.push_back(ShapedType::isDynamic(stride) ? stored : ptx.i64(stride));
     }
     views.try_emplace(argument, view);

@@ -218,6 +218,7 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
     }
     bool isScalar = !isa<tile::TileDialect>(op.getDialect()) && !isa<scf::SCFDialect>(op.getDialect());
     if (isScalar) {
+      context.ptx.loc = op.getLoc();
       auto results = context.cloneScalar(op, [&](Value value) { return context.scalar(value); });
       for (auto [from, to] : llvm::zip_equal(op.getResults(), results))
         context.scalars[from] = to;
@@ -234,6 +235,7 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
 /// An operation that is neither elementwise nor on scalars alone.
 LogicalResult RoleEmitter::emitOp(Operation &op) {
   LogicalResult result = success();
+  context.ptx.loc = op.getLoc();
   llvm::TypeSwitch<Operation *>(&op)
       .Case([&](scf::ForOp loop) { result = emitFor(loop); })
       .Case([&](scf::IfOp branch) { result = emitIf(branch); })

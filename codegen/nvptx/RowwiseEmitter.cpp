@@ -266,6 +266,7 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> threadRows) {
 //===----------------------------------------------------------------------===//
 
 void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> threadRows) {
+  context.ptx.loc = op.getLoc();
   auto map = dyn_cast<tile::MapOp>(op);
   if (map && map.getMostlyOne())
     emitUnlessOne(map);

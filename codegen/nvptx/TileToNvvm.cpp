@@ -45,6 +45,17 @@ static Place findPlace(Ptx &ptx, Value threadId, Value warpgroup, int64_t firstW
   place.row = ptx.add(ptx.mul(place.warpgroup, warpgroupRows), rowOfWarp);
   place.column = ptx.shiftLeft(ptx.bitAnd(place.lane, lanesOfRow - 1), 1);
   place.isLeader = ptx.equal(place.thread, 0);
+  // What code that people read calls them.
+  auto name = [&](Value value, StringRef text) {
+    value.setLoc(NameLoc::get(ptx.b.getStringAttr(text), value.getLoc()));
+  };
+  name(place.warpgroup, "warpgroup");
+  name(place.thread, "thread");
+  name(place.warp, "warp");
+  name(place.lane, "lane");
+  name(place.row, "row");
+  name(place.column, "column");
+  name(place.isLeader, "is_leader");
   return place;
 }
 
@@ -95,7 +106,7 @@ LogicalResult KernelEmitter::emit() {
   OpBuilder &b = ptx.b;
   LLVM::GlobalOp shared = getShared(program->getParentOfType<ModuleOp>());
   Value pointer = LLVM::AddressOfOp::create(b, ptx.loc, shared);
-  base = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI32Type(), pointer);
+  base = LLVM::PtrToIntOp::create(b, NameLoc::get(b.getStringAttr("shared"), ptx.loc), b.getI32Type(), pointer);
   threadId = ptx.threadId();
   warpgroup = ptx.uniform(ptx.shiftRight(threadId, 7));
   if (program.getPipelineAttr().getStaging() == attn::Staging::Tma)

@@ -74,7 +74,7 @@ static Expr writeFloat(const APFloat &value, Type type) {
             (isDouble ? "ull)" : "u)")};
   // As many digits as tell it from its neighbours, and no more where fewer do.
   SmallString<32> shortest;
-  value.toString(shortest, /*FormatPrecision=*/0, /*FormatMaxPadding=*/0, /*TruncateZero=*/true);
+  value.toString(shortest);
   std::string text = shortest.str().lower();
   if (text.find_first_of(".e") == std::string::npos)
     text += ".0";

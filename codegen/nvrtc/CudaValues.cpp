@@ -97,13 +97,24 @@ std::string CudaWriter::pointer(Value value, const std::string &type) {
   return "((" + type + " *)" + use(value, Binding::Unary) + ")";
 }
 
+/// Whether `op` may be printed later: it has no effect, and reads nothing that changes. Parameters do not.
+static bool isMovable(Operation &op) {
+  if (isMemoryEffectFree(&op))
+    return true;
+  auto load = dyn_cast<LLVM::LoadOp>(op);
+  auto element = load && !load.getVolatile_() ? load.getAddr().getDefiningOp<LLVM::GEPOp>() : LLVM::GEPOp();
+  auto parameter = element ? dyn_cast<BlockArgument>(element.getBase()) : BlockArgument();
+  auto function = parameter ? dyn_cast<LLVM::LLVMFuncOp>(parameter.getOwner()->getParentOp()) : LLVM::LLVMFuncOp();
+  return function && function.getArgAttr(parameter.getArgNumber(), LLVM::LLVMDialect::getByValAttrName());
+}
+
 /// Whether the expression of `op` is printed where it is used, and not here.
 bool CudaWriter::isInline(Operation &op, const Expr &expr) {
   Value result = op.getResult(0);
   // A name or a constant.
   if (expr.binding == Binding::Primary && llvm::all_of(expr.text, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
     return true;
-  if (!result.hasOneUse() || !isMemoryEffectFree(&op) || expr.text.size() > longestInline)
+  if (!result.hasOneUse() || !isMovable(op) || expr.text.size() > longestInline)
     return false;
   Operation *user = *result.user_begin();
   if (user->getBlock() != op.getBlock() || user->hasTrait<OpTrait::IsTerminator>() || !findName(result).empty())
@@ -117,7 +128,7 @@ bool CudaWriter::isInline(Operation &op, const Expr &expr) {
 
 void CudaWriter::define(Operation &op, const Expr &expr) {
   Value result = op.getResult(0);
-  if (result.use_empty() && isMemoryEffectFree(&op))
+  if (result.use_empty() && isMovable(op))
     return;
   if (isInline(op, expr)) {
     exprs[result] = expr;

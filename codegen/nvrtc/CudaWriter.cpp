@@ -147,6 +147,7 @@ static bool isLookedThrough(Operation &op) {
 LogicalResult CudaWriter::writeOp(Operation &op) {
   if (isLookedThrough(op))
     return success();
+  writeLocation(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](scf::ForOp loop) { return writeFor(loop); })
       .Case([&](scf::IfOp branch) { return writeIf(branch); })

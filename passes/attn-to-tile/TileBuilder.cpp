@@ -54,7 +54,12 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
                                     builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
                                     builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(),
                                     AffineMapAttr(), DenseI64ArrayAttr());
+  // Code that people read calls arguments as the spec does.
   SmallVector<Location> locs(types.size(), loc);
+  size_t named = 0;
+  for (const auto *list : {&function.inputs, &function.outputs})
+    for (const KernelArgument &argument : *list)
+      locs[named++] = NameLoc::get(builder.getStringAttr(argument.name), loc);
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
   func::FuncOp spec = function.function;

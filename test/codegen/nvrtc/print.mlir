@@ -36,7 +36,7 @@ llvm.func @kernel(%args: !llvm.ptr {llvm.byval = !llvm.array<2 x i64>, nvvm.grid
   %c1 = arith.constant 1 : i32
   %minus = arith.constant -1 : i32
   %slot = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, i64
-  // CHECK: globalPointer<f32>(arguments0.word[1])
+  // CHECK: f32 *{{p[0-9]+}} = globalPointer<f32>(arguments0.word[1]);
   %word = llvm.load %slot : !llvm.ptr -> i64
   %out = llvm.inttoptr %word : i64 to !llvm.ptr<1>
   %n = arith.trunci %count : i64 to i32
