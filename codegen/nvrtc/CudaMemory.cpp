@@ -42,6 +42,13 @@ static std::optional<int64_t> findLane(Value position) {
   return lane.getZExtValue();
 }
 
+/// A position in memory, which may lie in front of what it is counted from.
+std::string CudaWriter::writeIndex(Value index, int64_t constant) {
+  if (!index)
+    return std::to_string(constant);
+  return (index.getType().isInteger(64) ? "i64(" : "i32(") + use(index).text + ")";
+}
+
 /// What `pointer` points to as a place that is read or written: "p[2]", "slot".
 std::string CudaWriter::writePlace(Value address, Type type, bool isVolatile) {
   if (auto it = variables.find(address); it != variables.end() && !isVolatile)
@@ -53,7 +60,7 @@ std::string CudaWriter::writePlace(Value address, Type type, bool isVolatile) {
   // An address that was left to be printed here.
   if (element && exprs[address].binding == Binding::Sum && !isVolatile && getTypeName(element.getElemType()) == name &&
       readIndex(element, index, constant))
-    return pointer(element.getBase(), name) + "[" + (index ? use(index).text : std::to_string(constant)) + "]";
+    return pointer(element.getBase(), name) + "[" + writeIndex(index, constant) + "]";
   if (!isVolatile && pointee(address) == name)
     return "*" + use(address, Binding::Unary);
   return "*(" + held + " *)" + use(address, Binding::Unary);
@@ -71,10 +78,7 @@ OptionalExpr CudaWriter::writeMemory(Operation &op) {
         std::string base = pointer(element.getBase(), type);
         if (!index && constant == 0)
           return Expr{base};
-        // Positions may lie in front of what they are counted from.
-        std::string sum = index ? (index.getType().isInteger(64) ? "i64(" : "i32(") + use(index).text + ")"
-                                : std::to_string(constant);
-        return Expr{base + " + " + sum, Binding::Sum};
+        return Expr{base + " + " + writeIndex(index, constant), Binding::Sum};
       })
       .Case([&](LLVM::LoadOp load) -> OptionalExpr {
         if (getTypeName(load.getType()).empty())

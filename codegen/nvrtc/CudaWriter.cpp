@@ -113,16 +113,21 @@ static FileLineColLoc findLine(Location loc) {
   return found;
 }
 
-/// Where the spec says what `op` does, where that changes.
-void CudaWriter::writeLocation(Operation &op) {
-  FileLineColLoc place = findLine(op.getLoc());
-  if (!place)
-    return;
-  std::string name = (llvm::sys::path::filename(place.getFilename()) + ":" + Twine(place.getLine())).str();
-  if (name == lastLocation)
-    return;
-  lastLocation = name;
-  line("// " + name);
+/// Notes where the spec says what `op` does, for the next statement.
+void CudaWriter::noteLocation(Operation &op) {
+  if (FileLineColLoc place = findLine(op.getLoc()))
+    nextLocation = (llvm::sys::path::filename(place.getFilename()) + ":" + Twine(place.getLine())).str();
+}
+
+/// Writes a statement, after a comment of its line in the spec where that is another.
+void CudaWriter::line(const Twine &statement) {
+  std::string indent(depth * 2, ' ');
+  if (!nextLocation.empty() && nextLocation != lastLocation) {
+    lastLocation = nextLocation;
+    text += indent + "// " + lastLocation + "\n";
+  }
+  nextLocation.clear();
+  text += indent + statement.str() + "\n";
 }
 
 LogicalResult CudaWriter::writeBlock(Block &block) {
@@ -130,6 +135,7 @@ LogicalResult CudaWriter::writeBlock(Block &block) {
     if (!op.hasTrait<OpTrait::IsTerminator>() && (op.getNumResults() != 1 || !findNumber(op.getResult(0))) &&
         failed(writeOp(op)))
       return failure();
+  nextLocation.clear();
   return success();
 }
 
@@ -147,7 +153,7 @@ static bool isLookedThrough(Operation &op) {
 LogicalResult CudaWriter::writeOp(Operation &op) {
   if (isLookedThrough(op))
     return success();
-  writeLocation(op);
+  noteLocation(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](scf::ForOp loop) { return writeFor(loop); })
       .Case([&](scf::IfOp branch) { return writeIf(branch); })

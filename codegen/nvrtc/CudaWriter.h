@@ -41,8 +41,8 @@ private:
   mlir::LogicalResult writeBlock(mlir::Block &block);
   mlir::LogicalResult writeOp(mlir::Operation &op);
   mlir::LogicalResult writeExpression(mlir::Operation &op);
-  void line(const llvm::Twine &statement) { text += std::string(depth * 2, ' ') + statement.str() + "\n"; }
-  void writeLocation(mlir::Operation &op);
+  void line(const llvm::Twine &statement);
+  void noteLocation(mlir::Operation &op);
 
   // Values and their names (CudaValues.cpp).
   Expr use(mlir::Value value);
@@ -73,6 +73,7 @@ private:
   std::optional<Expr> writeMemory(mlir::Operation &op);
   std::optional<Expr> writeThread(mlir::Operation &op);
   std::optional<Expr> writeIntrinsic(mlir::LLVM::CallIntrinsicOp call);
+  std::string writeIndex(mlir::Value index, int64_t constant);
   std::string writePlace(mlir::Value pointer, mlir::Type type, bool isVolatile);
   Expr binary(mlir::Operation &op, llvm::StringRef sign, Binding binding);
   Expr signedBinary(mlir::Operation &op, llvm::StringRef sign, Binding binding);
@@ -95,7 +96,8 @@ private:
   /// How often a name was taken in this function.
   llvm::StringMap<int64_t> names;
   InstructionFunctions functions;
-  std::string text, lastLocation;
+  std::string text;
+  std::string lastLocation, nextLocation; ///< lines of the spec, as comments name them
   size_t depth = 0;
 };
 

@@ -55,10 +55,10 @@ llvm.func @kernel(%args: !llvm.ptr {llvm.byval = !llvm.array<2 x i64>, nvvm.grid
   // CHECK-NEXT: u32 [[B:n[0-9]+]];
   // CHECK-NEXT: [[T]].fill(0.0f);
   // CHECK: #pragma unroll 1
-  // CHECK-NEXT: for (u32 [[I:i[0-9]+]] = 0u; i32([[I]]) < i32([[N:n[0-9]+]]); [[I]] += 1u) {
+  // CHECK-NEXT: for (u32 [[I:i[0-9]+]] = 0u; i32([[I]]) < i32(u32(n0)); [[I]] += 1u) {
   %r:6 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %zero, %q = %zero, %s = %zero, %t = %zero, %a = %c0, %b = %c1)
       -> (f32, f32, f32, f32, i32, i32) : i32 {
-    // CHECK-NEXT: Array<f32, 4> [[W:tile[0-9]+]] = [[T]];
+    // CHECK: Array<f32, 4> [[W:tile[0-9]+]] = [[T]];
     // CHECK-NEXT: waitProducts1([[W]]);
     %w = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 1;", "=f,=f,=f,=f,0,1,2,3,~{memory}" %p, %q, %s, %t : (f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)> loc("waitProducts1")
     %w0 = llvm.extractvalue %w[0] : !llvm.struct<(f32, f32, f32, f32)>
@@ -74,22 +74,20 @@ llvm.func @kernel(%args: !llvm.ptr {llvm.byval = !llvm.array<2 x i64>, nvvm.grid
   }
 
   // Signs are read where they count; what is unordered is the opposite of what is ordered.
-  // CHECK: i32([[A]]) < i32(u32(-1))
+  // CHECK: const bool [[BELOW:is[0-9]+]] = i32([[A]]) < i32(u32(-1));
   %isBelow = arith.cmpi slt, %r#4, %minus : i32
-  // CHECK: !([[T]][0] >= 0.33333334f)
   %isLess = arith.cmpf ult, %r#0, %third : f32
   %both = arith.andi %isBelow, %isLess : i1
-  // CHECK: if (
+  // CHECK: if ([[BELOW]] & !([[T]][0] >= 0.333333343f)) {
   scf.if %both {
-    // CHECK: fmaRn([[T]][0], [[X]], asF32(0x7f800000u))
     %f = math.fma %r#0, %x, %infinity : f32
-    // CHECK: {{p[0-9]+}}[i64({{.*}}sext64([[B]]){{.*}})] =
+    // CHECK: p0[i64(sext64([[B]]))] = fmaRn([[T]][0], [[X]], asF32(0x7f800000u));
     %wide = arith.extsi %r#5 : i32 to i64
     %at = llvm.getelementptr %out[%wide] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
     llvm.store %f, %at : f32, !llvm.ptr<1>
   } else {
     // CHECK: } else {
-    // CHECK: loadIf(u64({{p[0-9]+}}),
+    // CHECK: loadIf(u64(p0), [[BELOW]]);
     %g = llvm.inline_asm has_side_effects "mov.b32 $0, 0;\0A@$2 ld.global.b32 $0, [$1];", "=r,l,b,~{memory}" %out, %isBelow : (!llvm.ptr<1>, i1) -> i32 loc("loadIf")
     %h = arith.bitcast %g : i32 to f32
     %sum = arith.addf %h, %y : f32
