@@ -7,6 +7,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <dlfcn.h>
 
 using namespace attnc;
@@ -36,6 +37,16 @@ struct Library {
 
 } // namespace
 
+/// Opens what the library at `path` opens by its name alone when it compiles: beside it, where the loader does not
+/// look.
+static void openBuiltins(StringRef path) {
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(llvm::sys::path::parent_path(path), error), end; !error && it != end;
+       it.increment(error))
+    if (llvm::sys::path::filename(it->path()).starts_with("libnvrtc-builtins.so."))
+      (void)dlopen(it->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 /// The library's functions, or null. It stays loaded: opening it takes long the first time.
 static const Library *findLibrary() {
   static const Library *found = []() -> const Library * {
@@ -45,6 +56,8 @@ static const Library *findLibrary() {
         void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!library)
           continue;
+        if (llvm::sys::path::has_parent_path(path))
+          openBuiltins(path);
         auto get = [&](const char *name, auto &function) {
           void *address = dlsym(library, name);
           function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
