@@ -135,7 +135,8 @@ Outcome Context::make(std::shared_ptr<const SpecSource> spec, const Wish &wish) 
       return failed(Fault(device.takeError()));
     request.gpu = *device;
   } else if (wish.target != "cpu") {
-    return failed(Fault({"unknown target '" + wish.target + "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH"}));
+    return failed(
+        Fault({"unknown target '" + wish.target + "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH"}));
   } else if (!compiler) {
     return failed(Fault({"expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc "
                          "runs them on CPUs too"}));
