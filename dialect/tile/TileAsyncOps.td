@@ -91,10 +91,11 @@ def Tile_GetOp : Tile_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_HeldOp : Tile_Op<"held", [MemoryEffects<[MemRead]>]> {
+def Tile_HeldOp : Tile_Op<"held", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The oldest buffer of a ring that this consumer holds";
   let description = [{
     A buffer that a `tile.get` with `kept` waited for, in an earlier step of a loop or before it. Nothing is waited for.
+    Each stands for a release to come: two in a row give two buffers, so they count as writing.
   }];
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemRead]>:$ring);
   let results = (outs Tile_SharedTile:$shared);

@@ -44,9 +44,18 @@ static bool waitsForRefill(Operation *op, MmaOp product) {
          });
 }
 
+/// Whether `op` takes the buffer after one that `product` reads: that must be released by then.
+static bool holdsNext(Operation *op, MmaOp product) {
+  auto next = dyn_cast<HeldOp>(op);
+  return next && llvm::any_of(ValueRange{product.getA(), product.getB()}, [&](Value operand) {
+           auto held = operand.getDefiningOp<HeldOp>();
+           return held && held.getRing() == next.getRing();
+         });
+}
+
 /// Where `product` must be done: before the first operation that reads its result, that writes the registers which hold
-/// its left operand's successor, that waits for a buffer which it reads to be filled again, that has regions of its
-/// own, or that ends the block.
+/// its left operand's successor, that waits for a buffer which it reads to be filled again or takes the one after it, that
+/// has regions of its own, or that ends the block.
 static Operation *findDeadline(MmaOp product) {
   Value successor = isa<VectorType>(product.getA().getType()) ? nextOf(product.getA()) : Value();
   for (Operation *op = product->getNextNode();; op = op->getNextNode()) {
@@ -54,7 +63,7 @@ static Operation *findDeadline(MmaOp product) {
     bool writes = successor && makes(op, successor);
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
     // A later product may take the accumulator as it is.
-    if (reads || writes || nests || waitsForRefill(op, product) || op->hasTrait<OpTrait::IsTerminator>() ||
+    if (reads || writes || nests || waitsForRefill(op, product) || holdsNext(op, product) || op->hasTrait<OpTrait::IsTerminator>() ||
         !op->getNextNode())
       return op;
   }
