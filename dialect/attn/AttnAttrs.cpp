@@ -60,7 +60,8 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (logitStages != 0 && !isCount(logitStages))
     return emitError() << "expected logit_stages from 0 to " << mostOfPipeline << ", got " << logitStages;
   if (overlap != Overlap::InStep && stages < 2)
-    return emitError() << "expected 2 stages or more with overlap = " << stringifyOverlap(overlap) << ", got " << stages;
+    return emitError() << "expected 2 stages or more with overlap = " << stringifyOverlap(overlap) << ", got "
+                       << stages;
   if (headroom < 0 || headroom > 60)
     return emitError() << "expected headroom from 0 to 60, got " << headroom;
   if (headroom > 0 && rescaling != Rescaling::OnOverflow)

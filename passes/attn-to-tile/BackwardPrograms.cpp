@@ -276,8 +276,8 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
                         sums.key ? loadStatistics(TileBuilder::RowStatistic::Delta) : Value(), /*ofRows=*/false};
   Value products = product(key, queries);
   Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
-  Logits logits = sums.key || rawLogits ? buildLogits(products, first)
-                                        : Logits{products, b.buildNaturalScore(products, first), {}};
+  Logits logits =
+      sums.key || rawLogits ? buildLogits(products, first) : Logits{products, b.buildNaturalScore(products, first), {}};
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (sums.value)
     sums.value = accumulate(b.buildDropout(weights, first, element), outGradients, sums.value);

@@ -3,8 +3,8 @@
 //
 // A backward in two programs without a reduction between tiles: one has tiles of queries and accumulates their gradient
 // over the keys, the other has tiles of keys and accumulates the gradients of keys and values over the queries of all
-// heads of their group. Seven products in place of five, and the same bits in every run. Where sums of both do not fit the
-// registers, the gradients of keys and those of values have a program each: eight products.
+// heads of their group. Seven products in place of five, and the same bits in every run. Where sums of both do not fit
+// the registers, the gradients of keys and those of values have a program each: eight products.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_PASSES_ATTN_TO_TILE_BACKWARDPROGRAMS_H
@@ -18,8 +18,8 @@ namespace attnc::attn {
 /// leaves the statistics of each row of queries in the workspace.
 void writeQueryGradient(TileBuilder &b, BackwardOp op);
 
-/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dkdv`, `Dk` or `Dv`: with the
-/// gradients of keys, of values, or of both.
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dkdv`, `Dk` or `Dv`: with
+/// the gradients of keys, of values, or of both.
 void writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues);
 
 /// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dsinks`.

@@ -146,8 +146,8 @@ ScheduleAttr GradientTiles::selectRoles(Program program) {
           return true;
     return false;
   };
-  bool isLate = program == Program::Dkdv && op.getBlocks().empty() &&
-                std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
+  bool isLate =
+      program == Program::Dkdv && op.getBlocks().empty() && std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
   // The shortest step with one buffer each fits any head dim, if not the registers of any score.
   (void)((isLate && fits(lateSums)) || find(roomsOfLong, longSteps) || find(roomsOfShort, shortSteps));
   return schedule;
@@ -220,8 +220,8 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
   if (schedule.getPanel() != warpgroupRows || schedule.getRows() != warpgroupRows * pipeline.getConsumers() ||
       (!hasRoles && pipeline.getConsumers() != 1))
     return op.emitError() << "expected tiles of consumers * " << warpgroupRows << " rows for gradients, one consumer "
-                          << "without roles, and panels of " << warpgroupRows << ", got " << schedule.getRows() << " and "
-                          << schedule.getPanel();
+                          << "without roles, and panels of " << warpgroupRows << ", got " << schedule.getRows()
+                          << " and " << schedule.getPanel();
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
     return op.emitError() << "expected steps of a multiple of 16 columns up to 128 for gradients, got "
                           << schedule.getColumns();

@@ -37,8 +37,8 @@ static bool mayRunLate(MmaOp product, scf::ForOp loop, unsigned number) {
   return matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat());
 }
 
-/// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together, and
-/// the later run under what becomes of the first.
+/// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together,
+/// and the later run under what becomes of the first.
 static bool startsSeveral(scf::ForOp loop) {
   auto starts = [](MmaOp product) { return matchPattern(product.getAcc(), m_AnyZeroFloat()); };
   return llvm::count_if(loop.getBody()->getOps<MmaOp>(), starts) > 1;

@@ -54,8 +54,8 @@ static bool holdsNext(Operation *op, MmaOp product) {
 }
 
 /// Where `product` must be done: before the first operation that reads its result, that writes the registers which hold
-/// its left operand's successor, that waits for a buffer which it reads to be filled again or takes the one after it, that
-/// has regions of its own, or that ends the block.
+/// its left operand's successor, that waits for a buffer which it reads to be filled again or takes the one after it,
+/// that has regions of its own, or that ends the block.
 static Operation *findDeadline(MmaOp product) {
   Value successor = isa<VectorType>(product.getA().getType()) ? nextOf(product.getA()) : Value();
   for (Operation *op = product->getNextNode();; op = op->getNextNode()) {
@@ -63,8 +63,8 @@ static Operation *findDeadline(MmaOp product) {
     bool writes = successor && makes(op, successor);
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
     // A later product may take the accumulator as it is.
-    if (reads || writes || nests || waitsForRefill(op, product) || holdsNext(op, product) || op->hasTrait<OpTrait::IsTerminator>() ||
-        !op->getNextNode())
+    if (reads || writes || nests || waitsForRefill(op, product) || holdsNext(op, product) ||
+        op->hasTrait<OpTrait::IsTerminator>() || !op->getNextNode())
       return op;
   }
 }
@@ -102,13 +102,12 @@ static bool isCast(MapOp map) { return llvm::hasNItems(map.getBody().front(), 2)
 
 /// Whether the loop around takes `value` to its next step, where it has the registers of its predecessor.
 static bool isCarried(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp());
-  });
+  return llvm::any_of(value.getUsers(),
+                      [](Operation *user) { return isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp()); });
 }
 
-/// Narrow results of a map that has others, or that a loop carries, become casts of their own, as late as they can stand:
-/// the wait for the product that still reads the registers then stands after the map.
+/// Narrow results of a map that has others, or that a loop carries, become casts of their own, as late as they can
+/// stand: the wait for the product that still reads the registers then stands after the map.
 static void splitCasts(MapOp map) {
   Operation *yield = map.getBody().front().getTerminator();
   SmallVector<unsigned> narrow;

@@ -70,7 +70,8 @@ static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsi
 static scf::ForOp guard(scf::ForOp loop) {
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
-  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  Value any =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
   auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), any, /*withElseRegion=*/true);
   builder.setInsertionPointToEnd(branch.elseBlock());
   scf::YieldOp::create(builder, loc, loop.getInitArgs());

@@ -119,9 +119,9 @@ llvm::DenseMap<Operation *, Value> attnc::tile::createRings(OpBuilder &builder, 
       rings[load] = rings.lookup(*same);
       continue;
     }
-    int64_t stages = isLeft(load)             ? pipeline.getQueryStages()
+    int64_t stages = isLeft(load)                                           ? pipeline.getQueryStages()
                      : isOnlyOfLogits(load) && !load->hasAttr(keptAttrName) ? pipeline.countLogitStages()
-                                            : pipeline.getStages();
+                                                                            : pipeline.getStages();
     auto type = RingType::get(builder.getContext(), stages, load.getType());
     rings[load] = RingOp::create(builder, load.getLoc(), type, IntegerAttr(), IntegerAttr());
     if (Attribute pair = load->getAttr(keptAttrName))

@@ -85,8 +85,7 @@ bool LoopSplitter::findMasks() {
   lead = findLead(placeOf(masks.front()), loop);
   return llvm::all_of(masks, [&](MaskOp mask) {
     return findDescent(placeOf(mask), loop) == last && findLead(placeOf(mask), loop) == lead &&
-           mask.getFullLow() == masks.front().getFullLow() &&
-           mask.getFullHigh() == masks.front().getFullHigh();
+           mask.getFullLow() == masks.front().getFullLow() && mask.getFullHigh() == masks.front().getFullHigh();
   });
 }
 

@@ -23,8 +23,8 @@ struct Launch {
                                          jit::ImageSource source = jit::compileToImage);
 
   /// The spec of a command line, on random inputs of the sizes that it gives: what --shape, --dim, --seed and
-  /// --scale-values say, and `computeSaved` as in `jit::RandomOptions`. It is compiled anew: what is judged and measured
-  /// is this compiler.
+  /// --scale-values say, and `computeSaved` as in `jit::RandomOptions`. It is compiled anew: what is judged and
+  /// measured is this compiler.
   static runtime::Result<Launch> draw(const llvm::opt::InputArgList &args, bool computeSaved = true);
 
   /// Runs the kernel once, into `outputs`.
