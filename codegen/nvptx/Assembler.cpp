@@ -5,7 +5,6 @@
 #include "codegen/nvptx/Assembler.h"
 #include "codegen/nvptx/CudaTools.h"
 #include "codegen/nvptx/NvJitLink.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace attnc;
 using namespace attnc::nvptx;
@@ -13,8 +12,7 @@ using llvm::StringRef;
 using runtime::Result;
 
 /// Where programs and libraries of the toolkit are looked for, for messages.
-static constexpr llvm::StringLiteral places =
-    "the PATH, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda and the Python packages of NVIDIA";
+static std::string places() { return "the PATH, " + cudaPlaces.str(); }
 
 static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch) {
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx.text);
@@ -54,16 +52,16 @@ static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const
     if (std::string program = findCudaProgram("ptxas"); !program.empty())
       return assembleByPtxas(program, ptx, arch);
     if (!any)
-      return runtime::Error{"there is no ptxas in " + places.str()};
+      return runtime::Error{"there is no ptxas in " + places()};
   }
   if (assembler == Assembler::NvJitLink || (any && !ptx.exchangesRegisters)) {
     if (hasNvJitLink())
       return assembleByNvJitLink(ptx.text, arch);
     if (!any)
-      return runtime::Error{"there is no libnvJitLink in the loader's path, " + places.str()};
+      return runtime::Error{"there is no libnvJitLink in the loader's path, " + places()};
   }
   if (options.required)
-    return runtime::Error{"nothing assembles this kernel: there is no ptxas in " + places.str() +
+    return runtime::Error{"nothing assembles this kernel: there is no ptxas in " + places() +
                           "; 'pip install nvidia-cuda-nvcc' gives one"};
   return AssembledKernel();
 }
@@ -84,18 +82,13 @@ std::string nvptx::describeAssembler() {
   std::string file = findCudaProgram("ptxas");
   if (file.empty())
     file = getNvJitLinkPath();
-  llvm::sys::fs::file_status status;
-  // Where it cannot be looked at it cannot be used either.
-  if (file.empty() || llvm::sys::fs::status(file, status))
-    return file;
-  auto time = status.getLastModificationTime().time_since_epoch();
-  return file + ' ' + std::to_string(status.getSize()) + ' ' + std::to_string(time.count());
+  return file.empty() ? file : describeTool(file);
 }
 
 Result<std::string> nvptx::disassemble(llvm::ArrayRef<uint8_t> cubin) {
   std::string program = findCudaProgram("nvdisasm");
   if (program.empty())
-    return runtime::Error{"there is no nvdisasm in " + places.str() + "; 'pip install nvidia-cuda-nvdisasm' gives one"};
+    return runtime::Error{"there is no nvdisasm in " + places() + "; 'pip install nvidia-cuda-nvdisasm' gives one"};
   StringRef bytes(reinterpret_cast<const char *>(cubin.data()), cubin.size());
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "cubin", bytes);
   if (!input)

@@ -13,6 +13,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
 #include <optional>
 
 using namespace attnc;
@@ -91,6 +92,29 @@ std::vector<std::string> nvptx::findCudaLibrary(StringRef name) {
       if (std::string candidate = joinPath(toolkit, folder, name); fs::exists(candidate))
         found.push_back(std::move(candidate));
   return found;
+}
+
+bool nvptx::openCudaLibrary(StringRef stem,
+                            llvm::function_ref<bool(void *library, StringRef path, StringRef major)> bind) {
+  for (StringRef major : {"13", "12"})
+    for (const std::string &path : findCudaLibrary((stem + major).str())) {
+      // It takes long to open the first time.
+      void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (!library)
+        continue;
+      if (bind(library, path, major))
+        return true;
+      dlclose(library);
+    }
+  return false;
+}
+
+std::string nvptx::describeTool(StringRef file) {
+  fs::file_status status;
+  if (fs::status(file, status))
+    return file.str();
+  auto time = status.getLastModificationTime().time_since_epoch();
+  return file.str() + ' ' + std::to_string(status.getSize()) + ' ' + std::to_string(time.count());
 }
 
 Result<ProgramResult> nvptx::runProgram(StringRef program, llvm::ArrayRef<std::string> arguments) {

@@ -59,42 +59,23 @@ static bool bindFunction(void *library, StringRef name, StringRef version, Funct
   return address;
 }
 
-/// The library's functions, or null. It stays loaded: opening it takes long the first time.
+/// The library's functions, or null.
 static const Library *findLibrary() {
   static const Library *found = []() -> const Library * {
     static Library functions;
-    for (StringRef major : {"13", "12"})
-      for (const std::string &path : findCudaLibrary(("libnvJitLink.so." + major).str())) {
-        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!library)
-          continue;
-        std::string version = (major + "_0").str();
-        auto get = [&](StringRef name, auto &function) { return bindFunction(library, name, version, function); };
-        if (get("Create", functions.create) && get("Destroy", functions.destroy) && get("AddData", functions.addData) &&
-            get("Complete", functions.complete) && get("GetLinkedCubinSize", functions.getCubinSize) &&
-            get("GetLinkedCubin", functions.getCubin) && get("GetErrorLogSize", functions.getErrorLogSize) &&
-            get("GetErrorLog", functions.getErrorLog) && get("GetInfoLogSize", functions.getInfoLogSize) &&
-            get("GetInfoLog", functions.getInfoLog)) {
-          (void)get("Version", functions.getVersion);
-          return &functions;
-        }
-        dlclose(library);
-      }
-    return nullptr;
+    auto bind = [](void *library, StringRef, StringRef major) {
+      std::string version = (major + "_0").str();
+      auto get = [&](StringRef name, auto &function) { return bindFunction(library, name, version, function); };
+      (void)get("Version", functions.getVersion);
+      return get("Create", functions.create) && get("Destroy", functions.destroy) &&
+             get("AddData", functions.addData) && get("Complete", functions.complete) &&
+             get("GetLinkedCubinSize", functions.getCubinSize) && get("GetLinkedCubin", functions.getCubin) &&
+             get("GetErrorLogSize", functions.getErrorLogSize) && get("GetErrorLog", functions.getErrorLog) &&
+             get("GetInfoLogSize", functions.getInfoLogSize) && get("GetInfoLog", functions.getInfoLog);
+    };
+    return openCudaLibrary("libnvJitLink.so.", bind) ? &functions : nullptr;
   }();
   return found;
-}
-
-/// One of the library's two logs.
-static std::string readLog(Library::Handle handle, int (*getSize)(Library::Handle, size_t *),
-                           int (*getText)(Library::Handle, char *)) {
-  size_t size = 0;
-  if (getSize(handle, &size) != 0 || size == 0)
-    return "";
-  std::string text(size, '\0');
-  if (getText(handle, text.data()) != 0)
-    return "";
-  return text.substr(0, text.find('\0'));
 }
 
 bool nvptx::hasNvJitLink() { return findLibrary() != nullptr; }
@@ -121,11 +102,11 @@ Result<AssembledKernel> nvptx::assembleByNvJitLink(StringRef ptx, StringRef arch
   if (library.addData(handle, inputPtx, text.c_str(), text.size() + 1, "kernel") != 0 ||
       library.complete(handle) != 0 || library.getCubinSize(handle, &size) != 0)
     return runtime::Error{"nvJitLink: " +
-                          summarizeAssemblerErrors(readLog(handle, library.getErrorLogSize, library.getErrorLog))};
+                          summarizeAssemblerErrors(readCudaLog(handle, library.getErrorLogSize, library.getErrorLog))};
   kernel.cubin.resize(size);
   if (library.getCubin(handle, kernel.cubin.data()) != 0)
     return runtime::Error{"nvJitLink does not hand out what it made"};
-  kernel.report = parseAssemblerLog(readLog(handle, library.getInfoLogSize, library.getInfoLog));
+  kernel.report = parseAssemblerLog(readCudaLog(handle, library.getInfoLogSize, library.getInfoLog));
   kernel.by = "nvJitLink";
   return kernel;
 }

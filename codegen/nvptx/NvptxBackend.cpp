@@ -18,6 +18,12 @@ using runtime::Status;
 using target::LoweredKernel;
 using target::Stage;
 
+void nvptx::takeReport(LoweredKernel &kernel, const AssemblerReport &report, StringRef by) {
+  setAssemblerFacts(kernel.image, report);
+  for (const AssemblerWarning &warning : report.performanceLosses())
+    kernel.module->emitWarning() << by << ' ' << warning.code << ": " << warning.text;
+}
+
 /// Assembles `ptx` of `kernel`, enters what the assembler says in its image, and warns of what costs time.
 static Result<AssembledKernel> assemblePtx(LoweredKernel &kernel, const PtxModule &ptx, bool required) {
   AssemblerOptions options;
@@ -26,9 +32,7 @@ static Result<AssembledKernel> assemblePtx(LoweredKernel &kernel, const PtxModul
   Result<AssembledKernel> assembled = assemble(ptx, cast<attn::GpuTargetAttr>(kernel.target).getArch(), options);
   if (!assembled)
     return assembled;
-  setAssemblerFacts(kernel.image, assembled->report);
-  for (const AssemblerWarning &warning : assembled->report.performanceLosses())
-    kernel.module->emitWarning() << assembled->by << ' ' << warning.code << ": " << warning.text;
+  takeReport(kernel, assembled->report, assembled->by);
   return assembled;
 }
 
@@ -40,15 +44,11 @@ class NvptxBackend : public target::Backend {
 public:
   /// The simulator runs programs for the same machines.
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
-    auto [kind, arch] = name.split(':');
+    StringRef kind = name.split(':').first;
     if (kind != "nvptx" && kind != "sim")
       return std::nullopt;
-    if (name == kind)
-      arch = target::defaultNvidiaGpu;
-    if (attn::GpuTargetAttr gpu = target::getNvidiaGpu(context, arch))
-      return Result<Attribute>(gpu);
-    return Result<Attribute>(Error{"unknown architecture '" + arch.str() + "' in target '" + name.str() +
-                                   "'; there are " + target::getNvidiaGpuNames()});
+    Result<attn::GpuTargetAttr> gpu = target::parseNvidiaGpu(context, name);
+    return gpu ? Result<Attribute>(*gpu) : gpu.takeError();
   }
 
   std::string describeNames() const override { return "nvptx (" + target::defaultNvidiaGpu.str() + ") or nvptx:ARCH"; }

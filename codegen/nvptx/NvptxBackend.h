@@ -5,6 +5,7 @@
 #ifndef ATTNC_CODEGEN_NVPTX_NVPTXBACKEND_H
 #define ATTNC_CODEGEN_NVPTX_NVPTXBACKEND_H
 
+#include "codegen/nvptx/AssemblerReport.h"
 #include "codegen/target/Backend.h"
 
 namespace attnc::nvptx {
@@ -17,6 +18,9 @@ namespace attnc::nvptx {
 /// time by the assembler's word is a warning. PTX that an assembler refuses is left in a file where the environment has
 /// `ATTNC_KEEP_PTX`.
 const target::Backend &getBackend();
+
+/// Enters what an assembler says of `kernel` in its image, and warns of what costs time, in the name of `by`.
+void takeReport(target::LoweredKernel &kernel, const AssemblerReport &report, llvm::StringRef by);
 
 } // namespace attnc::nvptx
 

@@ -41,8 +41,7 @@ Value Ptx::shift(Value address, Type unit, LLVM::GEPArg by) {
   return LLVM::GEPOp::create(b, loc, address.getType(), unit, address, ArrayRef{by});
 }
 
-/// Notes what CUDA C++ calls a piece of assembly.
-static void named(LLVM::InlineAsmOp op, const Twine &name) {
+void attnc::nvptx::setName(LLVM::InlineAsmOp op, const Twine &name) {
   op->setLoc(NameLoc::get(StringAttr::get(op.getContext(), name), op.getLoc()));
 }
 
@@ -58,7 +57,7 @@ Value Ptx::assembly(StringRef name, Type result, StringRef text, StringRef const
   auto op = LLVM::InlineAsmOp::create(b, loc, result ? TypeRange(result) : TypeRange(), operands, text, list,
                                       sideEffects, /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
                                       LLVM::AsmDialectAttr(), ArrayAttr());
-  named(op, name);
+  setName(op, name);
   return result ? op.getResult(0) : Value();
 }
 
@@ -263,7 +262,7 @@ SmallVector<Value> Ptx::waitProducts(int64_t pending, ValueRange written) {
       b, loc, TypeRange(floats(b, written.size())), written,
       "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", constraints + "~{memory}",
       /*has_side_effects=*/true, false, LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  named(op, "waitProducts" + std::to_string(pending));
+  setName(op, "waitProducts" + std::to_string(pending));
   return unpack(b, loc, op, written.size());
 }
 
@@ -338,7 +337,7 @@ SmallVector<Value> Ptx::product(int64_t n, Type element, ArrayRef<ProductStep> s
   auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(floats(b, count)), operands.values, text + "}",
                                       operands.constraints + "~{memory}", /*has_side_effects=*/true, false,
                                       LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  named(op, "wgmmaM64N" + std::to_string(n) + (element.isBF16() ? "Bf16" : "F16"));
+  setName(op, "wgmmaM64N" + std::to_string(n) + (element.isBF16() ? "Bf16" : "F16"));
   return unpack(b, loc, op, count);
 }
 

@@ -162,6 +162,9 @@ public:
   mlir::Location loc;
 };
 
+/// Notes, in the location of an instruction that is written as assembly, what CUDA C++ calls it.
+void setName(mlir::LLVM::InlineAsmOp op, const llvm::Twine &name);
+
 } // namespace attnc::nvptx
 
 #endif // ATTNC_CODEGEN_NVPTX_PTX_H

@@ -58,7 +58,7 @@ SmallVector<Value> Ptx::loadMatrices(Value address, int64_t offset, int64_t coun
                                       /*has_side_effects=*/true, /*is_align_stack=*/false,
                                       LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   std::string name = std::string("loadMatrices") + (four ? "4" : "2") + (transposed ? "Transposed" : "");
-  op->setLoc(NameLoc::get(b.getStringAttr(name), loc));
+  setName(op, name);
   return elementsOf(*this, op.getResult(0), count);
 }
 

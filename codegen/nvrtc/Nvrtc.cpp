@@ -37,8 +37,8 @@ struct Library {
 
 } // namespace
 
-/// Opens what the library at `path` opens by its name alone when it compiles: beside it, where the loader does not
-/// look.
+/// Opens what the library at `path` opens by name alone when it compiles. That file is in the same folder, where the
+/// loader does not look.
 static void openBuiltins(StringRef path) {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it(llvm::sys::path::parent_path(path), error), end; !error && it != end;
@@ -47,32 +47,26 @@ static void openBuiltins(StringRef path) {
       (void)dlopen(it->path().c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// The library's functions, or null. It stays loaded: opening it takes long the first time.
+/// The library's functions, or null.
 static const Library *findLibrary() {
   static const Library *found = []() -> const Library * {
     static Library functions;
-    for (StringRef major : {"13", "12"})
-      for (const std::string &path : nvptx::findCudaLibrary(("libnvrtc.so." + major).str())) {
-        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!library)
-          continue;
-        if (llvm::sys::path::has_parent_path(path))
-          openBuiltins(path);
-        auto get = [&](const char *name, auto &function) {
-          void *address = dlsym(library, name);
-          function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
-          return address != nullptr;
-        };
-        if (get("nvrtcVersion", functions.version) && get("nvrtcGetErrorString", functions.errorText) &&
-            get("nvrtcCreateProgram", functions.create) && get("nvrtcDestroyProgram", functions.destroy) &&
-            get("nvrtcCompileProgram", functions.compile) && get("nvrtcGetProgramLogSize", functions.logSize) &&
-            get("nvrtcGetProgramLog", functions.log) && get("nvrtcGetPTXSize", functions.ptxSize) &&
-            get("nvrtcGetPTX", functions.ptx) && get("nvrtcGetCUBINSize", functions.cubinSize) &&
-            get("nvrtcGetCUBIN", functions.cubin))
-          return &functions;
-        dlclose(library);
-      }
-    return nullptr;
+    auto bind = [](void *library, StringRef path, StringRef) {
+      if (llvm::sys::path::has_parent_path(path))
+        openBuiltins(path);
+      auto get = [&](const char *name, auto &function) {
+        void *address = dlsym(library, name);
+        function = reinterpret_cast<std::decay_t<decltype(function)>>(address);
+        return address != nullptr;
+      };
+      return get("nvrtcVersion", functions.version) && get("nvrtcGetErrorString", functions.errorText) &&
+             get("nvrtcCreateProgram", functions.create) && get("nvrtcDestroyProgram", functions.destroy) &&
+             get("nvrtcCompileProgram", functions.compile) && get("nvrtcGetProgramLogSize", functions.logSize) &&
+             get("nvrtcGetProgramLog", functions.log) && get("nvrtcGetPTXSize", functions.ptxSize) &&
+             get("nvrtcGetPTX", functions.ptx) && get("nvrtcGetCUBINSize", functions.cubinSize) &&
+             get("nvrtcGetCUBIN", functions.cubin);
+    };
+    return nvptx::openCudaLibrary("libnvrtc.so.", bind) ? &functions : nullptr;
   }();
   return found;
 }
@@ -107,14 +101,7 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
   if (!portable)
     options.push_back("--ptxas-options=-v");
   int result = library->compile(program, static_cast<int>(options.size()), options.data());
-  std::string log;
-  size_t size = 0;
-  if (library->logSize(program, &size) == 0 && size > 0) {
-    log.resize(size);
-    if (library->log(program, log.data()) != 0)
-      log.clear();
-    log = log.substr(0, log.find('\0'));
-  }
+  std::string log = nvptx::readCudaLog(program, library->logSize, library->log);
   if (result)
     return runtime::Error{std::string("NVRTC: ") + (log.empty() ? library->errorText(result) : summarizeErrors(log))};
 
@@ -122,7 +109,7 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
   compiled.report = nvptx::parseAssemblerLog(log);
   auto getSize = portable ? library->ptxSize : library->cubinSize;
   auto get = portable ? library->ptx : library->cubin;
-  size = 0;
+  size_t size = 0;
   if (getSize(program, &size) != 0)
     return runtime::Error{"NVRTC does not hand out what it made"};
   compiled.code.resize(size);
@@ -132,9 +119,8 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
 }
 
 std::string nvrtc::explainMissing() {
-  return "there is no libnvrtc.so.13 or libnvrtc.so.12 in the loader's path, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda "
-         "and "
-         "the Python packages of NVIDIA; 'pip install nvidia-cuda-nvrtc' gives one";
+  return "there is no libnvrtc.so.13 or libnvrtc.so.12 in the loader's path, " + nvptx::cudaPlaces.str() +
+         "; 'pip install nvidia-cuda-nvrtc' gives one";
 }
 
 std::string nvrtc::describeNvrtc() {
@@ -145,11 +131,5 @@ std::string nvrtc::describeNvrtc() {
   Dl_info info = {};
   if (library->version(&major, &minor) != 0 || dladdr(reinterpret_cast<void *>(library->create), &info) == 0)
     return "";
-  std::string file = info.dli_fname;
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(file, status))
-    return file;
-  auto time = status.getLastModificationTime().time_since_epoch();
-  return "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + " " + file + " " +
-         std::to_string(status.getSize()) + " " + std::to_string(time.count());
+  return "nvrtc " + std::to_string(major) + "." + std::to_string(minor) + " " + nvptx::describeTool(info.dli_fname);
 }

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvrtc/NvrtcBackend.h"
+#include "codegen/nvptx/NvptxBackend.h"
 #include "codegen/nvptx/NvptxCodegen.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvrtc/CudaWriter.h"
@@ -64,10 +65,17 @@ static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSou
   Result<CompiledCuda> compiled = compileCuda(source, cast<attn::GpuTargetAttr>(kernel.target).getArch(), portable);
   if (!compiled)
     return compiled.takeError();
-  nvptx::setAssemblerFacts(kernel.image, compiled->report);
-  for (const nvptx::AssemblerWarning &warning : compiled->report.performanceLosses())
-    kernel.module->emitWarning() << "NVRTC " << warning.code << ": " << warning.text;
+  nvptx::takeReport(kernel, compiled->report, "NVRTC");
   return std::move(compiled->code);
+}
+
+/// Makes what `source` compiles to the code of `kernel`.
+static Status setCompiled(LoweredKernel &kernel, const CudaSource &source, bool portable) {
+  Result<std::vector<uint8_t>> code = compile(kernel, source, portable);
+  if (!code)
+    return code.takeError();
+  kernel.image.bytes = std::move(*code);
+  return {};
 }
 
 /// What the compiler checks after a source by hand: the runtime launches its entries with these parameters.
@@ -90,15 +98,10 @@ constexpr Stage stages[] = {{"nvvm", false}, {"cuda", false}, {"ptx", false}, {"
 class NvrtcBackend : public target::Backend {
 public:
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
-    auto [kind, arch] = name.split(':');
-    if (kind != "nvrtc")
+    if (name.split(':').first != "nvrtc")
       return std::nullopt;
-    if (name == kind)
-      arch = target::defaultNvidiaGpu;
-    if (attn::GpuTargetAttr gpu = target::getNvidiaGpu(context, arch))
-      return Result<Attribute>(target::throughCuda(gpu));
-    return Result<Attribute>(Error{"unknown architecture '" + arch.str() + "' in target '" + name.str() +
-                                   "'; there are " + target::getNvidiaGpuNames()});
+    Result<attn::GpuTargetAttr> gpu = target::parseNvidiaGpu(context, name);
+    return gpu ? Result<Attribute>(target::throughCuda(*gpu)) : gpu.takeError();
   }
 
   std::string describeNames() const override { return "nvrtc (" + target::defaultNvidiaGpu.str() + ") or nvrtc:ARCH"; }
@@ -143,19 +146,11 @@ public:
     FailureOr<std::string> text = emitCuda(kernel.module);
     if (failed(text))
       return Error();
-    Result<std::vector<uint8_t>> code = compile(kernel, {*text}, portable);
-    if (!code)
-      return code.takeError();
-    kernel.image.bytes = std::move(*code);
-    return {};
+    return setCompiled(kernel, {*text}, portable);
   }
 
   Status setCodeFrom(LoweredKernel &kernel, const target::SourceFile &source, bool portable) const override {
-    Result<std::vector<uint8_t>> code = compile(kernel, {source.text + writeChecks(kernel), source.name}, portable);
-    if (!code)
-      return code.takeError();
-    kernel.image.bytes = std::move(*code);
-    return {};
+    return setCompiled(kernel, {source.text + writeChecks(kernel), source.name}, portable);
   }
 };
 

@@ -8,6 +8,8 @@
 
 using namespace mlir;
 using namespace attnc;
+using runtime::Error;
+using runtime::Result;
 
 namespace {
 
@@ -52,6 +54,14 @@ attn::GpuTargetAttr target::throughCuda(attn::GpuTargetAttr gpu) {
   return attn::GpuTargetAttr::get(gpu.getContext(), gpu.getArch(), gpu.getPtx(), gpu.getMultiprocessors(),
                                   gpu.getSharedBytes(), gpu.getRegisters(), gpu.getL2Bytes(), gpu.getWarpgroupMma(),
                                   gpu.getTensorCopies(), gpu.getEarlyStart(), /*cuda=*/true);
+}
+
+Result<attn::GpuTargetAttr> target::parseNvidiaGpu(MLIRContext *context, StringRef name) {
+  auto [kind, arch] = name.split(':');
+  if (attn::GpuTargetAttr gpu = getNvidiaGpu(context, name == kind ? StringRef(defaultNvidiaGpu) : arch))
+    return gpu;
+  return Error{"unknown architecture '" + arch.str() + "' in target '" + name.str() + "'; there are " +
+               getNvidiaGpuNames()};
 }
 
 StringRef target::findNvidiaGpu(int major, int minor) {

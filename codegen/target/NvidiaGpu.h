@@ -6,6 +6,7 @@
 #define ATTNC_CODEGEN_TARGET_NVIDIAGPU_H
 
 #include "dialect/attn/AttnAttrs.h"
+#include "runtime/Error.h"
 
 namespace attnc::target {
 
@@ -15,6 +16,10 @@ inline constexpr llvm::StringLiteral defaultNvidiaGpu = "sm_90a";
 /// Describes the architecture called `arch` ("sm_90a") by the largest of its GPUs in common use, or gives nothing where
 /// it is not known. The runtime may replace the number of multiprocessors and the caches by those of its device.
 attn::GpuTargetAttr getNvidiaGpu(mlir::MLIRContext *context, llvm::StringRef arch);
+
+/// The machine of a target's name, "KIND" or "KIND:ARCH": the default without an architecture, and an error with one
+/// that is not known.
+runtime::Result<attn::GpuTargetAttr> parseNvidiaGpu(mlir::MLIRContext *context, llvm::StringRef name);
 
 /// The same machine, with CUDA C++ in the place of LLVM on the way to its code.
 attn::GpuTargetAttr throughCuda(attn::GpuTargetAttr gpu);

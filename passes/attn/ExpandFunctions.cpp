@@ -196,8 +196,8 @@ static void allowApproximations(KernelOpInterface kernel) {
   });
 }
 
-/// The derivative of a score begins with the score's own operations: its functions are as exact as those, and the same
-/// to whoever computes both.
+/// The derivative of a score begins with the score's own operations: its functions are as exact as those, and a pass
+/// that finds both computes them once.
 static void copyApproximations(Region &score, Region &derivative) {
   auto collect = [](Region &region) {
     SmallVector<Operation *> functions;

@@ -16,6 +16,14 @@ using namespace attnc;
 using namespace attnc::cli;
 using runtime::Result;
 
+/// `image` as a file holds it.
+static Result<std::string> toBytes(Result<runtime::KernelImage> image) {
+  if (!image)
+    return image.takeError();
+  std::vector<uint8_t> bytes = runtime::serialize(*image);
+  return std::string(bytes.begin(), bytes.end());
+}
+
 /// The bytes of the image of the kernel of `spec`, which is kept in the user's cache as well: also under what was asked
 /// for, so that programs without a compiler find it.
 static Result<std::string> compileImage(const Spec &spec, mlir::Attribute machine,
@@ -28,18 +36,7 @@ static Result<std::string> compileImage(const Spec &spec, mlir::Attribute machin
   cache::TextRequest request{spec.session->text(), args.getLastArgValue(OPT_entry),    target,
                              /*machine=*/"",       args.getLastArgValue(OPT_schedule), args.hasArg(OPT_backward)};
   cache.addAlias(cache::keyOf(request), {engine::getBuild(machine), engine::getKey(spec.kernel, machine)});
-  std::vector<uint8_t> bytes = runtime::serialize(*image);
-  return std::string(bytes.begin(), bytes.end());
-}
-
-/// The bytes of an image with code from `source`. It is kept nowhere: the cache holds what specs become.
-static Result<std::string> compileCudaImage(const Spec &spec, mlir::Attribute machine,
-                                            const target::SourceFile &source) {
-  Result<runtime::KernelImage> image = jit::compileSource(*spec.session, spec.kernel, source, machine);
-  if (!image)
-    return image.takeError();
-  std::vector<uint8_t> bytes = runtime::serialize(*image);
-  return std::string(bytes.begin(), bytes.end());
+  return toBytes(std::move(image));
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
@@ -65,7 +62,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     return fail(source.takeError());
   if (*source && emit != "image")
     return fail("--cuda makes an image; '--emit " + emit + "' prints what the compiler makes by itself");
-  Result<std::string> bytes = *source           ? compileCudaImage(*spec, *machine, **source)
+  // An edited file is kept nowhere: the cache holds what specs become.
+  Result<std::string> bytes = *source ? toBytes(jit::compileSource(*spec->session, spec->kernel, **source, *machine))
                               : emit == "image" ? compileImage(*spec, *machine, args)
                                                 : jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
   if (!bytes)
