@@ -7,8 +7,8 @@
 
 #include "passes/attn-to-tile/BackwardPrograms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/attn/ElementRegisters.h"
 #include <limits>
 
 using namespace mlir;
@@ -73,7 +73,7 @@ private:
   struct Logits {
     Value products, scores, slope;
   };
-  Logits buildLogits(Value products, Value first);
+  Logits buildLogits(Value products, Value first, bool wantsSlope);
   Value probabilities(const Logits &logits, Value first, const Statistics &statistics, const ColumnBounds &bounds,
                       bool masked);
   Value logitGradients(Value weights, const Logits &logits, Value weightProducts, Value first,
@@ -137,16 +137,12 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
   return {lse, delta};
 }
 
-/// Functions are dear: what the score and its slope have in common is computed once, and the slope kept in place of the
-/// products.
-GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first) {
+/// Functions are dear: what the score and its slope, where that is wanted, have in common is computed once, and the
+/// slope kept in place of the products.
+GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first, bool wantsSlope) {
   if (rawLogits)
     return {products, products, {}};
-  bool hasFunctions = false;
-  op.getDerivative().walk([&](Operation *inner) {
-    hasFunctions |= isa<math::MathDialect>(inner->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(inner);
-  });
-  if (!hasFunctions)
+  if (!wantsSlope || !hasFunctions(op.getDerivative()))
     return {products, b.buildNaturalScore(products, first), {}};
   auto [scores, slope] = b.buildScoreAndSlope(products, first);
   return {products, scores, slope};
@@ -239,7 +235,7 @@ SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Val
   Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
   Value products = product(query, keys), weightProducts = productAhead(outGradient, values);
-  Logits logits = buildLogits(products, first);
+  Logits logits = buildLogits(products, first, /*wantsSlope=*/true);
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (!weightProducts)
     weightProducts = product(outGradient, values);
@@ -276,8 +272,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
                         sums.key ? loadStatistics(TileBuilder::RowStatistic::Delta) : Value(), /*ofRows=*/false};
   Value products = product(key, queries);
   Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
-  Logits logits =
-      sums.key || rawLogits ? buildLogits(products, first) : Logits{products, b.buildNaturalScore(products, first), {}};
+  Logits logits = buildLogits(products, first, /*wantsSlope=*/static_cast<bool>(sums.key));
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (sums.value)
     sums.value = accumulate(b.buildDropout(weights, first, element), outGradients, sums.value);

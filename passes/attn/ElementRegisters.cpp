@@ -16,14 +16,18 @@ using namespace attnc::attn;
 static constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
                         ofDropout = 2.3;
 
+bool attnc::attn::hasFunctions(Region &region) {
+  bool found = false;
+  region.walk([&](Operation *op) {
+    found |= isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
+  });
+  return found;
+}
+
 /// Whether scores are functions whose values are kept with the logits. Where all weights are relative to one number,
 /// nothing asks for the logits again.
 static bool keepsFunctions(KernelOpInterface kernel) {
-  bool found = false;
-  kernel.getScore().walk([&](Operation *op) {
-    found |= isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
-  });
-  return found && !findNarrowRange(kernel);
+  return hasFunctions(kernel.getScore()) && !findNarrowRange(kernel);
 }
 
 /// Registers for what a score or mask loads that differs from key to key.

@@ -9,6 +9,10 @@
 
 namespace attnc::attn {
 
+/// Whether `region` holds functions that a unit of their own computes, or many instructions: exponentials, tanh and the
+/// like.
+bool hasFunctions(mlir::Region &region);
+
 /// Registers of a GPU's thread that each of its elements of a tile of logits takes in addition to the logit, as a mean:
 /// for what scores load or compute and for random numbers, and in addition for what masks load. None where an element
 /// is only masked, which steps of its own do, or where scores have no more than positions and scalars.

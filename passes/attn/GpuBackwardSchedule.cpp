@@ -83,10 +83,7 @@ int64_t GradientTiles::countSumColumns(Program program) {
 }
 
 int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
-  constexpr int64_t rowBytes = 128; // of a panel, see dialect/tile/SharedLayout.h
-  int64_t elementBytes = cast<RankedTensorType>(op.getQuery().getType()).getElementTypeBitWidth() / 8;
-  int64_t key = llvm::alignTo(keyDim() * elementBytes, rowBytes),
-          value = llvm::alignTo(valueDim() * elementBytes, rowBytes);
+  int64_t key = getSharedRowBytes(op, keyDim()), value = getSharedRowBytes(op, valueDim());
   PipelineAttr pipeline = schedule.getPipeline();
   int64_t all = pipeline.getStages(), ofLogits = pipeline.countLogitStages();
   int64_t rows = pipeline.getQueryStages() * (schedule.getProgram() == Program::Dv ? key : key + value);

@@ -122,13 +122,12 @@ struct Headroom {
 
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
 struct SharedUse {
-  int64_t elementBytes;
+  KernelOpInterface kernel;
   int64_t bytes = 0;
   std::string sum;
 
   void add(StringRef what, int64_t count, int64_t rows, int64_t dims) {
-    constexpr int64_t rowBytes = 128; // of a panel, see dialect/tile/SharedLayout.h
-    int64_t size = rows * llvm::alignTo(dims * elementBytes, rowBytes);
+    int64_t size = rows * getSharedRowBytes(kernel, dims);
     bytes += count * size;
     sum += (sum.empty() ? "" : " + ") + std::to_string(count) + " * " + std::to_string(size) + " (" + what.str() + ")";
   }
@@ -142,8 +141,13 @@ static Type elementOf(KernelOpInterface kernel) {
   return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
 }
 
+int64_t attnc::attn::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {
+  constexpr int64_t rowBytes = 128; // of a panel
+  return llvm::alignTo(dims * elementOf(kernel).getIntOrFloatBitWidth() / 8, rowBytes);
+}
+
 static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
-  SharedUse use{elementOf(kernel).getIntOrFloatBitWidth() / 8, 0, {}};
+  SharedUse use{kernel, 0, {}};
   PipelineAttr pipeline = schedule.getPipeline();
   int64_t dims = kernel.getHeadDim();
   Value value = kernel.getValueOrNull();

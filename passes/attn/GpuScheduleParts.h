@@ -27,6 +27,10 @@ bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target);
 /// the rest. 0 without a mask: all tiles then take as long.
 int64_t getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target);
 
+/// Bytes that a row of `dims` elements of `kernel` takes in shared memory: whole rows of panels
+/// (dialect/tile/SharedLayout.h).
+int64_t getSharedRowBytes(KernelOpInterface kernel, int64_t dims);
+
 /// Checks that `target` has the registers that the roles of `pipeline` ask for; an error shows the sum.
 mlir::LogicalResult checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target);
 

@@ -40,15 +40,14 @@ static bool mayRunLate(MmaOp product, scf::ForOp loop, unsigned number) {
 /// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together,
 /// and the later run under what becomes of the first.
 static bool startsSeveral(scf::ForOp loop) {
-  auto starts = [](MmaOp product) { return matchPattern(product.getAcc(), m_AnyZeroFloat()); };
-  return llvm::count_if(loop.getBody()->getOps<MmaOp>(), starts) > 1;
+  return llvm::count_if(loop.getBody()->getOps<MmaOp>(), startsFromZero) > 1;
 }
 
 /// The products of a step of `loop` that accumulate over it.
 static SetVector<Operation *> findSums(scf::ForOp loop) {
   SetVector<Operation *> sums;
   for (auto product : loop.getBody()->getOps<MmaOp>())
-    if (!matchPattern(product.getAcc(), m_AnyZeroFloat()))
+    if (!startsFromZero(product))
       sums.insert(product);
   return sums;
 }

@@ -9,6 +9,8 @@
 using namespace mlir;
 using namespace attnc::tile;
 
+bool attnc::tile::startsFromZero(MmaOp product) { return matchPattern(product.getAcc(), m_AnyZeroFloat()); }
+
 llvm::SetVector<Operation *> attnc::tile::findLogitOperations(scf::ForOp loop) {
   llvm::SetVector<Operation *> first;
   BackwardSliceOptions options;
@@ -17,8 +19,7 @@ llvm::SetVector<Operation *> attnc::tile::findLogitOperations(scf::ForOp loop) {
   for (Operation &op : *loop.getBody()) {
     auto product = dyn_cast<MmaOp>(op);
     auto load = dyn_cast<LoadOp>(op);
-    if ((product && matchPattern(product.getAcc(), m_AnyZeroFloat())) ||
-        (load && cast<VectorType>(load.getType()).getRank() == 1))
+    if ((product && startsFromZero(product)) || (load && cast<VectorType>(load.getType()).getRank() == 1))
       (void)getBackwardSlice(&op, &first, options);
   }
   return first;

@@ -11,6 +11,9 @@
 
 namespace attnc::tile {
 
+/// Whether `product` adds to nothing.
+bool startsFromZero(MmaOp product);
+
 /// What a step of `loop` does before its elements are computed: products that start from zero, and loads of vectors of
 /// columns, with what both are made from.
 llvm::SetVector<mlir::Operation *> findLogitOperations(mlir::scf::ForOp loop);

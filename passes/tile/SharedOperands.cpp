@@ -81,23 +81,16 @@ void attnc::tile::sinkLoads(ArrayRef<LoadOp> loads) {
   }
 }
 
-/// Whether products read the rows of the tile as columns, and nothing else does: those of logits, and the like.
-static bool isOnlyOfLogits(LoadOp load) {
-  return llvm::all_of(load->getUsers(), [](Operation *user) {
-    auto product = dyn_cast<MmaOp>(user);
-    return product ? product.getTransposed() : cast<SkipOp>(user).getTransposed();
-  });
+/// Whether `user`, of a tile that products read, takes its rows as columns: products of logits, and the like.
+static bool readsRowsAsColumns(Operation *user) {
+  auto product = dyn_cast<MmaOp>(user);
+  return product ? product.getTransposed() : cast<SkipOp>(user).getTransposed();
 }
 
 /// Whether products read both tiles as queries, as keys or as values. One tensor may be all three: each then has a ring
 /// of its own, since they are not released in the order in which they come.
 static bool haveSamePlace(LoadOp a, LoadOp b) {
-  auto isKey = [](LoadOp load) {
-    return llvm::any_of(load->getUsers(), [](Operation *user) {
-      auto product = dyn_cast<MmaOp>(user);
-      return product ? product.getTransposed() : cast<SkipOp>(user).getTransposed();
-    });
-  };
+  auto isKey = [](LoadOp load) { return llvm::any_of(load->getUsers(), readsRowsAsColumns); };
   return isLeft(a) == isLeft(b) && isKey(a) == isKey(b);
 }
 
@@ -119,9 +112,11 @@ llvm::DenseMap<Operation *, Value> attnc::tile::createRings(OpBuilder &builder, 
       rings[load] = rings.lookup(*same);
       continue;
     }
-    int64_t stages = isLeft(load)                                           ? pipeline.getQueryStages()
-                     : isOnlyOfLogits(load) && !load->hasAttr(keptAttrName) ? pipeline.countLogitStages()
-                                                                            : pipeline.getStages();
+    // What is kept is read once more, by a product that takes it as it is.
+    bool ofLogits = llvm::all_of(load->getUsers(), readsRowsAsColumns) && !load->hasAttr(keptAttrName);
+    int64_t stages = isLeft(load) ? pipeline.getQueryStages()
+                     : ofLogits   ? pipeline.countLogitStages()
+                                  : pipeline.getStages();
     auto type = RingType::get(builder.getContext(), stages, load.getType());
     rings[load] = RingOp::create(builder, load.getLoc(), type, IntegerAttr(), IntegerAttr());
     if (Attribute pair = load->getAttr(keptAttrName))
