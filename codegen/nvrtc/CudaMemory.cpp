@@ -254,7 +254,7 @@ void CudaWriter::writeAlloca(LLVM::AllocaOp op) {
 
 /// A call of the function that the assembly has become.
 void CudaWriter::writeAssembly(LLVM::InlineAsmOp op) {
-  InstructionCall function = functions.get(op);
+  const InstructionCall &function = calls[op];
   SmallVector<std::string> arguments;
   if (function.results) {
     std::string name = nameFor(op.getResult(0), "tile");

@@ -38,6 +38,8 @@ std::string nvrtc::getTypeName(Type type) {
     return "u32";
   if ((lanes == 2 || lanes == 4) && (element.isInteger(32) || element.isF32()))
     return (element.isF32() ? "float" : "uint") + std::to_string(lanes);
+  if (lanes == 2 && element.isInteger(64))
+    return "ulonglong2";
   return "";
 }
 

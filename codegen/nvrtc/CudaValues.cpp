@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvrtc/CudaWriter.h"
+#include "codegen/nvrtc/Nvrtc.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -44,12 +45,72 @@ static StringRef findName(Value value) {
 
 std::string CudaWriter::nameFor(Value value, StringRef otherwise) {
   StringRef given = findName(value);
-  std::string name;
+  std::string name = llvm::isDigit(given.empty() ? otherwise.front() : given.front()) ? "_" : "";
   for (char letter : given.empty() ? otherwise : given)
     name += llvm::isAlnum(letter) || letter == '_' ? letter : '_';
-  int64_t before = names[name]++;
   // Names without a meaning are numbered from the first on.
-  return !given.empty() && !before ? name : name + std::to_string(before + (given.empty() ? 0 : 1));
+  return takeName(name, /*numbersFirst=*/given.empty());
+}
+
+/// `wanted`, or that with a number: a name of its own, which hides nothing that the function speaks of.
+std::string CudaWriter::takeName(const std::string &wanted, bool numbersFirst) {
+  int64_t &before = names[wanted];
+  std::string name;
+  do {
+    name = numbersFirst || before ? wanted + std::to_string(before + (numbersFirst ? 0 : 1)) : wanted;
+    ++before;
+  } while (reserved.contains(name) || !taken.insert(name).second);
+  return name;
+}
+
+/// Words that are no names of values: those of the language, and all that the device header speaks of.
+static llvm::StringSet<> collectWords() {
+  llvm::StringSet<> words;
+  for (StringRef word :
+       {"alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+        "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char8_t",
+        "char16_t",    "char32_t", "class",      "co_await",  "co_return", "co_yield",     "compl",
+        "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+        "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+        "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+        "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+        "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+        "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+        "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+        "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+        "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+        "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+        "xor_eq",      "fmod",     "fmodf",      "fmax",      "fmaxf",     "fmin",         "fminf",
+        "fabs",        "fabsf",    "copysign",   "copysignf", "ceil",      "ceilf",        "floor",
+        "floorf",      "trunc",    "truncf",     "round",     "roundf",    "rint",         "rintf",
+        "sqrt",        "sqrtf"})
+    words.insert(word);
+  auto isOfWord = [](char letter) { return llvm::isAlnum(letter) || letter == '_'; };
+  SmallVector<StringRef> lines;
+  getDeviceHeader().split(lines, '\n');
+  for (StringRef line : lines) {
+    // Neither comments nor literals speak of anything.
+    SmallVector<StringRef> parts;
+    line.split("//").first.split(parts, '"');
+    for (size_t part = 0; part < parts.size(); part += 2)
+      for (StringRef rest = parts[part]; !rest.empty(); rest = rest.drop_while(isOfWord)) {
+        rest = rest.drop_until(isOfWord);
+        words.insert(rest.take_while(isOfWord));
+      }
+  }
+  return words;
+}
+
+void CudaWriter::reserveNames(ModuleOp module) {
+  static const llvm::StringSet<> words = collectWords();
+  reserved = words;
+  for (auto symbol : module.getOps<SymbolOpInterface>())
+    reserved.insert(symbol.getName());
+  module.walk([&](LLVM::InlineAsmOp op) {
+    InstructionCall call = functions.get(op);
+    reserved.insert(StringRef(call.function).take_until([](char letter) { return letter == '<'; }));
+    calls[op] = std::move(call);
+  });
 }
 
 /// What values of a type are called that have no name of their own.
@@ -215,7 +276,7 @@ void CudaWriter::assign(ValueRange targets, ValueRange sources) {
   auto read = [&](const std::string &source) {
     if (!written.contains(variableOf(source)))
       return source;
-    std::string name = "before" + std::to_string(names["before"]++);
+    std::string name = takeName("before", /*numbersFirst=*/true);
     line("const auto " + name + " = " + source + ";");
     return name;
   };

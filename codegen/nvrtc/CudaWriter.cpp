@@ -40,6 +40,7 @@ std::string CudaWriter::listParameterTypes(LLVM::LLVMFuncOp function) {
 
 LogicalResult CudaWriter::writeFunction(LLVM::LLVMFuncOp function) {
   names.clear();
+  taken.clear();
   arrays.clear();
   lastLocation.clear();
   auto threads = function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName());
@@ -78,6 +79,7 @@ LogicalResult CudaWriter::writeFunction(LLVM::LLVMFuncOp function) {
 }
 
 LogicalResult CudaWriter::write(ModuleOp module) {
+  reserveNames(module);
   for (Operation &op : *module.getBody()) {
     LogicalResult written = success();
     bool known = llvm::TypeSwitch<Operation *, bool>(&op)

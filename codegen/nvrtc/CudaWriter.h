@@ -20,6 +20,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace attnc::nvrtc {
 
@@ -50,7 +51,9 @@ private:
   std::string call(const llvm::Twine &function, mlir::ValueRange arguments);
   void define(mlir::Operation &op, const Expr &expr);
   bool isInline(mlir::Operation &op, const Expr &expr);
+  void reserveNames(mlir::ModuleOp module);
   std::string nameFor(mlir::Value value, llvm::StringRef otherwise);
+  std::string takeName(const std::string &wanted, bool numbersFirst);
   std::string declare(mlir::Value value);
   std::string pointee(mlir::Value pointer);
   std::string pointer(mlir::Value value, const std::string &type);
@@ -93,9 +96,15 @@ private:
   llvm::DenseMap<mlir::Value, std::string> pointees;
   /// Variables in local memory that are one number, by their address.
   llvm::DenseMap<mlir::Value, std::string> variables;
-  /// How often a name was taken in this function.
+  /// Names that no value may have: a variable would hide what its block speaks of.
+  llvm::StringSet<> reserved;
+  /// Names of this function's values.
+  llvm::StringSet<> taken;
+  /// How many names this function has made of a word.
   llvm::StringMap<int64_t> names;
   InstructionFunctions functions;
+  /// What pieces of assembly have become.
+  llvm::DenseMap<mlir::Operation *, InstructionCall> calls;
   std::string text;
   std::string lastLocation, nextLocation; ///< lines of the spec, as comments name them
   size_t depth = 0;
