@@ -76,11 +76,13 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
     if (rule.sampled && std::isnan(ref))
       continue;
     ++judgement.elements;
+    if (std::isnan(ref) && std::isnan(value))
+      continue;
     bool emptyRow = rule.kind == ResultKind::Lse && ref == -INFINITY;
     // The derivative of a result may be beyond its type.
     if (rule.kind == ResultKind::Gradient && std::isinf(value) && roundTo(got.dtype(), ref) == value)
       continue;
-    if (!std::isfinite(value) || emptyRow) {
+    if (!std::isfinite(value) || std::isnan(ref) || emptyRow) {
       if (emptyRow && value == -INFINITY)
         continue;
       judgement.error = INFINITY;

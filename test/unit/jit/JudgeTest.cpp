@@ -6,6 +6,7 @@
 #include "runtime/jit/Verify.h"
 #include "test/unit/jit/JitTestSupport.h"
 #include <cmath>
+#include <limits>
 
 using namespace attnc;
 using namespace attnc::test;
@@ -29,6 +30,13 @@ static Tensor make(std::initializer_list<double> values, DType dtype = DType::F6
 static Judgement judged(const JudgeRule &rule, std::initializer_list<double> got, std::initializer_list<double> exact,
                         std::initializer_list<double> baseline) {
   return judge("out", rule, make(got, DType::F32), make(exact), make(baseline));
+}
+
+TEST(Judge, WantsNaNWhereTheReferenceIsNaN) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(judged({}, {1, nan}, {1, nan}, {1, nan}).right());
+  EXPECT_FALSE(judged({}, {1, 2}, {1, nan}, {1, nan}).right());
+  EXPECT_FALSE(judged({}, {1, nan}, {1, 2}, {1, 2}).right());
 }
 
 TEST(Judge, AllowsTwiceTheErrorOfTheBaseline) {
