@@ -3,16 +3,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/CompileTarget.h"
+#include "runtime/jit/Timing.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/HostCost.h"
 #include "tools/attnc/Launch.h"
 #include "tools/attnc/PeakRates.h"
+#include "tools/attnc/ProgressBar.h"
 #include "tools/attnc/Work.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Process.h"
 #include <chrono>
-#include <cmath>
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -23,53 +23,24 @@ using Clock = std::chrono::steady_clock;
 static constexpr double secondsToMeasure = 2;
 static constexpr int fewestRuns = 5, mostRuns = 1000;
 
-/// How long runs are queued together: a GPU works them off without waiting for the host.
-static constexpr double secondsOfBatch = 0.02;
-
-static double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Draws how far a measurement is, on a terminal and from the second second on.
-static void showProgress(double share, double elapsed) {
-  if (elapsed < 1 || !llvm::sys::Process::StandardErrIsDisplayed())
-    return;
-  constexpr int width = 40;
-  int done = static_cast<int>(std::min(share, 1.0) * width);
-  llvm::errs() << "\r[" << std::string(static_cast<size_t>(done), '#')
-               << std::string(static_cast<size_t>(width - done), ' ')
-               << llvm::format("] %3.0f%%", 100 * std::min(share, 1.0));
-}
-
-/// Runs `launch` until the time is up; the seconds of each run, sorted.
-static Result<std::vector<double>> measure(Launch &launch) {
+/// Runs `launch` until the time is up.
+static Result<jit::Timing> measure(Launch &launch) {
   Result<std::unique_ptr<jit::Measurement>> measurement = launch.kernel->measure(launch.joinArguments(launch.outputs));
   if (!measurement)
     return measurement.takeError();
-  // The first run touches the memory and starts the threads.
-  Result<std::vector<double>> first = (*measurement)->time(1);
-  if (!first)
-    return first.takeError();
-  double last = first->back();
-  std::vector<double> seconds;
+  jit::Timing timing(std::move(*measurement));
+  if (runtime::Status status = timing.warmUp(); !status)
+    return status.takeError();
+  ProgressBar bar;
   Clock::time_point start = Clock::now();
-  for (double elapsed = 0; seconds.size() < fewestRuns || (elapsed < secondsToMeasure && seconds.size() < mostRuns);) {
-    auto left = static_cast<double>(mostRuns) - static_cast<double>(seconds.size());
-    Result<std::vector<double>> batch =
-        (*measurement)->time(static_cast<int>(std::clamp(secondsOfBatch / last, 1.0, std::min(left, 100.0))));
+  for (double elapsed = 0; timing.count() < fewestRuns || (elapsed < secondsToMeasure && timing.count() < mostRuns);) {
+    Result<double> batch = timing.addBatch(mostRuns - static_cast<int>(timing.count()));
     if (!batch)
       return batch.takeError();
-    seconds.insert(seconds.end(), batch->begin(), batch->end());
-    last = batch->back();
-    elapsed = secondsSince(start);
-    showProgress(std::max(elapsed / secondsToMeasure, 0.0) *
-                     std::min(1.0, static_cast<double>(seconds.size()) / fewestRuns),
-                 elapsed);
+    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    bar.show(elapsed / secondsToMeasure * std::min(1.0, static_cast<double>(timing.count()) / fewestRuns));
   }
-  if (secondsSince(start) >= 1 && llvm::sys::Process::StandardErrIsDisplayed())
-    llvm::errs() << "\r\033[K";
-  llvm::sort(seconds);
-  return seconds;
+  return timing;
 }
 
 /// What the mask leaves to do, from the bounds that the compiler derives.
@@ -89,11 +60,6 @@ static Result<Work> findWork(const Launch &launch) {
   return countWork(lowered->kernel, launch.shapes, *masks);
 }
 
-/// The value at `share` of sorted `values`.
-static double quantile(const std::vector<double> &values, double share) {
-  return values[std::lround(share * static_cast<double>(values.size() - 1))];
-}
-
 static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<Launch> launch = Launch::draw(args, /*computeSaved=*/false);
   if (!launch)
@@ -102,9 +68,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   if (!work)
     return fail(work.takeError());
   double peak = measureFlopRate();
-  Result<std::vector<double>> seconds = measure(*launch);
-  if (!seconds)
-    return fail(seconds.takeError());
+  Result<jit::Timing> timing = measure(*launch);
+  if (!timing)
+    return fail(timing.takeError());
 
   // Where launches return before their work is done.
   std::optional<double> hostSeconds;
@@ -115,7 +81,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     hostSeconds = *cost;
   }
 
-  double median = quantile(*seconds, 0.5), low = quantile(*seconds, 0.1), high = quantile(*seconds, 0.9);
+  double median = timing->median(), low = timing->quantile(0.1), high = timing->quantile(0.9);
   double rate = work->flops / median;
   llvm::StringRef name = launch->spec.kernel.function.getName(), target = launch->spec.target->name;
   std::string sizes = launch->shapes.toString();
@@ -124,7 +90,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     llvm::json::Object object{{"spec", name},
                               {"target", target},
                               {"shape", sizes},
-                              {"runs", static_cast<int64_t>(seconds->size())},
+                              {"runs", static_cast<int64_t>(timing->count())},
                               {"median_s", median},
                               {"p10_s", low},
                               {"p90_s", high},
@@ -141,7 +107,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   }
   os << '@' << name << " on " << target << ", " << sizes << '\n'
      << llvm::format("median   %.4g ms, 10%% to 90%% %.4g to %.4g ms, %zu runs, compiled in %.0f ms\n", 1e3 * median,
-                     1e3 * low, 1e3 * high, seconds->size(), 1e3 * launch->loadSeconds)
+                     1e3 * low, 1e3 * high, timing->count(), 1e3 * launch->loadSeconds)
      << llvm::format("rate     %.3f TFLOP/s on ", rate / 1e12) << printScaled(work->flops) << "FLOP of kept pairs, "
      << llvm::format("%.1f%% of the peak of %.3f TFLOP/s\n", 100 * rate / peak, peak / 1e12);
   if (hostSeconds)
