@@ -22,6 +22,12 @@ def Attn_TargetInterface : AttrInterface<"TargetInterface"> {
     InterfaceMethod<"Checks that a schedule of the spec's own suits the machine; an error names what does not.",
                     "::llvm::LogicalResult", "checkSchedule",
                     (ins "::attnc::attn::KernelOpInterface":$kernel, "::attnc::attn::ScheduleAttr":$schedule)>,
+    InterfaceMethod<[{Schedules that may be faster than `base`, one of `selectSchedules`, for its program and its queries.
+                      What `checkSchedule` refuses, and null, may be among them: ask `listCandidates` (passes/attn/Candidates.h).
+                      None where the machine has no others.}],
+                    "::llvm::SmallVector<::attnc::attn::ScheduleAttr>", "enumerateSchedules",
+                    (ins "::attnc::attn::KernelOpInterface":$kernel, "::attnc::attn::ScheduleAttr":$base), [{}],
+                    [{ return {}; }]>,
   ];
 }
 

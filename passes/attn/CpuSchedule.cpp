@@ -57,6 +57,23 @@ static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuT
   return success();
 }
 
+/// Tiles around what `select` computes, whose model of the caches knows neither how many cores share them nor how many
+/// tiles there are to share: panels of one to three registers, up to twenty a tile, and short and long steps.
+static SmallVector<ScheduleAttr> enumerate(CpuTargetAttr target, ScheduleAttr base) {
+  SmallVector<ScheduleAttr> schedules;
+  if (base.getProgram() == Program::Dsinks) // sinks are few
+    return schedules;
+  for (int64_t panel : {3 * lanes(target), 2 * lanes(target), lanes(target)})
+    for (int64_t panels : {1, 2, 3, 4, 5, 6, 8, 10, 14, 20})
+      for (int64_t columns : {16, 32, 48, 64, 96, 128, 192, 256}) {
+        int64_t rows = panel * panels;
+        schedules.push_back(ScheduleAttr::get(target.getContext(), base.tilesKeys() ? columns : rows,
+                                              base.tilesKeys() ? rows : columns, panel, /*pipeline=*/{}, /*heads=*/1,
+                                              base.getProgram()));
+      }
+  return schedules;
+}
+
 namespace {
 struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTargetAttr> {
   SmallVector<ScheduleAttr> selectSchedules(Attribute target, KernelOpInterface kernel) const {
@@ -71,6 +88,9 @@ struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTarget
   }
   LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {
     return check(kernel, schedule, cast<CpuTargetAttr>(target));
+  }
+  SmallVector<ScheduleAttr> enumerateSchedules(Attribute target, KernelOpInterface, ScheduleAttr base) const {
+    return enumerate(cast<CpuTargetAttr>(target), base);
   }
 };
 } // namespace

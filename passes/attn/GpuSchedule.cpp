@@ -10,6 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuBackwardSchedule.h"
+#include "passes/attn/GpuCandidates.h"
 #include "passes/attn/GpuScheduleParts.h"
 #include "passes/attn/ScoreRange.h"
 #include "llvm/ADT/DenseSet.h"
@@ -487,6 +488,9 @@ struct GpuTargetModel : TargetInterface::ExternalModel<GpuTargetModel, GpuTarget
     if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation()))
       return checkBackwardSchedule(backward, schedule, cast<GpuTargetAttr>(target));
     return ::checkSchedule(kernel, schedule, cast<GpuTargetAttr>(target));
+  }
+  SmallVector<ScheduleAttr> enumerateSchedules(Attribute target, KernelOpInterface kernel, ScheduleAttr base) const {
+    return enumerateGpuSchedules(kernel, base, cast<GpuTargetAttr>(target));
   }
 };
 } // namespace

@@ -1,0 +1,158 @@
+//===- GpuCandidates.cpp - Schedules to try on a GPU ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/GpuCandidates.h"
+#include "passes/attn/GpuScheduleParts.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+namespace {
+
+/// A schedule whose fields can be changed one by one.
+struct Fields {
+  explicit Fields(ScheduleAttr base)
+      : base(base), columns(base.getColumns()), consumers(base.getPipeline().getConsumers()),
+        stages(base.getPipeline().getStages()), logitStages(base.getPipeline().getLogitStages()),
+        queryStages(base.getPipeline().getQueryStages()), producerRegisters(base.getPipeline().getProducerRegisters()),
+        consumerRegisters(base.getPipeline().getConsumerRegisters()), rescaling(base.getPipeline().getRescaling()),
+        ownKeys(base.getPipeline().getOwnKeys()), turns(base.getPipeline().getPingPong()),
+        epilogue(base.getPipeline().getEpilogue()), overlap(base.getPipeline().getOverlap()) {}
+
+  /// The schedule, or null where no machine could have it.
+  ScheduleAttr get() const {
+    PipelineAttr old = base.getPipeline();
+    auto refuse = [&] { return mlir::emitError(UnknownLoc::get(base.getContext())); };
+    auto pipeline = PipelineAttr::getChecked(
+        refuse, base.getContext(), consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
+        ownKeys, turns, old.getByRow(), epilogue, old.getDynamic(), old.getSectionBytes(), old.getBlockMask(),
+        old.getEarly(), old.getStaging(), old.getHeadroom(), logitStages, overlap);
+    if (!pipeline)
+      return {};
+    int64_t rows = warpgroupRows * consumers;
+    bool ofKeys = base.tilesKeys();
+    return ScheduleAttr::get(base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, warpgroupRows,
+                             pipeline, base.getHeads(), base.getProgram());
+  }
+
+  /// Takes `count` consumers, with all the registers that they can have.
+  void setConsumers(int64_t count, GpuTargetAttr target) {
+    constexpr int64_t most = 240, unit = 8, few = 24, more = 32;
+    consumers = count;
+    producerRegisters = count > 2 ? more : few;
+    int64_t all = (count + 1) * getRegistersAtStart(target, count + 1);
+    consumerRegisters = std::min(most, (all - producerRegisters) / count / unit * unit);
+    if (count == 1)
+      ownKeys = turns = false;
+  }
+
+  ScheduleAttr base;
+  int64_t columns, consumers, stages, logitStages, queryStages, producerRegisters, consumerRegisters;
+  Rescaling rescaling;
+  bool ownKeys, turns;
+  Epilogue epilogue;
+  Overlap overlap;
+};
+
+/// Buffers of queries, and how the output leaves.
+struct Room {
+  int64_t queryStages;
+  Epilogue epilogue;
+};
+
+constexpr Room rooms[] = {
+    {2, Epilogue::Staged}, {2, Epilogue::Slabs}, {1, Epilogue::Staged}, {1, Epilogue::Slabs}, {1, Epilogue::Direct}};
+
+} // namespace
+
+/// Forward with roles.
+static void enumerateRoles(KernelOpInterface kernel, const Fields &base, GpuTargetAttr target,
+                           SmallVectorImpl<ScheduleAttr> &schedules) {
+  bool mayOwnKeys = !kernel.getMask().empty() && !base.base.getPipeline().getBlockMask();
+  for (int64_t consumers : {2, 3, 1}) {
+    Fields fields = base;
+    if (consumers != base.consumers)
+      fields.setConsumers(consumers, target);
+    for (int64_t keys : {32, 48, 64, 80, 96, 112, 128, 160, 176})
+      for (int64_t stages : {1, 2, 3, 4, 5})
+        for (Room room : rooms)
+          for (bool ownKeys : {false, true})
+            for (bool turns : {false, true}) {
+              if ((consumers == 1 && (ownKeys || turns)) || (ownKeys && !mayOwnKeys))
+                continue;
+              fields.columns = keys;
+              fields.stages = stages;
+              fields.queryStages = room.queryStages;
+              fields.epilogue = room.epilogue;
+              fields.ownKeys = ownKeys;
+              fields.turns = turns;
+              schedules.push_back(fields.get());
+            }
+  }
+}
+
+/// Forward without roles.
+static void enumerateWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
+  for (int64_t consumers : {1, 2, 4})
+    for (int64_t keys : {16, 32, 48, 64, 96, 128})
+      for (int64_t stages : {1, 2, 3})
+        for (Rescaling rescaling : {Rescaling::EachStep, Rescaling::OnGrowth}) {
+          Fields fields = base;
+          fields.consumers = consumers;
+          fields.columns = keys;
+          fields.stages = stages;
+          fields.rescaling = rescaling;
+          schedules.push_back(fields.get());
+        }
+}
+
+/// Gradients with roles.
+static void enumerateGradientRoles(const Fields &base, GpuTargetAttr target, SmallVectorImpl<ScheduleAttr> &schedules) {
+  for (int64_t consumers : {2, 1, 3}) {
+    Fields fields = base;
+    if (consumers != base.consumers)
+      fields.setConsumers(consumers, target);
+    for (int64_t columns : {16, 32, 48, 64, 80, 96, 112, 128})
+      for (int64_t stages : {1, 2, 3})
+        for (int64_t logitStages : {1, 2, 3})
+          for (Overlap overlap : {Overlap::InStep, Overlap::LogitsAhead, Overlap::SumsLate})
+            for (bool turns : {false, true}) {
+              fields.columns = columns;
+              fields.stages = stages;
+              fields.logitStages = logitStages;
+              fields.overlap = overlap;
+              fields.turns = turns && consumers > 1;
+              schedules.push_back(fields.get());
+            }
+  }
+}
+
+/// Gradients without roles.
+static void enumerateGradientWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
+  for (int64_t columns : {16, 32, 48, 64, 96, 128})
+    for (int64_t stages : {1, 2}) {
+      Fields fields = base;
+      fields.columns = columns;
+      fields.stages = stages;
+      schedules.push_back(fields.get());
+    }
+}
+
+SmallVector<ScheduleAttr> attnc::attn::enumerateGpuSchedules(KernelOpInterface kernel, ScheduleAttr base,
+                                                             GpuTargetAttr target) {
+  SmallVector<ScheduleAttr> schedules;
+  Fields fields(base);
+  if (base.getProgram() == Program::Dsinks) // sinks are few
+    return schedules;
+  bool hasRoles = base.getPipeline().getStaging() == Staging::Tma, isForward = !isa<BackwardOp>(kernel.getOperation());
+  if (isForward && hasRoles)
+    enumerateRoles(kernel, fields, target, schedules);
+  else if (isForward)
+    enumerateWarps(fields, schedules);
+  else if (hasRoles)
+    enumerateGradientRoles(fields, target, schedules);
+  else
+    enumerateGradientWarps(fields, schedules);
+  return schedules;
+}
