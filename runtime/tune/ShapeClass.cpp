@@ -1,0 +1,34 @@
+//===- ShapeClass.cpp - Sizes that one record stands for --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tune/ShapeClass.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace attnc;
+using namespace attnc::tune;
+
+SizeRange SizeRange::around(int64_t size) {
+  if (size <= 1)
+    return {0, 1};
+  constexpr int64_t largest = int64_t(1) << 62;
+  int64_t most = size > largest ? std::numeric_limits<int64_t>::max()
+                                : static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(size)));
+  return {most / 2 + 1, most};
+}
+
+ShapeClass ShapeClass::of(const attn::KernelFunction &kernel, const jit::Shapes &shapes) {
+  attn::KernelOpInterface op = kernel.kernels.front();
+  int64_t batch = std::max<int64_t>(shapes.batch(), 1);
+  int64_t keys = shapes.packed() ? (shapes.keyRows() + batch - 1) / batch : shapes.keyRows();
+  return {SizeRange::around(shapes.queryRowsOfSequence()), SizeRange::around(keys),
+          SizeRange::around(batch * op.getQueryHeads())};
+}
+
+static std::string describe(const SizeRange &range, const char *what) {
+  return std::to_string(range.least) + " to " + std::to_string(range.most) + " " + what;
+}
+
+std::string ShapeClass::toString() const {
+  return describe(queries, "queries") + ", " + describe(keys, "keys") + ", " + describe(heads, "heads");
+}

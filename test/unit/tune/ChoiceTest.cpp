@@ -1,0 +1,205 @@
+//===- ChoiceTest.cpp - Tests of which schedules are chosen -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tune/Choice.h"
+#include "TuneTestSupport.h"
+#include "runtime/jit/CompileTarget.h"
+
+using namespace attnc;
+using namespace attnc::test;
+using attn::ScheduleAttr;
+using attn::unlimitedQueries;
+using runtime::Result;
+using tune::Choice;
+using tune::Policy;
+using tune::Record;
+using tune::SizeRange;
+using tune::Source;
+
+namespace {
+
+/// A spec for this CPU, and the records that are asked.
+struct ChoiceFixture : testing::Test {
+  TemporaryDirectory folder;
+  Remarks remarks;
+  tune::RecordBook book{folder.path(), "", remarks.sink()};
+  OpenSpec spec{paddedSpec()};
+  mlir::Attribute target = jit::targetOrHost(&spec.session.context(), {});
+  tune::ChoiceRequest request{&book, "here", Policy(), std::nullopt, nullptr, remarks.sink()};
+
+  /// A record of the spec for this CPU.
+  Record record(const tune::ShapeClass &shape, int64_t keys) {
+    Record made = makeRecord(shape, 1, cpuSchedule(&spec.session.context(), keys));
+    made.kernel = tune::digestOf(spec.kernel);
+    made.target = jit::getTargetName(target);
+    return made;
+  }
+
+  Result<Choice> choose() { return tune::chooseSchedules(spec.session, spec.kernel, target, request); }
+
+  /// Sequences from so many queries on, and the keys of a step for them.
+  std::vector<std::pair<int64_t, int64_t>> chosen() {
+    std::vector<std::pair<int64_t, int64_t>> list;
+    for (ScheduleAttr schedule : spec.kernel.kernels[0].getSchedules())
+      list.emplace_back(schedule.getLeastQueries(), schedule.getKeyTile());
+    return list;
+  }
+};
+
+using Steps = std::vector<std::pair<int64_t, int64_t>>;
+
+TEST_F(ChoiceFixture, WithoutRecordsHeuristicsDecide) {
+  Result<Choice> choice = choose();
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->source, Source::Heuristics);
+  EXPECT_EQ(choice->why.substr(0, 28), "no record of @kernel for her") << choice->why;
+  EXPECT_EQ(chosen(), Steps());
+  request.policy = *Policy::parse("records");
+  Result<Choice> refused = choose();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.message().find("'attnc tune' makes one"), std::string::npos);
+}
+
+TEST_F(ChoiceFixture, ARecordIsForItsQueriesAndForMore) {
+  book.keep("here", record(shapeOf(100), 16));
+  Result<Choice> choice = choose();
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->source, Source::Memory);
+  ASSERT_EQ(choice->records.size(), 1u);
+  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}}));
+  EXPECT_EQ(spec.diagnostics, "");
+}
+
+TEST_F(ChoiceFixture, SeveralRecordsShareTheLengths) {
+  book.keep("here", record(shapeOf(1000), 32));
+  book.keep("here", record(shapeOf(100), 16));
+  Record own = record(shapeOf(100000), 8);
+  own.schedules = {{}};
+  book.keep("here", own);
+  ASSERT_TRUE(choose());
+  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}, {513, 32}, {65537, 64}}));
+}
+
+TEST_F(ChoiceFixture, TheSpecsOwnComesFirst) {
+  book.keep("here", record(shapeOf(100), 16));
+  ASSERT_TRUE(tune::setSchedules(spec.kernel, {{cpuSchedule(&spec.session.context(), 8)}}));
+  Result<Choice> choice = choose();
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->source, Source::Override);
+  EXPECT_EQ(chosen(), (Steps{{0, 8}}));
+}
+
+TEST_F(ChoiceFixture, APolicyMayWantNoRecords) {
+  book.keep("here", record(shapeOf(100), 16));
+  request.policy = *Policy::parse("heuristics");
+  Result<Choice> choice = choose();
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->source, Source::Heuristics);
+  EXPECT_EQ(chosen(), Steps());
+  EXPECT_FALSE(Policy::parse("fastest"));
+}
+
+TEST_F(ChoiceFixture, ARecordThatTheMachineCannotHaveIsNotUsed) {
+  for (const char *schedule :
+       {"#attn.schedule<query_tile = 7, key_tile = 8, panel = 7>", "#attn.schedule<query_tile = 8>", "17 : i32", "((((",
+        "#attn.schedule<query_tile = 8, key_tile = 8, panel = 8, program = dq>",
+        "#attn.schedule<query_tile = 8, key_tile = 8, panel = 8> and more"}) {
+    Record made = record(shapeOf(100), 16);
+    made.schedules = {{schedule}};
+    book.keep("here", made);
+    Result<Choice> choice = choose();
+    ASSERT_TRUE(choice) << schedule;
+    EXPECT_EQ(choice->source, Source::Heuristics) << schedule;
+    EXPECT_EQ(chosen(), Steps()) << schedule;
+    EXPECT_EQ(spec.diagnostics, "") << schedule;
+  }
+  EXPECT_EQ(remarks.count("the record of @kernel cannot be used"), 6);
+  // Nor is one of several kernels for a function of one.
+  Record made = record(shapeOf(100), 16);
+  made.schedules.push_back({});
+  book.keep("here", made);
+  EXPECT_EQ(choose()->source, Source::Heuristics);
+}
+
+TEST_F(ChoiceFixture, AutotuneMakesTheRecordThatIsMissing) {
+  int tuned = 0;
+  request.policy = *Policy::parse("autotune");
+  request.shape = shapeOf(100);
+  request.tune = [&]() -> runtime::Status {
+    ++tuned;
+    book.keep("here", record(shapeOf(100), 24));
+    return {};
+  };
+  // A record of other sizes does not stand for these.
+  book.keep("here", record(shapeOf(1000), 32));
+  EXPECT_EQ(choose()->source, Source::Autotune);
+  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 24}, {513, 32}}));
+  EXPECT_EQ(tuned, 1);
+  spec.kernel.kernels[0].setSchedulesAttr({});
+  EXPECT_EQ(choose()->source, Source::Memory);
+  EXPECT_EQ(tuned, 1);
+}
+
+TEST_F(ChoiceFixture, WhereTuningFailsHeuristicsDecide) {
+  request.policy = *Policy::parse("autotune");
+  request.shape = shapeOf(100);
+  request.tune = []() -> runtime::Status { return runtime::Error{"there is no memory"}; };
+  EXPECT_EQ(choose()->source, Source::Heuristics);
+  EXPECT_EQ(remarks.count("@kernel is not tuned: there is no memory"), 1);
+  request.policy.heuristics = false;
+  EXPECT_EQ(choose().message(), "there is no memory");
+}
+
+TEST_F(ChoiceFixture, NamesDoNotCountForRecords) {
+  std::string text = paddedSpec();
+  size_t place = text.find("@kernel");
+  ASSERT_NE(place, std::string::npos);
+  OpenSpec other(text.replace(place, 7, "@another"));
+  EXPECT_EQ(tune::digestOf(other.kernel), tune::digestOf(spec.kernel));
+  OpenSpec capped(paddedSpec("", "scale(2.0)"));
+  EXPECT_NE(tune::digestOf(capped.kernel), tune::digestOf(spec.kernel));
+  // What schedules it has is no part of what it computes.
+  cache::Digest before = tune::digestOf(spec.kernel);
+  ASSERT_TRUE(tune::setSchedules(spec.kernel, {{cpuSchedule(&spec.session.context(), 8)}}));
+  EXPECT_EQ(tune::digestOf(spec.kernel), before);
+}
+
+TEST_F(ChoiceFixture, MergingKeepsWhereDefaultsChange) {
+  mlir::MLIRContext *context = &spec.session.context();
+  auto schedule = [&](int64_t keys, int64_t least, int64_t most) {
+    return ScheduleAttr::get(context, 8, keys, 8).forQueries(least, most);
+  };
+  llvm::SmallVector<ScheduleAttr> defaults{schedule(8, 0, 1024), schedule(16, 1025, unlimitedQueries)};
+  auto merge = [&](llvm::ArrayRef<std::pair<SizeRange, ScheduleAttr>> records) {
+    Steps steps;
+    int64_t next = 0;
+    for (ScheduleAttr merged : tune::mergeSchedules(defaults, records)) {
+      EXPECT_EQ(merged.getLeastQueries(), next);
+      next = merged.getMostQueries() == unlimitedQueries ? -1 : merged.getMostQueries() + 1;
+      steps.emplace_back(merged.getLeastQueries(), merged.getKeyTile());
+    }
+    EXPECT_EQ(next, -1);
+    return steps;
+  };
+  ScheduleAttr tuned = ScheduleAttr::get(context, 8, 32, 8);
+  EXPECT_EQ(merge({}), (Steps{{0, 8}, {1025, 16}}));
+  // Not beyond where the defaults change.
+  EXPECT_EQ(merge({{{129, 256}, tuned}}), (Steps{{0, 8}, {129, 32}, {1025, 16}}));
+  EXPECT_EQ(merge({{{0, 1}, tuned}}), (Steps{{0, 32}, {1025, 16}}));
+  EXPECT_EQ(merge({{{1025, 2048}, tuned}}), (Steps{{0, 8}, {1025, 32}}));
+  // A class in which they change is the record's as a whole.
+  EXPECT_EQ(merge({{{1000, 1100}, tuned}}), (Steps{{0, 8}, {1000, 32}}));
+  // Neighbours of one schedule are one.
+  EXPECT_EQ(merge({{{129, 256}, tuned}, {{257, 512}, tuned}}), (Steps{{0, 8}, {129, 32}, {1025, 16}}));
+  // Null is the default, which then is for more as well.
+  EXPECT_EQ(merge({{{129, 256}, tuned}, {{513, 1024}, ScheduleAttr()}}),
+            (Steps{{0, 8}, {129, 32}, {513, 8}, {1025, 16}}));
+  // Of two that overlap, as only a file by hand has them, the first is taken.
+  EXPECT_EQ(merge({{{129, 256}, tuned}, {{200, 300}, schedule(64, 0, unlimitedQueries)}}),
+            (Steps{{0, 8}, {129, 32}, {200, 64}, {1025, 16}}));
+  int64_t last = unlimitedQueries;
+  EXPECT_EQ(merge({{{2000, last}, tuned}}), (Steps{{0, 8}, {1025, 16}, {2000, 32}}));
+}
+
+} // namespace
