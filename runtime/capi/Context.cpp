@@ -18,10 +18,18 @@ static bool isGpu(const std::string &target) {
   return target.compare(0, 5, "nvptx") == 0 || target.compare(0, 5, "nvrtc") == 0;
 }
 
-static std::string makeKey(const cache::Digest &digest, const Wish &wish) {
+Context::Context(cache::CacheOptions cache, unsigned threads)
+    : remark(cache.remark ? cache.remark : [](const std::string &) {}), kernels(cache), workers(threads) {
+  const std::string folder = cache.directory.empty() ? "" : cache.directory + "/records";
+  if (const Compiler *compiler = getCompiler())
+    records = compiler->openRecords(folder, remark);
+}
+
+std::string Context::makeKey(const cache::Digest &digest, const Wish &wish) const {
   std::string key(digest.begin(), digest.end());
   key.append(wish.target).append(1, '\0').append(std::to_string(wish.ordinal)).append(1, wish.backward ? 'b' : 'f');
-  return key.append(wish.schedule);
+  key.append(wish.shape).append(1, '\0').append(std::to_string(wish.policy)).append(1, '\0');
+  return key.append(std::to_string(revision)).append(1, '\0').append(wish.schedule);
 }
 
 void Context::settle(Wish &wish) {
@@ -124,23 +132,59 @@ static Result<std::shared_ptr<LoadedKernel>> load(const CompileRequest &request,
   return makeCpuKernel(image, std::move(*program));
 }
 
-Outcome Context::make(std::shared_ptr<const SpecSource> spec, const Wish &wish) {
-  if (stopping)
-    return failed(Fault({"the context ended before it was compiled"}));
-  CompileRequest request{std::move(spec), wish.target, wish.schedule, wish.backward, nullptr};
-  const Compiler *compiler = getCompiler();
+Result<CompileRequest> Context::makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish) {
+  CompileRequest request{std::move(spec), wish.target, wish.schedule, wish.backward,
+                         nullptr,         wish.shape,  wish.policy,   records.get()};
   if (isGpu(wish.target)) {
     Result<cuda::DeviceRef> device = open(wish.ordinal);
     if (!device)
-      return failed(Fault(device.takeError()));
+      return device.takeError();
     request.gpu = *device;
   } else if (wish.target != "cpu") {
-    return failed(
-        Fault({"unknown target '" + wish.target + "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH"}));
-  } else if (!compiler) {
-    return failed(Fault({"expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc "
-                         "runs them on CPUs too"}));
+    return runtime::Error{"unknown target '" + wish.target +
+                          "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH"};
+  } else if (!getCompiler()) {
+    return runtime::Error{"expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc "
+                          "runs them on CPUs too"};
   }
+  return request;
+}
+
+Tuned Context::tune(std::shared_ptr<const SpecSource> spec, Wish wish, TuneSettings settings) {
+  Tuned tuned;
+  settle(wish);
+  const Compiler *compiler = getCompiler();
+  if (!compiler) {
+    tuned.fault = Fault({"this library holds no compiler, and tunes nothing"}, ATTNC_ERROR_COMPILER);
+    return tuned;
+  }
+  Result<CompileRequest> request = makeRequest(std::move(spec), wish);
+  if (!request) {
+    tuned.fault = Fault(request.takeError());
+    return tuned;
+  }
+  settings.remark = remark;
+  tuned = compiler->tune(*request, settings);
+  ++revision;
+  return tuned;
+}
+
+runtime::Status Context::addRecords(std::string_view text) {
+  if (!records)
+    return runtime::Error{"this library holds no compiler, and takes no records"};
+  runtime::Status status = records->add(text);
+  ++revision;
+  return status;
+}
+
+Outcome Context::make(std::shared_ptr<const SpecSource> spec, const Wish &wish) {
+  if (stopping)
+    return failed(Fault({"the context ended before it was compiled"}));
+  Result<CompileRequest> asked = makeRequest(std::move(spec), wish);
+  if (!asked)
+    return failed(Fault(asked.takeError()));
+  const CompileRequest &request = *asked;
+  const Compiler *compiler = getCompiler();
   Compiled compiled = compiler ? compiler->compile(request, kernels) : findWithoutCompiler(request, kernels);
   if (compiled.fault)
     return failed(std::move(*compiled.fault));

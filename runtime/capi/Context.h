@@ -21,14 +21,16 @@ struct Wish {
   std::string target;   ///< "auto", or as in `CompileRequest`
   std::string schedule; ///< empty for the spec's own
   bool backward = false;
-  int ordinal = -1; ///< of a GPU; -1 for that of the thread's context
+  int ordinal = -1;  ///< of a GPU; -1 for that of the thread's context
+  std::string shape; ///< as in `CompileRequest`
+  int32_t policy = ATTNC_POLICY_AUTO;
 };
 
 /// Compiles kernels in the background and keeps them loaded. Threads may use it at the same time.
 class Context {
 public:
   /// `threads`: the most kernels that are compiled at once.
-  Context(cache::CacheOptions cache, unsigned threads) : kernels(std::move(cache)), workers(threads) {}
+  Context(cache::CacheOptions cache, unsigned threads);
 
   /// Waits for what is under way. What has not begun ends with a fault.
   ~Context() { stopping = true; }
@@ -39,9 +41,21 @@ public:
   /// The same where it is loaded already; nothing else.
   std::optional<Outcome> find(const cache::Digest &digest, Wish &wish);
 
+  /// Tunes in the thread that calls.
+  Tuned tune(std::shared_ptr<const SpecSource> spec, Wish wish, TuneSettings settings);
+
+  /// Adds the records of a file's text.
+  runtime::Status addRecords(std::string_view text);
+
 private:
   /// Settles what `wish` leaves open: by the machine, and by the thread that calls.
   void settle(Wish &wish);
+
+  /// What identifies a loaded kernel.
+  std::string makeKey(const cache::Digest &digest, const Wish &wish) const;
+
+  /// What the compiler is asked for, on an open GPU.
+  runtime::Result<CompileRequest> makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish);
 
   /// Compiles and loads.
   Outcome make(std::shared_ptr<const SpecSource> spec, const Wish &wish);
@@ -59,7 +73,10 @@ private:
     std::shared_ptr<LoadedKernel> kernel;
   };
 
+  std::function<void(const std::string &)> remark;
   cache::KernelCache kernels;
+  std::shared_ptr<Records> records;   ///< null without a compiler
+  std::atomic<unsigned> revision = 0; ///< of the records: kernels of another are not what is asked for
   std::atomic<bool> stopping = false;
 
   std::mutex mutex;       ///< of the four below

@@ -24,6 +24,10 @@ struct attnc_spec {
   cache::Digest digest;
 };
 
+struct attnc_tuning {
+  Tuned tuned;
+};
+
 struct attnc_compilation {
   std::shared_ptr<Compilation> compilation;
 };
@@ -113,8 +117,12 @@ static Result<Wish> readWish(const attnc_context *context, const attnc_spec *spe
     return Error{"expected device_plus_one of 0 or more, got " + std::to_string(options->device_plus_one)};
   if (options->backward < 0 || options->backward > 1)
     return Error{"expected backward to be 0 or 1, got " + std::to_string(options->backward)};
+  if (options->policy < ATTNC_POLICY_AUTO || options->policy > ATTNC_POLICY_HEURISTICS)
+    return Error{"expected policy to be an attnc_policy, got " + std::to_string(options->policy)};
+  if (options->policy == ATTNC_POLICY_AUTOTUNE && !options->shape)
+    return Error{"expected a shape, whose sizes are tuned for, with ATTNC_POLICY_AUTOTUNE; got null"};
   return Wish{textOr(options->target, "auto"), textOr(options->schedule, ""), options->backward == 1,
-              options->device_plus_one - 1};
+              options->device_plus_one - 1,    textOr(options->shape, ""),    options->policy};
 }
 
 /// Sets `kernel` to a handle on what came of a compilation.
@@ -170,3 +178,69 @@ attnc_error *attnc_compilation_get(const attnc_compilation *compilation, attnc_k
 }
 
 void attnc_compilation_destroy(attnc_compilation *compilation) { delete compilation; }
+
+attnc_error *attnc_context_add_records(attnc_context *context, const char *text, size_t text_bytes) {
+  if (!context || !text)
+    return fail(Error{"expected a context and records, got null"});
+  runtime::Status status = context->context.addRecords({text, text_bytes});
+  return status ? nullptr : fail(status.takeError());
+}
+
+/// How the caller wants a spec tuned.
+static Result<TuneSettings> readSettings(const attnc_tune_options &options) {
+  if (!(options.seconds >= 0) || options.warm_ups < -1 || options.iterations < 0 || options.candidates < 0)
+    return Error{"expected seconds, iterations and candidates of 0 or more, and warm_ups of -1 or more"};
+  if (options.validate_backward < 0 || options.validate_backward > 1)
+    return Error{"expected validate_backward to be 0 or 1, got " + std::to_string(options.validate_backward)};
+  TuneSettings settings;
+  settings.seconds = options.seconds;
+  settings.warmUps = options.warm_ups;
+  settings.iterations = options.iterations;
+  settings.candidates = options.candidates;
+  settings.validateBackward = options.validate_backward == 1;
+  if (options.progress)
+    settings.progress = [progress = options.progress, data = options.progress_data](
+                            double share, const std::string &what) { progress(data, share, what.c_str()); };
+  return settings;
+}
+
+attnc_error *attnc_tune(attnc_context *context, const attnc_spec *spec, const attnc_tune_options *given,
+                        attnc_tuning **tuning) {
+  if (tuning)
+    *tuning = nullptr;
+  Result<attnc_tune_options> options = readStruct(given, "attnc_tune_options");
+  if (!options)
+    return fail(options.takeError());
+  auto compile = attnc_compile_options();
+  compile.struct_size = sizeof(compile);
+  compile.target = options->target;
+  compile.device_plus_one = options->device_plus_one;
+  compile.backward = options->backward;
+  compile.shape = options->shape;
+  Result<Wish> wish = readWish(context, spec, &compile);
+  if (!wish)
+    return fail(wish.takeError());
+  Result<TuneSettings> settings = readSettings(*options);
+  if (!settings)
+    return fail(settings.takeError());
+  Tuned tuned = context->context.tune(spec->source, std::move(*wish), std::move(*settings));
+  if (tuned.fault)
+    return fail(std::move(*tuned.fault));
+  if (tuning)
+    *tuning = new attnc_tuning{std::move(tuned)};
+  return nullptr;
+}
+
+attnc_error *attnc_tuning_get_info(const attnc_tuning *tuning, attnc_tuning_info *info) {
+  if (!tuning)
+    return fail(Error{"expected a tuning, got null"});
+  auto ours = attnc_tuning_info();
+  ours.default_seconds = tuning->tuned.defaultSeconds;
+  ours.best_seconds = tuning->tuned.bestSeconds;
+  ours.candidates = tuning->tuned.candidates;
+  ours.device = tuning->tuned.device.c_str();
+  ours.records = tuning->tuned.records.c_str();
+  return writeStruct(info, ours, "attnc_tuning_info");
+}
+
+void attnc_tuning_destroy(attnc_tuning *tuning) { delete tuning; }

@@ -7,6 +7,7 @@
 #include "mlir/Parser/Parser.h"
 #include "runtime/capi/Compiler.h"
 #include "runtime/engine/CachedCompile.h"
+#include "runtime/engine/JitRecords.h"
 #include "runtime/jit/GpuTarget.h"
 #include "runtime/jit/LoadedKernel.h"
 #include "runtime/jit/ScheduleText.h"
@@ -22,6 +23,8 @@ using capi::CompileRequest;
 using capi::CpuProgram;
 using capi::Fault;
 using capi::SpecSource;
+using capi::Tuned;
+using capi::TuneSettings;
 using runtime::Error;
 using runtime::KernelImage;
 using runtime::Result;
@@ -89,6 +92,7 @@ private:
 /// What is known of the machine that this runs on before any spec is read.
 struct HostFacts {
   std::string cpu;           ///< what the compiler is told of it
+  std::string cpuName;       ///< what images call it
   Digest cpuBuild, gpuBuild; ///< what makes code for it, and for GPUs
 };
 
@@ -96,6 +100,11 @@ class JitCompiler : public capi::Compiler {
 public:
   std::optional<Fault> check(const SpecSource &spec) const override;
   Compiled compile(const CompileRequest &request, KernelCache &cache) const override;
+  std::shared_ptr<capi::Records> openRecords(const std::string &folder,
+                                             std::function<void(const std::string &)> remark) const override {
+    return std::make_shared<engine::JitRecords>(folder, std::move(remark));
+  }
+  Tuned tune(const CompileRequest &request, const TuneSettings &settings) const override;
   Result<std::shared_ptr<CpuProgram>> link(const KernelImage &image) const override;
 
 private:
@@ -113,6 +122,7 @@ const HostFacts &JitCompiler::getHost() const {
     context.loadDialect<attn::AttnDialect>();
     Attribute cpu = jit::targetOrHost(&context, {}), gpu = *jit::parseTargetAttr(&context, "nvptx");
     llvm::raw_string_ostream(host.cpu) << cpu;
+    host.cpuName = jit::getTargetName(cpu);
     host.cpuBuild = engine::getBuild(cpu);
     host.gpuBuild = engine::getBuild(gpu);
   });
@@ -133,38 +143,65 @@ std::optional<Fault> JitCompiler::check(const SpecSource &spec) const {
   return fault;
 }
 
-/// Parses and compiles. The keys of the kernel are settled on the way.
-static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, Digest &key) {
-  std::string diagnostics;
-  llvm::raw_string_ostream os(diagnostics);
-  jit::Session session(os);
-  Result<attn::KernelFunction> kernel = open(session, *request.spec, os);
+namespace {
+
+/// What is asked for, as far as a session has it.
+struct Opened {
+  attn::KernelFunction kernel;
+  std::string entry; ///< the function of the spec
+  Attribute target;
+  bool portable = false;
+};
+
+} // namespace
+
+/// Opens the spec of `request` in `session`, and finds out what it is to be compiled for.
+static Result<Opened> open(jit::Session &session, const CompileRequest &request, llvm::raw_ostream &diagnostics) {
+  Opened opened;
+  Result<attn::KernelFunction> kernel = open(session, *request.spec, diagnostics);
   if (!kernel)
-    return {{}, toFault(kernel.takeError(), diagnostics)};
+    return kernel.takeError();
+  opened.entry = kernel->function.getName().str();
   if (request.backward)
     kernel = session.deriveBackward(*kernel);
   if (!kernel)
-    return {{}, toFault(kernel.takeError(), diagnostics)};
+    return kernel.takeError();
+  opened.kernel = std::move(*kernel);
   if (!request.schedule.empty())
-    if (Status status = jit::setSchedule(request.schedule, "schedule", os, *kernel); !status)
-      return {{}, toFault(status.takeError(), diagnostics)};
-  Attribute target = jit::targetOrHost(&session.context(), {});
-  bool portable = false;
+    if (Status status = jit::setSchedule(request.schedule, "schedule", diagnostics, opened.kernel); !status)
+      return status.takeError();
+  opened.target = jit::targetOrHost(&session.context(), {});
   if (request.gpu) {
     Result<jit::GpuCode> code =
         jit::chooseGpuCode(&session.context(), request.gpu->facts(), getArchitecture(request.target),
                            StringRef(request.target).starts_with("nvrtc"));
     if (!code)
-      return {{}, Fault(code.takeError())};
-    target = code->target;
-    portable = code->portable;
+      return code.takeError();
+    opened.target = code->target;
+    opened.portable = code->portable;
   }
-  key = engine::getKey(*kernel, target, portable);
+  return opened;
+}
+
+/// Parses and compiles. The key of the kernel is settled on the way.
+static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, Digest &key) {
+  std::string diagnostics;
+  llvm::raw_string_ostream os(diagnostics);
+  jit::Session session(os);
+  Result<Opened> opened = open(session, request, os);
+  if (!opened)
+    return {{}, toFault(opened.takeError(), diagnostics)};
+  const auto &[kernel, entry, target, portable] = *opened;
+  if (Result<tune::Choice> choice = engine::choose(request, {session, opened->kernel, entry, target, portable});
+      !choice)
+    return {{}, toFault(choice.takeError(), diagnostics)};
+  key = engine::getKey(kernel, target, portable);
   bool gaveUp = false;
   // A fault of the compiler must not leave the cache: others wait there.
   Result<CachedImage> image = cache.getOrMake(key, [&] {
     Result<KernelImage> made = Error();
-    Status status = codegen::runGuarded([&] { made = engine::compile(session, *kernel, target, portable); });
+    Status status =
+        codegen::runGuarded([&] { made = engine::compile(session, opened->kernel, opened->target, opened->portable); });
     gaveUp = !status;
     return status ? std::move(made) : Result<KernelImage>(status.takeError());
   });
@@ -180,8 +217,12 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
     const SpecSource &spec = *request.spec;
     const std::string machine = request.gpu ? capi::describeMachine(request.gpu->facts()) : facts.cpu;
     const Digest build = request.gpu ? facts.gpuBuild : facts.cpuBuild;
-    const Digest asked =
-        cache::keyOf({spec.text, spec.entry, request.target, machine, request.schedule, request.backward});
+    const std::string device = engine::nameDevice(request, facts.cpuName);
+    auto ask = [&] {
+      const std::string schedule = request.schedule + engine::describeChoice(request, device);
+      return cache::keyOf({spec.text, spec.entry, request.target, machine, schedule, request.backward});
+    };
+    const Digest asked = ask();
     // What was compiled from the same text before need not be read again.
     if (std::optional<Digest> key = cache.findAlias(asked, build))
       if (std::optional<CachedImage> image = cache.find(*key)) {
@@ -190,12 +231,54 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
       }
     Digest key = {};
     compiled = compileAnew(request, cache, key);
+    // Tuning on the way has changed the records.
     if (!compiled.fault)
-      cache.addAlias(asked, {build, key});
+      cache.addAlias(ask(), {build, key});
   });
   if (!status)
     return {{}, Fault(status.takeError(), ATTNC_ERROR_COMPILER)};
   return compiled;
+}
+
+Tuned JitCompiler::tune(const CompileRequest &request, const TuneSettings &settings) const {
+  Tuned tuned;
+  Status status = codegen::runGuarded([&] {
+    std::string diagnostics;
+    llvm::raw_string_ostream os(diagnostics);
+    jit::Session session(os);
+    Result<Opened> opened = open(session, request, os);
+    if (!opened) {
+      tuned.fault = toFault(opened.takeError(), diagnostics);
+      return;
+    }
+    tune::TuneOptions options;
+    auto set = [](auto &option, auto setting) {
+      if (setting != 0)
+        option = setting > 0 ? setting : 0;
+    };
+    set(options.seconds, settings.seconds);
+    set(options.warmUps, settings.warmUps);
+    set(options.iterations, settings.iterations);
+    set(options.mostCandidates, settings.candidates);
+    options.validateBackward = settings.validateBackward;
+    options.progress = settings.progress;
+    options.remark = settings.remark;
+    Result<tune::Tuning> tuning = engine::tuneRequest(
+        request, {session, opened->kernel, opened->entry, opened->target, opened->portable}, options);
+    if (!tuning) {
+      tuned.fault = toFault(tuning.takeError(), diagnostics);
+      return;
+    }
+    const tune::Record &record = tuning->record;
+    tuned.defaultSeconds = record.defaultSeconds;
+    tuned.bestSeconds = record.bestSeconds;
+    tuned.candidates = record.candidates;
+    tuned.device = engine::nameDevice(request, jit::getTargetName(opened->target));
+    tuned.records = tune::writeRecords({tuned.device, {record}});
+  });
+  if (!status)
+    tuned.fault = Fault(status.takeError(), ATTNC_ERROR_COMPILER);
+  return tuned;
 }
 
 Result<std::shared_ptr<CpuProgram>> JitCompiler::link(const KernelImage &image) const {

@@ -26,6 +26,14 @@ struct TuneOptions {
   std::function<void(const std::string &)> remark;
 };
 
+/// How to tune where somebody waits for the kernel: less thoroughly.
+inline TuneOptions makeAutotuneOptions() {
+  TuneOptions options;
+  options.seconds = 10;
+  options.mostCandidates = 16;
+  return options;
+}
+
 /// Makes a kernel ready to run, from images that the source gives.
 using Loader = std::function<runtime::Result<std::unique_ptr<jit::Executable>>(
     jit::Session &, const attn::KernelFunction &, jit::ImageSource)>;

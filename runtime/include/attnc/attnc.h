@@ -54,6 +54,9 @@ typedef struct attnc_compilation attnc_compilation;
 /** A kernel that is ready to launch, on one GPU or on the CPU. */
 typedef struct attnc_kernel attnc_kernel;
 
+/** What tuning found out. */
+typedef struct attnc_tuning attnc_tuning;
+
 /** Why something failed. */
 typedef struct attnc_error attnc_error;
 
@@ -91,6 +94,15 @@ typedef enum attnc_origin {
   ATTNC_FROM_DISK = 2,  /**< the files of the cache */
   ATTNC_FROM_MEMORY = 3 /**< the context had it */
 } attnc_origin;
+
+/** Where schedules come from that neither the spec nor the caller gives. Records are what tuning found out: those of
+ * attnc_context_add_records first, then those of this process, of the user's files, and those that came with attnc. */
+typedef enum attnc_policy {
+  ATTNC_POLICY_AUTO = 0,      /**< records where there are some, else heuristics */
+  ATTNC_POLICY_RECORDS = 1,   /**< records; it is an error where there are none */
+  ATTNC_POLICY_AUTOTUNE = 2,  /**< records; where there are none of the sizes of `shape`, it is tuned for them first */
+  ATTNC_POLICY_HEURISTICS = 3 /**< heuristics alone */
+} attnc_policy;
 
 /** A tensor in the memory of a GPU, or of the CPU for its kernels. */
 typedef struct attnc_tensor {
@@ -168,7 +180,41 @@ typedef struct attnc_compile_options {
   /** The number of a GPU plus one; 0 for that of the thread's current context, or the first where it has none. */
   int32_t device_plus_one;
   int32_t backward; /**< 1: the kernel of the gradients, as `attnc compile --backward` makes it; 0: of the results */
+  /** "B=1,Sq=4096,Sk=4096": sizes of the launches that count most, for the choice among records; null for any. The
+   * kernel takes all sizes whatever this says. */
+  const char *shape;
+  int32_t policy; /**< an attnc_policy */
+  int32_t reserved;
 } attnc_compile_options;
+
+/** How to tune. All zeros but `shape` is what most want. */
+typedef struct attnc_tune_options {
+  size_t struct_size;
+  const char *target;      /**< as for attnc_compile */
+  int32_t device_plus_one; /**< likewise */
+  int32_t backward;        /**< likewise */
+  const char *shape;       /**< "B=1,Sq=4096,Sk=4096": a size for each name that the spec leaves open */
+  double seconds;          /**< that runs may take in all; compiling is not counted. 0 for 60 */
+  int32_t warm_ups;        /**< runs of a candidate that are not counted; 0 for 5, -1 for none */
+  int32_t iterations;      /**< runs that are counted of those that are the fastest; 0 for 100 */
+  int32_t candidates;      /**< schedules to try for each program of the kernel; 0 for 64 */
+  /** 1: the gradients from what forward saves are compared as well, which needs a spec that returns the LSE. */
+  int32_t validate_backward;
+  /** What is called with the share of the work that is done, from 0 to 1, by the thread that tunes; null for nothing.
+   */
+  void (*progress)(void *data, double share, const char *what);
+  void *progress_data;
+} attnc_tune_options;
+
+/** What tuning found out. Texts live as long as the attnc_tuning. */
+typedef struct attnc_tuning_info {
+  size_t struct_size;     /**< set by the caller */
+  double default_seconds; /**< of a run by heuristics, a median */
+  double best_seconds;    /**< of a run with the best schedules; the same where heuristics are the best */
+  int64_t candidates;     /**< that were measured */
+  const char *device;     /**< as records call it: "NVIDIA H200" */
+  const char *records;    /**< the record, as attnc_context_add_records and `attnc records import` take it */
+} attnc_tuning_info;
 
 /** What is called when a compilation has ended, well or not: once, by a thread of the context, or by the caller where
  * it has ended already. It may not destroy the context. */
@@ -260,6 +306,10 @@ ATTNC_API attnc_error *attnc_context_create(const attnc_context_options *options
  * Kernels, specs and compilations live on. Null is allowed. */
 ATTNC_API void attnc_context_destroy(attnc_context *context);
 
+/** Adds records to use before all others, a file's as `attnc records export` writes it. A kernel that is loaded stays
+ * as it is; the next call of attnc_compile goes by them. A library without the compiler takes none. */
+ATTNC_API attnc_error *attnc_context_add_records(attnc_context *context, const char *text, size_t text_bytes);
+
 /** Reads a spec. A library without the compiler takes it as it is, to look for it in the cache. */
 ATTNC_API attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options *options, attnc_spec **spec);
 
@@ -295,6 +345,18 @@ ATTNC_API attnc_error *attnc_compilation_get(const attnc_compilation *compilatio
 
 /** Ends a compilation's handle; what is under way goes on, and its kernel stays with the context. Null is allowed. */
 ATTNC_API void attnc_compilation_destroy(attnc_compilation *compilation);
+
+/** Finds the fastest schedules of a spec at some sizes by trying, and keeps the record in the context and in the user's
+ * files. It takes a minute or so, and wants the device for itself; the results of candidates are compared, on random
+ * inputs. The next attnc_compile of the spec uses the record. Sets `tuning` to what was found, unless that is null. */
+ATTNC_API attnc_error *attnc_tune(attnc_context *context, const attnc_spec *spec, const attnc_tune_options *options,
+                                  attnc_tuning **tuning);
+
+/** Tells what tuning found out. */
+ATTNC_API attnc_error *attnc_tuning_get_info(const attnc_tuning *tuning, attnc_tuning_info *info);
+
+/** Ends what tuning gave; its record stays. Null is allowed. */
+ATTNC_API void attnc_tuning_destroy(attnc_tuning *tuning);
 
 /** Loads an image, of a GPU or, with the compiler in the library, of this CPU, and sets `kernel` to it. */
 ATTNC_API attnc_error *attnc_kernel_load(const attnc_load_options *options, attnc_kernel **kernel);

@@ -240,6 +240,22 @@ private:
   std::unique_ptr<attnc_spec, Destroy<attnc_spec_destroy>> handle;
 };
 
+/// What tuning found out.
+class Tuning {
+public:
+  explicit Tuning(attnc_tuning *tuning) : handle(tuning) {}
+
+  /// The times, and the record. Texts live as long as this object.
+  attnc_tuning_info info() const {
+    auto info = makeStruct<attnc_tuning_info>();
+    (void)Status(attnc_tuning_get_info(handle.get(), &info));
+    return info;
+  }
+
+private:
+  std::unique_ptr<attnc_tuning, Destroy<attnc_tuning_destroy>> handle;
+};
+
 /// Compiled kernels, the cache that they come from, and the threads that compile. Ends after what is under way.
 class Context {
 public:
@@ -301,6 +317,27 @@ public:
     if (Status status(attnc_compile_start(get(), spec.get(), &options, &compilation)); !status)
       return status;
     return Compilation(compilation);
+  }
+
+  /// Finds the fastest schedules of `spec` at the sizes of `shape` ("B=1,Sq=4096,Sk=4096") by trying, and keeps the
+  /// record.
+  Result<Tuning> tune(const Spec &spec, const char *shape) const {
+    auto options = makeStruct<attnc_tune_options>();
+    options.shape = shape;
+    return tune(spec, options);
+  }
+
+  /// The same by options, which have their size (`makeStruct`).
+  Result<Tuning> tune(const Spec &spec, const attnc_tune_options &options) const {
+    attnc_tuning *tuning = nullptr;
+    if (Status status(attnc_tune(get(), spec.get(), &options, &tuning)); !status)
+      return status;
+    return Tuning(tuning);
+  }
+
+  /// Adds records to use before all others: the text of a file of theirs.
+  Status addRecords(std::string_view text) const {
+    return Status(attnc_context_add_records(get(), text.data(), text.size()));
   }
 
   attnc_context *get() const { return handle.get(); }

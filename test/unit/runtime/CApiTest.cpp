@@ -259,8 +259,12 @@ TEST_F(CApi, FindsKernelsWithoutACompiler) {
   options.directory = root.path();
   KernelCache shipped(options);
   KernelImage image = *deserialize(bytes);
-  CompileRequest request{std::make_shared<SpecSource>(SpecSource{"text", "spec.mlir", ""}), "nvptx", "", false,
-                         fake.device()};
+  CompileRequest request{std::make_shared<SpecSource>(SpecSource{"text", "spec.mlir", ""}),
+                         "nvptx",
+                         "",
+                         false,
+                         fake.device(),
+                         /*shape=*/""};
 
   Compiled none = findWithoutCompiler(request, shipped);
   ASSERT_TRUE(none.fault);
