@@ -26,6 +26,8 @@ enum CommandVisibility : unsigned {
   BenchCommand = 1U << 5,
   TargetsCommand = 1U << 6,
   CacheCommand = 1U << 7,
+  TuneCommand = 1U << 8,
+  RecordsCommand = 1U << 9,
 };
 
 /// Identifiers of the options.

@@ -18,6 +18,8 @@ extern const Command explainCommand;
 extern const Command benchCommand;
 extern const Command targetsCommand;
 extern const Command cacheCommand;
+extern const Command tuneCommand;
+extern const Command recordsCommand;
 
 } // namespace attnc::cli
 

@@ -10,6 +10,7 @@
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/Spec.h"
 #include "tools/attnc/UserCache.h"
+#include "tools/attnc/UserRecords.h"
 #include "llvm/Support/Process.h"
 
 using namespace attnc;
@@ -62,6 +63,13 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     return fail(source.takeError());
   if (*source && emit != "image")
     return fail("--cuda makes an image; '--emit " + emit + "' prints what the compiler makes by itself");
+  Result<UserRecords> records = UserRecords::open(args);
+  if (!records)
+    return fail(records.takeError());
+  if (!*source)
+    if (Result<tune::Choice> choice = records->choose(*spec->session, spec->kernel, *machine, /*shapes=*/nullptr);
+        !choice)
+      return fail(choice.takeError());
   // An edited file is kept nowhere: the cache holds what specs become.
   Result<std::string> bytes = *source ? toBytes(jit::compileSource(*spec->session, spec->kernel, **source, *machine))
                               : emit == "image" ? compileImage(*spec, *machine, args)

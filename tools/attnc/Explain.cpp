@@ -14,7 +14,9 @@
 #include "tools/attnc/Roofline.h"
 #include "tools/attnc/Spec.h"
 #include "tools/attnc/UserCache.h"
+#include "tools/attnc/UserRecords.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 
 using namespace attnc;
@@ -121,6 +123,24 @@ static void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> 
   explainSchedules(op, queries);
 }
 
+/// Where the schedules come from, and why from there.
+static void explainChoice(const tune::Choice &choice) {
+  llvm::raw_ostream &os = line("chosen");
+  os << "by " << tune::getName(choice.source);
+  os << (choice.why.empty() ? "" : ": ") << choice.why << '\n';
+  for (const tune::FoundRecord &found : choice.records) {
+    const tune::Record &record = found.record;
+    const tune::SizeRange &queries = record.shape.queries;
+    line("record") << queries.least << " to " << queries.most << " queries, measured at " << record.sizes << ": "
+                   << (record.isDefaultBest() ? "the target's own schedules are the best"
+                                              : llvm::formatv("{0:F2} times as fast as by heuristics",
+                                                              record.defaultSeconds / record.bestSeconds)
+                                                    .str())
+                   << " of " << record.candidates << " tried\n";
+    line("") << "from " << tune::getName(found.source) << (found.place.empty() ? "" : ", ") << found.place << '\n';
+  }
+}
+
 /// The memory of its own that a kernel takes.
 static void explainMemory(const runtime::KernelImage &image) {
   int64_t bytes = 0;
@@ -215,6 +235,12 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<jit::Shapes> shapes = spec->resolveShapes(args);
   if (!shapes && (sized || args.hasArg(OPT_svg)))
     return fail(shapes.takeError());
+  Result<UserRecords> records = UserRecords::open(args);
+  if (!records)
+    return fail(records.takeError());
+  Result<tune::Choice> choice = records->choose(*spec->session, spec->kernel, *machine, shapes ? &*shapes : nullptr);
+  if (!choice)
+    return fail(choice.takeError());
   Result<LoweredSpec> lowered = LoweredSpec::get(*spec, *machine);
   if (!lowered)
     return fail(lowered.takeError());
@@ -237,6 +263,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   FormulaPrinter printer(lowered->kernel);
   for (attn::KernelOpInterface op : lowered->kernel.kernels)
     explainOperation(op, shapes ? std::optional(shapes->queryRowsOfSequence()) : std::nullopt, printer);
+  explainChoice(*choice);
   explainMemory(*image);
   if (!target.starts_with("sim"))
     explainCache(spec->kernel, *machine);

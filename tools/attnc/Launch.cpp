@@ -14,13 +14,18 @@ using runtime::Result;
 using runtime::Status;
 using runtime::Tensor;
 
-Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgValue> inputs, jit::ImageSource source) {
+Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgValue> inputs, jit::ImageSource source,
+                               const UserRecords *records) {
   Result<std::vector<Tensor>> outputs = jit::allocateOutputs(spec.kernel, shapes);
   if (!outputs)
     return outputs.takeError();
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  Result<std::unique_ptr<jit::Executable>> kernel = spec.target->load(*spec.session, spec.kernel, source);
+  auto choose = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target, bool portable) {
+    return records ? records->compile(spec, shapes, target, portable, source)
+                   : source(session, kernel, target, portable);
+  };
+  Result<std::unique_ptr<jit::Executable>> kernel = spec.target->load(*spec.session, spec.kernel, choose);
   if (!kernel)
     return kernel.takeError();
   double seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -38,6 +43,9 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSav
   Result<std::optional<target::SourceFile>> source = readCudaFile(args);
   if (!source)
     return source.takeError();
+  Result<UserRecords> records = UserRecords::open(args);
+  if (!records)
+    return records.takeError();
   Result<Spec> spec = Spec::open(args);
   if (!spec)
     return spec.takeError();
@@ -52,7 +60,8 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSav
     return *source ? jit::compileSource(session, kernel, **source, target, portable)
                    : jit::compileToImage(session, kernel, target, portable);
   };
-  return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile);
+  // A file by hand is what its schedule was.
+  return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile, *source ? nullptr : &*records);
 }
 
 std::vector<ArgValue> Launch::joinArguments(runtime::Span<const Tensor> results) const {

@@ -6,6 +6,7 @@
 #define ATTNC_TOOLS_ATTNC_LAUNCH_H
 
 #include "tools/attnc/Spec.h"
+#include "tools/attnc/UserRecords.h"
 
 namespace attnc::cli {
 
@@ -18,9 +19,10 @@ struct Launch {
   std::unique_ptr<jit::Executable> kernel; ///< lives in the session of `spec`
   double loadSeconds = 0;                  ///< that making it ready took
 
-  /// Makes `spec` ready to run on `inputs`, and room for results of `shapes`. Images come from `source`.
+  /// Makes `spec` ready to run on `inputs`, and room for results of `shapes`. Images come from `source`, with the
+  /// schedules that `records` say, where those are given.
   static runtime::Result<Launch> prepare(Spec spec, jit::Shapes shapes, std::vector<runtime::ArgValue> inputs,
-                                         jit::ImageSource source = jit::compileToImage);
+                                         jit::ImageSource source, const UserRecords *records);
 
   /// The spec of a command line, on random inputs of the sizes that it gives: what --shape, --dim, --seed and
   /// --scale-values say, and `computeSaved` as in `jit::RandomOptions`. It is compiled anew: what is judged and

@@ -13,6 +13,8 @@ def ExplainCommand : OptionVisibility;
 def BenchCommand : OptionVisibility;
 def TargetsCommand : OptionVisibility;
 def CacheCommand : OptionVisibility;
+def TuneCommand : OptionVisibility;
+def RecordsCommand : OptionVisibility;
 
 /// An option without a value.
 class Switch<string name, string help> : Flag<["--"], name>, HelpText<help>;
@@ -23,20 +25,28 @@ multiclass Value<string name, string metaVar, string help, list<OptionVisibility
   def _joined : Joined<["--"], name # "=">, Alias<!cast<Option>(NAME)>, Visibility<commands>;
 }
 
-defvar allCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand, TargetsCommand, CacheCommand];
 defvar specCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand];
-defvar shapeCommands = [VerifyCommand, ExplainCommand, BenchCommand];
+defvar tunedCommands = !listconcat(specCommands, [TuneCommand]);
+defvar shapeCommands = [VerifyCommand, ExplainCommand, BenchCommand, TuneCommand];
+defvar allCommands = !listconcat(tunedCommands, [TargetsCommand, CacheCommand, RecordsCommand]);
 
 def help : Switch<"help", "Show this page">, Visibility<allCommands>;
 def help_short : Flag<["-"], "h">, Alias<help>, Visibility<allCommands>;
 
 // What is compiled, and for what.
-defm entry : Value<"entry", "NAME", "Function of the spec; needed where it has several", specCommands>;
-defm target : Value<"target", "T", "auto (default), cpu, nvptx or reference; see 'attnc targets'", specCommands>;
+defm entry : Value<"entry", "NAME", "Function of the spec; needed where it has several", tunedCommands>;
+defm target : Value<"target", "T", "auto (default), cpu, nvptx or reference; see 'attnc targets'", tunedCommands>;
 defm schedule : Value<"schedule", "ATTR", "Tile sizes and overlap of one's own, as #attn.schedule<...> or [several]",
                       specCommands>;
 
-def backward : Switch<"backward", "The gradients of the spec in place of its results">, Visibility<specCommands>;
+def backward : Switch<"backward", "The gradients of the spec in place of its results">, Visibility<tunedCommands>;
+
+// Schedules that were found by tuning.
+defm policy : Value<"policy", "P", "Schedules by auto (default: records, else heuristics), records, autotune or heuristics",
+                    specCommands>;
+defm records : Value<"records", "FILE", "Records to use before all others; may be given again", specCommands>;
+defm device : Value<"device", "NAME", "Whose records to use, as 'attnc records list' shows it (default: what is here)",
+                    !listconcat(specCommands, [RecordsCommand])>;
 
 // Sizes and inputs.
 defm shape : Value<"shape", "B=2,Sq=128,...", "Sizes that the spec leaves open", shapeCommands>;
@@ -67,4 +77,14 @@ defm repeat : Value<"repeat", "N", "Run N times and expect the same bits each ti
 defm svg : Value<"svg", "FILE", "Write the picture of the mask's tiles as SVG", [ExplainCommand]>;
 
 // attnc bench
-def json : Switch<"json", "Print one JSON object instead of text">, Visibility<[BenchCommand]>;
+def json : Switch<"json", "Print one JSON object instead of text">, Visibility<[BenchCommand, TuneCommand]>;
+
+// attnc tune
+defm warmup : Value<"warmup", "N", "Runs of a candidate that are not counted (default 5)", [TuneCommand]>;
+defm iterations : Value<"iterations", "N", "Runs that are counted of the fastest candidates (default 100)", [TuneCommand]>;
+defm seconds : Value<"seconds", "S", "Time for all runs (default 60); compiling is not counted", [TuneCommand]>;
+defm candidates : Value<"candidates", "N", "Schedules to try for each program, the nearest first (default 64)",
+                        [TuneCommand]>;
+def validate_backward : Switch<"validate-backward", "Compare also the gradients from what forward saves">,
+                        Visibility<[TuneCommand]>;
+def no_keep : Switch<"no-keep", "Keep no record">, Visibility<[TuneCommand]>;

@@ -103,6 +103,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<std::optional<target::SourceFile>> source = readCudaFile(args);
   if (!source)
     return fail(source.takeError());
+  Result<UserRecords> records = UserRecords::open(args);
+  if (!records)
+    return fail(records.takeError());
   Result<Spec> spec = Spec::open(args);
   if (!spec)
     return fail(spec.takeError());
@@ -125,7 +128,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
       return image.takeError();
     return *image->image;
   };
-  Result<Launch> launch = Launch::prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile);
+  Result<Launch> launch =
+      Launch::prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile, *source ? nullptr : &*records);
   if (!launch)
     return fail(launch.takeError());
   if (Status status = launch->run(); !status)

@@ -33,7 +33,9 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
   if (!kernel)
     return kernel.takeError();
   spec.kernel = std::move(*kernel);
-  if (args.hasArg(OPT_backward)) {
+  spec.entry = spec.kernel.function.getName().str();
+  spec.backward = args.hasArg(OPT_backward);
+  if (spec.backward) {
     Result<attn::KernelFunction> backward = spec.session->deriveBackward(spec.kernel);
     if (!backward)
       return backward.takeError();
@@ -45,6 +47,17 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
         !status)
       return status.takeError();
   return spec;
+}
+
+tune::TuneSubject Spec::getSubject(attn::KernelFunction &tuned, const jit::Shapes &shapes) const {
+  return {*session,
+          tuned,
+          entry,
+          backward,
+          shapes,
+          [this](jit::Session &session, const attn::KernelFunction &kernel, jit::ImageSource source) {
+            return target->load(session, kernel, source);
+          }};
 }
 
 /// The most sequences that inputs are drawn for.

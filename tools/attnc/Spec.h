@@ -8,6 +8,7 @@
 #include "runtime/jit/RandomInputs.h"
 #include "runtime/jit/Session.h"
 #include "runtime/jit/Target.h"
+#include "runtime/tune/Tuner.h"
 #include "tools/attnc/CommandLine.h"
 
 namespace attnc::cli {
@@ -17,12 +18,17 @@ struct Spec {
   std::unique_ptr<jit::Session> session;
   attn::KernelFunction kernel;
   const jit::Target *target = nullptr;
+  std::string entry;     ///< the function of the text that `kernel` is, or is the backward of
+  bool backward = false; ///< whether it is the backward
 
   /// Opens what SPEC, --entry, --backward, --schedule and --target say.
   static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
 
   /// Opens what SPEC, --entry, --backward and --schedule say, without a target to run on.
   static runtime::Result<Spec> openAlone(const llvm::opt::InputArgList &args);
+
+  /// What a tuner takes of it: `kernel`, a copy of its own, at `shapes`.
+  tune::TuneSubject getSubject(attn::KernelFunction &tuned, const jit::Shapes &shapes) const;
 
   /// The sizes that --shape and --dim give the kernel.
   runtime::Result<jit::Shapes> resolveShapes(const llvm::opt::InputArgList &args) const;
