@@ -20,7 +20,11 @@ install(TARGETS AttncRuntime AttncCuda EXPORT AttncTargets
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attnc/runtime"
         COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "jit" EXCLUDE PATTERN "python" EXCLUDE
         PATTERN "capi" EXCLUDE
-        PATTERN "engine" EXCLUDE PATTERN "cache" EXCLUDE PATTERN "include" EXCLUDE)
+        PATTERN "engine" EXCLUDE PATTERN "tune" EXCLUDE PATTERN "cache" EXCLUDE PATTERN "include" EXCLUDE)
+
+# What tuning found out, where records of devices are shipped: programs and libraries look for it beside themselves.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/tune/records/" DESTINATION "${CMAKE_INSTALL_DATADIR}/attnc/records"
+        COMPONENT Tools FILES_MATCHING PATTERN "*.json")
 
 # The C API: two shared libraries and their headers. The one with the compiler is as large as the program.
 set_target_properties(AttncShared PROPERTIES EXPORT_NAME Api)
@@ -48,6 +52,7 @@ if(ATTNC_BUILD_TESTS)
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_data_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/peers_report.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/attnc_runtime.py"
+                   "${PROJECT_SOURCE_DIR}/test/bench/tuning.py"
           DESTINATION "${checks}" COMPONENT Checks)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/test/fuzz/specs" DESTINATION "${checks}" COMPONENT Checks
           FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)

@@ -17,10 +17,11 @@ usage: run.sh [--target T] <command> [arguments]
   graphs                           launches captured in CUDA graphs and replayed on new data; needs PyTorch
   bench [peers.py's options]       beside cuDNN and FlexAttention; needs PyTorch
   data [peers.py's options]        speed and errors by data beside cuDNN, within three minutes; needs PyTorch
+  tune [tuning.py's options]       what tuning gains over the heuristics on 20 specs, as a table; --save DIR keeps records
   all                              examples, verify, sanitize, graphs, bench --quick
 
-The target is nvptx:sm_90a unless --target says otherwise. 'run.sh verify --help', 'run.sh fuzz-specs --help'
-and 'run.sh bench --help' list options.
+The target is nvptx:sm_90a unless --target says otherwise. 'run.sh verify --help', 'run.sh fuzz-specs --help',
+'run.sh bench --help' and 'run.sh tune --help' list options.
 HELP
 }
 
@@ -44,6 +45,7 @@ specs=$(find_first "$here/specs/fuzz_specs.py" "$here/../fuzz/specs/fuzz_specs.p
 graphs=$(find_first "$here/graph_replay.py")
 peers=$here/peers.py
 [[ -e $peers ]] || peers=$here/../bench/peers.py
+tuning=$(find_first "$here/tuning.py" "$here/../bench/tuning.py")
 
 for folder in /usr/local/cuda/bin /usr/local/cuda/compute-sanitizer; do
   [[ ! -d $folder ]] || PATH=$PATH:$folder
@@ -124,6 +126,8 @@ cmd_bench() { python3 "$peers" "$@"; }
 
 cmd_data() { python3 "$peers" --data all --accuracy --budget 165 "$@"; }
 
+cmd_tune() { python3 "$tuning" --target "$target" "$@"; }
+
 cmd_all() {
   local failed=()
   cmd_examples || failed+=(examples)
@@ -140,7 +144,7 @@ if [[ ${1:-} == --target ]]; then
   shift 2
 fi
 case ${1:-} in
-verify | fuzz-specs | examples | sanitize | graphs | bench | data | all) "cmd_${1//-/_}" "${@:2}" ;;
+verify | fuzz-specs | examples | sanitize | graphs | bench | data | tune | all) "cmd_${1//-/_}" "${@:2}" ;;
 -h | --help | help) help ;;
 *) help >&2; exit 2 ;;
 esac

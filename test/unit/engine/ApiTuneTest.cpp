@@ -19,7 +19,7 @@ attnc_tune_options quickly(const char *shape) {
   options.struct_size = sizeof(options);
   options.target = "cpu";
   options.shape = shape;
-  options.seconds = 0.2;
+  options.seconds = 20; // so that few runs, and not the time, end it
   options.warm_ups = -1;
   options.iterations = 2;
   options.candidates = 2;
