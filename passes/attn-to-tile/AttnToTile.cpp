@@ -311,10 +311,10 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
   tile::ReturnOp::create(b.builder, b.loc);
 }
 
-/// The program of a backward that `schedule` is of.
+/// The program of a backward that `schedule` is of; `from` ends its name.
 static void writeGradient(ModuleOp module, const KernelFunction &function, BackwardOp op, ScheduleAttr schedule,
-                          StringRef name) {
-  TileBuilder b(module, function, op, schedule, (name + "_" + stringifyProgram(schedule.getProgram())).str());
+                          StringRef name, StringRef from) {
+  TileBuilder b(module, function, op, schedule, (name + "_" + stringifyProgram(schedule.getProgram()) + from).str());
   switch (schedule.getProgram()) {
   case Program::Dq:
     return writeQueryGradient(b, op);
@@ -351,11 +351,11 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);
         for (ScheduleAttr schedule : schedules) {
+          std::string from = schedule.isUniversal() ? "" : "_from_" + std::to_string(schedule.getLeastQueries());
           if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation())) {
-            writeGradient(getOperation(), *function, backward, schedule, name);
+            writeGradient(getOperation(), *function, backward, schedule, name, from);
             continue;
           }
-          std::string from = schedules.size() > 1 ? "_from_" + std::to_string(schedule.getLeastQueries()) : "";
           writeBlockMask(getOperation(), *function, kernel, schedule, name + "_block_mask" + from);
           ProgramWriter(getOperation(), *function, kernel, schedule, name + "_tile" + from).write();
         }
