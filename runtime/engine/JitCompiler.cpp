@@ -183,6 +183,24 @@ static Result<Opened> open(jit::Session &session, const CompileRequest &request,
   return opened;
 }
 
+/// Compiles what is open; its key is settled on the way.
+static Compiled compileOpened(jit::Session &session, const Opened &opened, KernelCache &cache, Digest &key,
+                              const std::string &diagnostics) {
+  key = engine::getKey(opened.kernel, opened.target, opened.portable);
+  bool gaveUp = false;
+  // A fault of the compiler must not leave the cache: others wait there.
+  Result<CachedImage> image = cache.getOrMake(key, [&] {
+    Result<KernelImage> made = Error();
+    Status status =
+        codegen::runGuarded([&] { made = engine::compile(session, opened.kernel, opened.target, opened.portable); });
+    gaveUp = !status;
+    return status ? std::move(made) : Result<KernelImage>(status.takeError());
+  });
+  if (!image)
+    return {{}, gaveUp ? Fault(image.takeError(), ATTNC_ERROR_COMPILER) : toFault(image.takeError(), diagnostics)};
+  return {*image, std::nullopt};
+}
+
 /// Parses and compiles. The key of the kernel is settled on the way.
 static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, Digest &key) {
   std::string diagnostics;
@@ -191,23 +209,20 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
   Result<Opened> opened = open(session, request, os);
   if (!opened)
     return {{}, toFault(opened.takeError(), diagnostics)};
-  const auto &[kernel, entry, target, portable] = *opened;
-  if (Result<tune::Choice> choice = engine::choose(request, {session, opened->kernel, entry, target, portable});
-      !choice)
+  Result<tune::Choice> choice =
+      engine::choose(request, {session, opened->kernel, opened->entry, opened->target, opened->portable});
+  if (!choice)
     return {{}, toFault(choice.takeError(), diagnostics)};
-  key = engine::getKey(kernel, target, portable);
-  bool gaveUp = false;
-  // A fault of the compiler must not leave the cache: others wait there.
-  Result<CachedImage> image = cache.getOrMake(key, [&] {
-    Result<KernelImage> made = Error();
-    Status status =
-        codegen::runGuarded([&] { made = engine::compile(session, opened->kernel, opened->target, opened->portable); });
-    gaveUp = !status;
-    return status ? std::move(made) : Result<KernelImage>(status.takeError());
-  });
-  if (!image)
-    return {{}, gaveUp ? Fault(image.takeError(), ATTNC_ERROR_COMPILER) : toFault(image.takeError(), diagnostics)};
-  return {*image, std::nullopt};
+  Compiled compiled = compileOpened(session, *opened, cache, key, diagnostics);
+  if (!compiled.fault || choice->records.empty() || request.policy == ATTNC_POLICY_RECORDS)
+    return compiled;
+  // A record from elsewhere, or of another version: it costs the gain, and not the kernel.
+  static_cast<engine::JitRecords *>(request.records)
+      ->remark("the record of @" + opened->entry +
+               " cannot be compiled; heuristics are used: " + compiled.fault->message);
+  CompileRequest plain = request;
+  plain.policy = ATTNC_POLICY_HEURISTICS;
+  return compileAnew(plain, cache, key);
 }
 
 Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache) const {

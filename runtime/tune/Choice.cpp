@@ -117,12 +117,8 @@ static Result<std::vector<std::vector<SmallVector<ScheduleAttr>>>> readSchedules
 /// Attaches to `kernel` what `records` say, where the target allows that.
 static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attribute target,
                      ArrayRef<FoundRecord> records) {
-  auto detach = [&] {
-    for (attn::KernelOpInterface op : kernel.kernels)
-      op.setSchedulesAttr({});
-  };
   auto read = readSchedules(kernel, records);
-  detach();
+  clearSchedules(kernel);
   if (!read)
     return read.takeError();
   std::string fault;
@@ -151,7 +147,7 @@ static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attrib
   }
   if (jit::lowerToAttn(session, kernel, target))
     return {};
-  detach();
+  clearSchedules(kernel);
   return Error{fault};
 }
 

@@ -67,6 +67,11 @@ Status tune::setSchedules(attn::KernelFunction &kernel, const ScheduleTexts &tex
   return {};
 }
 
+void tune::clearSchedules(attn::KernelFunction &kernel) {
+  for (attn::KernelOpInterface op : kernel.kernels)
+    op.setSchedulesAttr({});
+}
+
 std::string tune::print(attn::ScheduleAttr schedule) {
   std::string text;
   llvm::raw_string_ostream(text) << schedule;

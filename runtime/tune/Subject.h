@@ -22,6 +22,9 @@ bool hasOwnSchedules(const attn::KernelFunction &kernel);
 /// schedule, or schedules that do not go together, are an error.
 runtime::Status setSchedules(attn::KernelFunction &kernel, const ScheduleTexts &texts);
 
+/// Takes the schedules of all kernels of the function away: the target's own are chosen then.
+void clearSchedules(attn::KernelFunction &kernel);
+
 /// The text of a schedule.
 std::string print(attn::ScheduleAttr schedule);
 

@@ -105,7 +105,8 @@ class Attnc:
         line += ["--json", *arguments, *(["--backward"] if case.backward else [])]
         done = subprocess.run(line, capture_output=True, text=True, env=self.environment, check=False)
         if done.returncode:
-            raise RuntimeError((done.stderr or done.stdout).strip().splitlines()[-1])
+            lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit status {done.returncode}"]
+            raise RuntimeError(next((line for line in lines if "error:" in line), lines[-1]))
         return json.loads(done.stdout)
 
 

@@ -93,7 +93,9 @@ Result<runtime::KernelImage> UserRecords::compile(const Spec &spec, const jit::S
   Result<runtime::KernelImage> image = source(session, kernel, target, portable);
   // The spec is as it was: others look at it who know nothing of this machine.
   if (choice->source != tune::Source::Override)
-    for (attn::KernelOpInterface op : kernel.kernels)
-      op.setSchedulesAttr({});
-  return image;
+    tune::clearSchedules(kernel);
+  if (image || choice->records.empty() || !policy.heuristics)
+    return image;
+  remark("the record of @" + kernel.function.getName().str() + " cannot be compiled; heuristics are used");
+  return source(session, kernel, target, portable);
 }

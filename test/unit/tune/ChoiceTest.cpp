@@ -4,6 +4,7 @@
 
 #include "runtime/tune/Choice.h"
 #include "TuneTestSupport.h"
+#include "runtime/jit/Compile.h"
 #include "runtime/jit/CompileTarget.h"
 
 using namespace attnc;
@@ -163,6 +164,27 @@ TEST_F(ChoiceFixture, NamesDoNotCountForRecords) {
   cache::Digest before = tune::digestOf(spec.kernel);
   ASSERT_TRUE(tune::setSchedules(spec.kernel, {{cpuSchedule(&spec.session.context(), 8)}}));
   EXPECT_EQ(tune::digestOf(spec.kernel), before);
+}
+
+TEST_F(ChoiceFixture, ARecordOfGradientsIsForEachProgram) {
+  Result<attn::KernelFunction> gradients = spec.session.deriveBackward(spec.kernel);
+  ASSERT_TRUE(gradients);
+  spec.kernel = *gradients;
+  // In another order than the programs', which run one after the other.
+  Record made = record(shapeOf(100), 16);
+  std::string &schedule = made.schedules[0][0];
+  schedule = "#attn.schedule<query_tile = 16, key_tile = 48, panel = 16, program = dkdv>";
+  made.schedules[0].push_back("#attn.schedule<query_tile = 48, key_tile = 24, panel = 16, program = dq>");
+  book.keep("here", made);
+  ASSERT_EQ(choose()->source, Source::Memory);
+  Result<runtime::KernelImage> image = jit::compileToImage(spec.session, spec.kernel, target);
+  ASSERT_TRUE(image) << spec.diagnostics;
+  std::vector<std::string> symbols;
+  for (const runtime::KernelEntry &entry : image->entries)
+    symbols.push_back(entry.symbol);
+  EXPECT_EQ(symbols,
+            (std::vector<std::string>{"kernel_backward_dq_from_0_entry", "kernel_backward_dq_from_65_entry",
+                                      "kernel_backward_dkdv_from_0_entry", "kernel_backward_dkdv_from_65_entry"}));
 }
 
 TEST_F(ChoiceFixture, MergingKeepsWhereDefaultsChange) {
