@@ -55,6 +55,7 @@ std::vector<Result<KernelImage>> tune::compileCandidates(const CandidateSpec &sp
   llvm::DefaultThreadPool pool(
       llvm::hardware_concurrency(threads ? threads : runtime::ThreadPool::numAvailableCores()));
   std::vector<std::shared_future<void>> compiled;
+  compiled.reserve(candidates.size());
   for (size_t index = 0; index < candidates.size(); ++index)
     compiled.push_back(pool.async([&, index] {
       // A fault of the compiler costs this candidate alone.
