@@ -3,9 +3,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tune/CompareResults.h"
+#include "runtime/ThreadPool.h"
 #include "runtime/jit/Judge.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
+#include <mutex>
 
 using namespace attnc;
 using namespace attnc::tune;
@@ -18,30 +20,72 @@ static double unitsAllowed(runtime::DType dtype, jit::ResultKind kind) {
   return kind == jit::ResultKind::Gradient ? 4 * units : units;
 }
 
-/// The same of one result; `name` is what messages call it.
-static std::string compare(const std::string &name, jit::ResultKind kind, const Tensor &got, const Tensor &want) {
-  double greatest = 0, furthest = 0, there = 0, here = 0;
-  for (int64_t n = 0, count = want.numElements(); n < count; ++n) {
-    double wanted = want.loadLinear(n), value = got.loadLinear(n);
+namespace {
+
+/// How two tensors differ, as far as they were looked at.
+struct Difference {
+  double greatest = 0;          ///< magnitude that is wanted
+  double furthest = 0;          ///< distance
+  double value = 0, wanted = 0; ///< where they are furthest apart
+  bool isOfAnotherKind = false; ///< whether one of those is finite, or infinite in another direction
+
+  void add(const Difference &other) {
+    greatest = std::max(greatest, other.greatest);
+    if (isOfAnotherKind || (other.furthest <= furthest && !other.isOfAnotherKind))
+      return;
+    furthest = other.furthest;
+    value = other.value;
+    wanted = other.wanted;
+    isOfAnotherKind = other.isOfAnotherKind;
+  }
+};
+
+} // namespace
+
+/// Compares elements `first` to `end` of two row-major tensors of one shape.
+static Difference compareRange(const Tensor &got, const Tensor &want, int64_t first, int64_t end) {
+  Difference difference;
+  int64_t size = runtime::byteSize(want.dtype());
+  const char *ours = static_cast<const char *>(got.data()), *theirs = static_cast<const char *>(want.data());
+  for (int64_t n = first; n < end; ++n) {
+    double value = runtime::loadScalar(got.dtype(), ours + n * size);
+    double wanted = runtime::loadScalar(want.dtype(), theirs + n * size);
     if (!std::isfinite(wanted) || !std::isfinite(value)) {
-      bool same = wanted == value || (std::isnan(wanted) && std::isnan(value));
-      if (same)
+      if (wanted == value || (std::isnan(wanted) && std::isnan(value)))
         continue;
-      return llvm::formatv("an element of '{0}' is {1}, expected {2}", name, value, wanted).str();
+      return {difference.greatest, difference.furthest, value, wanted, true};
     }
-    greatest = std::max(greatest, std::abs(wanted));
-    if (double distance = std::abs(value - wanted); distance > furthest) {
-      furthest = distance;
-      here = value;
-      there = wanted;
+    difference.greatest = std::max(difference.greatest, std::abs(wanted));
+    if (double distance = std::abs(value - wanted); distance > difference.furthest) {
+      difference.furthest = distance;
+      difference.value = value;
+      difference.wanted = wanted;
     }
   }
-  double limit = unitsAllowed(want.dtype(), kind) * runtime::ulp(want.dtype(), greatest);
+  return difference;
+}
+
+/// Why `got` is not `want`; `name` is what messages call both. On all threads: results may be large.
+static std::string compare(const std::string &name, jit::ResultKind kind, const Tensor &got, const Tensor &want) {
+  assert(got.isContiguous() && want.isContiguous() && "results are allocated so");
+  constexpr int64_t chunk = 1 << 16;
+  int64_t count = want.numElements();
+  std::mutex mutex;
+  Difference difference;
+  runtime::ThreadPool::shared().parallelFor((count + chunk - 1) / chunk, [&](int64_t task, unsigned) {
+    Difference part = compareRange(got, want, task * chunk, std::min(count, (task + 1) * chunk));
+    std::lock_guard<std::mutex> lock(mutex);
+    difference.add(part);
+  });
+  if (difference.isOfAnotherKind)
+    return llvm::formatv("an element of '{0}' is {1}, expected {2}", name, difference.value, difference.wanted).str();
+  double limit = unitsAllowed(want.dtype(), kind) * runtime::ulp(want.dtype(), difference.greatest);
   if (kind == jit::ResultKind::Lse)
     limit = std::max(limit, 2e-4);
-  if (furthest <= limit)
+  if (difference.furthest <= limit)
     return "";
-  return llvm::formatv("an element of '{0}' is {1}, expected {2}; they may differ by {3}", name, here, there, limit)
+  return llvm::formatv("an element of '{0}' is {1}, expected {2}; they may differ by {3}", name, difference.value,
+                       difference.wanted, limit)
       .str();
 }
 

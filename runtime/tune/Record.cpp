@@ -13,7 +13,6 @@ using namespace attnc;
 using namespace attnc::tune;
 using runtime::Error;
 using runtime::Result;
-using runtime::Status;
 
 /// Changes with the form of files.
 static constexpr int64_t formatVersion = 1;

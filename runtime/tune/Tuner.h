@@ -15,7 +15,7 @@ namespace attnc::tune {
 struct TuneOptions {
   int warmUps = 5;               ///< runs of a candidate that are not counted
   int iterations = 100;          ///< runs that are counted of those that come last
-  double seconds = 60;           ///< that runs may take in all; compiling is not counted
+  double seconds = 60;           ///< that measuring may take in all; compiling and checking are not counted
   int64_t mostCandidates = 64;   ///< that are tried for each program
   unsigned threads = 0;          ///< that compile; 0 for as many as there are cores
   uint64_t seed = 0;             ///< of the inputs

@@ -82,7 +82,7 @@ def json : Switch<"json", "Print one JSON object instead of text">, Visibility<[
 // attnc tune
 defm warmup : Value<"warmup", "N", "Runs of a candidate that are not counted (default 5)", [TuneCommand]>;
 defm iterations : Value<"iterations", "N", "Runs that are counted of the fastest candidates (default 100)", [TuneCommand]>;
-defm seconds : Value<"seconds", "S", "Time for all runs (default 60); compiling is not counted", [TuneCommand]>;
+defm seconds : Value<"seconds", "S", "Time to measure in (default 60); compiling and checking take theirs", [TuneCommand]>;
 defm candidates : Value<"candidates", "N", "Schedules to try for each program, the nearest first (default 64)",
                         [TuneCommand]>;
 def validate_backward : Switch<"validate-backward", "Compare also the gradients from what forward saves">,

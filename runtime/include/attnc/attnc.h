@@ -194,7 +194,7 @@ typedef struct attnc_tune_options {
   int32_t device_plus_one; /**< likewise */
   int32_t backward;        /**< likewise */
   const char *shape;       /**< "B=1,Sq=4096,Sk=4096": a size for each name that the spec leaves open */
-  double seconds;          /**< that runs may take in all; compiling is not counted. 0 for 60 */
+  double seconds;          /**< that measuring may take; compiling and checking are not counted. 0 for 60 */
   int32_t warm_ups;        /**< runs of a candidate that are not counted; 0 for 5, -1 for none */
   int32_t iterations;      /**< runs that are counted of those that are the fastest; 0 for 100 */
   int32_t candidates;      /**< schedules to try for each program of the kernel; 0 for 64 */
