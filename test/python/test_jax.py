@@ -73,7 +73,8 @@ CASES = {
     "mask": ((), dict(attention_mask=mask), dict(keep=mask)),
     "mask of integers": ((), dict(attention_mask=mask[:, 0].astype(jnp.int32)), dict(keep=mask)),
     "segments": ((), dict(causal=True, **segments), dict(causal=True, keep=same_segment)),
-    "mask info": ((), dict(mask_info=Info(attention_mask=mask, **segments)), dict(keep=mask & same_segment)),
+    "mask info": ((), dict(mask_info=Info(attention_mask=mask, **segments)), dict(keep=mask)),
+    "mask info of segments": ((), dict(mask_info=Info(attention_mask=None, **segments)), dict(keep=same_segment)),
     "sinks": ((None, None, None, sinks), dict(causal=True), dict(sinks=sinks, causal=True)),
     "sinks of all heads": ((None, None, None, sinks[0]), {}, dict(sinks=jnp.tile(sinks[0], (H, 1)))),
 }
@@ -151,10 +152,41 @@ def test_dropout():
 
 
 def test_attention():
-    out = attnc.jax.attention(q, k, v, None, None, sinks, causal=True, logits_soft_cap=3.0)
-    np.testing.assert_allclose(out, reference(q, k, v, sinks=sinks, causal=True, softcap=3.0), atol=3e-5)
-    out = attnc.jax.attention(q, k, v, init_bias=lambda: bias, dtype=jnp.bfloat16)
-    assert out.dtype == jnp.bfloat16
+    def weights(**meaning):
+        # The weights are what identity matrices as values give.
+        eye = jnp.broadcast_to(jnp.eye(SK)[None, :, None], (B, SK, HK, SK))
+        return jnp.moveaxis(reference(q, k, eye, **meaning), 1, 2)
+
+    meaning = dict(sinks=sinks, causal=True, softcap=3.0)
+    out, found = attnc.jax.attention(q, k, v, None, None, sinks, causal=True, logits_soft_cap=3.0, dtype=None)
+    np.testing.assert_allclose(out, reference(q, k, v, **meaning), atol=3e-5)
+    np.testing.assert_allclose(found, weights(**meaning), atol=3e-5)
+    out, found = attnc.jax.attention(q, k, v, init_bias=lambda: bias)
+    assert out.dtype == found.dtype == jnp.bfloat16
+    np.testing.assert_allclose(found.astype(np.float32), weights(bias=bias), atol=2e-2)
+
+    def loss(q):
+        return attnc.jax.attention(q, k, v, mask_info=Info(attention_mask=mask), dtype=None)[0].sum()
+
+    np.testing.assert_allclose(jax.grad(loss)(q), jax.grad(lambda q: reference(q, k, v, keep=mask).sum())(q), atol=3e-4)
+    with pytest.raises(attnc.Error, match="gradients of attention's weights are not computed"):
+        jax.grad(lambda q: attnc.jax.attention(q, k, v, dtype=None)[1].sum())(q)
+
+
+def test_attention_drops_by_a_key():
+    def attend(key, **options):
+        return attnc.jax.attention(q, k, v, None, key, dropout_prob=0.5, dtype=None, **options)
+
+    (out, dropped), (_, whole) = (attend(jax.random.key(3), deterministic=flag) for flag in (False, True))
+    kept = dropped != 0
+    assert 0.4 < kept.mean() < 0.6
+    np.testing.assert_allclose(dropped, jnp.where(kept, 2 * whole, 0), atol=3e-5)
+    np.testing.assert_allclose(out, jnp.einsum("bhij,bjhd->bihd", dropped, jnp.repeat(v, 2, axis=2)), atol=3e-5)
+    assert (attend(jax.random.key(4), deterministic=False)[1] != dropped).any()
+    with pytest.raises(attnc.Error, match="dropout_rng: expected a key of JAX with deterministic=False, got None"):
+        attend(None, deterministic=False)
+    with pytest.raises(attnc.Error, match="dropout_rng: expected a key that is known when the program is traced"):
+        jax.jit(lambda key: attend(key, deterministic=False))(jax.random.key(0))
 
 
 DOT = {
@@ -283,8 +315,12 @@ def test_refused():
         attnc.jit(lambda s, b, h, i, j: jnp.tanh(s))(q, k, v)
     with pytest.raises(attnc.Error, match="normalize_output=False is not there"):
         flash(q, k, v, normalize_output=False)
-    with pytest.raises(attnc.Error, match="dropout by a key of JAX is not taken"):
-        attnc.jax.attention(q, k, v, dropout_prob=0.5, deterministic=False)
+    with pytest.raises(attnc.Error, match="platform: expected one of auto, triton, .*, got 'metal'"):
+        flash(q, k, v, platform="metal")
+    with pytest.raises(attnc.Error, match="mask_info: expected a MaskInfo with a mask or ids of segments, got Info"):
+        flash(q, k, v, mask_info=Info())
+    with pytest.raises(attnc.Error, match="mask_info and attention_mask are both given"):
+        flash(q, k, v, mask_info=Info(attention_mask=mask), attention_mask=mask)
     with pytest.raises(attnc.Error, match="argument 'q': expected float32, float16 or bfloat16, got int32"):
         flash(q.astype(jnp.int32), k, v)
 

@@ -108,3 +108,31 @@ def test_mesh():
         in_specs=(spec, spec, spec, P(None, "y")), out_specs=spec,
     )  # fmt: skip
     np.testing.assert_allclose(out, wanted(q, k[:, :SQ], v[:, :SQ], bias[:, :, :, :SQ]), atol=3e-5)
+
+
+def test_mesh_splits_what_belongs_to_the_queries():
+    q, k, v, bias = arrays(8, 4)
+    sinks = jnp.asarray(random.standard_normal((8, 2), dtype=np.float32))
+    info = attnc.jax.MaskInfo.from_segments(jnp.zeros((B, SQ), jnp.int32), jnp.zeros((B, SK), jnp.int32))
+    spec = P("x", None, "y", None)
+    # As EasyDeL has them: for a bias, cumulative lengths and sinks as well, None where there is none.
+    specs = (spec, spec, spec, P(None, "y"), P(None), P(None), P("y"))
+    options = dict(mask_info=info.apply_causal())
+    out = attnc.jax.flash_attention(q, k, v, bias, None, None, sinks, **options, mesh=mesh, in_specs=specs, out_specs=spec)
+    np.testing.assert_allclose(out, attnc.jax.flash_attention(q, k, v, bias, None, None, sinks, **options), atol=1e-5)
+    with pytest.raises(attnc.Error, match="in_specs: expected a split of 'query' by batch entries and heads alone"):
+        attnc.jax.flash_attention(q, k, v, mesh=mesh, in_specs=(P("x", "y"), spec, spec), out_specs=spec)
+    with pytest.raises(attnc.Error, match="mesh: expected a mesh with in_specs and out_specs, got None"):
+        attnc.jax.flash_attention(q, k, v, in_specs=(spec, spec, spec), out_specs=spec)
+    with pytest.raises(attnc.Error, match="dropout_prob: expected 0 with in_specs"):
+        attnc.jax.flash_attention(
+            q, k, v, dropout_prob=0.5, dropout_seed=1, mesh=mesh, in_specs=(spec, spec, spec), out_specs=spec
+        )
+
+
+def test_weights_gather_nothing():
+    q, k, v, bias = arrays(4, 4)
+    split = [put(array, "x", None, "y") for array in (q, k, v)]
+    weights = jax.jit(lambda q, k, v, bias: attnc.jax.attention(q, k, v, bias, dtype=None, causal=True)[1])
+    assert collectives(weights, *split, put(bias, None, "y")) == []
+    np.testing.assert_allclose(weights(*split, bias), weights(q, k, v, bias), atol=1e-6)

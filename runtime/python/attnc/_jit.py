@@ -13,20 +13,20 @@ from ._mods import MaskMod, ScoreMod
 from ._trace.spec import Facts, Traced, trace
 
 #: Kernels by the text of their specs, the least recently used first. Each holds a few megabytes at most.
-_kernels: collections.OrderedDict[tuple[str, bool, str | None], Kernel] = collections.OrderedDict()
+_kernels: collections.OrderedDict[tuple[str, bool, str | None, str | None], Kernel] = collections.OrderedDict()
 _lock = threading.Lock()
 _MOST_KERNELS = 1024
 
 
-def kernel_of(text: str, backward: bool = False, target: str | None = None) -> Kernel:
+def kernel_of(text: str, backward: bool = False, target: str | None = None, schedule: str | None = None) -> Kernel:
     """The kernel of a spec, of which there is one in a process."""
-    key = (text, backward, target)
+    key = (text, backward, target, schedule)
     with _lock:
         kernel = _kernels.get(key)
         if kernel is not None:
             _kernels.move_to_end(key)
             return kernel
-    kernel = compile(text, target, name="attention", backward=backward)
+    kernel = compile(text, target, name="attention", schedule=schedule, backward=backward)
     with _lock:
         kernel = _kernels.setdefault(key, kernel)
         if len(_kernels) > _MOST_KERNELS:

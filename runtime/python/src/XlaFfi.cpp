@@ -38,11 +38,14 @@ namespace {
 /// Kernels that programs have asked for, on all devices. They live as long as the process.
 class Kernels {
 public:
-  /// Sets `kernel` to that of `spec` on GPU number `ordinal`, or on the CPU where it is -1.
-  attnc_error *find(std::string_view spec, bool backward, int ordinal, attnc_kernel *&kernel);
+  /// Sets `kernel` to that of `spec` on GPU number `ordinal`, or on the CPU where it is -1. `schedule` replaces the
+  /// compiler's where it is not empty.
+  attnc_error *find(std::string_view spec, std::string_view schedule, bool backward, int ordinal,
+                    attnc_kernel *&kernel);
 
 private:
-  static attnc_error *compile(std::string_view spec, bool backward, int ordinal, attnc_kernel *&kernel);
+  static attnc_error *compile(std::string_view spec, const std::string &schedule, bool backward, int ordinal,
+                              attnc_kernel *&kernel);
 
   std::shared_mutex mutex;
   std::unordered_map<std::string, attnc_kernel *> known;
@@ -50,8 +53,10 @@ private:
 
 } // namespace
 
-attnc_error *Kernels::find(std::string_view spec, bool backward, int ordinal, attnc_kernel *&kernel) {
+attnc_error *Kernels::find(std::string_view spec, std::string_view schedule, bool backward, int ordinal,
+                           attnc_kernel *&kernel) {
   std::string key = std::to_string(ordinal) + (backward ? "b" : "f");
+  key.append(schedule).push_back('\0');
   key.append(spec);
   {
     std::shared_lock<std::shared_mutex> reading(mutex);
@@ -60,7 +65,7 @@ attnc_error *Kernels::find(std::string_view spec, bool backward, int ordinal, at
       return nullptr;
     }
   }
-  if (attnc_error *error = compile(spec, backward, ordinal, kernel))
+  if (attnc_error *error = compile(spec, std::string(schedule), backward, ordinal, kernel))
     return error;
   std::unique_lock<std::shared_mutex> writing(mutex);
   auto [place, isNew] = known.emplace(std::move(key), kernel);
@@ -71,7 +76,8 @@ attnc_error *Kernels::find(std::string_view spec, bool backward, int ordinal, at
   return nullptr;
 }
 
-attnc_error *Kernels::compile(std::string_view text, bool backward, int ordinal, attnc_kernel *&kernel) {
+attnc_error *Kernels::compile(std::string_view text, const std::string &schedule, bool backward, int ordinal,
+                              attnc_kernel *&kernel) {
   attnc_spec_options source = {};
   source.struct_size = sizeof(source);
   source.text = text.data();
@@ -85,6 +91,7 @@ attnc_error *Kernels::compile(std::string_view text, bool backward, int ordinal,
   options.target = ordinal < 0 ? "cpu" : "nvptx";
   options.device_plus_one = ordinal + 1;
   options.backward = backward;
+  options.schedule = schedule.empty() ? nullptr : schedule.c_str();
   attnc_error *error = attnc_compile(xlaContext, spec, &options, &kernel);
   attnc_spec_destroy(spec);
   return error;
@@ -126,11 +133,12 @@ static attnc_value toValue(const ffi::AnyBuffer &buffer) {
 }
 
 static ffi::Error launch(int ordinal, void *stream, ffi::RemainingArgs arguments, ffi::RemainingRets results,
-                         std::string_view spec, bool backward, ffi::Span<const int64_t> numbers, int64_t position) {
+                         std::string_view spec, std::string_view schedule, bool backward,
+                         ffi::Span<const int64_t> numbers, int64_t position) {
   // Never ended: kernels may be on their way when the process ends.
   static auto &kernels = *new Kernels;
   attnc_kernel *kernel = nullptr;
-  if (attnc_error *error = kernels.find(spec, backward, ordinal, kernel))
+  if (attnc_error *error = kernels.find(spec, schedule, backward, ordinal, kernel))
     return toXla(error);
   std::vector<attnc_value> values;
   values.reserve(arguments.size() + numbers.size() + results.size());
@@ -169,14 +177,15 @@ static ffi::Error launch(int ordinal, void *stream, ffi::RemainingArgs arguments
 }
 
 static ffi::Error launchOnCpu(ffi::RemainingArgs arguments, ffi::RemainingRets results, std::string_view spec,
-                              bool backward, ffi::Span<const int64_t> numbers, int64_t position) {
-  return launch(/*ordinal=*/-1, nullptr, arguments, results, spec, backward, numbers, position);
+                              std::string_view schedule, bool backward, ffi::Span<const int64_t> numbers,
+                              int64_t position) {
+  return launch(/*ordinal=*/-1, nullptr, arguments, results, spec, schedule, backward, numbers, position);
 }
 
 static ffi::Error launchOnGpu(void *stream, int32_t ordinal, ffi::RemainingArgs arguments, ffi::RemainingRets results,
-                              std::string_view spec, bool backward, ffi::Span<const int64_t> numbers,
-                              int64_t position) {
-  return launch(ordinal, stream, arguments, results, spec, backward, numbers, position);
+                              std::string_view spec, std::string_view schedule, bool backward,
+                              ffi::Span<const int64_t> numbers, int64_t position) {
+  return launch(ordinal, stream, arguments, results, spec, schedule, backward, numbers, position);
 }
 
 XLA_FFI_DEFINE_HANDLER(cpuHandler, launchOnCpu,
@@ -184,6 +193,7 @@ XLA_FFI_DEFINE_HANDLER(cpuHandler, launchOnCpu,
                            .RemainingArgs()
                            .RemainingRets()
                            .Attr<std::string_view>("spec")
+                           .Attr<std::string_view>("schedule")
                            .Attr<bool>("backward")
                            .Attr<ffi::Span<const int64_t>>("numbers")
                            .Attr<int64_t>("position"));
@@ -196,6 +206,7 @@ XLA_FFI_DEFINE_HANDLER(gpuHandler, launchOnGpu,
                            .RemainingArgs()
                            .RemainingRets()
                            .Attr<std::string_view>("spec")
+                           .Attr<std::string_view>("schedule")
                            .Attr<bool>("backward")
                            .Attr<ffi::Span<const int64_t>>("numbers")
                            .Attr<int64_t>("position"),

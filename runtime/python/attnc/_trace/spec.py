@@ -105,11 +105,13 @@ def _trace(
     return finish(facts, known, score, mask), capture.reads
 
 
-def finish(facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra = Extra()) -> Traced:
-    """The spec of what functions returned."""
+def finish(
+    facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra = Extra(), weights: bool = False
+) -> Traced:
+    """The spec of what functions returned. weights: of the kernel that gives the weights alone."""
     asked = known.graph.arguments([node for node in (score, mask) if node is not None])
     return Traced(
-        _write(facts, known, score, mask, extra),
+        _write(facts, known, score, mask, extra, weights),
         (*(tensor.array for tensor in known.tensors), *(array for _, _, array in extra.tensors)),
         (*(tensor.name for tensor in known.tensors), *(name for name, _, _ in extra.tensors)),
         (*known.sizes.values(), *(value for _, _, value in extra.numbers)),
@@ -170,7 +172,7 @@ def _describe(result: Any) -> str:
     return "None" if result is None else f"a {type(result).__name__}"
 
 
-def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra) -> str:
+def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra, weights: bool) -> str:
     element = _DTYPES[facts.dtype]
 
     def heads(count: int, size: int) -> str:
@@ -180,6 +182,8 @@ def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None, ex
     value, out = heads(facts.key_heads, facts.value_head_dim), heads(facts.query_heads, facts.value_head_dim)
     lse = f"tensor<?x{facts.query_heads}x?xf32>"
     arguments = [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type in zip("qkv", (query, key, value), strict=True)]
+    if weights:
+        del arguments[2]
     types = {f"${tensor.name}$": known.tensor_type(tensor) for tensor in known.tensors}
     for tensor in known.tensors:
         arguments.append(f'%{tensor.name}: {types[f"${tensor.name}$"]} {{attn.name = "{tensor.name}"}}')
@@ -187,10 +191,18 @@ def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None, ex
     arguments += [f'%{name}: index {{attn.name = "{name}"}}' for name in known.sizes]
     arguments += [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type, _ in extra.numbers]
     comma = ",\n                     "
+    if weights:
+        named = {"%w": ("weights", f"tensor<?x{facts.query_heads}x?x?x{element}>")}
+        call, operands = "attn.weights %q, %k", (query, key)
+    else:
+        named = {"%o": ("out", out), "%lse": ("lse", lse)}
+        call, operands = "attn.forward %q, %k, %v", (query, key, value)
+    results = ", ".join(type for _, type in named.values())
+    described = ", ".join(f'{type} {{attn.name = "{name}"}}' for name, type in named.values())
     lines = [
         f"func.func @attention({comma.join(arguments)})",
-        f'    -> ({out} {{attn.name = "out"}}, {lse} {{attn.name = "lse"}}) {{',
-        "  %o, %lse = attn.forward %q, %k, %v" + ("" if facts.scale is None else f" scale({float_text(facts.scale)})"),
+        f"    -> ({described}) {{",
+        f"  {', '.join(named)} = {call}" + ("" if facts.scale is None else f" scale({float_text(facts.scale)})"),
     ]
     if facts.align != "bottom_right":
         lines[-1] += f" align({facts.align})"
@@ -198,7 +210,8 @@ def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None, ex
     for region, node, given in (("score", score, "%s, %b, %h, %i, %j"), ("mask", mask, "%b, %h, %i, %j")):
         if node is not None:
             lines += [f"    {region} ({given}) {{", *known.graph.write(node, "      "), "    }"]
-    lines += [f"    : ({query}, {key}, {value}) -> ({out}, {lse})", f"  return %o, %lse : {out}, {lse}", "}", ""]
+    returned = results if weights else f"({results})"
+    lines += [f"    : ({', '.join(operands)}) -> {returned}", f"  return {', '.join(named)} : {results}", "}", ""]
     text = "\n".join(lines)
     for place, type in types.items():
         text = text.replace(place, type)

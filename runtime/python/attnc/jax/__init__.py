@@ -1,5 +1,24 @@
 """attnc for JAX: attention as functions of XLA, on GPUs and CPUs, with gradients, under jit, vmap and shardings."""
 
 from ._attention import attention, dot_product_attention, flash_attention
+from ._configs import (
+    AutotunePolicy,
+    BlockSizes,
+    BwdParams,
+    ConfigCache,
+    ConfigSelectorChain,
+    FlashAttentionConfig,
+    FwdParams,
+    PersistentCache,
+    Tuner,
+    overlay_cache,
+    policy_override,
+)
+from ._mask import MaskInfo, MaskSharding
+from ._segments import mask_to_segment_ids, segment_ids_to_mask, segment_ids_to_qkv_masks
 
-__all__ = ["attention", "dot_product_attention", "flash_attention"]
+__all__ = [
+    "AutotunePolicy", "BlockSizes", "BwdParams", "ConfigCache", "ConfigSelectorChain", "FlashAttentionConfig", "FwdParams",
+    "MaskInfo", "MaskSharding", "PersistentCache", "Tuner", "attention", "dot_product_attention", "flash_attention",
+    "mask_to_segment_ids", "overlay_cache", "policy_override", "segment_ids_to_mask", "segment_ids_to_qkv_masks",
+]  # fmt: skip

@@ -9,7 +9,9 @@ import jax
 from jax import numpy as jnp
 
 from .._core import Error
-from ._call import attend
+from ._call import attend, weights_of
+from ._configs import PLATFORMS, schedules_of
+from ._mask import MaskInfo
 from ._options import ARRAYS, Options
 
 _told: set[str] = set()
@@ -45,6 +47,10 @@ def _dropout(probability: float, seed: Any) -> dict[str, Any]:
     return {"dropout": float(probability), "seed": seed or 0}
 
 
+#: What masks of ejkernel hold, with an underline before it where it is not made when it is asked for.
+_HELD = ("attention_mask", "q_segment_ids", "kv_segment_ids")
+
+
 def _dense(name: str, array: Any) -> Any:
     """A bias or a mask with four dimensions."""
     if array is None:
@@ -57,12 +63,16 @@ def _dense(name: str, array: Any) -> Any:
 
 
 def _mask_arrays(mask_info: Any, attention_mask: Any, q_segment_ids: Any, kv_segment_ids: Any) -> dict[str, Any]:
-    """The mask and the segments of a call. What has `attention_mask`, `q_segment_ids` and `kv_segment_ids`, as masks of
-    ejkernel do, is taken as they are."""
+    """The mask and the segments of a call. A mask info is attnc's or ejkernel's: its dense mask counts, and its segments
+    where it has none."""
     if mask_info is not None:
-        attention_mask = getattr(mask_info, "_attention_mask", getattr(mask_info, "attention_mask", None))
-        q_segment_ids = getattr(mask_info, "_q_segment_ids", getattr(mask_info, "q_segment_ids", None))
-        kv_segment_ids = getattr(mask_info, "_kv_segment_ids", getattr(mask_info, "kv_segment_ids", None))
+        for name, array in (("attention_mask", attention_mask), ("q_segment_ids", q_segment_ids)):
+            if array is not None:
+                raise Error(f"mask_info and {name} are both given: expected one of them")
+        held = [getattr(mask_info, f"_{name}" if hasattr(mask_info, f"_{name}") else name, None) for name in _HELD]
+        if all(array is None for array in held):
+            raise Error(f"mask_info: expected a MaskInfo with a mask or ids of segments, got {type(mask_info).__name__}")
+        attention_mask, q_segment_ids, kv_segment_ids = held if held[0] is None else (held[0], None, None)
     mask = _dense("attention_mask", attention_mask)
     if mask is not None and mask.dtype != jnp.bool_:
         mask = mask != 0
@@ -133,43 +143,72 @@ def flash_attention(
     """Attention of [B, S, H, D] arrays, with the surface of ejkernel's flash_attention.
 
     Where there are more keys than queries, the last query stands at the last key. The bias is added before the cap, sinks
-    (softmax_aux) join each row's softmax once, packed sequences (cum_seqlens_q and _k) lie in one batch entry, a window of W is (W, W), rows that keep no key are 0. Logits are float32,
-    whatever `precision` and `logits_dtype` say; `cfg` and `platform` choose nothing: the device of the program decides.
-    mesh, in_specs, out_specs: as jax.shard_map takes them; without, shardings of batch and heads are XLA's.
+    (softmax_aux) join each row's softmax once, packed sequences (cum_seqlens_q and _k) lie in one batch entry, a window of W
+    is (W, W), rows that keep no key are 0. Logits are float32, whatever `precision` and `logits_dtype` say. cfg: a
+    FlashAttentionConfig, of which schedules are taken; `platform` chooses nothing: the device of the program decides.
+    mesh, in_specs, out_specs: a shard_map over batch entries and heads; without in_specs, shardings are XLA's.
     """
     if not normalize_output:
         raise Error("normalize_output=False is not there: outputs are divided by the sum of their weights")
-    if cfg is not None or platform not in (None, "auto"):
-        _remark("cfg", "cfg and platform are for other kernels, and mean nothing here")
-    given = _mask_arrays(mask_info, attention_mask, q_segment_ids, kv_segment_ids)
-    given |= {"bias": _dense("bias", bias), "softmax_aux": softmax_aux}
-    given |= _packed(query, key, cum_seqlens_q, cum_seqlens_k, given["q_segment_ids"] is not None)
-    options = {
+    if platform not in (None, *PLATFORMS):
+        raise Error(f"platform: expected one of {', '.join(PLATFORMS)}, got {platform!r}")
+    if platform not in (None, "auto") or getattr(cfg, "fwd_params", None) is not None:
+        _remark("cfg", "platforms and block sizes are for other kernels, and mean nothing here")
+    given, options = _call_of(
+        query, key, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q, cum_seqlens_k
+    )
+    options |= {
         "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": logits_soft_cap,
-        **_dropout(dropout_prob, dropout_seed),
+        **_dropout(dropout_prob, dropout_seed), **schedules_of(cfg),
     }  # fmt: skip
-    if mesh is not None:
+    if in_specs is not None or out_specs is not None:
         return _sharded(query, key, value, given, options, mesh, in_specs, out_specs, return_lse)
     out, lse = _attend(query, key, value, given, **options)
     return (out, lse) if return_lse else out
 
 
+def _call_of(
+    query: Any, key: Any, bias: Any, softmax_aux: Any, mask_info: Any, attention_mask: Any, q_segment_ids: Any,
+    kv_segment_ids: Any, cum_seqlens_q: Any = None, cum_seqlens_k: Any = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    """The arrays of a call, and what of a mask is compiled in."""
+    given = _mask_arrays(mask_info, attention_mask, q_segment_ids, kv_segment_ids)
+    given |= {"bias": _dense("bias", bias), "softmax_aux": softmax_aux}
+    given |= _packed(query, key, cum_seqlens_q, cum_seqlens_k, given["q_segment_ids"] is not None)
+    return given, {"rules": mask_info.rules if isinstance(mask_info, MaskInfo) else ()}
+
+
 def _sharded(
-    query: Any, key: Any, value: Any, given: dict[str, Any], options: Any, mesh: Any, in_specs: Any, out_specs: Any, return_lse: bool
-) -> Any:
-    """The call inside of a shard_map. in_specs: of queries, keys, values, and the arrays that are there in their order."""
-    names = [name for name in ARRAYS if given.get(name) is not None]
+    query: Any, key: Any, value: Any, given: dict[str, Any], options: Any, mesh: Any, in_specs: Any, out_specs: Any,
+    return_lse: bool,
+) -> Any:  # fmt: skip
+    """The call inside of a shard_map. in_specs: of queries, keys and values; a bias, masks and sinks follow the queries."""
+    if mesh is None:
+        raise Error("mesh: expected a mesh with in_specs and out_specs, got None")
     if in_specs is None or out_specs is None or len(in_specs) < 3:
         raise Error("mesh: expected in_specs for queries, keys and values at least, and out_specs")
     if return_lse:
         raise Error("mesh: the LSE is not returned here; call it inside of jax.shard_map")
-    specs = [*in_specs[:3], *(in_specs[3 + place] if len(in_specs) > 3 + place else jax.P() for place in range(len(names)))]
-    specs = [jax.P() if spec is None else spec for spec in specs]
+    specs = [(*(spec or ()), None, None, None, None)[:4] for spec in in_specs[:3]]
+    for name, spec in zip(("query", "key", "value"), specs, strict=True):
+        if spec[1] is not None or spec[3] is not None:
+            raise Error(f"in_specs: expected a split of '{name}' by batch entries and heads alone, got {jax.P(*spec)}")
+    if options["dropout"]:
+        raise Error("dropout_prob: expected 0 with in_specs, since what is dropped is chosen by the batch entry and the head")
+    batch, _, heads, _ = specs[0]
+    # Dimensions of size 1 serve all.
+    axes = {"b": batch, "h": heads}
+    names = [name for name in ARRAYS if given.get(name) is not None]
+    for name in names:
+        shape = given[name].shape
+        dims = "bhij" if name in ("bias", "mask") else "bi" if name != "softmax_aux" else "hn"[-len(shape) :]
+        specs.append(tuple(axes.get(dim) if size != 1 else None for dim, size in zip(dims, shape, strict=True)))
 
     def local(q: Any, k: Any, v: Any, *arrays: Any) -> Any:
         return _attend(q, k, v, dict(zip(names, arrays, strict=True)), **options)[0]
 
-    mapped = jax.shard_map(local, mesh=mesh, in_specs=tuple(specs), out_specs=out_specs, check_vma=False)
+    in_specs = tuple(jax.P(*spec) for spec in specs)
+    mapped = jax.shard_map(local, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)
     return mapped(query, key, value, *(given[name] for name in names))
 
 
@@ -187,24 +226,40 @@ def attention(
     deterministic: bool = True,
     softmax_scale: float | None = None,
     logits_soft_cap: float | None = None,
-    dtype: Any = None,
+    dtype: Any = jnp.bfloat16,
     softmax_dtype: Any = None,
     dropout_prob: float = 0.0,
     causal: bool = False,
     sliding_window: int | tuple[int, int] | None = None,
-) -> Any:
-    """Attention of [B, S, H, D] arrays, with the surface of ejkernel's attention, but for the weights, which no kernel
-    here writes: the output alone. dtype: what queries, keys and values are cast to."""
-    if bias is None and init_bias is not None:
+) -> tuple[jax.Array, jax.Array]:
+    """The output and the weights [B, H, Sq, Sk], of [B, S, H, D] arrays, with the surface of ejkernel's attention.
+
+    dtype: what queries, keys and values are cast to; None leaves them. init_bias: called where there is neither a bias nor a
+    mask. Weights are those that values are multiplied by, after dropout; a program that does not use them computes none
+    under jit. They have no gradients.
+    """
+    if bias is None and mask_info is None and attention_mask is None and init_bias is not None:
         bias = init_bias()
-    if dropout_prob and not deterministic:
-        raise Error("dropout by a key of JAX is not taken: flash_attention has dropout_seed")
     if dtype is not None:
         query, key, value = (array.astype(dtype) for array in (query, key, value))
-    return flash_attention(
-        query, key, value, bias, None, None, softmax_aux, mask_info=mask_info, attention_mask=attention_mask,
-        softmax_scale=softmax_scale, logits_soft_cap=logits_soft_cap, causal=causal, sliding_window=sliding_window,
-    )  # fmt: skip
+    given, options = _call_of(query, key, bias, softmax_aux, mask_info, attention_mask, None, None)
+    seed = _seed_of(dropout_rng) if dropout_prob and not deterministic else None
+    options |= {
+        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": logits_soft_cap,
+        **_dropout(0.0 if deterministic else dropout_prob, seed),
+    }  # fmt: skip
+    out, _ = _attend(query, key, value, given, **options)
+    names = tuple(name for name in ARRAYS if given.get(name) is not None)
+    return out, weights_of(Options(names, **options), query, key, *(given[name] for name in names))
+
+
+def _seed_of(key: Any) -> int:
+    """The seed of a key of JAX."""
+    if key is None:
+        raise Error("dropout_rng: expected a key of JAX with deterministic=False, got None")
+    if isinstance(key, jax.core.Tracer):
+        raise Error("dropout_rng: expected a key that is known when the program is traced; a seed is part of the program")
+    return int(jax.random.bits(key, dtype="uint32"))
 
 
 def dot_product_attention(

@@ -30,15 +30,24 @@ def _register() -> None:
         jax.ffi.register_ffi_target(_TARGET, handler, platform=platform, api_version=1)
 
 
-def _bind(traced: Traced, backward: bool, results: tuple[Any, ...], arrays: tuple[Any, ...], position: int) -> Any:
+def _bind(
+    options: Options, traced: Traced, backward: bool, results: tuple[Any, ...], arrays: tuple[Any, ...], position: int
+) -> Any:
     """The call of a kernel. `position`: how many arrays come before its numbers."""
     _register()
+    schedule = options.backward_schedule if backward else options.schedule
     # A fault of the spec is raised here, and not where the call runs, which compiles it: before a call is split, its sizes
     # are not those that are computed with.
-    kernel_of(traced.text, backward)
+    kernel = kernel_of(traced.text, backward, schedule=schedule)
+    if schedule is not None:
+        # Whether the machine takes it is known where it is compiled.
+        kernel.prepare("cpu" if jax.default_backend() == "cpu" else "cuda")
     call = jax.ffi.ffi_call(_TARGET, results, vmap_method="sequential")
     numbers = np.array(traced.numbers, np.int64)
-    return call(*arrays, spec=traced.text, backward=np.bool_(backward), numbers=numbers, position=np.int64(position))
+    return call(
+        *arrays, spec=traced.text, schedule=schedule or "", backward=np.bool_(backward), numbers=numbers,
+        position=np.int64(position),
+    )  # fmt: skip
 
 
 def _in_order(options: Options, traced: Traced, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -50,7 +59,7 @@ def _in_order(options: Options, traced: Traced, arrays: tuple[Any, ...]) -> tupl
 def _forward(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
     traced = trace(options, q, k, v, *arrays)
     inputs = (q, k, v, *_in_order(options, traced, arrays))
-    return tuple(_bind(traced, False, results_of(q, v), inputs, len(inputs)))
+    return tuple(_bind(options, traced, False, results_of(q, v), inputs, len(inputs)))
 
 
 def _backward(options: Options, q: Any, k: Any, v: Any, out: Any, lse: Any, d_out: Any, d_lse: Any, *arrays: Any) -> Any:
@@ -62,11 +71,20 @@ def _backward(options: Options, q: Any, k: Any, v: Any, out: Any, lse: Any, d_ou
         differentiated.append(arrays[options.names.index("softmax_aux")])
     results = tuple(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in differentiated)
     inputs = (q, k, v, *ordered, out, lse, d_out, d_lse)
-    return tuple(_bind(traced, True, results, inputs, 3 + len(ordered)))
+    return tuple(_bind(options, traced, True, results, inputs, 3 + len(ordered)))
 
 
-_forward_call = partitioned(_forward, backward=False)
-_backward_call = partitioned(_backward, backward=True)
+def _weights(options: Options, q: Any, k: Any, *arrays: Any) -> Any:
+    # A kernel of weights has no values.
+    traced = trace(options, q, k, k, *arrays, weights=True)
+    inputs = (q, k, *_in_order(options, traced, arrays))
+    shape = (q.shape[0], q.shape[2], q.shape[1], k.shape[1])
+    return tuple(_bind(options, traced, False, (jax.ShapeDtypeStruct(shape, q.dtype),), inputs, len(inputs)))
+
+
+_forward_call = partitioned(_forward, "forward")
+_backward_call = partitioned(_backward, "backward")
+_weights_call = partitioned(_weights, "weights")
 
 
 def _batched(function: Any, options: Options, count: int) -> Any:
@@ -148,6 +166,23 @@ def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[
     if "softmax_aux" in options.names:
         others[options.names.index("softmax_aux")] = results[3]
     return (*results[:3], *others)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def weights_of(options: Options, q: Any, k: Any, *arrays: Any) -> Any:
+    """The weights [B, H, Sq, Sk] that the values are multiplied by. They have no gradients, and say so where one is asked."""
+    return _batched(_weights_call, options, 2)(q, k, *arrays)[0]
+
+
+def _weights_forward(options: Options, q: Any, k: Any, *arrays: Any) -> Any:
+    return weights_of(options, q, k, *arrays), None
+
+
+def _weights_backward(options: Options, saved: None, gradient: Any) -> Any:
+    raise Error("gradients of attention's weights are not computed: use the output alone, or jax.lax.stop_gradient")
+
+
+weights_of.defvjp(_weights_forward, _weights_backward)
 
 
 def _no_gradient(array: Any) -> Any:

@@ -14,6 +14,7 @@ from .._trace.functions import lift
 from .._trace.graph import COORDINATE, FLOAT, INT, float_text
 from .._trace.spec import COORDINATES, Extra, Facts, Traced, as_result, begin, finish
 from .._trace.values import Value
+from ._mask import Rule
 
 #: Arrays that a call may have after queries, keys and values, in the order in which they are passed on.
 ARRAYS = (
@@ -33,6 +34,11 @@ class Options(NamedTuple):
     dropout: float = 0.0
     seed: int = 0
     align: str = "bottom_right"
+    #: Of a MaskInfo: they count rows from 0, wherever queries stand.
+    rules: tuple[Rule, ...] = ()
+    #: `#attn.schedule<...>` for forward and for backward, in place of the compiler's.
+    schedule: str | None = None
+    backward_schedule: str | None = None
 
 
 def facts_of_arrays(options: Options, q: Any, k: Any, v: Any) -> Facts:
@@ -41,22 +47,31 @@ def facts_of_arrays(options: Options, q: Any, k: Any, v: Any) -> Facts:
     return facts_of((q.shape, k.shape, v.shape), dtypes, options.scale, options.align)
 
 
-def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Traced:
-    """The spec of a call with arrays, or shapes, such as these: [B, S, H, D] and what `options.names` says."""
+def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any, weights: bool = False) -> Traced:
+    """The spec of a call with arrays, or shapes, such as these: [B, S, H, D] and what `options.names` says. weights: of the
+    kernel that gives the weights alone."""
     given = dict(zip(options.names, arrays, strict=True))
     facts = facts_of_arrays(options, q, k, v)
     known = begin(facts, (q.shape[0], q.shape[1], k.shape[1]))
     b, h, i, j = (known.argument(name, INT, COORDINATE) for name in COORDINATES)
     captured = {name: Captured(known, name, array) for name, array in given.items() if name != "softmax_aux"}
     score = _score(options, known, captured, b, h, i, j)
-    mask = _mask(options, captured, b, h, i, j)
+    mask = _mask(options, captured, b, h, i, j, _first_row(options, known, q, k))
     return finish(
         facts,
         known,
         None if score is None else as_result(known, score, "score_mod", "score"),
         None if mask is None else as_result(known, mask, "mask_mod", "mask"),
         _extra(options, given),
+        weights,
     )
+
+
+def _first_row(options: Options, known: Trace, q: Any, k: Any) -> Any:
+    """Where the first query stands, if rules have to know. A number of the call: another length compiles nothing."""
+    if not options.rules or options.align == "top_left" or q.shape[1] == k.shape[1]:
+        return 0
+    return known.number("first_row", k.shape[1] - q.shape[1])
 
 
 def _score(options: Options, known: Trace, captured: dict[str, Captured], b: Any, h: Any, i: Any, j: Any) -> Value | None:
@@ -71,8 +86,10 @@ def _score(options: Options, known: Trace, captured: dict[str, Captured], b: Any
     return lift(known.graph, score)
 
 
-def _mask(options: Options, captured: dict[str, Captured], b: Any, h: Any, i: Any, j: Any) -> Any:
-    kept = []
+def _mask(
+    options: Options, captured: dict[str, Captured], b: Any, h: Any, i: Any, j: Any, first_row: Any
+) -> Any:
+    kept = [rule.keeps(i - first_row, j) for rule in options.rules]
     if "q_positions" in captured:
         # Of rows that lie anywhere.
         row, column = captured["q_positions"][b, i], captured["kv_positions"][b, j]

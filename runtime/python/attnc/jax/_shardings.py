@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import re
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding, PartitionSpec
@@ -24,6 +24,10 @@ _DIMENSIONS = {
 }  # fmt: skip
 
 
+#: Which of the kernels of a call.
+Kind = Literal["forward", "backward", "weights"]
+
+
 class _Dimensions(NamedTuple):
     """The factors of all dimensions of the arrays and the results of a call."""
 
@@ -33,16 +37,20 @@ class _Dimensions(NamedTuple):
     split: set[str]
 
 
-def _dimensions(options: Options, backward: bool, shapes: list[tuple[int, ...]]) -> _Dimensions:
+def _dimensions(options: Options, kind: Kind, shapes: list[tuple[int, ...]]) -> _Dimensions:
     """`h` is a query head and `g` a key head; a dimension of size 1 has a factor of its own."""
     fresh = (f"x{number}" for number in itertools.count())
     query, key, value, out, lse = "b i h d", "b j g d", "b j g e", "b i h e", "b h i"
-    inputs = [query, key, value, *([out, lse, out, lse] if backward else [])]
+    inputs = [query, key]
+    if kind != "weights":
+        inputs.append(value)
+    if kind == "backward":
+        inputs += [out, lse, out, lse]
     first = len(inputs)
     for name, shape in zip(options.names, shapes[first:], strict=True):
         inputs.append(_DIMENSIONS.get(name, "h n" if len(shape) == 2 else "n"))
-    results, split = [out, lse], {"b", "h", "g"}
-    if backward:
+    results, split = [out, lse] if kind == "forward" else ["b h i j"], {"b", "h", "g"}
+    if kind == "backward":
         results = [query, key, value]
         if "softmax_aux" in options.names:
             # Gradients of sinks are sums over batch entries, and those of sinks of all heads over heads.
@@ -59,16 +67,16 @@ def _dimensions(options: Options, backward: bool, shapes: list[tuple[int, ...]])
     return _Dimensions(named, [factors.split() for factors in results], split)
 
 
-def _rule(options: Options, backward: bool, mesh: Any, inputs: Any, results: Any) -> tuple[str, dict[str, Any]]:
+def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) -> tuple[str, dict[str, Any]]:
     """The sharding rule of a call."""
     shapes = [tuple(type.shape) for type in inputs]
-    known = _dimensions(options, backward, shapes)
+    known = _dimensions(options, kind, shapes)
     query_heads, key_heads = shapes[0][2], shapes[1][2]
     # Each key head g serves r query heads.
     group = query_heads // key_heads
     heads = "g" if group == 1 else "r" if key_heads == 1 else "(g r)"
     sizes = {"r": group} if heads == "(g r)" else {}
-    split = known.split | ({"r"} if "h" in known.split and not backward else set())
+    split = known.split | ({"r"} if "h" in known.split and kind != "backward" else set())
 
     def mapping(arrays: list[list[str]]) -> str:
         return ", ".join(" ".join(heads if dim == "h" else dim for dim in array) for array in arrays)
@@ -79,10 +87,10 @@ def _rule(options: Options, backward: bool, mesh: Any, inputs: Any, results: Any
     return rule, {"need_replication_factors": tuple(factor for factor in used if factor not in split), **sizes}
 
 
-def _shardings(options: Options, backward: bool, mesh: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
+def _shardings(options: Options, kind: Kind, mesh: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
     """The shardings of inputs and results that are computed with: those of the queries, as far as they go."""
     shapes = [tuple(array.shape) for array in inputs]
-    known = _dimensions(options, backward, shapes)
+    known = _dimensions(options, kind, shapes)
     axes = dict.fromkeys("bhg")
     spec = (*inputs[0].sharding.spec, None, None, None, None)
     axes["b"] = spec[0] if "b" in known.split else None
@@ -92,7 +100,7 @@ def _shardings(options: Options, backward: bool, mesh: Any, inputs: Any) -> tupl
         parts = math.prod(mesh.shape[name] for name in names)
         if key_heads % parts == 0:
             axes["h"] = axes["g"] = spec[2]
-        elif key_heads == 1 and not backward:
+        elif key_heads == 1 and kind != "backward":
             axes["h"] = spec[2]
 
     def named(arrays: list[list[str]]) -> list[Any]:
@@ -101,7 +109,7 @@ def _shardings(options: Options, backward: bool, mesh: Any, inputs: Any) -> tupl
     return named(known.inputs), named(known.results)
 
 
-def partitioned(function: Any, backward: bool) -> Any:
+def partitioned(function: Any, kind: Kind) -> Any:
     """`function(options, *arrays)`, which XLA's partitioner may split."""
 
     @functools.partial(custom_partitioning, static_argnums=(0,))
@@ -112,11 +120,11 @@ def partitioned(function: Any, backward: bool) -> Any:
         def local(*arrays: Any) -> Any:
             return function(options, *arrays)
 
-        given, returned = _shardings(options, backward, mesh, inputs)
+        given, returned = _shardings(options, kind, mesh, inputs)
         return mesh, local, tuple(returned), tuple(given)
 
     call.def_partition(
         partition=partition,
-        sharding_rule=lambda options, mesh, inputs, results: _rule(options, backward, mesh, inputs, results),
+        sharding_rule=lambda options, mesh, inputs, results: _rule(options, kind, mesh, inputs, results),
     )
     return call

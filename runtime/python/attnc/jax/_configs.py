@@ -1,0 +1,317 @@
+"""Which configuration a kernel is run with: an override, an overlay, what was chosen before, what was measured, a default.
+
+The policy, and its names, are ejkernel's. What a configuration says here is a schedule of attnc; block sizes, warps and stages
+are for other kernels, are checked, and choose nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import dataclasses
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+import jax
+
+from .._core import Error, version
+
+PLATFORMS = ("auto", "triton", "pallas", "cuda", "xla", "cpu", "nvptx", "nvrtc")
+BACKENDS = ("any", "gpu", "tpu", "cpu")
+
+
+def _check_blocks(given: Any) -> None:
+    for field in dataclasses.fields(given):
+        value = getattr(given, field.name)
+        if value is not None and (not isinstance(value, int) or value <= 0):
+            raise Error(f"{type(given).__name__}.{field.name}: expected a number above 0, got {value!r}")
+
+
+@dataclasses.dataclass(frozen=True)
+class FwdParams:
+    """Block sizes of the forward of other kernels."""
+
+    blocksize_m: int | None = None
+    blocksize_k: int | None = None
+    blocksize_n: int | None = None
+    q_blocksize: int | None = None
+    kv_blocksize: int | None = None
+    blocksize_heads: int | None = None
+    blocksize_keys: int | None = None
+    num_key_splits: int | None = None
+    num_warps: int | None = None
+    num_stages: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_blocks(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class BwdParams:
+    """Block sizes of the backward of other kernels."""
+
+    blocksize_m: int | None = None
+    blocksize_k: int | None = None
+    blocksize_n: int | None = None
+    q_blocksize: int | None = None
+    kv_blocksize: int | None = None
+    num_warps: int | None = None
+    num_stages: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_blocks(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockSizes:
+    """Block sizes of TPU kernels."""
+
+    block_q: int
+    block_k_major: int
+    block_k: int
+    block_b: int
+    block_q_major_dkv: int | None = None
+    block_k_major_dkv: int | None = None
+    block_k_dkv: int | None = None
+    block_q_dkv: int | None = None
+    block_k_major_dq: int | None = None
+    block_k_dq: int | None = None
+    block_q_dq: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_blocks(self)
+
+    @property
+    def has_backward_blocks(self) -> bool:
+        """Whether all sizes of the backward are given."""
+        return None not in dataclasses.astuple(self)
+
+    @classmethod
+    def get_default(cls, batch_size: int, num_heads: int, q_seq_len: int, kv_len: int, d_model: int) -> BlockSizes:
+        """The sizes that TPU kernels take where nothing is said."""
+        return cls(128, 128, 128, 1, 128, 128, 128, 128, 128, 128, 128)
+
+
+@dataclasses.dataclass(frozen=True)
+class FlashAttentionConfig:
+    """How attention is run. schedule, backward_schedule: `#attn.schedule<...>` in place of the compiler's."""
+
+    platform: str = "auto"
+    backend: str = "any"
+    fwd_params: FwdParams | None = None
+    bwd_params: BwdParams | None = None
+    schedule: str | None = None
+    backward_schedule: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, type in (("fwd_params", FwdParams), ("bwd_params", BwdParams)):
+            if isinstance(getattr(self, name), dict):
+                object.__setattr__(self, name, type(**getattr(self, name)))
+        if self.platform not in PLATFORMS:
+            raise Error(f"platform: expected one of {', '.join(PLATFORMS)}, got {self.platform!r}")
+        if self.backend not in BACKENDS:
+            raise Error(f"backend: expected one of {', '.join(BACKENDS)}, got {self.backend!r}")
+
+
+def schedules_of(cfg: Any) -> dict[str, Any]:
+    """What a configuration, attnc's or another's, says to a call."""
+    return {name: getattr(cfg, name, None) for name in ("schedule", "backward_schedule")}
+
+
+@dataclasses.dataclass
+class AutotunePolicy:
+    """What is done where no configuration is known. validate_backward: forward and gradient are measured together."""
+
+    allow_autotune: bool = True
+    allow_heuristics: bool = True
+    cache_miss_fallback: Literal["autotune", "heuristics"] = "autotune"
+    validate_backward: bool = False
+
+
+@contextlib.contextmanager
+def policy_override(selector: ConfigSelectorChain, **updates: Any) -> Iterator[ConfigSelectorChain]:
+    """Changes the policy of a selector for a while."""
+    old = selector.policy
+    selector.policy = dataclasses.replace(old, **updates)
+    try:
+        yield selector
+    finally:
+        selector.policy = old
+
+
+#: A configuration's place: the device, the operation and its version, and the call.
+Key = tuple[str, str, str]
+_overlays: contextvars.ContextVar[tuple[dict[Key, Any], ...]] = contextvars.ContextVar("attnc_overlays", default=())
+
+
+@contextlib.contextmanager
+def overlay_cache(mapping: dict[Key, Any]) -> Iterator[None]:
+    """Configurations that come before all that are kept, for a while."""
+    token = _overlays.set((*_overlays.get(), mapping))
+    try:
+        yield
+    finally:
+        _overlays.reset(token)
+
+
+class ConfigCache:
+    """Configurations of this process."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, Any] = {}
+        self._lock = threading.Lock()
+
+    def get(self, device: str, op_id: str, call: str) -> Any:
+        return self._known.get((device, op_id, call))
+
+    def put(self, device: str, op_id: str, call: str, cfg: Any) -> None:
+        with self._lock:
+            self._known[device, op_id, call] = cfg
+
+    def clear(self) -> None:
+        with self._lock:
+            self._known.clear()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+class PersistentCache:
+    """Configurations in a file. Files of other versions of attnc are not read."""
+
+    def __init__(self, name: str, cfg_type: type = FlashAttentionConfig, path: str | None = None) -> None:
+        folder = os.environ.get("ATTNC_CACHE_DIR") or os.path.join(
+            os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "attnc"
+        )
+        self.path = path or os.path.join(folder, "configurations", f"{name}.json")
+        self.is_on = path is not None or os.environ.get("ATTNC_CACHE") != "off"
+        self._type = cfg_type
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                held = json.load(file)
+        except (OSError, ValueError):
+            # A file that cannot be read is as good as none.
+            return {}
+        return held["known"] if isinstance(held, dict) and held.get("version") == version() else {}
+
+    def get(self, device: str, op_id: str, call: str) -> Any:
+        found = self._read().get("\n".join((device, op_id, call))) if self.is_on else None
+        return None if found is None else self._type(**found)
+
+    def put(self, device: str, op_id: str, call: str, cfg: Any) -> None:
+        if not self.is_on:
+            return
+        known = self._read()
+        known["\n".join((device, op_id, call))] = dataclasses.asdict(cfg)
+        folder = os.path.dirname(self.path)
+        os.makedirs(folder, exist_ok=True)
+        # Readers see the old file or the new one.
+        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
+            json.dump({"version": version(), "known": known}, file, indent=1)
+        os.replace(file.name, self.path)
+
+
+class Tuner:
+    """Measures configurations by running them."""
+
+    def __init__(self, warmup: int = 5, iters: int = 100) -> None:
+        self.warmup = warmup
+        self.iters = iters
+
+    def measure(self, function: Callable[..., Any], *inputs: Any, backward: bool = False) -> float:
+        """Seconds of a call, the least of all."""
+        if backward:
+            plain = function
+            function = jax.grad(lambda *inputs: plain(*inputs).astype("float32").sum(), tuple(range(min(3, len(inputs)))))
+        compiled = jax.jit(function)
+        for _ in range(self.warmup):
+            jax.block_until_ready(compiled(*inputs))
+        times = []
+        for _ in range(self.iters):
+            start = time.perf_counter()
+            jax.block_until_ready(compiled(*inputs))
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    def autotune(
+        self, make: Callable[[Any], Callable[..., Any]], inputs: Sequence[Any], candidates: Iterable[Any], backward: bool = False
+    ) -> Any:
+        """The fastest candidate. What this machine refuses is passed over."""
+        best, best_time, refusal = None, float("inf"), None
+        for cfg in candidates:
+            try:
+                seconds = self.measure(make(cfg), *inputs, backward=backward)
+            except Error as error:
+                refusal = error
+                continue
+            if seconds < best_time:
+                best, best_time = cfg, seconds
+        if best is None:
+            raise Error(f"no candidate could be run: {refusal or 'there is none'}")
+        return best
+
+
+class ConfigSelectorChain:
+    """Chooses a configuration, in this order: override, overlay, this process, the file, measured, the default, an error.
+
+    on_event: called with the word for where it came from, and the configuration.
+    """
+
+    def __init__(
+        self, cache: ConfigCache | None = None, policy: AutotunePolicy | None = None, tuner: Tuner | None = None,
+        persistent: PersistentCache | None = None, persist_autotune: bool = True,
+        on_event: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.cache = ConfigCache() if cache is None else cache
+        self.policy = AutotunePolicy() if policy is None else policy
+        self.tuner = Tuner() if tuner is None else tuner
+        self.persistent = persistent
+        self.persist_autotune = persist_autotune
+        self.on_event = on_event
+
+    def choose(self, kernel: Any, call: str, *, override: Any = None, measure: Callable[[Any], Any] | None = None) -> Any:
+        """The configuration of a call of `kernel`. measure(candidates): the fastest; None where arrays have no values."""
+        place: Key = (device_fingerprint(), f"{kernel.op_id}@v{kernel.version}", call)
+        if override is not None:
+            return self._chosen("override", place, override, keep=True)
+        for overlay in reversed(_overlays.get()):
+            if place in overlay:
+                return self._chosen("overlay", place, overlay[place])
+        if (cfg := self.cache.get(*place)) is not None:
+            return self._chosen("memory", place, cfg)
+        if self.persistent is not None and (cfg := self.persistent.get(*place)) is not None:
+            self.cache.put(*place, cfg)
+            return self._chosen("persistent", place, cfg)
+        policy = self.policy
+        if policy.allow_autotune and policy.cache_miss_fallback == "autotune" and measure is not None:
+            candidates = list(kernel.candidate_cfgs())
+            if candidates:
+                return self._chosen("autotune", place, measure(candidates), keep=self.persist_autotune)
+        if policy.allow_heuristics:
+            # A default may be better in the next version: it is not kept in the file.
+            cfg = kernel.heuristic_cfg()
+            self.cache.put(*place, cfg)
+            return self._chosen("heuristics", place, cfg)
+        raise Error(f"{kernel.op_id}: no configuration is known, and the policy allows neither to measure nor a default")
+
+    def _chosen(self, event: str, place: Key, cfg: Any, keep: bool = False) -> Any:
+        if keep:
+            self.cache.put(*place, cfg)
+            if self.persistent is not None:
+                self.persistent.put(*place, cfg)
+        if self.on_event is not None:
+            self.on_event(event, cfg=cfg)
+        return cfg
+
+
+def device_fingerprint() -> str:
+    """The kind of device that programs run on."""
+    device = jax.devices()[0]
+    return f"{device.platform}:{device.device_kind}"
