@@ -15,10 +15,21 @@ from ._configs import (
     policy_override,
 )
 from ._mask import MaskInfo, MaskSharding
+from ._operation import AttentionOutput, FlashAttn, OperationMetadata, OperationRegistry
+from ._registry import (
+    Attention,
+    Executor,
+    FlashAttention,
+    KernelRegistry,
+    create_default_executor,
+    kernel_registry,
+)
 from ._segments import mask_to_segment_ids, segment_ids_to_mask, segment_ids_to_qkv_masks
 
 __all__ = [
-    "AutotunePolicy", "BlockSizes", "BwdParams", "ConfigCache", "ConfigSelectorChain", "FlashAttentionConfig", "FwdParams",
-    "MaskInfo", "MaskSharding", "PersistentCache", "Tuner", "attention", "dot_product_attention", "flash_attention",
-    "mask_to_segment_ids", "overlay_cache", "policy_override", "segment_ids_to_mask", "segment_ids_to_qkv_masks",
+    "Attention", "AttentionOutput", "AutotunePolicy", "BlockSizes", "BwdParams", "ConfigCache", "ConfigSelectorChain",
+    "Executor", "FlashAttention", "FlashAttentionConfig", "FlashAttn", "FwdParams", "KernelRegistry", "MaskInfo",
+    "MaskSharding", "OperationMetadata", "OperationRegistry", "PersistentCache", "Tuner", "attention",
+    "create_default_executor", "dot_product_attention", "flash_attention", "kernel_registry", "mask_to_segment_ids",
+    "overlay_cache", "policy_override", "segment_ids_to_mask", "segment_ids_to_qkv_masks",
 ]  # fmt: skip

@@ -1,0 +1,188 @@
+"""Operations, their registries, and how configurations are chosen."""
+
+import json
+import re
+
+import jax
+import numpy as np
+import pytest
+from jax import numpy as jnp
+
+import attnc
+from attnc.jax import (
+    Attention,
+    AttentionOutput,
+    AutotunePolicy,
+    BlockSizes,
+    ConfigCache,
+    ConfigSelectorChain,
+    Executor,
+    FlashAttention,
+    FlashAttentionConfig,
+    FlashAttn,
+    FwdParams,
+    KernelRegistry,
+    MaskInfo,
+    OperationMetadata,
+    OperationRegistry,
+    PersistentCache,
+    Tuner,
+    create_default_executor,
+    flash_attention,
+    kernel_registry,
+    overlay_cache,
+    policy_override,
+)
+
+random = np.random.default_rng(0)
+q, k, v = jnp.asarray(random.standard_normal((3, 2, 20, 4, 16), dtype=np.float32))
+wanted = flash_attention(q, k, v, causal=True)
+SMALL = FlashAttentionConfig(schedule="#attn.schedule<query_tile = 48, key_tile = 64, panel = 24>")
+
+
+def lanes_fit(cfg):
+    try:
+        flash_attention(q, k, v, cfg=cfg)
+    except attnc.Error:
+        return False
+    return True
+
+
+#: Tiles that this machine takes and that are not what the compiler takes by itself.
+OTHERS = [cfg for cfg in FlashAttention().candidate_cfgs()[1:] if lanes_fit(cfg)]
+
+
+def test_operation():
+    operation = OperationRegistry.create("flash_attn2", OperationMetadata(runtime_dtype=jnp.float32))
+    assert isinstance(operation, FlashAttn) and OperationRegistry.get("cuda_flash_attn2") is FlashAttn
+    assert operation.get_impl_metadata().runtime_dtype == jnp.float32
+    assert "flash_attn2" in operation.get_impl_name() and operation.get_requirements().name == "flash"
+    output = operation(query=q, key=k, value=v, causal=True, something_else=3)
+    assert isinstance(output, AttentionOutput) and output.attention_weights is None and output.cache_view is None
+    np.testing.assert_array_equal(output.attention_outputs, wanted)
+    for forward in (operation.forward_native, operation.forward_cpu, operation.forward_gpu, operation.forward_cuda):
+        np.testing.assert_array_equal(forward(q, k, v, causal=True).attention_outputs, wanted)
+    # An outcome goes through jit as arrays do.
+    compiled = jax.jit(operation)(q, k, v, MaskInfo.from_segments(jnp.zeros((2, 20), jnp.int32)).apply_causal())
+    np.testing.assert_allclose(compiled.attention_outputs, wanted, atol=1e-6)
+
+
+def test_operation_casts():
+    bias = jnp.ones((1, 1, 20, 20))
+    output = FlashAttn(OperationMetadata(runtime_dtype=jnp.bfloat16, softmax_scale=0.5))(q, k, v, bias=bias)
+    assert output.attention_outputs.dtype == jnp.bfloat16
+    np.testing.assert_allclose(output.attention_outputs.astype(np.float32), flash_attention(q, k, v, softmax_scale=0.5), atol=5e-2)
+
+
+def test_operation_over_a_mesh():
+    mesh = jax.make_mesh((1, 1), ("dp", "tp"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    spec = jax.P("dp", None, "tp", None)
+    metadata = OperationMetadata(mesh=mesh, in_specs=(spec, spec, spec), out_specs=spec)
+    np.testing.assert_allclose(FlashAttn(metadata)(q, k, v, causal=True).attention_outputs, wanted, atol=1e-6)
+
+
+def test_operations_refuse():
+    with pytest.raises(attnc.Error, match="impl_name: expected one of cuda_flash_attn2, flash_attn2, got 'flash'"):
+        OperationRegistry.create("flash", OperationMetadata())
+    for name in ("forward_tpu", "forward_rocm"):
+        with pytest.raises(attnc.Error, match=f"{name}: there are kernels for CPUs and NVIDIA GPUs alone"):
+            getattr(FlashAttn(), name)(q, k, v)
+
+
+def test_registry():
+    assert kernel_registry.get("flash_attention", platform="triton", backend="gpu") is flash_attention
+    assert kernel_registry.list_algorithms() == ["attention", "flash_attention"]
+    registry = KernelRegistry()
+    slow, fast = (lambda: None), (lambda: None)
+    registry.register("a", "xla", "any")(slow)
+    registry.register("a", "cuda", "gpu", priority=1)(fast)
+    assert registry.get("A") is fast and registry.get("a", "xla", "gpu") is slow and registry.get("a", "auto", "cpu") is slow
+    with pytest.raises(ValueError, match="no implementation of 'a' for the platform 'pallas' and the backend None"):
+        registry.get("a", "pallas")
+    with pytest.raises(ValueError, match="there is no algorithm 'b'; there are a"):
+        registry.get("b")
+    with pytest.raises(attnc.Error, match="backend: expected one of any, gpu, tpu, cpu, got 'quantum'"):
+        registry.register("a", "xla", "quantum")
+
+
+def chain(tmp_path, **policy):
+    events = []
+    tuner = Tuner(warmup=1, iters=2)
+    persistent = PersistentCache("test", path=str(tmp_path / "configurations.json"))
+    policy = AutotunePolicy(**policy)
+    return ConfigSelectorChain(ConfigCache(), policy, tuner, persistent, on_event=lambda event, cfg: events.append(event)), events
+
+
+def test_order_of_choice(tmp_path):
+    selector, events = chain(tmp_path, cache_miss_fallback="heuristics")
+    executor, kernel = Executor(selector), FlashAttention()
+    for _ in range(2):
+        np.testing.assert_array_equal(executor(kernel, q, k, v, causal=True), wanted)
+    assert events == ["heuristics", "memory"]
+    other = OTHERS[0]
+    assert executor.choose_config(kernel, q, k, v, _cfg=other) is other
+    # Another process finds in the file what was said before.
+    selector, events = chain(tmp_path)
+    executor = Executor(selector)
+    assert executor.choose_config(kernel, q, k, v) == other
+    assert executor.choose_config(kernel, q, k, v) == other
+    assert events == ["persistent", "memory"]
+    place = next(iter(selector.cache._known))
+    with overlay_cache({place: FlashAttentionConfig()}):
+        assert executor.choose_config(kernel, q, k, v) == FlashAttentionConfig()
+    assert executor.choose_config(kernel, q, k, v) == other and events[2:] == ["overlay", "memory"]
+
+
+def test_measured(tmp_path):
+    selector, events = chain(tmp_path, validate_backward=True)
+    executor = Executor(selector)
+    kernel = FlashAttention()
+    kernel.candidate_cfgs = lambda inv=None: [SMALL, *OTHERS[:1], FlashAttentionConfig(schedule="#attn.schedule<nonsense>")]
+    np.testing.assert_allclose(executor(kernel, q, k, v, causal=True), wanted, atol=1e-5)
+    assert events == ["autotune"]
+    chosen = next(iter(json.loads((tmp_path / "configurations.json").read_text())["known"].values()))
+    assert "nonsense" not in chosen["schedule"]
+    # In a traced program there are no values to measure with.
+    jax.jit(lambda q: executor(kernel, q, k, v))(q)
+    assert events == ["autotune", "heuristics"]
+    kernel.candidate_cfgs = lambda inv=None: [FlashAttentionConfig(schedule="#attn.schedule<nonsense>")]
+    with pytest.raises(attnc.Error, match="no candidate could be run: "):
+        executor(kernel, q, k, v, sliding_window=3)
+
+
+def test_policies(tmp_path):
+    selector, events = chain(tmp_path, allow_autotune=False)
+    with policy_override(selector, allow_heuristics=False):
+        with pytest.raises(attnc.Error, match="attention: no configuration is known, and the policy allows neither"):
+            Executor(selector)(Attention(), q, k, v)
+    out, weights = Executor(selector)(Attention(), q, k, v, dtype=None, causal=True)
+    np.testing.assert_allclose(out, wanted, atol=1e-6)
+    assert weights.shape == (2, 4, 20, 20) and events == ["heuristics"]
+    assert create_default_executor().chooser.policy.validate_backward
+
+
+def test_files_of_others_are_not_read(tmp_path):
+    path = tmp_path / "configurations.json"
+    cache = PersistentCache("test", path=str(path))
+    cache.put("cpu", "op@v1", "call", SMALL)
+    assert cache.get("cpu", "op@v1", "call") == SMALL and cache.get("cpu", "op@v2", "call") is None
+    path.write_text(path.read_text().replace(attnc.__version__, "0.0.1"))
+    assert cache.get("cpu", "op@v1", "call") is None
+    path.write_text("{")
+    assert cache.get("cpu", "op@v1", "call") is None
+
+
+def test_configurations():
+    cfg = FlashAttentionConfig(fwd_params={"q_blocksize": 128, "num_warps": 4})
+    assert cfg.fwd_params == FwdParams(q_blocksize=128, num_warps=4)
+    np.testing.assert_array_equal(flash_attention(q, k, v, causal=True, cfg=cfg), wanted)
+    for other in OTHERS[:2]:
+        np.testing.assert_allclose(flash_attention(q, k, v, causal=True, cfg=other), wanted, atol=1e-5)
+    assert BlockSizes.get_default(1, 8, 128, 128, 64).has_backward_blocks
+    assert not BlockSizes(128, 128, 128, 1).has_backward_blocks
+    with pytest.raises(attnc.Error, match=re.escape("FwdParams.q_blocksize: expected a number above 0, got 0")):
+        FwdParams(q_blocksize=0)
+    with pytest.raises(attnc.Error, match="platform: expected one of auto, .*, got 'metal'"):
+        FlashAttentionConfig(platform="metal")
+    with pytest.raises(attnc.Error, match="panel"):
+        flash_attention(q, k, v, cfg=FlashAttentionConfig(schedule="#attn.schedule<query_tile = 7, key_tile = 64, panel = 7>"))
