@@ -118,7 +118,7 @@ TEST_F(ChoiceFixture, ARecordThatTheMachineCannotHaveIsNotUsed) {
   EXPECT_EQ(remarks.count("the record of @kernel cannot be used"), 6);
   // Nor is one of several kernels for a function of one.
   Record made = record(shapeOf(100), 16);
-  made.schedules.push_back({});
+  made.schedules.emplace_back();
   book.keep("here", made);
   EXPECT_EQ(choose()->source, Source::Heuristics);
 }
@@ -174,7 +174,7 @@ TEST_F(ChoiceFixture, ARecordOfGradientsIsForEachProgram) {
   Record made = record(shapeOf(100), 16);
   std::string &schedule = made.schedules[0][0];
   schedule = "#attn.schedule<query_tile = 16, key_tile = 48, panel = 16, program = dkdv>";
-  made.schedules[0].push_back("#attn.schedule<query_tile = 48, key_tile = 24, panel = 16, program = dq>");
+  made.schedules[0].emplace_back("#attn.schedule<query_tile = 48, key_tile = 24, panel = 16, program = dq>");
   book.keep("here", made);
   ASSERT_EQ(choose()->source, Source::Memory);
   Result<runtime::KernelImage> image = jit::compileToImage(spec.session, spec.kernel, target);

@@ -136,6 +136,7 @@ TEST_F(BookFixture, AFolderThatCannotBeWrittenCostsTheFileAlone) {
 
 TEST_F(BookFixture, NothingIsLostWhereSeveralWrite) {
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int number = 0; number < 8; ++number)
     threads.emplace_back([&, number] {
       RecordBook(user.path(), "", remarks.sink()).keep(device, makeRecord(shapeOf(int64_t(1) << number), number));
