@@ -265,7 +265,7 @@ def test_vmap_sums_sinks_of_each_batch():
 
 
 def test_another_length_has_the_same_spec():
-    from attnc.jax._options import Options, trace
+    from attnc._options import Options, trace
 
     texts = {
         trace(Options((), causal=True), jnp.zeros((b, i, H, D)), *[jnp.zeros((b, j, HK, D))] * 2).text

@@ -79,7 +79,7 @@ def test_rules_count_rows_from_the_first():
 
 
 def test_rules_are_no_tables():
-    from attnc.jax._options import Options, trace
+    from attnc._options import Options, trace
 
     info = MaskInfo.from_segments(ids).apply_causal()
     text = trace(Options(("q_segment_ids", "kv_segment_ids"), rules=info.rules), q, k, v, ids, ids).text

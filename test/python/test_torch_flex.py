@@ -333,4 +333,15 @@ def test_operators():
     spec = trace(facts_of_tensors(q, k, v, None), None, causal, (B, SQ, SK)).text
     torch.library.opcheck(torch.ops.attnc.forward, (q, k, v, [], [], spec))
     out, lse = torch.ops.attnc.forward(q, k, v, [], [], spec)
-    torch.library.opcheck(torch.ops.attnc.backward, (q, k, v, [], [], spec, out, lse, out, lse))
+    torch.library.opcheck(torch.ops.attnc.backward, (q, k, v, [], [], spec, out, lse, out, lse, []))
+
+    from attnc.torch._calls import prepare
+
+    # With a gradient of sinks, and packed.
+    sinks, offsets = torch.randn(H, 1), torch.tensor([0, 10, SQ], dtype=torch.int32)
+    q, k, v = (tensor[0].transpose(0, 1)[:SQ].contiguous() for tensor in (q, k, v))
+    spec, names, captured, _ = prepare(q, k, v, {"softmax_aux": sinks, "q_offsets": offsets, "kv_offsets": offsets})
+    given = (q, k, v, list(captured), [], spec)
+    torch.library.opcheck(torch.ops.attnc.forward, given)
+    out, lse = torch.ops.attnc.forward(*given)
+    torch.library.opcheck(torch.ops.attnc.backward, (*given, out, lse, out, lse, [names.index("sinks")]))

@@ -106,12 +106,13 @@ def _trace(
 
 
 def finish(
-    facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra = Extra(), weights: bool = False
-) -> Traced:
-    """The spec of what functions returned. weights: of the kernel that gives the weights alone."""
+    facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra = Extra(), weights: bool = False,
+    packed: bool = False,
+) -> Traced:  # fmt: skip
+    """The spec of what functions returned. weights: of the kernel that gives the weights alone. packed: of [T, H, D] tensors."""
     asked = known.graph.arguments([node for node in (score, mask) if node is not None])
     return Traced(
-        _write(facts, known, score, mask, extra, weights),
+        _write(facts, known, score, mask, extra, weights, packed),
         (*(tensor.array for tensor in known.tensors), *(array for _, _, array in extra.tensors)),
         (*(tensor.name for tensor in known.tensors), *(name for name, _, _ in extra.tensors)),
         (*known.sizes.values(), *(value for _, _, value in extra.numbers)),
@@ -172,15 +173,17 @@ def _describe(result: Any) -> str:
     return "None" if result is None else f"a {type(result).__name__}"
 
 
-def _write(facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra, weights: bool) -> str:
+def _write(
+    facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra, weights: bool, packed: bool
+) -> str:
     element = _DTYPES[facts.dtype]
 
     def heads(count: int, size: int) -> str:
-        return f"tensor<?x?x{count}x{size}x{element}>"
+        return f"tensor<?x{'' if packed else '?x'}{count}x{size}x{element}>"
 
     query, key = heads(facts.query_heads, facts.head_dim), heads(facts.key_heads, facts.head_dim)
     value, out = heads(facts.key_heads, facts.value_head_dim), heads(facts.query_heads, facts.value_head_dim)
-    lse = f"tensor<?x{facts.query_heads}x?xf32>"
+    lse = f"tensor<{'' if packed else '?x'}{facts.query_heads}x?xf32>"
     arguments = [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type in zip("qkv", (query, key, value), strict=True)]
     if weights:
         del arguments[2]

@@ -9,10 +9,10 @@ import jax
 from jax import numpy as jnp
 
 from .._core import Error
+from .._options import ARRAYS, Options
 from ._call import attend, weights_of
 from ._configs import PLATFORMS, schedules_of
 from ._mask import MaskInfo
-from ._options import ARRAYS, Options
 
 _told: set[str] = set()
 

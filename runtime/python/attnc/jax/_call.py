@@ -13,8 +13,8 @@ from .. import _core
 from .._context import context
 from .._core import Error
 from .._jit import kernel_of
+from .._options import Options, trace
 from .._trace.spec import Traced
-from ._options import Options, results_of, trace
 from ._shardings import partitioned
 
 _TARGET = "attnc_attention"
@@ -50,6 +50,15 @@ def _bind(
     )  # fmt: skip
 
 
+def _results_of(q: Any, v: Any) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
+    """The shapes of the output and of the LSE."""
+    batch, rows, heads, _ = q.shape
+    return (
+        jax.ShapeDtypeStruct((batch, rows, heads, v.shape[3]), q.dtype),
+        jax.ShapeDtypeStruct((batch, heads, rows), "float32"),
+    )
+
+
 def _in_order(options: Options, traced: Traced, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arrays of a call in the order in which its kernel takes them."""
     given = dict(zip(options.names, arrays, strict=True))
@@ -59,7 +68,7 @@ def _in_order(options: Options, traced: Traced, arrays: tuple[Any, ...]) -> tupl
 def _forward(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
     traced = trace(options, q, k, v, *arrays)
     inputs = (q, k, v, *_in_order(options, traced, arrays))
-    return tuple(_bind(options, traced, False, results_of(q, v), inputs, len(inputs)))
+    return tuple(_bind(options, traced, False, _results_of(q, v), inputs, len(inputs)))
 
 
 def _backward(options: Options, q: Any, k: Any, v: Any, out: Any, lse: Any, d_out: Any, d_lse: Any, *arrays: Any) -> Any:

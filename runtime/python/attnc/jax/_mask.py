@@ -9,25 +9,8 @@ import jax
 from jax import numpy as jnp
 from jax.sharding import PartitionSpec
 
+from .._options import Rule
 from ._segments import mask_to_segment_ids, positions_of, segment_ids_to_mask, segment_ids_to_qkv_masks
-
-
-class Rule(NamedTuple):
-    """One thing that narrows a mask, of rows counted from 0: "causal" (offset), "window" (left, right, offset) or
-    "chunk" (size, offset). A kernel computes it, and skips what it leaves out; a dense mask is made only when asked for."""
-
-    kind: str
-    numbers: tuple[int, ...]
-
-    def keeps(self, row: Any, column: Any) -> Any:
-        """Whether it keeps a key; of arrays or of traced values."""
-        if self.kind == "causal":
-            return column <= row + self.numbers[0]
-        if self.kind == "window":
-            left, right, offset = self.numbers
-            return (column >= row + (offset - left)) & (column <= row + (offset + right))
-        size, offset = self.numbers
-        return (row // size == column // size) & (column <= row + offset)
 
 
 class MaskSharding(NamedTuple):

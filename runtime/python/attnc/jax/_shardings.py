@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding, PartitionSpec
 
-from ._options import Options
+from .._options import Options
 
 #: The factors of the dimensions that arrays of a call have.
 _DIMENSIONS = {

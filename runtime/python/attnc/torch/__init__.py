@@ -9,9 +9,19 @@ if tuple(int(part) for part in _torch.__version__.split(".")[:2]) < (2, 10):
 
 from .._mods import and_masks, noop_mask, or_masks
 from ._block_mask import BlockMask, create_block_mask, create_mask
+from . import _provider as _provider
+from ._flash import (
+    flash_attention,
+    flash_attn_func,
+    flash_attn_kvpacked_func,
+    flash_attn_qkvpacked_func,
+    flash_attn_varlen_func,
+)
 from ._flex import AuxOutput, AuxRequest, flex_attention
+from ._varlen import varlen_attn
 
 __all__ = [
-    "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask",
-    "or_masks",
+    "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask", "flash_attention",
+    "flash_attn_func", "flash_attn_kvpacked_func", "flash_attn_qkvpacked_func", "flash_attn_varlen_func", "flex_attention",
+    "noop_mask", "or_masks", "varlen_attn",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from .._core import Error
 from .._mods import MaskMod, ScoreMod
 from .._trace.spec import trace
 from ._block_mask import mask_mod_of
+from ._dtensor import has_dtensor, on_mesh
 from ._ops import attend, facts_of_tensors
 
 try:
@@ -72,12 +73,30 @@ def flex_attention(
 def _attention(
     query: Tensor, key: Tensor, value: Tensor, score_mod: ScoreMod | None, mask_mod: MaskMod | None, scale: float | None
 ) -> tuple[Tensor, Tensor]:
+    if has_dtensor((query, key, value)):
+        return _on_mesh(query, key, value, score_mod, mask_mod, scale)
     facts = facts_of_tensors(query, key, value, scale)
     traced = trace(facts, score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2]))
     for name, array in zip(traced.names, traced.arrays, strict=True):
         if not isinstance(array, Tensor):
             raise Error(f"captured array '{name}': expected a tensor of torch, got {type(array).__name__}")
     return attend(query, key, value, traced.text, traced.names, traced.arrays, traced.numbers)
+
+
+def _on_mesh(
+    query: Tensor, key: Tensor, value: Tensor, score_mod: ScoreMod | None, mask_mod: MaskMod | None, scale: float | None
+) -> tuple[Tensor, Tensor]:
+    """Of DTensors. What the functions read is whole on each device, so that they may not ask for what is split."""
+    traced = trace(
+        facts_of_tensors(query, key, value, scale), score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2])
+    )
+    split = ("" if traced.asks_batch else "b") + ("" if traced.asks_head else "h")
+
+    def local(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        return _attention(query, key, value, score_mod, mask_mod, scale)
+
+    out, lse = on_mesh(local, (query, key, value), ("bhid", "bgjd", "bgje"), ("bhie", "bhi"), split)
+    return out, lse
 
 
 def _check(

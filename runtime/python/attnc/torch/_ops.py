@@ -1,7 +1,8 @@
 """Kernels as operators of torch: `attnc::forward` and `attnc::backward`.
 
-Tensors are [B, H, S, D]; `captured` and `numbers` are what the spec takes after queries, keys and values. The operators are
-defined, not wrapped in torch.library.custom_op, which costs several microseconds more in each call.
+Tensors are [B, H, S, D], or [T, H, D] of packed sequences; `captured` and `numbers` are what the spec takes after queries,
+keys and values. The operators are defined, not wrapped in torch.library.custom_op, which costs several microseconds more in
+each call.
 """
 
 from __future__ import annotations
@@ -21,23 +22,27 @@ _library = torch.library.Library("attnc", "DEF")
 _inputs = "Tensor q, Tensor k, Tensor v, Tensor[] captured, SymInt[] numbers, str spec"
 _library.define(f"forward({_inputs}) -> (Tensor, Tensor)", tags=_TAGS)
 _library.define(
-    f"backward({_inputs}, Tensor out, Tensor lse, Tensor d_out, Tensor d_lse) -> (Tensor, Tensor, Tensor)",
+    # `others` says which of the captured tensors have gradients, too: their places.
+    f"backward({_inputs}, Tensor out, Tensor lse, Tensor d_out, Tensor d_lse, int[] others) -> Tensor[]",
     tags=_TAGS,
 )
 
 
 def _like(tensor: Tensor, last: int | None = None) -> Tensor:
     """A tensor for results, its dimensions in the order in which those of `tensor` lie in memory, but the last one last."""
-    batch, heads, rows, size = tensor.shape
-    last = size if last is None else last
+    last = tensor.shape[-1] if last is None else last
+    if tensor.dim() == 3:
+        return tensor.new_empty((*tensor.shape[:2], last))
+    batch, heads, rows, _ = tensor.shape
     if tensor.stride(1) < tensor.stride(2):
         return tensor.new_empty((batch, rows, heads, last)).transpose(1, 2)
     return tensor.new_empty((batch, heads, rows, last))
 
 
 def _rows(tensor: Tensor) -> Tensor:
-    """As kernels take it: [B, S, H, D], with elements of a row side by side."""
-    return (tensor if tensor.stride(-1) == 1 else tensor.contiguous()).transpose(1, 2)
+    """As kernels take it: [B, S, H, D] or [T, H, D], with elements of a row side by side."""
+    tensor = tensor if tensor.stride(-1) == 1 else tensor.contiguous()
+    return tensor.transpose(1, 2) if tensor.dim() == 4 else tensor
 
 
 def _values(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int]) -> tuple[Any, ...]:
@@ -55,29 +60,30 @@ def _forward(
     q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str
 ) -> tuple[Tensor, Tensor]:
     out, lse = _forward_results(q, k, v, captured, numbers, spec)
-    _launch(spec, False, _values(q, k, v, captured, numbers), (out.transpose(1, 2), lse))
+    _launch(spec, False, _values(q, k, v, captured, numbers), (_rows(out), lse))
     return out, lse
 
 
 def _forward_results(
     q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str
 ) -> tuple[Tensor, Tensor]:
-    return _like(q, v.shape[-1]), q.new_empty(q.shape[:3], dtype=torch.float32)
+    sizes = q.shape[:3] if q.dim() == 4 else (q.shape[1], q.shape[0])
+    return _like(q, v.shape[-1]), q.new_empty(sizes, dtype=torch.float32)
 
 
 def _backward(
     q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str,
-    out: Tensor, lse: Tensor, d_out: Tensor, d_lse: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    results = _like(q), _like(k), _like(v)
+    out: Tensor, lse: Tensor, d_out: Tensor, d_lse: Tensor, others: list[int],
+) -> list[Tensor]:  # fmt: skip
+    results = _backward_results(q, k, v, captured, numbers, spec, out, lse, d_out, d_lse, others)
     saved = _rows(out), lse, _rows(d_out), d_lse
-    rows = tuple(result.transpose(1, 2) for result in results)
-    _launch(spec, True, (*_values(q, k, v, captured, numbers), *saved), rows)
+    written = (*(_rows(result) for result in results[:3]), *results[3:])
+    _launch(spec, True, (*_values(q, k, v, captured, numbers), *saved), written)
     return results
 
 
-def _backward_results(q: Tensor, k: Tensor, v: Tensor, *others: Any) -> tuple[Tensor, Tensor, Tensor]:
-    return _like(q), _like(k), _like(v)
+def _backward_results(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], *given: Any) -> list[Tensor]:
+    return [_like(q), _like(k), _like(v), *(captured[place].new_empty(captured[place].shape) for place in given[-1])]
 
 
 for _device in ("CPU", "CUDA"):
@@ -88,24 +94,27 @@ torch.library.register_fake("attnc::backward", _backward_results, lib=_library)
 
 
 class _Attention(torch.autograd.Function):
-    """Forward, and the gradients of queries, keys and values."""
+    """Forward, and the gradients of queries, keys, values and some of the captured tensors."""
 
     @staticmethod
     def forward(  # type: ignore[override]
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, spec: str, numbers: list[int], *captured: Tensor
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, spec: str, numbers: list[int], others: list[int], *captured: Tensor
     ) -> tuple[Tensor, Tensor]:
         out, lse = torch.ops.attnc.forward(q, k, v, list(captured), numbers, spec)
         ctx.save_for_backward(q, k, v, out, lse, *captured)
-        ctx.spec, ctx.numbers = spec, numbers
+        ctx.spec, ctx.numbers, ctx.others = spec, numbers, others
         return out, lse
 
     @staticmethod
     def backward(ctx: Any, d_out: Tensor, d_lse: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
         q, k, v, out, lse, *captured = ctx.saved_tensors
-        gradients = torch.ops.attnc.backward(
-            q, k, v, captured, ctx.numbers, ctx.spec, out, lse, d_out, d_lse.contiguous()
+        d_q, d_k, d_v, *found = torch.ops.attnc.backward(
+            q, k, v, captured, ctx.numbers, ctx.spec, out, lse, d_out, d_lse.contiguous(), ctx.others
         )
-        return (*gradients, None, None, *(None for _ in captured))
+        gradients: list[Tensor | None] = [None] * len(captured)
+        for place, gradient in zip(ctx.others, found, strict=True):
+            gradients[place] = gradient
+        return (d_q, d_k, d_v, None, None, None, *gradients)
 
 
 def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> Facts:
@@ -117,17 +126,26 @@ def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> F
     return facts_of((query_shape, key_shape, value_shape), dtypes, scale, "top_left")
 
 
+#: The captured tensors that kernels of gradients have a result for: they are in the spec's clauses.
+_DIFFERENTIATED = ("sinks",)
+
+
 def attend(
     q: Tensor, k: Tensor, v: Tensor, spec: str, names: tuple[str, ...], captured: tuple[Tensor, ...], numbers: tuple[int, ...]
 ) -> tuple[Tensor, Tensor]:
     """Attention by the kernel of a spec, with gradients where they are wanted."""
     if torch.is_grad_enabled():
-        for name, tensor in zip(names, captured, strict=True):
-            if tensor.requires_grad:
+        wanted = q.requires_grad or k.requires_grad or v.requires_grad
+        others = [place for place, name in enumerate(names) if name in _DIFFERENTIATED]
+        for place, tensor in enumerate(captured):
+            if not tensor.requires_grad:
+                continue
+            if place not in others:
                 raise Error(
-                    f"captured tensor '{name}' requires grad: gradients of captured tensors are not computed yet; detach it "
-                    "where it is constant"
+                    f"captured tensor '{names[place]}' requires grad: gradients of captured tensors are not computed yet; "
+                    "detach it where it is constant"
                 )
-        if q.requires_grad or k.requires_grad or v.requires_grad:
-            return _Attention.apply(q, k, v, spec, list(numbers), *captured)  # type: ignore[no-any-return, no-untyped-call]
+            wanted = True
+        if wanted:
+            return _Attention.apply(q, k, v, spec, list(numbers), others, *captured)  # type: ignore[no-any-return, no-untyped-call]
     return torch.ops.attnc.forward(q, k, v, list(captured), list(numbers), spec)  # type: ignore[no-any-return]

@@ -4,23 +4,42 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import jax
+from . import _mods
+from ._core import Error
+from ._jit import dtype_name, facts_of
+from ._trace.capture import Captured, Trace
+from ._trace.functions import lift
+from ._trace.graph import COORDINATE, FLOAT, INT, float_text
+from ._trace.spec import COORDINATES, Extra, Facts, Traced, as_result, begin, finish
+from ._trace.values import Value
 
-from .. import _mods
-from .._core import Error
-from .._jit import facts_of
-from .._trace.capture import Captured, Trace
-from .._trace.functions import lift
-from .._trace.graph import COORDINATE, FLOAT, INT, float_text
-from .._trace.spec import COORDINATES, Extra, Facts, Traced, as_result, begin, finish
-from .._trace.values import Value
-from ._mask import Rule
-
-#: Arrays that a call may have after queries, keys and values, in the order in which they are passed on.
+#: Arrays that a call may have after queries, keys and values, in the order in which they are passed on. Rows and positions:
+#: of what lies anywhere. First rows: where the first query of each batch entry stands.
 ARRAYS = (
-    "bias", "mask", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "q_lengths", "kv_lengths",
-    "softmax_aux",
+    "bias", "mask", "slopes", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "first_rows", "used_keys",
+    "q_lengths", "kv_lengths", "q_offsets", "kv_offsets", "softmax_aux",
 )  # fmt: skip
+
+#: Those that clauses name; regions read the others.
+_OF_CLAUSES = ("q_lengths", "kv_lengths", "q_offsets", "kv_offsets", "softmax_aux")
+
+
+class Rule(NamedTuple):
+    """One thing that narrows a mask, of rows counted from 0: "causal" (offset), "window" (left, right, offset) or
+    "chunk" (size, offset). A kernel computes it, and skips what it leaves out; a dense mask is made only when asked for."""
+
+    kind: str
+    numbers: tuple[int, ...]
+
+    def keeps(self, row: Any, column: Any) -> Any:
+        """Whether it keeps a key; of arrays or of traced values."""
+        if self.kind == "causal":
+            return column <= row + self.numbers[0]
+        if self.kind == "window":
+            left, right, offset = self.numbers
+            return (column >= row + (offset - left)) & (column <= row + (offset + right))
+        size, offset = self.numbers
+        return (row // size == column // size) & (column <= row + offset)
 
 
 class Options(NamedTuple):
@@ -29,7 +48,8 @@ class Options(NamedTuple):
     names: tuple[str, ...]
     scale: float | None = None
     causal: bool = False
-    window: tuple[int, int] | None = None
+    #: Keys to the left and to the right; None for all of a side.
+    window: tuple[int | None, int | None] | None = None
     softcap: float | None = None
     dropout: float = 0.0
     seed: int = 0
@@ -40,21 +60,32 @@ class Options(NamedTuple):
     schedule: str | None = None
     backward_schedule: str | None = None
 
+    @property
+    def packed(self) -> bool:
+        """Whether sequences lie one behind the other, [T, H, D]."""
+        return "q_offsets" in self.names
+
 
 def facts_of_arrays(options: Options, q: Any, k: Any, v: Any) -> Facts:
     """What is compiled in of the arrays."""
-    dtypes = (str(q.dtype), str(k.dtype), str(v.dtype))
-    return facts_of((q.shape, k.shape, v.shape), dtypes, options.scale, options.align)
+    shapes = [tuple(array.shape) for array in (q, k, v)]
+    if options.packed:
+        shapes = [(1, *shape) for shape in shapes]
+    dtypes = (dtype_name(q), dtype_name(k), dtype_name(v))
+    return facts_of((shapes[0], shapes[1], shapes[2]), dtypes, options.scale, options.align)
 
 
 def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any, weights: bool = False) -> Traced:
-    """The spec of a call with arrays, or shapes, such as these: [B, S, H, D] and what `options.names` says. weights: of the
-    kernel that gives the weights alone."""
+    """The spec of a call with arrays, or shapes, such as these: [B, S, H, D] or packed, and what `options.names` says.
+    weights: of the kernel that gives the weights alone."""
     given = dict(zip(options.names, arrays, strict=True))
     facts = facts_of_arrays(options, q, k, v)
-    known = begin(facts, (q.shape[0], q.shape[1], k.shape[1]))
+    sizes = (q.shape[0], q.shape[1], k.shape[1])
+    if options.packed:
+        sizes = (given["q_offsets"].shape[0] - 1, q.shape[0], k.shape[0])
+    known = begin(facts, sizes)
     b, h, i, j = (known.argument(name, INT, COORDINATE) for name in COORDINATES)
-    captured = {name: Captured(known, name, array) for name, array in given.items() if name != "softmax_aux"}
+    captured = {name: Captured(known, name, array) for name, array in given.items() if name not in _OF_CLAUSES}
     score = _score(options, known, captured, b, h, i, j)
     mask = _mask(options, captured, b, h, i, j, _first_row(options, known, q, k))
     return finish(
@@ -64,6 +95,7 @@ def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any, weights: bool 
         None if mask is None else as_result(known, mask, "mask_mod", "mask"),
         _extra(options, given),
         weights,
+        options.packed,
     )
 
 
@@ -76,13 +108,17 @@ def _first_row(options: Options, known: Trace, q: Any, k: Any) -> Any:
 
 def _score(options: Options, known: Trace, captured: dict[str, Captured], b: Any, h: Any, i: Any, j: Any) -> Value | None:
     """A bias is added before the cap, as in the formulas of those who have both."""
-    if "bias" not in captured and options.softcap is None:
+    if "bias" not in captured and "slopes" not in captured and options.softcap is None:
         return None
     score: Any = known.argument("%s", FLOAT)
     if "bias" in captured:
         score = score + captured["bias"][b, h, i, j]
     if options.softcap is not None:
         score = options.softcap * _mods.tanh(score / options.softcap)
+    if "slopes" in captured:
+        # Of ALiBi, as FlashAttention has it: after the cap.
+        slopes = captured["slopes"]
+        score = score - (slopes[h] if slopes.ndim == 1 else slopes[b, h]) * abs(i - j)
     return lift(known.graph, score)
 
 
@@ -95,11 +131,16 @@ def _mask(
         row, column = captured["q_positions"][b, i], captured["kv_positions"][b, j]
     else:
         row, column = i, j
+    if "first_rows" in captured:
+        row = row + captured["first_rows"][b]
     if options.causal:
         kept.append(column <= row)
     if options.window is not None:
         left, right = options.window
-        kept += [row - column <= left, column - row <= right]
+        kept += [] if left is None else [row - column <= left]
+        kept += [] if right is None else [column - row <= right]
+    if "used_keys" in captured:
+        kept.append(column < captured["used_keys"][b])
     if "mask" in captured:
         kept.append(captured["mask"][b, h, i, j])
     if "q_segment_ids" in captured:
@@ -122,11 +163,14 @@ def _extra(options: Options, given: dict[str, Any]) -> Extra:
             lengths.append(f"{side} = %{name} : tensor<?xi32>")
     if lengths:
         clauses += f" lengths({', '.join(lengths)})"
+    if options.packed:
+        tensors += [(name, "tensor<?xi32>", given[name]) for name in ("q_offsets", "kv_offsets")]
+        clauses += " varlen(query = %q_offsets : tensor<?xi32>, key = %kv_offsets : tensor<?xi32>)"
     if "softmax_aux" in given:
         sinks = given["softmax_aux"]
-        element = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}.get(str(sinks.dtype))
+        element = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}.get(dtype_name(sinks))
         if element is None:
-            raise Error(f"argument 'softmax_aux': expected float32, float16 or bfloat16, got {sinks.dtype}")
+            raise Error(f"argument 'softmax_aux': expected float32, float16 or bfloat16, got {dtype_name(sinks)}")
         type = f"tensor<{'x'.join(str(size) for size in sinks.shape)}x{element}>"
         tensors.append(("sinks", type, sinks))
         clauses += f" sinks(%sinks : {type})"
@@ -134,12 +178,3 @@ def _extra(options: Options, given: dict[str, Any]) -> Extra:
         clauses += f" dropout({float_text(options.dropout)}, %seed)"
         numbers.append(("seed", "i64", options.seed))
     return Extra(clauses, tuple(tensors), tuple(numbers))
-
-
-def results_of(q: Any, v: Any) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
-    """The shapes of the output and of the LSE."""
-    batch, rows, heads, _ = q.shape
-    return (
-        jax.ShapeDtypeStruct((batch, rows, heads, v.shape[3]), q.dtype),
-        jax.ShapeDtypeStruct((batch, heads, rows), "float32"),
-    )

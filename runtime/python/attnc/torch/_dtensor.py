@@ -1,0 +1,65 @@
+"""Attention of DTensors: what is split by batch entries and heads is computed where it lies, and all else is gathered."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import Tensor
+
+
+def has_dtensor(tensors: Sequence[Any]) -> bool:
+    """Whether there is a DTensor. A program that has none has not imported them, or pays for a comparison."""
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and any(isinstance(tensor, module.DTensor) for tensor in tensors)
+
+
+def on_mesh(
+    function: Callable[..., tuple[Tensor, ...]], tensors: Sequence[Tensor], layouts: Sequence[str], results: Sequence[str],
+    split: str = "bh",
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """`function` of the parts of tensors on each device of a mesh.
+
+    layouts, results: a letter for each dimension of the tensors, queries and keys first, and of what is returned: "b" batch
+    entries, "h" query heads, "g" key heads. split: the axes by which the queries may be split; the others follow them.
+    """
+    from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
+    from torch.distributed.tensor.experimental import local_map
+
+    mesh = next(tensor.device_mesh for tensor in tensors if isinstance(tensor, DTensor))
+    query, key_heads = tensors[0], tensors[1].shape[layouts[1].index("g")]
+    axes: list[str | None] = []
+    for number, placement in enumerate(query.placements if isinstance(query, DTensor) else [Replicate()] * mesh.ndim):
+        axis = layouts[0][placement.dim % query.dim()] if isinstance(placement, Shard) else None
+        axes.append(axis if axis is not None and axis in split else None)
+        parts = 1
+        for place, chosen in enumerate(axes):
+            parts *= mesh.size(place) if chosen == "h" else 1
+        # Query heads lie with their key head.
+        if axes[number] == "h" and key_heads % parts != 0:
+            axes[number] = None
+
+    def placements(layout: str, shape: Sequence[int] | None) -> list[Any]:
+        found: list[Any] = []
+        for axis in axes:
+            letter = "g" if axis == "h" and "g" in layout else axis
+            lies = letter is not None and letter in layout and (shape is None or shape[layout.index(letter)] != 1)
+            found.append(Shard(layout.index(letter)) if lies and letter is not None else Replicate())
+        return found
+
+    inputs = [placements(layout, tensor.shape) for layout, tensor in zip(layouts, tensors, strict=True)]
+    # Each part of a batch adds to the gradient of what all of it shares.
+    gradients = [
+        [Partial() if axis is not None and isinstance(place, Replicate) else place for axis, place in zip(axes, given, strict=True)]
+        for given in inputs
+    ]
+    whole = [
+        tensor if isinstance(tensor, DTensor) else DTensor.from_local(tensor, mesh, [Replicate()] * mesh.ndim, run_check=False)
+        for tensor in tensors
+    ]
+    mapped = local_map(
+        function, tuple(placements(layout, None) for layout in results), tuple(inputs), tuple(gradients), mesh,
+        redistribute_inputs=True,
+    )  # fmt: skip
+    return mapped(*whole)  # type: ignore[no-any-return]

@@ -1,0 +1,79 @@
+"""attnc.torch on DTensors over two processes: what is split by batch entries and heads is computed where it lies."""
+
+import tempfile
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed.tensor.debug import CommDebugMode
+
+from attnc.torch import create_block_mask, flash_attention, flash_attn_func, flash_attn_varlen_func, flex_attention
+
+B, S, H, HK, D = 2, 20, 4, 2, 16
+
+
+def check(call, inputs, placements, may_talk=False):
+    """Holds the results and gradients of split tensors against those of whole ones, and counts what is sent meanwhile."""
+    mesh = init_device_mesh("cpu", (2,))
+    whole = [tensor.clone().requires_grad_() for tensor in inputs]
+    split = [distribute_tensor(tensor, mesh, [place]).requires_grad_() for tensor, place in zip(inputs, placements)]
+    wanted = call(*whole)
+    with CommDebugMode() as sent:
+        out = call(*split)
+    if not may_talk:
+        assert sent.get_total_counts() == 0, sent.get_comm_counts()
+        assert out.placements[0].is_shard()
+    torch.testing.assert_close(out.full_tensor(), wanted, atol=1e-5, rtol=0)
+    with CommDebugMode() as sent:
+        out.square().sum().backward()
+    wanted.square().sum().backward()
+    for ours, theirs in zip(split, whole):
+        torch.testing.assert_close(ours.grad.full_tensor(), theirs.grad, atol=1e-4, rtol=0)
+
+
+def run(rank, store):
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
+    torch.manual_seed(0)
+    q, k, v = torch.randn(B, S, H, D), torch.randn(B, S, HK, D), torch.randn(B, S, HK, D)
+    sinks, bias = torch.randn(H, 2), torch.randn(B, H, S, S)
+    slopes = torch.rand(H)
+    for place, of_sinks in ((Shard(0), Replicate()), (Shard(2), Shard(0))):
+        check(lambda q, k, v: flash_attn_func(q, k, v, causal=True), (q, k, v), [place] * 3)
+        # What is whole follows the queries, and what all of a batch shares gets the sum of its gradients.
+        check(
+            lambda q, k, v, sinks: flash_attention(q, k, v, bias, None, None, sinks, causal=True), (q, k, v, sinks),
+            [place, place, place, of_sinks],
+        )  # fmt: skip
+        check(lambda q, k, v: flash_attn_func(q, k, v, alibi_slopes=slopes), (q, k, v), [place] * 3)
+    # A split sequence is gathered.
+    check(lambda q, k, v: flash_attn_func(q, k, v, causal=True), (q, k, v), [Shard(1)] * 3, may_talk=True)
+    # Heads that do not share out, too.
+    one = k[:, :, :1]
+    check(lambda q, k: flash_attn_func(q, k, k), (q, one), [Shard(2), Replicate()], may_talk=True)
+    # What is dropped is the same as without a mesh.
+    check(lambda q: flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=1), (q,), [Shard(2)], may_talk=True)
+    offsets = torch.tensor([0, 8, S], dtype=torch.int32)
+    packed = [tensor[0] for tensor in (q, k, v)]
+    check(lambda q, k, v: flash_attn_varlen_func(q, k, v, offsets, offsets, S, S, causal=True), packed, [Shard(1)] * 3)
+
+    def local(b, h, i, j):
+        return (i >= j) & (i - j < 6)
+
+    def of_heads(score, b, h, i, j):
+        return score - slopes[h] * abs(i - j)
+
+    mask = create_block_mask(local, None, None, S, S)
+    flex = [tensor.transpose(1, 2) for tensor in (q, k, v)]
+    for place in (Shard(0), Shard(1)):
+        check(lambda q, k, v: flex_attention(q, k, v, None, mask, enable_gqa=True), flex, [place] * 3)
+        # Functions that ask for the head have all heads.
+        asks = place == Shard(1)
+        check(lambda q, k, v: flex_attention(q, k, v, of_heads, mask, enable_gqa=True), flex, [place] * 3, may_talk=asks)
+    dist.destroy_process_group()
+
+
+def test_two_processes():
+    with tempfile.TemporaryDirectory() as folder:
+        mp.spawn(run, (f"{folder}/store",), nprocs=2)

@@ -1,0 +1,257 @@
+"""attnc.torch for FlashAttention's and ejkernel's users, against the formulas in float64."""
+
+import re
+import types
+
+import pytest
+import torch
+import torch_reference
+
+import attnc
+from attnc.torch import (
+    flash_attention,
+    flash_attn_func,
+    flash_attn_kvpacked_func,
+    flash_attn_qkvpacked_func,
+    flash_attn_varlen_func,
+    varlen_attn,
+)
+
+B, SQ, SK, H, HK, D = 2, 21, 29, 4, 2, 16
+torch.manual_seed(0)
+q, k, v = torch.randn(B, SQ, H, D), torch.randn(B, SK, HK, D), torch.randn(B, SK, HK, 24)
+bias = torch.randn(B, H, SQ, SK)
+mask = torch.rand(B, 1, SQ, SK) < 0.6
+sinks = torch.randn(H, 2)
+slopes = torch.rand(H)
+q_ids, kv_ids = (torch.randint(-1, 2, (B, rows)).sort(dim=1).values for rows in (SQ, SK))
+same = ((q_ids[:, :, None] == kv_ids[:, None]) & (q_ids[:, :, None] >= 0))[:, None]
+
+
+def check(call, reference, *inputs):
+    """Holds the results of a call and its gradients against those of a reference, which returns the LSE as well."""
+    inputs = [tensor.clone().requires_grad_() for tensor in inputs]
+    (out, lse), (wanted, wanted_lse) = call(*inputs), reference(*inputs)
+    torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=0)
+    torch.testing.assert_close(lse.double(), wanted_lse.reshape(lse.shape), atol=1e-4, rtol=0)
+    weights = torch.cos(wanted.detach() * 9)
+    finite = wanted_lse.isfinite()
+    ours = torch.autograd.grad((out * weights).sum() + lse[finite.reshape(lse.shape)].sum(), inputs)
+    theirs = torch.autograd.grad((wanted * weights).sum() + wanted_lse[finite].sum(), inputs)
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient.double(), expected.double(), atol=3e-4, rtol=0)
+
+
+#: Keywords of flash_attention, and what they mean.
+CASES = {
+    "plain": ({}, {}),
+    "causal": (dict(causal=True), dict(causal=True)),
+    "scale": (dict(softmax_scale=0.5), dict(scale=0.5)),
+    "window": (dict(sliding_window=5), dict(window=(5, 5))),
+    "cap": (dict(logits_soft_cap=2.0, causal=True), dict(softcap=2.0, causal=True)),
+    "bias under a cap": (dict(bias=bias, logits_soft_cap=2.0), dict(bias=bias, softcap=2.0)),
+    "broadcast bias": (dict(bias=bias[:1, :, :1]), dict(bias=bias[:1, :, :1])),
+    "mask": (dict(attention_mask=mask), dict(keep=mask)),
+    "mask of integers": (dict(attention_mask=mask[:, 0].int()), dict(keep=mask)),
+    "segments": (dict(q_segment_ids=q_ids, kv_segment_ids=kv_ids), dict(keep=same)),
+    "mask info": (dict(mask_info=types.SimpleNamespace(attention_mask=mask)), dict(keep=mask)),
+    "sinks of all heads": (dict(softmax_aux=sinks[0]), dict(sinks=sinks[:1].expand(H, 2))),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_flash_attention(name):
+    options, meaning = CASES[name]
+    check(
+        lambda q, k, v: flash_attention(q, k, v, **options, return_lse=True),
+        lambda q, k, v: torch_reference.attention(q, k, v, **meaning), q, k, v,
+    )  # fmt: skip
+
+
+def test_gradient_of_sinks():
+    check(
+        lambda q, s: flash_attention(q, k, v, softmax_aux=s, causal=True, return_lse=True),
+        lambda q, s: torch_reference.attention(q, k, v, sinks=s, causal=True), q, sinks,
+    )  # fmt: skip
+
+
+FLASH = {
+    "plain": ({}, {}),
+    "causal": (dict(causal=True), dict(causal=True)),
+    "left side": (dict(window_size=(4, -1)), dict(window=(4, None))),
+    "both sides": (dict(window_size=(4, 2), softmax_scale=0.3), dict(window=(4, 2), scale=0.3)),
+    "ALiBi after a cap": (
+        dict(alibi_slopes=slopes, softcap=3.0, causal=True),
+        dict(slopes=slopes, softcap=3.0, causal=True),
+    ),
+    "ALiBi of each entry": (dict(alibi_slopes=torch.stack([slopes, -slopes])), dict(slopes=torch.stack([slopes, -slopes]))),
+}
+
+
+@pytest.mark.parametrize("name", FLASH)
+def test_flash_attn_func(name):
+    options, meaning = FLASH[name]
+    check(
+        lambda q, k, v: flash_attn_func(q, k, v, **options, deterministic=True, return_attn_probs=True)[:2],
+        lambda q, k, v: torch_reference.attention(q, k, v, **meaning), q, k, v,
+    )  # fmt: skip
+
+
+def test_packed_into_one():
+    wanted = flash_attn_func(k, k, v[..., :D], causal=True)
+    torch.testing.assert_close(flash_attn_qkvpacked_func(torch.stack([k, k, v[..., :D]], 2), causal=True), wanted)
+    torch.testing.assert_close(flash_attn_kvpacked_func(k, torch.stack([k, v[..., :D]], 2), causal=True), wanted)
+
+
+QUERIES, KEYS = [0, 5, 5, 20], [0, 9, 12, 27]
+cu_q, cu_k = torch.tensor(QUERIES, dtype=torch.int32), torch.tensor(KEYS, dtype=torch.int32)
+packed = torch.randn(20, H, D), torch.randn(27, HK, D), torch.randn(27, HK, 24)
+
+
+def one_by_one(q, k, v, used=None, **meaning):
+    """Attention of each sequence."""
+    outs, lses = [], []
+    for place, (a, b) in enumerate(zip(QUERIES, QUERIES[1:])):
+        first, last = KEYS[place], KEYS[place + 1] if used is None else KEYS[place] + used[place]
+        given = {name: value[place : place + 1] if name == "slopes" and value.dim() == 2 else value for name, value in meaning.items()}
+        out, lse = torch_reference.attention(q[None, a:b], k[None, first:last], v[None, first:last], **given)
+        outs.append(out[0])
+        lses.append(lse[0])
+    return torch.cat(outs), torch.cat(lses, dim=1)
+
+
+@pytest.mark.parametrize("name", ["causal", "both sides", "ALiBi after a cap"])
+def test_varlen_func(name):
+    options, meaning = FLASH[name]
+    check(
+        lambda q, k, v: flash_attn_varlen_func(q, k, v, cu_q, cu_k, 15, 15, **options, return_attn_probs=True)[:2],
+        lambda q, k, v: one_by_one(q, k, v, **meaning), *packed,
+    )  # fmt: skip
+
+
+def test_packed_sequences():
+    def call(q, k, v):
+        return flash_attention(q, k, v, None, cu_q, cu_k, causal=True, sliding_window=(6, 0), return_lse=True)
+
+    check(call, lambda q, k, v: one_by_one(q, k, v, causal=True, window=(6, 0)), *packed)
+    out, lse = call(*(tensor[None] for tensor in packed))
+    wanted, wanted_lse = call(*packed)
+    assert (out[0] == wanted).all() and (lse[0] == wanted_lse).all()
+
+
+AUX = types.SimpleNamespace(lse=True)
+
+
+def test_varlen_attn():
+    check(
+        lambda q, k, v: varlen_attn(q, k, v, cu_q, cu_k, 15, 15, window_size=(-1, 0), enable_gqa=True, return_aux=AUX),
+        lambda q, k, v: one_by_one(q, k, v, causal=True), *packed,
+    )  # fmt: skip
+    used = torch.tensor([7, 3, 11], dtype=torch.int32)
+    for window in ((-1, 0), (-1, -1), (3, 0)):
+        sides = tuple(None if side < 0 else side for side in window)
+        check(
+            lambda q, k, v: varlen_attn(
+                q, k, v, cu_q, cu_k, window_size=window, enable_gqa=True, seqused_k=used, return_aux=AUX, num_splits=1
+            ),
+            lambda q, k, v: one_by_one(q, k, v, used.tolist(), window=sides), *packed,
+        )  # fmt: skip
+    assert varlen_attn(*packed, cu_q, cu_k, enable_gqa=True).shape == (20, H, 24)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_short_types(dtype):
+    out = flash_attn_func(*(tensor.to(dtype) for tensor in (q, k, v)), causal=True)
+    assert out.dtype == dtype
+    torch.testing.assert_close(out.double(), torch_reference.attention(q, k, v, causal=True)[0], atol=3e-2, rtol=0)
+
+
+def test_dropout():
+    def attend(seed):
+        torch.manual_seed(seed)
+        return flash_attn_func(q, k, v, dropout_p=0.5)
+
+    assert (attend(1) == attend(1)).all() and (attend(1) != attend(2)).any()
+    assert (flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=3) == flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=3)).all()
+    mean = sum(attend(seed) for seed in range(64)) / 64
+    whole = flash_attn_func(q, k, v)
+    assert (mean - whole).abs().mean() < 0.1 < (attend(1) - whole).abs().mean()
+    # What is dropped is the same for gradients: a loss that is linear in the values has them as slopes.
+    values = v.clone().requires_grad_()
+    out = flash_attention(q, k, values, dropout_prob=0.5, dropout_seed=3)
+    (slope,) = torch.autograd.grad(out.sum(), values)
+    torch.testing.assert_close((slope * v).sum(), out.sum().detach(), rtol=1e-4, atol=1e-3)
+
+
+def test_another_length_has_the_same_spec():
+    from attnc.torch._calls import prepare
+
+    texts = {
+        prepare(torch.zeros(b, i, H, D), *[torch.zeros(b, j, HK, D)] * 2, {"bias": torch.zeros(1, H, i, j)}, causal=True).text
+        for b, i, j in ((2, 5, 7), (3, 64, 64), (4, 2, 100))
+    }
+    assert len(texts) == 1
+
+
+def test_compiled():
+    def attend(q, k, v):
+        out = flash_attn_func(q * 2, k, v, causal=True, window_size=(8, 0), alibi_slopes=slopes)
+        return out + flash_attention(q, k, v, bias, logits_soft_cap=3.0)
+
+    compiled = torch.compile(attend, backend="aot_eager", fullgraph=True)
+    inputs = [tensor.clone().requires_grad_() for tensor in (q, k, v)]
+    out, wanted = compiled(*inputs), attend(*inputs)
+    torch.testing.assert_close(out, wanted)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), inputs) for result in (out, wanted))
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient, expected)
+
+
+REFUSED = {
+    "rank": (lambda: flash_attn_func(q[0], k, v), "argument 'query': expected 4 dimensions, [B, S, H, D], got 3"),
+    "type": (lambda: flash_attn_func(q.numpy(), k, v), "argument 'query': expected a tensor, got ndarray"),
+    "dtype": (lambda: flash_attn_func(q, k.half(), v), "argument 'key': expected torch.float32, as 'query' has, got torch.float16"),
+    "float64": (lambda: flash_attn_func(q.double(), k.double(), v.double()), "argument 'query': expected float32, float16 or bfloat16"),
+    "heads": (lambda: flash_attn_func(q, k[:, :, :1].repeat(1, 1, 3, 1), v), "divides the 4 of 'query', got 3 [S10]"),
+    "keys": (lambda: flash_attn_func(q, k, v[:, 1:]), "argument 'value': expected 29 keys, got 28"),
+    "batch": (lambda: flash_attn_func(q, k[:1], v[:1]), "argument 'key': expected 2 batch entries, got 1"),
+    "head dim": (lambda: flash_attn_func(q, v, v), "argument 'key': expected 16 for the head dim, got 24"),
+    "dropout": (lambda: flash_attn_func(q, k, v, dropout_p=1.5), "dropout_p: expected a number from 0 to 1, got 1.5 [S9]"),
+    "window": (lambda: flash_attn_func(q, k, v, window_size=(-2, 0)), "window_size: expected two numbers of 0 or more, or -1 for all, got -2"),
+    "one side": (lambda: flash_attn_func(q, k, v, window_size=3), "window_size: expected two numbers of 0 or more, or -1 for all, got 3"),
+    "cap": (lambda: flash_attn_func(q, k, v, softcap=-1.0), "softcap: expected a number of 0 or more, where 0 is none, got -1.0 [S4]"),
+    "slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=slopes.half()), "alibi_slopes: expected float32 of [H] or [B, H]"),
+    "number of slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=slopes[:3]), "argument 'slopes': expected 1 or 4 for the heads, got 3"),
+    "scale": (lambda: flash_attn_func(q, k, v, softmax_scale="x"), "scale: expected a number, got str"),
+    "offsets": (lambda: flash_attn_varlen_func(*packed, cu_q.long(), cu_k, 1, 1), "argument 'cu_seqlens_q': expected int32 of shape [batch + 1]"),
+    "number of offsets": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k[1:], 1, 1), "argument 'cu_seqlens_k': expected 4 elements"),
+    "last offset": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k - 1, 1, 1), "kv_offsets"),
+    "pages": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, block_table=cu_q), "block_table: expected None"),
+    "grouped heads": (lambda: varlen_attn(*packed, cu_q, cu_k), "argument 'key': expected 4 heads, as 'query' has, or enable_gqa=True, got 2"),
+    "no offsets": (lambda: varlen_attn(*packed, cu_q, None, enable_gqa=True), "argument 'cu_seq_k': expected a tensor, got NoneType"),
+    "used keys": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, seqused_k=cu_q), "argument 'seqused_k': expected int32 of shape [3]"),
+    "negative scale": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, scale=-1.0), "scale: expected a number above 0, got -1.0"),
+    "bias": (lambda: flash_attention(q, k, v, bias[0, 0]), "argument 'bias': expected [B, H, Sq, Sk], got 2 dimensions"),
+    "size of a bias": (lambda: flash_attention(q, k, v, bias[..., 1:]), "argument 'bias': expected 1 or 29 for the keys, got 28"),
+    "gradient of a bias": (lambda: flash_attention(q, k, v, bias.clone().requires_grad_()), "captured tensor 'bias' requires grad"),
+    "seed": (lambda: flash_attention(q, k, v, dropout_prob=0.5), "dropout_seed: expected an integer, got NoneType"),
+    "sliding window": (lambda: flash_attention(q, k, v, sliding_window=-1), "sliding_window: expected a number of 0 or more"),
+    "soft cap": (lambda: flash_attention(q, k, v, logits_soft_cap=0.0), "logits_soft_cap: expected a number above 0, got 0.0"),
+    "one half of segments": (lambda: flash_attention(q, k, v, q_segment_ids=q_ids), "q_segment_ids and kv_segment_ids: expected both or neither"),
+    "two masks": (lambda: flash_attention(q, k, v, mask_info=AUX, attention_mask=mask), "mask_info and attention_mask or q_segment_ids"),
+    "no mask": (lambda: flash_attention(q, k, v, mask_info=AUX), "mask_info: expected what has attention_mask"),
+    "one half of offsets": (lambda: flash_attention(q, k, v, None, cu_q), "cum_seqlens_q and cum_seqlens_k: expected both or neither"),
+    "two entries": (lambda: flash_attention(q, k, v, None, cu_q, cu_k), "expected one batch entry with cum_seqlens_q, got 2 [S11]"),
+    "bias and offsets": (lambda: flash_attention(q[:1], k[:1], v[:1], bias, cu_q, cu_k), "cum_seqlens_q and bias are both given"),
+    "sinks": (lambda: flash_attention(q, k, v, softmax_aux=sinks[1:]), "argument 'softmax_aux': expected [n] or [4, n], got [3, 2] [S6]"),
+    "normalize": (lambda: flash_attention(q, k, v, normalize_output=False), "normalize_output=False is not there"),
+    "packed keys": (lambda: flash_attn_kvpacked_func(q, k), "argument 'kv': expected [B, S, 2, H, D], got [2, 29, 2, 16]"),
+    "all packed": (lambda: flash_attn_qkvpacked_func(k), "argument 'qkv': expected [B, S, 3, H, D], got [2, 29, 2, 16]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    call, message = REFUSED[name]
+    with pytest.raises((attnc.Error, TypeError), match=re.escape(message)):
+        call()

@@ -1,0 +1,106 @@
+"""scaled_dot_product_attention and torch's varlen_attn by attnc, once it is activated."""
+
+import pytest
+import torch
+import torch_reference
+from torch.nn.attention import (
+    SDPBackend,
+    activate_flash_attention_impl,
+    current_flash_attention_impl,
+    list_flash_attention_impls,
+    restore_flash_attention_impl,
+    sdpa_kernel,
+    varlen,
+)
+from torch.nn.functional import scaled_dot_product_attention
+
+import attnc.torch
+
+B, H, S, D = 2, 4, 37, 16
+torch.manual_seed(0)
+q, k, v = torch.randn(3, B, H, S, D).unbind()
+#: How often kernels of attnc ran.
+ran = []
+
+
+@pytest.fixture(autouse=True)
+def activated(monkeypatch):
+    from attnc.torch import _ops
+
+    launch = _ops._launch
+    ran.clear()
+    monkeypatch.setattr(_ops, "_launch", lambda *inputs: (ran.append(1), launch(*inputs)))
+    activate_flash_attention_impl("attnc")
+    yield
+    if current_flash_attention_impl() is not None:
+        restore_flash_attention_impl()
+
+
+def reference(q, k, v, **meaning):
+    out, _ = torch_reference.attention(*(tensor.transpose(1, 2) for tensor in (q, k, v)), **meaning)
+    return out.transpose(1, 2)
+
+
+CASES = {
+    "plain": ({}, {}),
+    "causal": (dict(is_causal=True), dict(causal=True)),
+    "scale": (dict(scale=0.4), dict(scale=0.4)),
+    "mask": (dict(attn_mask=(mask := torch.rand(S, S) < 0.6)), dict(keep=mask)),
+    "bias": (dict(attn_mask=(bias := torch.randn(B, 1, S, S))), dict(bias=bias)),
+    "bias of heads": (dict(attn_mask=bias[:1].expand(B, H, S, S)), dict(bias=bias[:1])),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("size", [D, 20])
+def test_scaled_dot_product_attention(name, size):
+    options, meaning = CASES[name]
+    inputs = [torch.nn.functional.pad(tensor, (0, size - D), value=0.3).requires_grad_() for tensor in (q, k, v)]
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        out = scaled_dot_product_attention(*inputs, **options)
+    wanted = reference(*inputs, **meaning)
+    torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=0)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), inputs) for result in (out, wanted))
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient, expected, atol=3e-4, rtol=0)
+    assert len(ran) == 2
+
+
+def test_a_module():
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(32, 2, 64, dropout=0.0, batch_first=True)
+    x = torch.randn(2, 10, 32)
+    out = layer(x)
+    assert ran
+    restore_flash_attention_impl()
+    torch.testing.assert_close(out, layer(x), atol=2e-5, rtol=0)
+
+
+def test_others_go_on_to_torch():
+    out = scaled_dot_product_attention(*(tensor.double() for tensor in (q, k, v)), is_causal=True)
+    torch.testing.assert_close(out, reference(q, k, v, causal=True))
+    assert not ran
+
+
+def test_varlen_attn_of_torch():
+    offsets = torch.tensor([0, 10, 10, S], dtype=torch.int32)
+    inputs = [tensor[0].transpose(0, 1).contiguous().requires_grad_() for tensor in (q, k, v)]
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        out = varlen.varlen_attn(*inputs, offsets, offsets, S, S, window_size=(-1, 0))
+    wanted = attnc.torch.varlen_attn(*inputs, offsets, offsets, window_size=(-1, 0))
+    assert (out == wanted).all()
+    ours, theirs = (torch.autograd.grad(result.square().sum(), inputs) for result in (out, wanted))
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient, expected)
+
+
+def test_registered_and_restored():
+    assert "attnc" in list_flash_attention_impls() and current_flash_attention_impl() == "attnc"
+    restore_flash_attention_impl()
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        scaled_dot_product_attention(q, k, v)
+    assert not ran
+    activate_flash_attention_impl("attnc")
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        scaled_dot_product_attention(q, k, v)
+    assert ran
