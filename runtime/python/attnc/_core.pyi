@@ -74,6 +74,9 @@ class Kernel:
     def arguments(self) -> tuple[Argument, ...]: ...
     def launch(self, values: tuple[Any, ...], stream: int | None = None) -> None:
         """Runs it on the inputs, then the results, in the order of the spec."""
+    def call(self, inputs: tuple[Any, ...], device_type: int, device_id: int, heads_first: bool = False) -> Any:
+        """Runs it on tensors of a framework that can allocate results, and gives these; None, and nothing is done, where
+        Python has to. heads_first: the first three and the first result are [B, H, S, D]."""
 
 @final
 class Compilation:

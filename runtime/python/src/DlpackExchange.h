@@ -49,14 +49,16 @@ struct VersionedTensor {
   static constexpr uint64_t readOnly = 1;
 };
 
-/// DLPackExchangeAPI. Functions return 0, or -1 with a Python error.
+/// DLPackExchangeAPI. Functions return 0, or -1 with a Python error, which
+/// `allocate` leaves to the function that it is handed.
 struct ExchangeApi {
   Version version;
   ExchangeApi *previous;
-  void *allocate;
+  int (*allocate)(const DLTensor *prototype, VersionedTensor **tensor, void *context,
+                  void (*fail)(void *context, const char *kind, const char *message)); ///< may be null
   void *fromObject;
-  void *toObject;
-  int (*describe)(void *object, DLTensor *tensor); ///< may be null
+  int (*toObject)(VersionedTensor *tensor, void **object); ///< takes the tensor; may be null
+  int (*describe)(void *object, DLTensor *tensor);         ///< may be null
   int (*getCurrentStream)(int32_t deviceType, int32_t deviceId, void **stream);
 };
 

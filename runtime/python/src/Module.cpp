@@ -13,6 +13,7 @@
 #endif
 
 #include <attnc/attnc.h>
+#include <map>
 #include <memory>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -64,12 +65,41 @@ public:
   /// Launches on `stream`, or where the framework of the tensors works.
   void launch(const nb::tuple &given, std::optional<uintptr_t> stream);
 
+  /// Launches on inputs alone, if they are tensors of one framework that can
+  /// allocate the results, on the given device, and need no gradients: gives the
+  /// results. None otherwise: nothing was done, and Python has to. With
+  /// `headsFirst` the first three and the first result are [B, H, S, D].
+  nb::object call(const nb::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst);
+
 private:
+  /// Where the size of a result's dimension is from: a number, or a dimension of
+  /// one of the inputs.
+  struct Source {
+    size_t argument;
+    int32_t dimension;
+    int64_t extra;
+    bool broadcast;
+  };
+  struct ResultDimension {
+    int64_t size; ///< -1 where an input says
+    std::vector<Source> sources;
+  };
+  struct ResultType {
+    uint8_t code, bits;
+    std::vector<ResultDimension> dims;
+  };
+
+  void describeResults();
+  void run(const Values &values, void *stream);
+
   std::unique_ptr<attnc_kernel, void (*)(attnc_kernel *)> handle;
   attnc_kernel_info info = {};
   nb::tuple described;
   /// What errors and checks need of each argument.
   std::vector<std::pair<std::string, bool>> namesAndOutputs;
+  /// Whether each argument is a tensor.
+  std::vector<bool> areTensors;
+  std::vector<ResultType> results;
 };
 
 /// A kernel that is being compiled.
@@ -137,8 +167,35 @@ Kernel::Kernel(attnc_kernel *given) : handle(given, attnc_kernel_destroy) {
     arguments.append(
         Argument{facts.name, facts.is_tensor == 1, facts.is_output == 1, dtypes[facts.dtype], nb::tuple(dims)});
     namesAndOutputs.emplace_back(facts.name, facts.is_output == 1);
+    areTensors.push_back(facts.is_tensor == 1);
   }
   described = nb::tuple(arguments);
+  describeResults();
+}
+
+void Kernel::describeResults() {
+  static const std::pair<uint8_t, uint8_t> types[] = {
+      {dlpack::floating, 32}, {dlpack::floating, 16},     {dlpack::bfloat, 16},        {dlpack::floating, 64},
+      {dlpack::boolean, 8},   {dlpack::signedInteger, 8}, {dlpack::signedInteger, 32}, {dlpack::signedInteger, 64}};
+  // The dimensions of inputs, by symbol, in the order in which Python's `bind` reads them.
+  std::map<std::string, std::vector<Source>> sources;
+  for (size_t index = 0; index < info.num_arguments; ++index) {
+    attnc_argument_info facts = {};
+    facts.struct_size = sizeof(facts);
+    check(attnc_kernel_get_argument(handle.get(), index, &facts));
+    ResultType result = {types[facts.dtype].first, types[facts.dtype].second, {}};
+    for (int32_t number = 0; number < facts.rank; ++number) {
+      attnc_dimension_info dim = {};
+      dim.struct_size = sizeof(dim);
+      check(attnc_kernel_get_dimension(handle.get(), index, static_cast<size_t>(number), &dim));
+      if (facts.is_output)
+        result.dims.push_back({dim.size, dim.symbol ? sources[dim.symbol] : std::vector<Source>()});
+      else if (facts.is_tensor && dim.symbol)
+        sources[dim.symbol].push_back({index, number, dim.extra, dim.broadcast == 1});
+    }
+    if (facts.is_output)
+      results.push_back(std::move(result));
+  }
 }
 
 void Kernel::launch(const nb::tuple &given, std::optional<uintptr_t> stream) {
@@ -151,12 +208,100 @@ void Kernel::launch(const nb::tuple &given, std::optional<uintptr_t> stream) {
   Values values(count);
   for (size_t index = 0; index < count; ++index)
     values.add(given[index], namesAndOutputs[index].first.c_str(), namesAndOutputs[index].second);
+  run(values, stream ? reinterpret_cast<void *>(*stream) : values.getCurrentStream());
+}
+
+nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst) {
+  static PyObject *const requiresGrad = PyUnicode_InternFromString("requires_grad");
+  const size_t count = namesAndOutputs.size() - results.size();
+  if (given.size() != count)
+    return nb::none();
+  Values values(namesAndOutputs.size());
+  std::vector<DLTensor> tensors(count);
+  for (size_t index = 0; index < count; ++index) {
+    const nb::handle object = given[index];
+    // What is neither a tensor of such a framework nor a number is Python's.
+    if (areTensors[index] ? !Values::isExchanged(object)
+                          : !PyLong_CheckExact(object.ptr()) && !PyFloat_CheckExact(object.ptr()))
+      return nb::none();
+    try {
+      values.add(object, namesAndOutputs[index].first.c_str(), /*isOutput=*/false);
+    } catch (nb::python_error &) {
+      // What cannot be described, a tensor without memory say, is Python's to refuse in words.
+      return nb::none();
+    }
+    if (!areTensors[index])
+      continue;
+    tensors[index] = *values.getLastTensor();
+    if (tensors[index].device_type != deviceType || tensors[index].device_id != deviceId)
+      return nb::none();
+    PyObject *flag = PyObject_GetAttr(object.ptr(), requiresGrad);
+    if (flag != Py_False) {
+      PyErr_Clear();
+      Py_XDECREF(flag);
+      return nb::none();
+    }
+    Py_DECREF(flag);
+    // Elements of a row that lie apart are copied, or refused, by Python.
+    const DLTensor &tensor = tensors[index];
+    const int32_t last = tensor.ndim - 1;
+    if (tensor.ndim == 0 || (tensor.strides && tensor.strides[last] != 1 && tensor.shape[last] > 1))
+      return nb::none();
+    if (!headsFirst || index > 2)
+      continue;
+    // What lies as [B, S, H, D] has results that do.
+    if (tensor.ndim != 4 || !tensor.strides || tensor.strides[1] < tensor.strides[2])
+      return nb::none();
+    tensors[index] = values.swapLastTensor();
+  }
+  if (!values.canAllocate())
+    return nb::none();
+  nb::list made;
+  std::vector<int64_t> sizes;
+  for (const ResultType &result : results) {
+    sizes.clear();
+    for (const ResultDimension &dim : result.dims) {
+      int64_t size = dim.size;
+      for (const Source &source : dim.sources) {
+        if (size >= 0)
+          break;
+        const DLTensor &tensor = tensors[source.argument];
+        if (tensor.ndim <= source.dimension)
+          return nb::none();
+        const int64_t given = tensor.shape[source.dimension];
+        if (!(source.broadcast && given == 1))
+          size = given - source.extra;
+      }
+      if (size < 0)
+        return nb::none();
+      sizes.push_back(size);
+    }
+    DLTensor prototype = {};
+    prototype.device_type = deviceType;
+    prototype.device_id = deviceId;
+    prototype.ndim = static_cast<int32_t>(sizes.size());
+    prototype.type_code = result.code;
+    prototype.type_bits = result.bits;
+    prototype.type_lanes = 1;
+    prototype.shape = sizes.data();
+    const bool swaps = headsFirst && made.size() == 0;
+    if (swaps)
+      std::swap(sizes[1], sizes[2]);
+    made.append(values.addResult(prototype));
+    if (swaps)
+      values.swapLastTensor();
+  }
+  run(values, values.getCurrentStream());
+  return made.size() == 1 ? nb::object(made[0]) : nb::object(nb::tuple(made));
+}
+
+void Kernel::run(const Values &values, void *stream) {
   attnc_launch_options options = {};
   options.struct_size = sizeof(options);
   options.values = values.get().data();
   options.num_values = values.get().size();
   options.value_size = sizeof(attnc_value);
-  options.stream = stream ? reinterpret_cast<void *>(*stream) : values.getCurrentStream();
+  options.stream = stream;
   attnc_error *error = nullptr;
   {
     nb::gil_scoped_release unlocked;
@@ -282,7 +427,12 @@ NB_MODULE(_core, module) {
       .def_prop_ro("build", [](const Kernel &kernel) { return kernel.getInfo().build; })
       .def_prop_ro("arguments", &Kernel::getArguments)
       .def("launch", &Kernel::launch, nb::arg("values"), nb::arg("stream") = nb::none(),
-           "Runs it on the inputs, then the results, in the order of the spec.");
+           "Runs it on the inputs, then the results, in the order of the spec.")
+      .def("call", &Kernel::call, nb::arg("inputs"), nb::arg("device_type"), nb::arg("device_id"),
+           nb::arg("heads_first") = false,
+           "Runs it on tensors of a framework that can allocate results, and gives these; None, and nothing is done, "
+           "where "
+           "Python has to.");
 
   nb::class_<Compilation>(module, "Compilation", "A kernel that is being compiled.")
       .def("done", &Compilation::isDone)

@@ -5,8 +5,10 @@
 #include "Values.h"
 
 #include <nanobind/stl/string.h>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace nb = nanobind;
 using namespace attnc::python;
@@ -38,6 +40,8 @@ static const dlpack::ExchangeApi *findExchangeApi(PyTypeObject *type) {
 
 /// What people call the type of `object`.
 static std::string typeName(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
+
+bool Values::isExchanged(nb::handle object) { return findExchangeApi(Py_TYPE(object.ptr())) != nullptr; }
 
 Values::Values(size_t count) {
   values.reserve(count);
@@ -142,10 +146,14 @@ static nb::object exportCapsule(nb::handle object) {
 }
 
 void Values::add(nb::handle object, const char *name, bool isOutput) {
-  if (const dlpack::ExchangeApi *api = findExchangeApi(Py_TYPE(object.ptr()))) {
+  const dlpack::ExchangeApi *api = findExchangeApi(Py_TYPE(object.ptr()));
+  lastApi = api;
+  if (api) {
     DLTensor tensor = {};
     if (api->describe(object.ptr(), &tensor) != 0)
       throw nb::python_error();
+    if (!allocator)
+      allocator = api;
     if (!streams && tensor.device_type == dlpack::cuda) {
       streams = api;
       streamDevice = tensor.device_id;
@@ -172,6 +180,43 @@ void Values::add(nb::handle object, const char *name, bool isOutput) {
   } else {
     refuse(name, "expected a number, an array or a tensor, got " + typeName(object));
   }
+}
+
+DLTensor Values::swapLastTensor() {
+  DLTensor &tensor = tensors.back();
+  std::vector<int64_t> &swapped = numbers.emplace_back(8);
+  int64_t stride = 1;
+  for (int dimension = 3; dimension >= 0; --dimension) {
+    swapped[dimension] = tensor.shape[dimension];
+    swapped[4 + dimension] = tensor.strides ? tensor.strides[dimension] : stride;
+    stride *= tensor.shape[dimension];
+  }
+  std::swap(swapped[1], swapped[2]);
+  std::swap(swapped[5], swapped[6]);
+  tensor.shape = swapped.data();
+  tensor.strides = swapped.data() + 4;
+  return tensor;
+}
+
+nb::object Values::addResult(DLTensor prototype) {
+  dlpack::VersionedTensor *managed = nullptr;
+  std::string failure;
+  auto fail = [](void *context, const char *, const char *message) { *static_cast<std::string *>(context) = message; };
+  if (allocator->allocate(&prototype, &managed, &failure, fail) != 0) {
+    if (PyErr_Occurred())
+      throw nb::python_error();
+    throw std::runtime_error(failure.empty() ? "a result could not be allocated" : failure);
+  }
+  // Sizes of the tensor end with it, and it may be made anew for Python: the launch reads the numbers that are here.
+  std::vector<int64_t> &sizes = numbers.emplace_back(prototype.shape, prototype.shape + prototype.ndim);
+  DLTensor tensor = managed->tensor;
+  tensor.shape = sizes.data();
+  tensor.strides = nullptr;
+  void *object = nullptr;
+  if (allocator->toObject(managed, &object) != 0)
+    throw nb::python_error();
+  addTensor(tensor);
+  return nb::steal(static_cast<PyObject *>(object));
 }
 
 void *Values::getCurrentStream() const {

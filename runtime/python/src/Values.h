@@ -24,6 +24,24 @@ public:
   /// tensor with DLPack's methods. Throws a Python error that names the argument.
   void add(nanobind::handle object, const char *name, bool isOutput);
 
+  /// The tensor of the last argument, if it is one whose type has an exchange
+  /// API; null else, and then there is no result of its framework.
+  const DLTensor *getLastTensor() const { return lastApi ? &tensors.back() : nullptr; }
+
+  /// Swaps the second and the third dimension of the last argument, a tensor of
+  /// four, and gives it.
+  DLTensor swapLastTensor();
+
+  /// Whether results can be allocated by the framework of the tensors so far.
+  bool canAllocate() const { return allocator && allocator->allocate && allocator->toObject; }
+
+  /// Adds a result that the framework of the tensors allocates, beside the first
+  /// of them, and gives it as an object of Python. `prototype` says what it is.
+  nanobind::object addResult(DLTensor prototype);
+
+  /// Whether the type of `object` has an exchange API.
+  static bool isExchanged(nanobind::handle object);
+
   const std::vector<attnc_value> &get() const { return values; }
 
   /// The stream that the framework of the first tensor on a GPU works on; null for
@@ -42,6 +60,8 @@ private:
   std::deque<std::vector<int64_t>> numbers;
   std::vector<nanobind::object> kept;
   const dlpack::ExchangeApi *streams = nullptr;
+  /// Of the first tensor, and of the last argument.
+  const dlpack::ExchangeApi *allocator = nullptr, *lastApi = nullptr;
   int32_t streamDevice = 0;
 };
 

@@ -148,8 +148,10 @@ def _refuse_gradient(name: str, primals: Any, tangents: Any) -> Any:
     raise Error(f"gradients of '{name}' are not computed yet: wrap it in jax.lax.stop_gradient where it is constant")
 
 
+@functools.partial(jax.jit, static_argnums=0, inline=True)
 def attend(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
-    """The output and the LSE of [B, S, H, D] arrays."""
+    """The output and the LSE of [B, S, H, D] arrays. A program of its own where it is called outside of any: another call
+    with such arrays traces nothing."""
     constants = (
         array if name == "softmax_aux" or not jnp.issubdtype(array.dtype, jnp.inexact) else _constant(name, array)
         for name, array in zip(options.names, arrays, strict=True)
@@ -178,20 +180,21 @@ def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def weights_of(options: Options, q: Any, k: Any, *arrays: Any) -> Any:
+def _weights_of(options: Options, q: Any, k: Any, *arrays: Any) -> Any:
     """The weights [B, H, Sq, Sk] that the values are multiplied by. They have no gradients, and say so where one is asked."""
     return _batched(_weights_call, options, 2)(q, k, *arrays)[0]
 
 
 def _weights_forward(options: Options, q: Any, k: Any, *arrays: Any) -> Any:
-    return weights_of(options, q, k, *arrays), None
+    return _weights_of(options, q, k, *arrays), None
 
 
 def _weights_backward(options: Options, saved: None, gradient: Any) -> Any:
     raise Error("gradients of attention's weights are not computed: use the output alone, or jax.lax.stop_gradient")
 
 
-weights_of.defvjp(_weights_forward, _weights_backward)
+_weights_of.defvjp(_weights_forward, _weights_backward)
+weights_of = jax.jit(_weights_of, static_argnums=0, inline=True)
 
 
 def _no_gradient(array: Any) -> Any:

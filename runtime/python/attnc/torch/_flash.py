@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from .._core import Error
-from ._calls import call, check_tensors
+from ._calls import call, check_tensors, prepare
+from ._direct import is_plain, remember, run
 
 _told: set[str] = set()
 
@@ -93,8 +94,19 @@ def flash_attn_func(
 
     Gradients are always the same. return_attn_probs: a tuple with the LSE, [B, H, S], and None for the probabilities.
     """
+    key: Any = None
+    if alibi_slopes is None and not dropout_p and not return_attn_probs and is_plain(q, k, v):
+        kinds = q.shape, k.shape, v.shape, q.dtype, k.dtype, v.dtype
+        key = ("flash", *kinds, softmax_scale, causal, window_size, softcap)
+        results = run(key, (q, k, v))
+        if results is not None:
+            return results[0]
     check_tensors(q, k, v, "B, S, H, D")
-    return _flash(q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, return_attn_probs)
+    result = _flash(q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, return_attn_probs)
+    if key is not None:
+        options = {"scale": softmax_scale, "causal": bool(causal), "softcap": float(softcap) or None}
+        remember(key, prepare(q, k, v, {}, window=sides("window_size", window_size), dropout=0.0, **options).text, q)
+    return result
 
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *others: Any, **options: Any) -> Any:

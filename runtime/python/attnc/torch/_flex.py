@@ -13,6 +13,7 @@ from .._core import Error
 from .._mods import MaskMod, ScoreMod
 from .._trace.spec import trace
 from ._block_mask import mask_mod_of
+from ._direct import is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
 from ._ops import attend, facts_of_tensors
 
@@ -57,6 +58,15 @@ def flex_attention(
     nothing here. Returns the output, [B, Hq, Sq, Dv]; with return_lse a tuple with the LSE, [B, Hq, Sq], a natural
     logarithm; with return_aux a tuple with torch's AuxOutput.
     """
+    # What was computed before with tensors of these sizes, and without functions, is right to be computed again.
+    plan = None
+    if score_mod is None and block_mask is None and kernel_options is None and return_aux is None:
+        if is_plain(query, key, value):
+            kinds = query.shape, key.shape, value.shape, query.dtype, key.dtype, value.dtype
+            plan = ("flex", *kinds, scale, enable_gqa)
+            results = run(plan, (query, key, value), heads_first=True)
+            if results is not None:
+                return results if return_lse else results[0]
     _check(query, key, value, enable_gqa, kernel_options, return_lse, return_aux)
     if key.shape[0] == 1 and value.shape[0] == 1 and query.shape[0] > 1:
         key, value = (tensor.expand(query.shape[0], -1, -1, -1) for tensor in (key, value))
@@ -65,6 +75,8 @@ def flex_attention(
         out, lse = compiled_attention(query, key, value, score_mod, mask_mod, scale)
     else:
         out, lse = _attention(query, key, value, score_mod, mask_mod, scale)
+        if plan is not None:
+            remember(plan, trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2)).text, query)
     if return_aux is not None:
         return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=None)
     return (out, lse) if return_lse else out
@@ -75,11 +87,18 @@ def _attention(
 ) -> tuple[Tensor, Tensor]:
     if has_dtensor((query, key, value)):
         return _on_mesh(query, key, value, score_mod, mask_mod, scale)
+    plain = is_plain(query, key, value)
     facts = facts_of_tensors(query, key, value, scale)
     traced = trace(facts, score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2]))
     for name, array in zip(traced.names, traced.arrays, strict=True):
         if not isinstance(array, Tensor):
             raise Error(f"captured array '{name}': expected a tensor of torch, got {type(array).__name__}")
+    if plain:
+        # A text stands for itself.
+        results = run(traced.text, (query, key, value, *traced.arrays, *traced.numbers), heads_first=True)
+        if results is not None:
+            return results  # type: ignore[no-any-return]
+        remember(traced.text, traced.text, query)
     return attend(query, key, value, traced.text, traced.names, traced.arrays, traced.numbers)
 
 

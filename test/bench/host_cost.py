@@ -1,0 +1,103 @@
+"""What a call costs apart from its kernel: microseconds by path, with tensors so small that nothing is left to compute.
+
+    PYTHONPATH=build/release/python .venv/bin/python test/bench/host_cost.py
+
+The kernel itself is in every row: 'launch' is the least that a call can take. Frameworks that are not installed are left out.
+"""
+
+import argparse
+import importlib.util
+import platform
+import time
+
+import attnc
+from attnc._jit import kernel_of
+
+
+def cost(call, seconds):
+    """Microseconds of a call: the least mean of some rounds, since others may use the machine."""
+    call()
+    start, count = time.perf_counter(), 0
+    while time.perf_counter() - start < seconds / 8:
+        call()
+        count += 1
+    best = float("inf")
+    for _ in range(8):
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        best = min(best, (time.perf_counter() - start) / count)
+    return best * 1e6
+
+
+def of_numpy():
+    import numpy as np
+
+    q, k, v, out = (np.ones((1, 1, 1, 8), np.float32) for _ in range(4))
+    lse = np.ones((1, 1, 1), np.float32)
+    attention = attnc.jit()
+    kernel = kernel_of(attention.spec(q, k, v))
+    yield "numpy", "kernel(q, k, v, out=…)", lambda: kernel(q, k, v, out=(out, lse))
+    yield "numpy", "kernel(q, k, v)", lambda: kernel(q, k, v)
+
+
+def of_torch(device):
+    import torch
+    from torch.nn import functional
+
+    from attnc.torch import create_block_mask, flash_attn_func, flex_attention
+
+    q, k, v, out = (torch.ones(1, 1, 1, 8, device=device) for _ in range(4))
+    lse = torch.ones(1, 1, 1, device=device)
+    attention = attnc.jit()
+    kernel = kernel_of(attention.spec(q, k, v))
+    launch, spec = kernel.prepare(device).launch, kernel.spec
+    mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, 1, 1)
+    learning = q.clone().requires_grad_()
+
+    def step():
+        flash_attn_func(learning, k, v).sum().backward()
+
+    yield "torch", "two torch.empty, for comparison", lambda: (torch.empty((1, 1, 1, 8)), torch.empty((1, 1, 1)))
+    yield "torch", "scaled_dot_product_attention, for comparison", lambda: functional.scaled_dot_product_attention(q, k, v)
+    yield "torch", "launch", lambda: launch((q, k, v, out, lse))
+    yield "torch", "kernel(q, k, v)", lambda: kernel(q, k, v)
+    yield "torch", "attnc.jit()(q, k, v)", lambda: attention(q, k, v)
+    yield "torch", "flex_attention(q, k, v)", lambda: flex_attention(q, k, v)
+    yield "torch", "flex_attention(q, k, v, block_mask=…)", lambda: flex_attention(q, k, v, block_mask=mask)
+    yield "torch", "flash_attn_func(q, k, v)", lambda: flash_attn_func(q, k, v)
+    yield "torch", "torch.ops.attnc.forward", lambda: torch.ops.attnc.forward(q, k, v, [], [], spec)
+    yield "torch", "flash_attn_func, forward and backward", step
+
+
+def of_jax():
+    import jax
+    from jax import numpy as jnp
+
+    from attnc.jax import flash_attention
+
+    q, k, v = jnp.ones((3, 1, 1, 1, 8))
+    empty = jax.jit(lambda q, k, v: q)
+    compiled = jax.jit(lambda q, k, v: flash_attention(q, k, v))
+    yield "jax", "jit of nothing, for comparison", lambda: empty(q, k, v).block_until_ready()
+    yield "jax", "jit of flash_attention", lambda: compiled(q, k, v).block_until_ready()
+    yield "jax", "flash_attention", lambda: flash_attention(q, k, v).block_until_ready()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each row (default 1)")
+    parser.add_argument("--device", default="cpu", help="of torch's tensors: cpu, cuda:0")
+    given = parser.parse_args()
+    rows = []
+    for name, paths in (("numpy", of_numpy), ("torch", lambda: of_torch(given.device)), ("jax", of_jax)):
+        if importlib.util.find_spec(name) is not None:
+            rows += [(framework, path, cost(call, given.seconds)) for framework, path, call in paths()]
+    print(f"attnc {attnc.__version__}, CPython {platform.python_version()}, {platform.machine()}, device {given.device}\n")
+    print("| | path | µs |\n|---|---|---|")
+    for framework, path, microseconds in rows:
+        print(f"| {framework} | {path} | {microseconds:.1f} |")
+
+
+if __name__ == "__main__":
+    main()
