@@ -207,6 +207,19 @@ def test_compiled():
         torch.testing.assert_close(gradient, expected)
 
 
+def test_compiled_programs_draw_seeds_anew():
+    def attend(q):
+        return flash_attn_func(q, k, v, dropout_p=0.5)
+
+    compiled = torch.compile(attend, backend="aot_eager", fullgraph=True)
+
+    def drawn(call):
+        torch.manual_seed(5)
+        return call(q)
+
+    assert (drawn(compiled) == drawn(attend)).all() and (compiled(q) != compiled(q)).any()
+
+
 def test_calls_without_the_dispatcher(monkeypatch):
     """The same call again goes to the kernel at once, and is right for whatever lies differently."""
     from attnc.torch import _ops, flex_attention

@@ -50,10 +50,21 @@ def _values(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: li
     return _rows(q), _rows(k), _rows(v), *arrays, *numbers
 
 
+#: The launch of a kernel, by the text of its spec, whether it is of gradients, and the device.
+_launches: dict[tuple[str, bool, torch.device], Any] = {}
+_MOST = 4096
+
+
 def _launch(spec: str, backward: bool, values: tuple[Any, ...], results: tuple[Tensor, ...]) -> None:
     device = values[0].device
-    place = "cpu" if device.type == "cpu" else f"cuda:{device.index}"
-    kernel_of(spec, backward).prepare(place).launch((*values, *results))
+    launch = _launches.get((spec, backward, device))
+    if launch is None:
+        place = "cpu" if device.type == "cpu" else f"cuda:{device.index}"
+        launch = kernel_of(spec, backward).prepare(place).launch
+        if len(_launches) >= _MOST:
+            _launches.clear()
+        _launches[spec, backward, device] = launch
+    launch((*values, *results))
 
 
 def _forward(
