@@ -284,7 +284,7 @@ nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t devi
     prototype.type_bits = result.bits;
     prototype.type_lanes = 1;
     prototype.shape = sizes.data();
-    const bool swaps = headsFirst && made.size() == 0;
+    const bool swaps = headsFirst && &result == &results.front();
     if (swaps)
       std::swap(sizes[1], sizes[2]);
     made.append(values.addResult(prototype));
