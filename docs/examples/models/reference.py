@@ -65,9 +65,8 @@ def minilm_embeddings(model, tokens, lengths):
         series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
         return 0.5 * x * (1 + np.sign(x) * (1 - series * np.exp(-z * z)))
 
-    x = weights["embeddings.word_embeddings.weight"][tokens]
-    x = x + weights["embeddings.position_embeddings.weight"][: tokens.shape[1]] + weights["embeddings.token_type_embeddings.weight"][0]
-    x = norm(x, "embeddings.LayerNorm")
+    x = weights["embeddings.word_embeddings.weight"][tokens] + weights["embeddings.position_embeddings.weight"][: tokens.shape[1]]
+    x = norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
     for layer in range(model.layers):
         block = f"encoder.layer.{layer}"
         q, k, v = (

@@ -35,8 +35,9 @@ _AXES = {
 
 @functools.lru_cache(maxsize=1024)
 def _cached_text(
-    options: tuple[Any, ...], dtypes: tuple[str, ...], heads: tuple[int, int], dims: tuple[int, int], shapes: tuple[tuple[int, ...], ...]
-) -> tuple[str, tuple[str, ...]]:
+    options: tuple[Any, ...], dtypes: tuple[str, ...], heads: tuple[int, int], dims: tuple[int, int],
+    shapes: tuple[tuple[int, ...], ...],
+) -> tuple[str, tuple[str, ...]]:  # fmt: skip
     """The text of a spec and the names of its tensors. options: of `Options`. shapes: of the arrays, in sizes of `_SIZES`."""
     told = Options(*options)
     b, i, j = _SIZES["b"], _SIZES["i"], _SIZES["j"]

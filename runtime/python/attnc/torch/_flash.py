@@ -63,7 +63,8 @@ def pair_of_offsets(names: tuple[str, str], q: Any, k: Any, query: Tensor) -> di
     """Cumulative lengths of queries and keys."""
     found = offsets(names[0], q, query), offsets(names[1], k, query)
     if found[0].shape != found[1].shape:
-        raise Error(f"argument '{names[1]}': expected {found[0].shape[0]} elements, as '{names[0]}' has, got {found[1].shape[0]} [S11]")
+        wanted, got = (given.shape[0] for given in found)
+        raise Error(f"argument '{names[1]}': expected {wanted} elements, as '{names[0]}' has, got {got} [S11]")
     return {"q_offsets": found[0], "kv_offsets": found[1]}
 
 
