@@ -251,13 +251,6 @@ def test_import_is_light():
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_import_is_quick():
-    script = "import time; start = time.perf_counter(); import attnc; print(time.perf_counter() - start)"
-    # The best of several: what else the machine does is none of the package's.
-    seconds = [float(subprocess.check_output([sys.executable, "-c", script])) for _ in range(5)]
-    assert min(seconds) < 0.1
-
-
 def test_configure():
     script = """
 import attnc, sys, pathlib
