@@ -142,11 +142,6 @@ static Type elementOf(KernelOpInterface kernel) {
   return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
 }
 
-int64_t attnc::attn::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {
-  constexpr int64_t rowBytes = 128; // of a panel
-  return llvm::alignTo(dims * elementOf(kernel).getIntOrFloatBitWidth() / 8, rowBytes);
-}
-
 static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   SharedUse use{kernel, 0, {}};
   PipelineAttr pipeline = schedule.getPipeline();
@@ -162,18 +157,10 @@ static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   return use;
 }
 
-bool attnc::attn::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
-  return target.getWarpgroupMma() && target.getTensorCopies() && elementOf(kernel).getIntOrFloatBitWidth() == 16;
-}
-
 /// The largest head dim.
 static int64_t largestDim(KernelOpInterface kernel) {
   Value value = kernel.getValueOrNull();
   return std::max<int64_t>(kernel.getHeadDim(), value ? headDim(value) : 0);
-}
-
-int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
-  return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
 }
 
 /// Bytes that a block mask holds for a step: of each range of a tensor that differs from step to step, or that other
@@ -384,26 +371,6 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
       return schedules;
     least = most + 1;
   }
-}
-
-/// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole
-/// eights. Roles exchange what is theirs then (PTX ISA 9.7.19.5, setmaxnreg), and wait for ever for what nobody had.
-int64_t attnc::attn::getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups) {
-  constexpr int64_t unit = 8;
-  return target.getRegisters() / (warpgroups * warpgroupThreads) / unit * unit;
-}
-
-LogicalResult attnc::attn::checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline,
-                                                 GpuTargetAttr target) {
-  int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
-  int64_t has = threads * getRegistersAtStart(target, consumers + 1);
-  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());
-  if (needs <= has)
-    return success();
-  return kernel.emitError() << "the schedule needs " << needs << " registers (" << warpgroupThreads << " * ("
-                            << pipeline.getProducerRegisters() << " + " << consumers << " * "
-                            << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has " << has
-                            << " for " << threads << " threads";
 }
 
 /// Checks the registers of roles, and those of the products of warpgroups: an instruction has its part of all columns

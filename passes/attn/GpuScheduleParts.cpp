@@ -1,0 +1,45 @@
+//===- GpuScheduleParts.cpp - What schedules of GPUs share ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/GpuScheduleParts.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+static int64_t getElementBits(KernelOpInterface kernel) {
+  return cast<RankedTensorType>(kernel.getQuery().getType()).getElementTypeBitWidth();
+}
+
+bool attnc::attn::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
+  return target.getWarpgroupMma() && target.getTensorCopies() && getElementBits(kernel) == 16;
+}
+
+int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
+  return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
+}
+
+int64_t attnc::attn::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {
+  constexpr int64_t rowBytes = 128; // of a panel
+  return llvm::alignTo(dims * getElementBits(kernel) / 8, rowBytes);
+}
+
+/// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole
+/// eights. Roles exchange what is theirs then (PTX ISA 9.7.19.5, setmaxnreg), and wait for ever for what nobody had.
+int64_t attnc::attn::getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups) {
+  constexpr int64_t unit = 8;
+  return target.getRegisters() / (warpgroups * warpgroupThreads) / unit * unit;
+}
+
+LogicalResult attnc::attn::checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline,
+                                                 GpuTargetAttr target) {
+  int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
+  int64_t has = threads * getRegistersAtStart(target, consumers + 1);
+  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());
+  if (needs <= has)
+    return success();
+  return kernel.emitError() << "the schedule needs " << needs << " registers (" << warpgroupThreads << " * ("
+                            << pipeline.getProducerRegisters() << " + " << consumers << " * "
+                            << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has " << has
+                            << " for " << threads << " threads";
+}
