@@ -129,6 +129,22 @@ std::vector<FoundRecord> RecordBook::find(llvm::StringRef device, llvm::StringRe
   return found;
 }
 
+bool RecordBook::mentions(llvm::StringRef target, const cache::Digest &kernel) {
+  auto isIn = [&](const RecordList &list) {
+    return llvm::any_of(list.records,
+                        [&](const Record &record) { return record.target == target && record.kernel == kernel; });
+  };
+  std::lock_guard<std::mutex> lock(mutex);
+  if (llvm::any_of(overlays, isIn) || llvm::any_of(tuned, isIn))
+    return true;
+  for (const std::optional<RecordStore> *store : {&user, &shipped})
+    if (*store)
+      for (const std::string &path : (*store)->listFiles())
+        if (Result<std::optional<RecordList>> list = readRecordFile(path); list && *list && isIn(**list))
+          return true;
+  return false;
+}
+
 std::string RecordBook::getStamp(llvm::StringRef device) {
   std::lock_guard<std::mutex> lock(mutex);
   std::string stamp = memoryStamp;

@@ -49,6 +49,9 @@ public:
   std::vector<FoundRecord> find(llvm::StringRef device, llvm::StringRef target, const cache::Digest &kernel,
                                 const ShapeClass *wanted);
 
+  /// Whether there is a record of `kernel` for `target`, on whatever device.
+  bool mentions(llvm::StringRef target, const cache::Digest &kernel);
+
   /// What changes whenever `find` may give something else for `device`; empty where there are no records of it.
   std::string getStamp(llvm::StringRef device);
 
@@ -75,7 +78,7 @@ private:
 };
 
 /// The folder of the records that came with the program or library that holds this function: share/attnc/records
-/// beside its bin or lib. Empty where there is none.
+/// next to its bin or lib. Empty where there is none.
 std::string findShippedRecords();
 
 } // namespace attnc::tune

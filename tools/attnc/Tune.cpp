@@ -137,7 +137,7 @@ static ExitCode run(const InputArgList &args) {
   if (!tuning)
     return fail(tuning.takeError());
   tuning->record.build = engine::getBuildId();
-  std::string device = records->findDevice(*machine, /*isHere=*/true);
+  std::string device = records->findDevice(spec->kernel, *machine, /*isHere=*/true);
   bool keeps = !args.hasArg(OPT_no_keep) && !device.empty();
   if (keeps)
     records->book().keep(device, tuning->record);

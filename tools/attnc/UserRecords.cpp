@@ -41,15 +41,14 @@ Result<UserRecords> UserRecords::open(const InputArgList &args) {
   return user;
 }
 
-std::string UserRecords::findDevice(mlir::Attribute target, bool isHere) const {
+std::string UserRecords::findDevice(const attn::KernelFunction &kernel, mlir::Attribute target, bool isHere) const {
   if (!device.empty())
     return device;
   auto gpu = mlir::dyn_cast<attn::GpuTargetAttr>(target);
   if (!gpu)
     return target == jit::targetOrHost(target.getContext(), {}) ? tune::nameOfCpu(jit::getTargetName(target)) : "";
   // To ask a driver takes longer than to compile.
-  if (!isHere && tune::RecordStore(findUserRecords()).listFiles().empty() &&
-      tune::RecordStore(tune::findShippedRecords()).listFiles().empty())
+  if (!isHere && !records->mentions(jit::getTargetName(target), tune::digestOf(kernel)))
     return "";
   Result<cuda::DeviceFacts> facts = cuda::Device::describeFirst();
   return facts && (isHere || jit::explainGpu(*facts, gpu.getArch()).empty()) ? tune::nameOfGpu(*facts) : "";
@@ -61,7 +60,7 @@ tune::ChoiceRequest UserRecords::makeRequest(const attn::KernelFunction &kernel,
   request.book = records.get();
   request.policy = policy;
   if (policy.records)
-    request.device = findDevice(target, isHere);
+    request.device = findDevice(kernel, target, isHere);
   if (shapes)
     request.shape = tune::ShapeClass::of(kernel, *shapes);
   request.remark = remark;

@@ -20,14 +20,14 @@ void remark(const std::string &text);
 /// The records of the user, and what the command line says of them.
 class UserRecords {
 public:
-  /// Opens what --records, --policy and --device say, beside the user's files and those that came with attnc.
+  /// Opens what --records, --policy and --device say, in addition to the user's files and those that came with attnc.
   static runtime::Result<UserRecords> open(const llvm::opt::InputArgList &args);
 
   tune::RecordBook &book() { return *records; }
 
-  /// What records call the machine `target`; empty where it is not known. Where the kernel need not run on it
-  /// (`isHere`), no driver is asked unless there are records of some device.
-  std::string findDevice(mlir::Attribute target, bool isHere) const;
+  /// What records call the machine `target`; empty where it is not known. Where `kernel` need not run on it (`isHere`),
+  /// no driver is asked unless there are records of that kernel on some device.
+  std::string findDevice(const attn::KernelFunction &kernel, mlir::Attribute target, bool isHere) const;
 
   /// Chooses the schedules of `kernel` and attaches them. `shapes` are those that count, if any.
   runtime::Result<tune::Choice> choose(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,

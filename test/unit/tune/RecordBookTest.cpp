@@ -103,6 +103,14 @@ TEST_F(BookFixture, OthersAreNotFound) {
   EXPECT_TRUE(book.find(device, "cpu:test", makeKey(2), nullptr).empty());
 }
 
+TEST_F(BookFixture, KernelsAreMentionedOnWhateverDevice) {
+  EXPECT_FALSE(book.mentions("cpu:test", recordedKernel()));
+  EXPECT_TRUE(RecordStore(shipped.path()).add({"cpu:other, 1 core", {makeRecord(shapeOf(64), 1)}}, remarks.sink()));
+  EXPECT_TRUE(book.mentions("cpu:test", recordedKernel()));
+  EXPECT_FALSE(book.mentions("nvptx:sm_90a", recordedKernel()));
+  EXPECT_FALSE(book.mentions("cpu:test", cache::Digest()));
+}
+
 TEST_F(BookFixture, ADamagedFileIsToldOnceAndReplaced) {
   std::string path = RecordStore(user.path()).pathOf(device);
   writeFile(path, "{ \"attnc_records\": 1 }");
