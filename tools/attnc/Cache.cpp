@@ -45,11 +45,6 @@ struct OpenCache {
   }
 };
 
-/// "3 kernels", "1 kernel".
-static std::string count(size_t number, llvm::StringRef what) {
-  return std::to_string(number) + ' ' + what.str() + (number == 1 ? "" : "s");
-}
-
 /// "41.2 KiB".
 static std::string printBytes(int64_t bytes) {
   if (bytes < 1024)

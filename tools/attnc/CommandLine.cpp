@@ -37,6 +37,10 @@ public:
 
 } // namespace
 
+std::string cli::count(size_t number, StringRef what) {
+  return std::to_string(number) + ' ' + what.str() + (number == 1 ? "" : "s");
+}
+
 ExitCode cli::fail(const Twine &message) {
   std::string text = message.str();
   if (!text.empty())

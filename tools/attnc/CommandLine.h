@@ -84,6 +84,9 @@ ExitCode fail(const llvm::Twine &message);
 /// The same, for an error of a library.
 inline ExitCode fail(const runtime::Error &error) { return fail(error.message); }
 
+/// "3 kernels", "1 kernel".
+std::string count(size_t number, llvm::StringRef what);
+
 /// The value of an option as an integer of at least `least`; `fallback` where it is absent.
 runtime::Result<int64_t> getInteger(const llvm::opt::InputArgList &args, OptionId option, int64_t fallback,
                                     int64_t least);

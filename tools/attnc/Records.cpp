@@ -28,9 +28,6 @@ static Result<RecordStore> openStore() {
   return RecordStore(folder);
 }
 
-/// "3 records", "1 record".
-static std::string count(size_t number) { return std::to_string(number) + (number == 1 ? " record" : " records"); }
-
 /// What a record says, on a line.
 static std::string describe(const Record &record) {
   std::string gain =
@@ -53,7 +50,7 @@ static ExitCode list(const InputArgList &) {
     }
     if (!*read)
       continue;
-    llvm::outs() << (*read)->device << ": " << count((*read)->records.size()) << ", in " << path << '\n';
+    llvm::outs() << (*read)->device << ": " << count((*read)->records.size(), "record") << ", in " << path << '\n';
     for (const Record &record : (*read)->records)
       llvm::outs() << describe(record);
   }
@@ -77,8 +74,7 @@ static ExitCode verify(const InputArgList &) {
       llvm::outs() << read.message() << '\n';
     }
   }
-  llvm::outs() << paths.size() << (paths.size() == 1 ? " file, " : " files, ") << count(records) << ", " << damaged
-               << " damaged\n";
+  llvm::outs() << count(paths.size(), "file") << ", " << count(records, "record") << ", " << damaged << " damaged\n";
   return damaged ? ExitCode::Wrong : ExitCode::Success;
 }
 
@@ -92,7 +88,7 @@ static ExitCode clear(const InputArgList &) {
       return fail("'" + path + "': " + error.message());
     ++files;
   }
-  llvm::outs() << "removed " << files << (files == 1 ? " file\n" : " files\n");
+  llvm::outs() << "removed " << count(files, "file") << '\n';
   return ExitCode::Success;
 }
 
@@ -126,7 +122,7 @@ static ExitCode exportRecords(const InputArgList &args) {
   std::string text = tune::writeRecords(*records);
   if (Status status = writeFile(args.getLastArgValue(OPT_INPUT), [&](llvm::raw_ostream &os) { os << text; }); !status)
     return fail(status.takeError());
-  llvm::errs() << "exported " << count(records->records.size()) << " of " << *device << '\n';
+  llvm::errs() << "exported " << count(records->records.size(), "record") << " of " << *device << '\n';
   return ExitCode::Success;
 }
 
@@ -143,7 +139,7 @@ static ExitCode importRecords(const InputArgList &args) {
     return fail("cannot import '" + path + "': " + records.message());
   if (Status status = store->add(*records, remark); !status)
     return fail(status.takeError());
-  llvm::outs() << "imported " << count(records->records.size()) << " of " << records->device << " into "
+  llvm::outs() << "imported " << count(records->records.size(), "record") << " of " << records->device << " into "
                << store->pathOf(records->device) << '\n';
   return ExitCode::Success;
 }
