@@ -10,7 +10,7 @@ import weights
 
 
 def embed_jax(model, tokens, lengths):
-    """Embeddings [B, 384] of tokens [B, S]; keys behind a length are padding."""
+    """Embeddings [B, 384] of tokens [B, S]; keys from a length on are padding."""
     import jax
     from jax import numpy as jnp
 
@@ -44,7 +44,7 @@ def embed_jax(model, tokens, lengths):
 
 
 def embed_torch(model, tokens, lengths):
-    """Embeddings [B, 384] of tokens [B, S]; keys behind a length are padding."""
+    """Embeddings [B, 384] of tokens [B, S]; keys from a length on are padding."""
     import torch
     from torch.nn import functional
 

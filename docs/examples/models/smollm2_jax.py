@@ -4,7 +4,6 @@ python docs/examples/models/smollm2_jax.py "The capital of France is"
 python docs/examples/models/smollm2_jax.py --train 20
 """
 
-import argparse
 import functools
 
 import jax
@@ -82,7 +81,7 @@ def step(sizes, parameters, token, place, caches, cos, sin):
 
 
 def generate(model, prompt, count):
-    """The most likely tokens behind a prompt, and the logits of all."""
+    """The most likely tokens after a prompt, and the logits of all."""
     parameters = {name: jnp.asarray(array) for name, array in model.weights.items()}
     room = len(prompt) + count
     cos, sin = weights.rope_tables(model.sizes, np.arange(room))
@@ -129,21 +128,5 @@ def train(model, tokens, steps, rate=1e-2, count=4, attend=causal):
     return losses
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("prompt", nargs="?", default="The capital of France is")
-    parser.add_argument("--tokens", type=int, default=64, help="how many to write")
-    parser.add_argument("--train", type=int, metavar="STEPS", help="learn the prompt instead, in so many steps")
-    given = parser.parse_args()
-    model = weights.smollm2()
-    prompt = model.tokenizer.encode(given.prompt)
-    if given.train:
-        for number, loss in enumerate(train(model, prompt, given.train)):
-            print(f"step {number}: loss {loss:.4f}")
-        return
-    tokens, _ = generate(model, prompt, given.tokens)
-    print(given.prompt + model.tokenizer.decode(tokens))
-
-
 if __name__ == "__main__":
-    main()
+    weights.run_decoder(__doc__, train, generate)

