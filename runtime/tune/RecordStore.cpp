@@ -63,7 +63,7 @@ Result<RecordList> RecordStore::read(llvm::StringRef device) const {
   return std::move(**list);
 }
 
-/// Writes `text` beside `path`, and renames.
+/// Writes `text` to a file next to `path`, and gives it that name.
 static Status replaceFile(const std::string &path, const std::string &text) {
   // Past this limit the system ends the process by a signal.
   rlimit limit = {};

@@ -1,7 +1,7 @@
 //===- RecordStore.h - The files of records ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder with one file for each device, which several processes read and write. A file is written beside the old one
+// A folder with one file for each device, which several processes read and write. A file is written next to the old one
 // and renamed, by one process at a time.
 //===----------------------------------------------------------------------===//
 

@@ -35,7 +35,7 @@ public:
   /// Whether results can be allocated by the framework of the tensors so far.
   bool canAllocate() const { return allocator && allocator->allocate && allocator->toObject; }
 
-  /// Adds a result that the framework of the tensors allocates, beside the first
+  /// Adds a result that the framework of the tensors allocates, in addition to the first
   /// of them, and gives it as an object of Python. `prototype` says what it is.
   nanobind::object addResult(DLTensor prototype);
 
