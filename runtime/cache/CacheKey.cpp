@@ -20,5 +20,5 @@ Digest cache::keyOf(const TextRequest &request) {
   KeyBuilder builder("text");
   for (std::string_view fact : {request.text, request.entry, request.target, request.machine, request.schedule})
     builder.add(fact);
-  return builder.add(request.backward ? "backward" : "").digest();
+  return builder.add(request.backward ? "backward" : "").add(request.choice).digest();
 }

@@ -35,13 +35,17 @@ private:
 /// What is asked for, as it was written. It stands for a kernel's key without the
 /// compiler that would compute that.
 struct TextRequest {
-  std::string_view text;     ///< the whole spec, text or bytecode
-  std::string_view entry;    ///< the function; empty for the only one
-  std::string_view target;   ///< "cpu", "nvptx:sm_90a"
-  std::string_view machine;  ///< what the compiler is told of the machine at hand; empty where it is told nothing
-  std::string_view schedule; ///< in place of the spec's own; empty for that
-  bool backward = false;     ///< whether it is the gradients that are asked for
+  std::string_view text;        ///< the whole spec, text or bytecode
+  std::string_view entry;       ///< the function; empty for the only one
+  std::string_view target;      ///< "cpu", "nvptx:sm_90a"
+  std::string_view machine;     ///< what the compiler is told of the machine at hand; empty where it is told nothing
+  std::string_view schedule;    ///< in place of the spec's own; empty for that
+  bool backward = false;        ///< whether it is the gradients that are asked for
+  std::string_view choice = {}; ///< what records say about schedules, or `anyChoice`; empty where they say nothing
 };
+
+/// The choice of a request that takes whatever records have chosen: of one without a compiler, which reads no records.
+inline constexpr std::string_view anyChoice = "any";
 
 /// The key of a request.
 Digest keyOf(const TextRequest &request);

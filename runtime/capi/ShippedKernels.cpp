@@ -31,8 +31,10 @@ static std::vector<std::string> listTargets(const cuda::DeviceFacts &gpu) {
 Compiled capi::findWithoutCompiler(const CompileRequest &request, KernelCache &cache) {
   const SpecSource &spec = *request.spec;
   const std::string wish = request.target, machine = request.gpu ? describeMachine(request.gpu->facts()) : "";
-  std::vector<Digest> requests = {
-      cache::keyOf({spec.text, spec.entry, wish, machine, request.schedule, request.backward})};
+  std::vector<Digest> requests;
+  for (std::string_view choice : {cache::anyChoice, std::string_view()})
+    requests.push_back(
+        cache::keyOf({spec.text, spec.entry, wish, machine, request.schedule, request.backward, choice}));
   const std::vector<std::string> targets =
       request.gpu && wish == "nvptx" ? listTargets(request.gpu->facts()) : std::vector<std::string>{wish};
   for (const std::string &target : targets)

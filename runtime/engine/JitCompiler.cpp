@@ -233,11 +233,10 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
     const std::string machine = request.gpu ? capi::describeMachine(request.gpu->facts()) : facts.cpu;
     const Digest build = request.gpu ? facts.gpuBuild : facts.cpuBuild;
     const std::string device = engine::nameDevice(request, facts.cpuName);
-    auto ask = [&] {
-      const std::string schedule = request.schedule + engine::describeChoice(request, device);
-      return cache::keyOf({spec.text, spec.entry, request.target, machine, schedule, request.backward});
+    auto ask = [&](std::string_view choice) {
+      return cache::keyOf({spec.text, spec.entry, request.target, machine, request.schedule, request.backward, choice});
     };
-    const Digest asked = ask();
+    const Digest asked = ask(engine::describeChoice(request, device));
     // What was compiled from the same text before need not be read again.
     if (std::optional<Digest> key = cache.findAlias(asked, build))
       if (std::optional<CachedImage> image = cache.find(*key)) {
@@ -246,9 +245,13 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
       }
     Digest key = {};
     compiled = compileAnew(request, cache, key);
+    if (compiled.fault)
+      return;
     // Tuning on the way has changed the records.
-    if (!compiled.fault)
-      cache.addAlias(ask(), {build, key});
+    const std::string choice = engine::describeChoice(request, device);
+    cache.addAlias(ask(choice), {build, key});
+    if (!choice.empty())
+      cache.addAlias(ask(cache::anyChoice), {build, key});
   });
   if (!status)
     return {{}, Fault(status.takeError(), ATTNC_ERROR_COMPILER)};

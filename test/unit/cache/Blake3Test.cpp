@@ -51,8 +51,9 @@ TEST(CacheKey, EveryPartOfARequestCounts) {
                            keyOf({"", "", "", "x", ""}),
                            keyOf({"", "", "", "", "x"}),
                            keyOf({"", "", "", "", "", true}),
+                           keyOf({"", "", "", "", "", false, "x"}),
                            keyOf({})};
-  EXPECT_EQ(keys.size(), 7u);
+  EXPECT_EQ(keys.size(), 8u);
 }
 
 } // namespace
