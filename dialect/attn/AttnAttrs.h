@@ -16,6 +16,9 @@ namespace attnc::attn {
 /// Name of the module attribute that carries the target, which has `TargetInterface`.
 inline constexpr llvm::StringLiteral targetAttrName = "attn.target";
 
+/// Marks an argument of a spec's function, a tensor that a score reads, whose gradient is wanted (a unit).
+inline constexpr llvm::StringLiteral requiresGradAttrName = "attn.requires_grad";
+
 /// Marks a function in a score region whose error may be one of 1, not of its result: 2^-22, or 2^-20 where that does
 /// not reach the score too often. An f64: how many times it does.
 inline constexpr llvm::StringLiteral errorOfOneAttrName = "attn.error_of_one";

@@ -85,13 +85,16 @@ def Attn_ProgramDkdv : I32EnumAttrCase<"Dkdv", 2, "dkdv">;
 def Attn_ProgramDsinks : I32EnumAttrCase<"Dsinks", 3, "dsinks">;
 def Attn_ProgramDk : I32EnumAttrCase<"Dk", 4, "dk">;
 def Attn_ProgramDv : I32EnumAttrCase<"Dv", 5, "dv">;
+def Attn_ProgramDbias : I32EnumAttrCase<"Dbias", 6, "dbias">;
+def Attn_ProgramDsums : I32EnumAttrCase<"Dsums", 7, "dsums">;
 
 /// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
 /// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, or one for each
-/// of both, and the one whose tiles are of sinks.
+/// of both, and the one whose tiles are of sinks. Of captured tensors, `dbias` has tiles of queries and keys that several
+/// heads or batch entries share, and `dsums` adds up what the others leave for each query or key.
 def Attn_Program : I32EnumAttr<"Program", "what a program computes",
                                [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks,
-                                Attn_ProgramDk, Attn_ProgramDv]> {
+                                Attn_ProgramDk, Attn_ProgramDv, Attn_ProgramDbias, Attn_ProgramDsums]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -165,7 +168,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     checked and kept.
 
     - `program`: what is tiled so; absent for forward. A backward has a schedule for each of its programs: `dq`, `dkdv`,
-      or `dk` and `dv`, and with gradients of sinks `dsinks`.
+      or `dk` and `dv`, and with gradients of sinks `dsinks`, of captured tensors `dbias` and `dsums`.
     - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, `dk` and `dv`,
       whose tiles are of keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one

@@ -71,8 +71,9 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<[{Kind of one tile, derived from the mask: (b, h, first i, last i, first j, last j) to
                       (may keep some, keeps all); may be empty.}],
                     "::mlir::Region &", "getBlocks">,
-    InterfaceMethod<[{Derivative of the score region: (gradient of the score, logit, b, h, i, j) to the gradient of the
-                      logit (S15); null where the kernel has no gradients.}],
+    InterfaceMethod<[{Derivative of the score region: (gradient of the score, logit, b, h, i, j) to the gradients of the
+                      logit and of what the score reads of captured tensors that have gradients (S15); null where the
+                      kernel has no gradients.}],
                     "::mlir::Region *", "getDerivativeOrNull", (ins), "", "return nullptr;">,
     InterfaceMethod<[{Query range of a key tile, derived from the mask: (b, h, first j, last j) to
                       (low, full_low, full_high, high) as query positions, i64 each, since they may be past the ends of 32

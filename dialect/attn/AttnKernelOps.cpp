@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/Limits.h"
 #include "dialect/attn/RegionOps.h"
 #include "mlir/IR/Matchers.h"
@@ -165,8 +166,7 @@ static LogicalResult verifySchedules(KernelOpInterface op) {
       return schedule.getProgram() == Program::Dk || schedule.getProgram() == Program::Dv;
     });
     llvm::append_range(programs, apart ? ArrayRef{Program::Dk, Program::Dv} : ArrayRef{Program::Dkdv});
-    if (backward.getDSinks())
-      programs.push_back(Program::Dsinks);
+    llvm::append_range(programs, getOtherPrograms(backward));
   }
   for (ScheduleAttr schedule : op.getSchedules())
     if (!llvm::is_contained(programs, schedule.getProgram()))
@@ -221,8 +221,12 @@ static LogicalResult verifyKernelRegions(KernelOpInterface op) {
       failed(verifyRegion(op, op.getBlocks(), "blocks", {index, index, index, index, index, index}, {i1, i1})))
     return failure();
   Region *derivative = op.getDerivativeOrNull(), *queryBounds = op.getQueryBoundsOrNull();
-  if (derivative && failed(verifyRegion(op, *derivative, "derivative", {f32, f32, index, index, index, index}, {f32})))
-    return failure();
+  if (derivative) {
+    auto backward = cast<BackwardOp>(op.getOperation());
+    SmallVector<Type> gradients(1 + backward.getCaptured().size(), f32);
+    if (failed(verifyRegion(op, *derivative, "derivative", {f32, f32, index, index, index, index}, gradients)))
+      return failure();
+  }
   if (queryBounds && failed(verifyRegion(op, *queryBounds, "query_bounds", {index, index, index, index},
                                          SmallVector<Type>(4, builder.getI64Type()))))
     return failure();
@@ -289,9 +293,10 @@ LogicalResult WeightsOp::verifyRegions() { return verifyKernelRegions(*this); }
 
 LogicalResult BackwardOp::verify() {
   KernelOpInterface kernel = *this;
-  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)) || failed(verifySchedules(kernel)) ||
-      failed(verifyOut(kernel, "out", tensorType(getOut()))) || failed(verifyLse(kernel, "lse", getLse())) ||
-      failed(verifyOut(kernel, "d_out", tensorType(getDOut()))) || failed(verifyLse(kernel, "d_lse", getDLse())))
+  if (failed(verifyTensors(kernel)) || failed(verifyClauses(kernel)) || failed(verifyCaptured(*this)) ||
+      failed(verifySchedules(kernel)) || failed(verifyOut(kernel, "out", tensorType(getOut()))) ||
+      failed(verifyLse(kernel, "lse", getLse())) || failed(verifyOut(kernel, "d_out", tensorType(getDOut()))) ||
+      failed(verifyLse(kernel, "d_lse", getDLse())))
     return failure();
   if (getQuery() == getKey() || getQuery() == getValue() || getKey() == getValue())
     return emitOpError(
@@ -309,7 +314,7 @@ LogicalResult BackwardOp::verify() {
 }
 
 LogicalResult BackwardOp::verifyRegions() {
-  if (failed(verifyKernelRegions(*this)))
+  if (failed(verifyKernelRegions(*this)) || failed(verifyCapturedReads(*this)))
     return failure();
   // The gradient of a captured tensor would be a part of that of the tensor as query, key, value or sinks.
   WalkResult result = getScore().walk([&](Operation *inner) -> WalkResult {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/Coordinates.h"
 #include "dialect/attn/LiteralSyntax.h"
 #include "llvm/ADT/StringSet.h"
@@ -33,8 +34,11 @@ public:
 
   /// Reads clauses until none follows.
   ParseResult parse();
-  /// Resolves what was read and appends it to the operands; fills `segments` after the first `leading` entries.
+  /// Resolves what was read and appends it to the operands, and their numbers to `segments`: the captured tensors of a
+  /// kernel of gradients, then the clauses that all have.
   ParseResult resolve(SmallVectorImpl<int32_t> &segments);
+  /// Captured tensors that have gradients.
+  size_t countCaptured() const { return captured.size(); }
 
 private:
   ParseResult parseClause(StringRef keyword, SMLoc loc);
@@ -42,20 +46,26 @@ private:
   ParseResult parseValue(Clause clause, Type type);
   ParseResult parseTypedValue(Clause clause);
   ParseResult parseQueryAndKey(Clause query, Clause key);
+  ParseResult parseCaptured();
+  bool hasGradients() const { return regions.size() == NumKernelRegions; }
   ParseResult parseRegion(unsigned index, ArrayRef<Type> types);
 
   OpAsmParser &parser;
   OperationState &result;
   ClauseOperand clauses[NumClauses];
+  SmallVector<ClauseOperand> captured;
   SmallVector<Region *> regions;
   llvm::StringSet<> seen;
 };
 
 } // namespace
 
-static constexpr StringRef clauseNames[] = {"scale",   "sinks",    "dropout",    "align",       "q_offset",
-                                            "lengths", "varlen",   "score",      "mask",        "bounds",
-                                            "blocks",  "schedule", "derivative", "query_bounds"};
+static constexpr StringRef clauseNames[] = {"scale",   "sinks",    "dropout",    "align",        "q_offset",
+                                            "lengths", "varlen",   "score",      "mask",         "bounds",
+                                            "blocks",  "schedule", "derivative", "query_bounds", "captured"};
+/// The last of them, which only kernels of gradients have.
+static constexpr size_t numGradientClauses = 3;
+
 /// By `KernelRegion`.
 static constexpr StringLiteral regionNames[] = {"score", "mask", "bounds", "blocks", "derivative", "query_bounds"};
 static_assert(std::size(regionNames) == NumKernelRegions);
@@ -64,8 +74,7 @@ ParseResult ClauseParser::parse() {
   for (Region *&region : regions)
     region = result.addRegion();
   while (true) {
-    // The clauses of regions that the kernel does not have come last.
-    ArrayRef<StringRef> names = ArrayRef(clauseNames).drop_back(std::size(regionNames) - regions.size());
+    ArrayRef<StringRef> names = ArrayRef(clauseNames).drop_back(hasGradients() ? 0 : numGradientClauses);
     StringRef keyword;
     SMLoc loc = parser.getCurrentLocation();
     if (failed(parser.parseOptionalKeyword(&keyword, names))) {
@@ -121,6 +130,34 @@ ParseResult ClauseParser::parseQueryAndKey(Clause query, Clause key) {
   return failure(parser.parseLParen() || parser.parseCommaSeparatedList(parseSide) || parser.parseRParen());
 }
 
+/// `(%slopes[h] : tensor<16xf32>, %bias[h, i, j] : tensor<16x?x?xbf16>)`
+ParseResult ClauseParser::parseCaptured() {
+  SmallVector<Attribute> axes;
+  auto parseTensor = [&]() -> ParseResult {
+    ClauseOperand &tensor = captured.emplace_back();
+    std::string letters;
+    auto parseAxis = [&]() -> ParseResult {
+      SMLoc loc = parser.getCurrentLocation();
+      StringRef letter;
+      if (parser.parseKeyword(&letter))
+        return failure();
+      if (letter.size() != 1 || !parseAxes(letter))
+        return parser.emitError(loc) << "expected an axis, b, h, i or j, got '" << letter << "'";
+      letters += letter;
+      return success();
+    };
+    if (parser.parseOperand(tensor.operand) ||
+        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseAxis) || parser.parseColonType(tensor.type))
+      return failure();
+    axes.push_back(parser.getBuilder().getStringAttr(letters));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseTensor))
+    return failure();
+  result.addAttribute("captured_axes", parser.getBuilder().getArrayAttr(axes));
+  return success();
+}
+
 ParseResult ClauseParser::parseRegion(unsigned index, ArrayRef<Type> types) {
   SmallVector<OpAsmParser::Argument> arguments;
   SMLoc loc = parser.getCurrentLocation();
@@ -156,6 +193,8 @@ ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
     return parseQueryAndKey(QueryLengths, KeyLengths);
   if (keyword == "varlen")
     return parseQueryAndKey(QueryOffsets, KeyOffsets);
+  if (keyword == "captured")
+    return parseCaptured();
 
   if (parser.parseLParen())
     return failure();
@@ -192,6 +231,11 @@ ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
 }
 
 ParseResult ClauseParser::resolve(SmallVectorImpl<int32_t> &segments) {
+  if (hasGradients())
+    segments.push_back(static_cast<int32_t>(captured.size()));
+  for (ClauseOperand &tensor : captured)
+    if (parser.resolveOperand(tensor.operand, tensor.type, result.operands))
+      return failure();
   for (ClauseOperand &clause : clauses) {
     segments.push_back(clause.present ? 1 : 0);
     if (clause.present && parser.resolveOperand(clause.operand, clause.type, result.operands))
@@ -222,6 +266,18 @@ static ParseResult parseKernel(OpAsmParser &parser, OperationState &result, unsi
     return failure();
   result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(segments));
   result.addTypes(type.getResults());
+  if (numRegions != NumKernelRegions)
+    return success();
+  // Gradients of queries, keys and values, of sinks, and of captured tensors.
+  constexpr size_t always = 3;
+  size_t count = type.getNumResults(), ofCaptured = clauses.countCaptured();
+  if (count < always + ofCaptured || count > always + 1 + ofCaptured)
+    return parser.emitError(operandsLoc) << "expected " << always + ofCaptured
+                                         << " gradients, and one more with that of "
+                                         << "sinks, got " << count;
+  SmallVector<int32_t> gradients(always, 1);
+  gradients.append({static_cast<int32_t>(count - always - ofCaptured), static_cast<int32_t>(ofCaptured)});
+  result.addAttribute("resultSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(gradients));
   return success();
 }
 
@@ -252,6 +308,19 @@ static void printQueryAndKey(OpAsmPrinter &p, StringRef name, Value query, Value
 /// Prints a literal so that it parses back to the same bits.
 static void printFloat(OpAsmPrinter &p, FloatAttr attr) { p.printAttributeWithoutType(attr); }
 
+/// Prints the captured tensors that have gradients, with their axes.
+static void printCaptured(BackwardOp op, OpAsmPrinter &p) {
+  if (op.getCaptured().empty())
+    return;
+  p << " captured(";
+  llvm::interleaveComma(getCapturedGradients(op), p, [&](const CapturedGradient &captured) {
+    p << captured.tensor << "[";
+    llvm::interleaveComma(captured.axes, p, [&](Coordinate axis) { p << getAxisLetter(axis); });
+    p << "] : " << captured.tensor.getType();
+  });
+  p << ")";
+}
+
 template <typename Op>
 static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
   p << " ";
@@ -279,6 +348,8 @@ static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
     p << " q_offset(" << op.getQOffset() << ")";
   printQueryAndKey(p, "lengths", op.getQueryLengths(), op.getKeyLengths());
   printQueryAndKey(p, "varlen", op.getQueryOffsets(), op.getKeyOffsets());
+  if constexpr (std::is_same_v<Op, BackwardOp>)
+    printCaptured(op, p);
   if (ArrayAttr schedules = op.getSchedulesAttr()) {
     p << " schedule(";
     llvm::interleaveComma(schedules, p);
@@ -286,8 +357,8 @@ static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
   }
   for (auto [name, region] : llvm::zip(regionNames, op->getRegions()))
     printKernelRegion(p, name, region);
-  p.printOptionalAttrDict(op->getAttrs(),
-                          {"operandSegmentSizes", "static_scale", "static_dropout", "align", "schedules"});
+  p.printOptionalAttrDict(op->getAttrs(), {"operandSegmentSizes", "resultSegmentSizes", "static_scale",
+                                           "static_dropout", "align", "schedules", "captured_axes"});
   p << " : ";
   SmallVector<Type> inputs(llvm::map_range(tensors, [](Value v) { return v.getType(); }));
   p.printFunctionalType(inputs, op->getResultTypes());

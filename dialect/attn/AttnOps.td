@@ -22,11 +22,11 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemo
 def Attn_FloatTensor : RankedTensorOf<[F32, BF16, F16]>;
 def Attn_LengthTensor : 1DTensorOf<[I32]>;
 
-class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = []>
-    : Attn_Op<mnemonic, [
+class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = [], list<Trait> ownTraits = []>
+    : Attn_Op<mnemonic, !listconcat(ownTraits, [
         Pure, AttrSizedOperandSegments,
         DeclareOpInterfaceMethods<Attn_KernelOpInterface, !listconcat(["getValueOrNull"], ownMethods)>,
-        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>])> {
   let arguments = !con(operands, (ins
     Optional<F32>:$scale,
     Optional<Attn_FloatTensor>:$sinks,
@@ -115,8 +115,9 @@ def Attn_WeightsOp : Attn_KernelOp<"weights", (ins Attn_FloatTensor:$query, Attn
 
 def Attn_BackwardOp : Attn_KernelOp<"backward",
     (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key, Attn_FloatTensor:$value, Attn_FloatTensor:$out,
-         RankedTensorOf<[F32]>:$lse, Attn_FloatTensor:$d_out, Optional<RankedTensorOf<[F32]>>:$d_lse),
-    ["getDerivativeOrNull", "getQueryBoundsOrNull"]> {
+         RankedTensorOf<[F32]>:$lse, Attn_FloatTensor:$d_out, Optional<RankedTensorOf<[F32]>>:$d_lse,
+         Variadic<Attn_FloatTensor>:$captured, OptionalAttr<StrArrayAttr>:$captured_axes),
+    ["getDerivativeOrNull", "getQueryBoundsOrNull"], [AttrSizedResultSegments]> {
   let summary = "Attention, backward (S15)";
   let description = [{
     The gradients of what `attn.forward` with the same clauses and regions computes. `out` and `lse` are its results,
@@ -133,9 +134,14 @@ def Attn_BackwardOp : Attn_KernelOp<"backward",
 
     Those of sinks are sums over batch entries, and over heads where they are for every head.
 
+    `captured(%slopes[h] : tensor<16xf32>, %bias[h, i, j] : tensor<16x?x?xbf16>)` asks for the gradients of tensors that
+    the score reads, and says by which coordinate each dimension is addressed, as every `attn.load` of the tensor there
+    does (S4). A gradient is the sum over all elements that read the same number; a dimension of size 1 has but one, and
+    any other has the size of its axis, also where the type leaves that open.
+
     A spec says what forward computes; `attn-derive-backward` makes this of it. The regions `derivative`, (ds', s, b, h, i, j)
-    to ds, and `query_bounds`, the transpose of `bounds`, come of the score and mask regions by `attn-differentiate-score`
-    and `attn-infer-bounds`.
+    to ds and the gradient of what is read of each captured tensor, and `query_bounds`, the transpose of `bounds`, come of
+    the score and mask regions by `attn-differentiate-score` and `attn-infer-bounds`.
 
     Example:
 
@@ -149,7 +155,7 @@ def Attn_BackwardOp : Attn_KernelOp<"backward",
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask, MaxSizedRegion<1>:$bounds,
                         MaxSizedRegion<1>:$blocks, MaxSizedRegion<1>:$derivative, MaxSizedRegion<1>:$query_bounds);
   let results = (outs Attn_FloatTensor:$d_query, Attn_FloatTensor:$d_key, Attn_FloatTensor:$d_value,
-                      Optional<Attn_FloatTensor>:$d_sinks);
+                      Optional<Attn_FloatTensor>:$d_sinks, Variadic<Attn_FloatTensor>:$d_captured);
 }
 
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator,

@@ -4,6 +4,7 @@
 
 #include "dialect/attn/KernelFunction.h"
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/Coordinates.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -29,6 +30,7 @@ private:
   void unite(int a, int b);
   void place(Value tensor, unsigned dim, StringRef axisName);
   void use(Value value, ArgumentUse use);
+  void placeAlong(KernelOpInterface op, Value tensor, unsigned dim, Coordinate axis);
   void readTensors(KernelOpInterface op);
   void readRegion(KernelOpInterface op, Region &region);
   void readIndices(KernelOpInterface op, IndexedOpInterface inner, Value tensor, size_t count, unsigned first = 0);
@@ -131,10 +133,38 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
       placeRows(tensor, "Sk", "Tk");
     for (Value tensor : {backward.getLse(), backward.getDLse()})
       placeLse(tensor);
+    for (const CapturedGradient &captured : getCapturedGradients(backward))
+      for (Value tensor : {captured.tensor, captured.gradient})
+        for (auto [dim, axis] : llvm::enumerate(captured.axes)) {
+          // What has a gradient broadcasts by its type alone.
+          own.insert({tensor, dim});
+          placeAlong(op, tensor, dim, axis);
+        }
   } else if (auto weights = dyn_cast<WeightsOp>(op.getOperation())) {
     place(weights.getWeights(), 0, "B");
     place(weights.getWeights(), 2, "Sq");
     place(weights.getWeights(), 3, "Sk");
+  }
+}
+
+/// A dimension of a captured tensor, or of its gradient, lies along an axis where it is not of size 1.
+void ShapeSolver::placeAlong(KernelOpInterface op, Value tensor, unsigned dim, Coordinate axis) {
+  if (cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
+    return;
+  switch (axis) {
+  case Coordinate::Batch:
+    return place(tensor, dim, "B");
+  case Coordinate::Head: {
+    // Query heads are static, whatever the tensor's type says. Kernels with different numbers of them can share 1.
+    auto [it, inserted] = headDims.try_emplace({tensor, dim}, op.getQueryHeads());
+    if (it->second != op.getQueryHeads())
+      it->second = 1;
+    return;
+  }
+  case Coordinate::Query:
+    return place(tensor, dim, op.isPacked() ? "Tq" : "Sq");
+  case Coordinate::Key:
+    return place(tensor, dim, op.isPacked() ? "Tk" : "Sk");
   }
 }
 
@@ -148,26 +178,7 @@ void ShapeSolver::readIndices(KernelOpInterface op, IndexedOpInterface inner, Va
       continue;
     }
     indexed.try_emplace({tensor, dim}, IndexKind::Coordinate);
-    if (cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
-      continue;
-    switch (*coordinate) {
-    case Coordinate::Batch:
-      place(tensor, dim, "B");
-      break;
-    case Coordinate::Head: {
-      // Query heads are static, whatever the tensor's type says. Kernels with different numbers of them can share 1.
-      auto [it, inserted] = headDims.try_emplace({tensor, dim}, op.getQueryHeads());
-      if (it->second != op.getQueryHeads())
-        it->second = 1;
-      break;
-    }
-    case Coordinate::Query:
-      place(tensor, dim, op.isPacked() ? "Tq" : "Sq");
-      break;
-    case Coordinate::Key:
-      place(tensor, dim, op.isPacked() ? "Tk" : "Sk");
-      break;
-    }
+    placeAlong(op, tensor, dim, *coordinate);
   }
 }
 
@@ -211,7 +222,7 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
     // A static 1 has one element for computed indices too, which are clamped to it.
     bool mayBroadcast =
         size == 1 ? kind != IndexKind::None : kind == IndexKind::Coordinate && ShapedType::isDynamic(size);
-    bool broadcast = mayBroadcast && !own.contains({value, dim});
+    bool broadcast = mayBroadcast && (size == 1 || !own.contains({value, dim}));
     if (int64_t heads = headDims.lookup({value, dim}); heads && ShapedType::isDynamic(size))
       size = heads;
     KernelDim out{size, -1, broadcast, kind};

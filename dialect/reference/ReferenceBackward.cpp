@@ -317,10 +317,13 @@ void attnc::attn::reference::runBackwardKernel(const KernelFunction &kernel, con
   Operation *ret = function.getBody().front().getTerminator();
   auto wantedFrom = [&](size_t first) {
     SmallVector<std::optional<HostArray>> wanted(inputs.size());
-    for (auto [gradient, tensor] : {std::pair<Value, Value>(op.getDQuery(), op.getQuery()),
-                                    {op.getDKey(), op.getKey()},
-                                    {op.getDValue(), op.getValue()},
-                                    {op.getDSinks(), op.getSinks()}})
+    SmallVector<std::pair<Value, Value>> gradients{{op.getDQuery(), op.getQuery()},
+                                                   {op.getDKey(), op.getKey()},
+                                                   {op.getDValue(), op.getValue()},
+                                                   {op.getDSinks(), op.getSinks()}};
+    for (auto [gradient, tensor] : llvm::zip_equal(op.getDCaptured(), op.getCaptured()))
+      gradients.emplace_back(gradient, tensor);
+    for (auto [gradient, tensor] : gradients)
       for (size_t number = first; number < outputs.size(); ++number)
         if (outputs[number] && ret->getOperand(number) == gradient) {
           wanted[getNumber(tensor)] = outputs[number];

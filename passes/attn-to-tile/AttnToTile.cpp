@@ -311,9 +311,25 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
   tile::ReturnOp::create(b.builder, b.loc);
 }
 
-/// The program of a backward that `schedule` is of; `from` ends its name.
+/// The programs of captured tensors that `schedule` is of, one for each.
+static void writeCapturedGradients(ModuleOp module, const KernelFunction &function, BackwardOp op,
+                                   ScheduleAttr schedule, StringRef name, StringRef from) {
+  SmallVector<CapturedForm> forms{CapturedForm::SharedTiles};
+  if (schedule.getProgram() == Program::Dsums)
+    forms = {CapturedForm::QuerySums, CapturedForm::KeySums, CapturedForm::Sums};
+  for (const CapturedGradient &captured : getCapturedGradients(op, forms)) {
+    std::string program =
+        (name + "_" + stringifyProgram(schedule.getProgram()) + "_" + Twine(captured.number) + from).str();
+    TileBuilder b(module, function, op, schedule, program, ProgramKind::Kernel, captured);
+    writeCapturedGradient(b, op, captured);
+  }
+}
+
+/// The programs of a backward that `schedule` is of; `from` ends their names.
 static void writeGradient(ModuleOp module, const KernelFunction &function, BackwardOp op, ScheduleAttr schedule,
                           StringRef name, StringRef from) {
+  if (schedule.getProgram() == Program::Dbias || schedule.getProgram() == Program::Dsums)
+    return writeCapturedGradients(module, function, op, schedule, name, from);
   TileBuilder b(module, function, op, schedule, (name + "_" + stringifyProgram(schedule.getProgram()) + from).str());
   switch (schedule.getProgram()) {
   case Program::Dq:
@@ -327,7 +343,9 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
   case Program::Dsinks:
     return writeSinkGradients(b, op);
   case Program::Forward:
-    llvm_unreachable("refused by the verifier");
+  case Program::Dbias:
+  case Program::Dsums:
+    llvm_unreachable("programs of forward and of captured tensors are written elsewhere");
   }
 }
 

@@ -25,6 +25,10 @@ void writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues
 /// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dsinks`.
 void writeSinkGradients(TileBuilder &b, BackwardOp op);
 
+/// Writes the body of the program that `b` has started for one captured tensor of `op` by a schedule of
+/// `Program::Dbias` or `Dsums`. Both come after the others, whose statistics they read.
+void writeCapturedGradient(TileBuilder &b, BackwardOp op, const CapturedGradient &captured);
+
 } // namespace attnc::attn
 
 #endif // ATTNC_PASSES_ATTN_TO_TILE_BACKWARDPROGRAMS_H

@@ -35,9 +35,10 @@ Type TileBuilder::workspaceType() const {
 }
 
 TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
-                         ScheduleAttr schedule, StringRef name, ProgramKind kind)
+                         ScheduleAttr schedule, StringRef name, ProgramKind kind,
+                         std::optional<CapturedGradient> captured)
     : builder(module.getContext()), loc(kernel.getLoc()), function(function), kernel(kernel), schedule(schedule),
-      kind(kind) {
+      kind(kind), captured(std::move(captured)) {
   SmallVector<Type> types;
   for (const KernelArgument &argument : function.inputs)
     types.push_back(viewType(argument));
@@ -122,6 +123,12 @@ int64_t TileBuilder::countHeadTiles() {
   return getRowAxis() == Coordinate::Query ? kernel.getQueryHeads() / getHeads() : kernel.getKeyHeads();
 }
 
+/// A size that the grid depends on, as a symbol; `sizes` are those so far.
+AffineExpr TileBuilder::sizeOf(Value value, int64_t dim, SmallVectorImpl<int64_t> &sizes) {
+  sizes.append({cast<BlockArgument>(lookup(value)).getArgNumber(), dim});
+  return getAffineSymbolExpr(sizes.size() / 2 - 1, loc.getContext());
+}
+
 /// Number of tiles: padded B * H * ceil(S / rows) for tiles of that many queries or keys; heads that share tiles count
 /// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B tiles a head, if there are rows at
 /// all; those left over find no sequence and do nothing. A block mask has a tile, and the workspace a row, for all
@@ -129,10 +136,7 @@ int64_t TileBuilder::countHeadTiles() {
 void TileBuilder::setGrid() {
   MLIRContext *context = builder.getContext();
   SmallVector<int64_t> sizes;
-  auto sizeOf = [&](Value value, int64_t dim) {
-    sizes.append({cast<BlockArgument>(lookup(value)).getArgNumber(), dim});
-    return getAffineSymbolExpr(sizes.size() / 2 - 1, context);
-  };
+  auto sizeOf = [&](Value value, int64_t dim) { return this->sizeOf(value, dim, sizes); };
   bool ofQueries = getRowAxis() == Coordinate::Query;
   Value offsets = ofQueries ? kernel.getQueryOffsets() : kernel.getKeyOffsets();
   AffineExpr rows = sizeOf(rowTensor(), kernel.isPacked() ? 0 : 1), tilesOfHead = rows.ceilDiv(getExtent(getRowAxis()));
@@ -144,14 +148,19 @@ void TileBuilder::setGrid() {
   AffineExpr tiles = tilesOfHead * countHeadTiles();
   if (schedule.getProgram() == Program::Dsinks)
     tiles = getAffineConstantExpr(countSinkTiles(), context);
+  if (captured)
+    tiles = countCapturedTiles(sizes);
   if (isBackward()) {
-    // Two statistics for each query (see `storeStatistic`).
-    AffineExpr queries = ofQueries ? rows : sizeOf(kernel.getQuery(), kernel.isPacked() ? 0 : 1);
-    AffineExpr heads = getAffineConstantExpr(2 * kernel.getQueryHeads(), context);
+    // Statistics of each head (see `statisticIndices`).
+    int64_t ofRows = kernel.isPacked() ? 0 : 1;
+    AffineExpr columns = ofQueries ? rows : sizeOf(kernel.getQuery(), ofRows);
+    if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::KeySums}).empty())
+      columns = columns + (ofQueries ? sizeOf(kernel.getKey(), ofRows) : rows);
+    AffineExpr heads = getAffineConstantExpr(countStatistics() * kernel.getQueryHeads(), context);
     if (!kernel.isPacked())
       heads = heads * sizeOf(kernel.getQuery(), 0);
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
-    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, queries}, context));
+    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
   } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {

@@ -8,7 +8,7 @@
 #ifndef ATTNC_PASSES_ATTN_TO_TILE_TILEBUILDER_H
 #define ATTNC_PASSES_ATTN_TO_TILE_TILEBUILDER_H
 
-#include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/Coordinates.h"
 #include "dialect/attn/KernelFunction.h"
 #include "dialect/tile/TileOps.h"
@@ -54,8 +54,10 @@ bool hasBlockMask(KernelOpInterface kernel, ScheduleAttr schedule);
 class TileBuilder {
 public:
   /// Starts a program of `kernel`, one of the kernels of `function`, by one of its schedules, at the end of `module`.
+  /// `captured`: the captured tensor whose gradient is all that the program computes, where there is one.
   TileBuilder(mlir::ModuleOp module, const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule,
-              llvm::StringRef name, ProgramKind kind = ProgramKind::Kernel);
+              llvm::StringRef name, ProgramKind kind = ProgramKind::Kernel,
+              std::optional<CapturedGradient> captured = std::nullopt);
 
   /// The program.
   tile::ProgramOp getProgram() { return program; }
@@ -71,8 +73,16 @@ public:
   /// In a program whose tiles are of sinks: finds the tile's place among them, and its head where they differ from head
   /// to head.
   void buildSinkGeometry();
-  /// And: what follows is for the queries of this batch entry, or where it is null for those of all packed sequences.
+  /// In such programs, and those of captured tensors: what follows is for the queries and keys of this batch entry, or
+  /// where it is null for those of all packed sequences.
   void setBatch(mlir::Value batch);
+  /// In a program of one captured tensor: finds the tile's place among its elements.
+  void buildCapturedGeometry();
+  /// Calls `body` in loops over the heads and batch entries that share the tile's elements, which it is then for, with
+  /// what is carried; returns what the last leaves.
+  mlir::Value forSharers(mlir::Value initial, llvm::function_ref<mlir::Value(mlir::Value carried)> body);
+  /// Stores a row vector as the tile's part of the gradient of the captured tensor.
+  void storeCapturedVector(mlir::Value vector);
   /// The tile's sinks: vector<rows x type>.
   mlir::Value loadSinks();
   /// Stores a row vector as the gradient of the tile's sinks.
@@ -107,6 +117,9 @@ public:
   void storeRows(mlir::Value tile, mlir::Value result);
   /// Stores a tile of probabilities for keys from `j` on of `result` [B, H, Sq, Sk].
   void storeWeights(mlir::Value tile, mlir::Value result, mlir::Value j);
+  /// Stores a tile as the gradient of a captured tensor that has a number for each query and key, for columns from
+  /// `first` on.
+  void storeCapturedTile(mlir::Value tile, const CapturedGradient &captured, mlir::Value first);
   /// Stores a row vector of `result`, laid out like LSE.
   void storeRowVector(mlir::Value vector, mlir::Value result);
 
@@ -119,8 +132,9 @@ public:
   mlir::Value buildNaturalScore(mlir::Value scores, mlir::Value j);
   /// The same, and its slope there: what the score region's derivative multiplies gradients by.
   std::pair<mlir::Value, mlir::Value> buildScoreAndSlope(mlir::Value scores, mlir::Value j);
-  /// The score region's derivative of the gradients `gradients`, where the raw products are `scores`.
-  mlir::Value buildDerivative(mlir::Value gradients, mlir::Value scores, mlir::Value j);
+  /// The score region's derivatives of the gradients `gradients`, where the raw products are `scores`: by the logit,
+  /// and by what is read of each captured tensor that has a gradient.
+  llvm::SmallVector<mlir::Value> buildDerivatives(mlir::Value gradients, mlir::Value scores, mlir::Value j);
   /// The mask region and the end of the columns.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const ColumnBounds &bounds);
 
@@ -140,11 +154,23 @@ public:
   mlir::Value buildMap(mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange columns, mlir::Type element,
                        llvm::function_ref<mlir::Value(mlir::ValueRange elements)> body);
 
-  // What a backward hands from one program to the other, for each query: its LSE, +inf for a row that keeps nothing,
-  // and delta (see `attn.backward`).
-  enum class RowStatistic { Lse, Delta };
-  void storeStatistic(RowStatistic statistic, mlir::Value rows);
-  mlir::Value loadStatistic(RowStatistic statistic, mlir::Value first);
+  /// What a backward hands from one program to the others: for each query its LSE, +inf for a row that keeps nothing,
+  /// and delta (see `attn.backward`), and for each query or key of a head sums of gradients of captured tensors.
+  struct Statistic {
+    int64_t number;
+    Coordinate axis = Coordinate::Query;
+
+    static Statistic lse() { return {0}; }
+    static Statistic delta() { return {1}; }
+    static Statistic sumOf(const CapturedGradient &captured) {
+      return {2 + captured.number, captured.form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query};
+    }
+  };
+  /// Stores a statistic of the tile's rows.
+  void storeStatistic(Statistic statistic, mlir::Value rows);
+  /// Loads one of the tile's rows, or of the columns from `first` on, 0 for those that hold no query or key.
+  mlir::Value loadRowStatistic(Statistic statistic);
+  mlir::Value loadColumnStatistic(Statistic statistic, mlir::Value first);
 
   /// What `ofHead` makes for each of the tile's heads: a scalar for one, else a row vector.
   mlir::Value gatherHeads(llvm::function_ref<mlir::Value(mlir::Value)> ofHead);
@@ -211,6 +237,7 @@ private:
   };
 
   int64_t countHeadTiles();
+  int64_t countSinks();
   int64_t countSinkTiles();
   llvm::SmallVector<mlir::Value> sinkIndices();
   mlir::Value rowTensor() { return getRowAxis() == Coordinate::Query ? kernel.getQuery() : kernel.getKey(); }
@@ -219,10 +246,19 @@ private:
   bool keepsExistingKeysOnly();
   mlir::Type workspaceType() const;
   bool isBackward() const { return schedule.getProgram() != Program::Forward; }
-  mlir::Value statisticRow(RowStatistic statistic);
+  int64_t countStatistics();
+  llvm::SmallVector<mlir::Value> statisticIndices(Statistic statistic, mlir::Value first);
+  mlir::Value statisticLimit(Statistic statistic);
+  mlir::Value loadStatistic(Statistic statistic, mlir::Value first, int64_t count);
+  Coordinate capturedRows() const {
+    return captured->form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query;
+  }
+  llvm::SmallVector<mlir::Value> capturedIndices(const CapturedGradient &of, mlir::Value query, mlir::Value key);
   PipelineAttr programPipeline() const;
   bool blockMaskKnowsHeads();
+  mlir::AffineExpr sizeOf(mlir::Value value, int64_t dim, llvm::SmallVectorImpl<int64_t> &sizes);
   void setGrid();
+  mlir::AffineExpr countCapturedTiles(llvm::SmallVectorImpl<int64_t> &sizes);
   void setSizeRange();
   void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
@@ -238,8 +274,8 @@ private:
   mlir::IntegerAttr lengthAlongLast(LoadRangeOp range);
   mlir::Value cloneUniform(mlir::Value value, mlir::Region &region, mlir::IRMapping &mapping);
   ElementwiseOperands gatherOperands(mlir::Region &region, mlir::Value j);
-  mlir::Value cloneRegion(mlir::Region &region, mlir::Block *body, const ElementwiseOperands &operands,
-                          mlir::ValueRange leading);
+  llvm::SmallVector<mlir::Value> cloneRegion(mlir::Region &region, mlir::Block *body,
+                                             const ElementwiseOperands &operands, mlir::ValueRange leading);
   std::pair<mlir::Value, mlir::Value> buildPositions(mlir::Block *body);
   std::pair<mlir::Value, mlir::Value> buildDropoutFactors();
   mlir::Value buildIsKept(mlir::Value probability, mlir::Value i, mlir::Value j);
@@ -263,6 +299,7 @@ private:
   KernelOpInterface kernel;
   ScheduleAttr schedule;
   ProgramKind kind;
+  std::optional<CapturedGradient> captured;
   tile::ProgramOp program;
   mlir::IRMapping arguments;
   /// Where results of the kernel go: the program's arguments, one for each time that the function returns one.

@@ -114,7 +114,8 @@ Value TileBuilder::rowPosition() {
   return getRowAxis() == Coordinate::Query ? add(geometry.row0, geometry.shift) : geometry.row0;
 }
 
-Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands, ValueRange leading) {
+SmallVector<Value> TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands,
+                                            ValueRange leading) {
   IRMapping mapping(arguments);
   unsigned number = body->getNumArguments() - 2 - operands.tiles.size() - operands.rows.size() - operands.cols.size();
   for (ArrayRef<LoadOp> loads :
@@ -145,7 +146,8 @@ Value TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOpe
     else if (!mapping.contains(load.getResult()))
       mapping.map(load.getResult(), cloneComputedLoad(load, mapping, i, j));
   }
-  return mapping.lookupOrDefault(source.getTerminator()->getOperand(0));
+  return llvm::map_to_vector(source.getTerminator()->getOperands(),
+                             [&](Value yielded) { return mapping.lookupOrDefault(yielded); });
 }
 
 /// Whether results are of 16 bits, in which the rounding of another unit for logits does not show.
@@ -287,7 +289,7 @@ Value TileBuilder::buildNaturalScore(Value scores, Value j) {
   Region &region = kernel.getScore();
   auto body = [&](Block *block, const ElementwiseOperands &operands) -> Value {
     Value logit = arith::MulFOp::create(builder, loc, block->getArgument(0), buildScale());
-    return region.empty() ? logit : cloneRegion(region, block, operands, logit);
+    return region.empty() ? logit : cloneRegion(region, block, operands, logit).front();
   };
   return buildElementMap(region, scores, j, body).getResult(0);
 }
@@ -296,26 +298,52 @@ std::pair<Value, Value> TileBuilder::buildScoreAndSlope(Value scores, Value j) {
   Region &score = kernel.getScore(), &derivative = *kernel.getDerivativeOrNull();
   auto body = [&](Block *block, const ElementwiseOperands &operands) {
     Value logit = arith::MulFOp::create(builder, loc, block->getArgument(0), buildScale());
-    return SmallVector<Value>{cloneRegion(score, block, operands, logit),
-                              cloneRegion(derivative, block, operands, ValueRange{f32(1), logit})};
+    return SmallVector<Value>{cloneRegion(score, block, operands, logit).front(),
+                              cloneRegion(derivative, block, operands, ValueRange{f32(1), logit}).front()};
   };
   tile::MapOp map = buildElementMap({&score, &derivative}, scores, j, 2, body);
   return {map.getResult(0), map.getResult(1)};
 }
 
-Value TileBuilder::buildDerivative(Value gradients, Value scores, Value j) {
+SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, Value j) {
   Region &region = *kernel.getDerivativeOrNull();
-  if (region.empty())
-    return gradients;
-  auto body = [&](Block *block, const ElementwiseOperands &operands) -> Value {
+  auto backward = cast<BackwardOp>(kernel.getOperation());
+  if (region.empty()) {
+    // A score that is the logit reads nothing.
+    SmallVector<Value> results{gradients};
+    results.append(backward.getCaptured().size(), splat(cast<VectorType>(gradients.getType()), 0));
+    return results;
+  }
+  // What has the gradient of the score itself needs no operation.
+  SmallVector<Value> results;
+  SmallVector<size_t> computed;
+  for (auto [number, yielded] : llvm::enumerate(region.front().getTerminator()->getOperands())) {
+    results.push_back(gradients);
+    if (yielded != region.getArgument(0))
+      computed.push_back(number);
+  }
+  if (computed.empty())
+    return results;
+  // Tiles that nothing reads would only hold registers.
+  SmallVector<Value> leading{gradients};
+  bool readsLogit = !region.getArgument(1).use_empty();
+  if (readsLogit)
+    leading.push_back(scores);
+  auto body = [&](Block *block, const ElementwiseOperands &operands) {
     Value gradient = block->getArgument(0);
-    Value logit = arith::MulFOp::create(builder, loc, block->getArgument(1), buildScale());
-    Value result = cloneRegion(region, block, operands, ValueRange{gradient, logit});
+    Value logit =
+        readsLogit ? arith::MulFOp::create(builder, loc, block->getArgument(1), buildScale()).getResult() : f32(0);
+    SmallVector<Value> all = cloneRegion(region, block, operands, ValueRange{gradient, logit});
     // What has no gradient gives none, whatever the slope is there.
-    Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, f32(0));
-    return arith::SelectOp::create(builder, loc, none, f32(0), result);
+    Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, f32(0)), zero = f32(0);
+    return llvm::map_to_vector(computed, [&](size_t number) -> Value {
+      return arith::SelectOp::create(builder, loc, none, zero, all[number]);
+    });
   };
-  return buildElementMap(region, {gradients, scores}, j, body).getResult(0);
+  tile::MapOp map = buildElementMap(&region, leading, j, computed.size(), body);
+  for (auto [number, result] : llvm::zip_equal(computed, map.getResults()))
+    results[number] = result;
+  return results;
 }
 
 Value TileBuilder::buildScore(Value scores, Value j) {
@@ -326,7 +354,7 @@ Value TileBuilder::buildScore(Value scores, Value j) {
     if (last || getScoreUnit() == 1)
       logit = arith::MulFOp::create(builder, loc, logit, buildScale());
     if (!region.empty())
-      logit = cloneRegion(region, block, operands, logit);
+      logit = cloneRegion(region, block, operands, logit).front();
     if (last)
       return logit.getDefiningOp<arith::MulFOp>().getLhs();
     if (getScoreUnit() != 1) {
@@ -377,7 +405,7 @@ Value TileBuilder::buildMask(Value scores, Value j, const ColumnBounds &bounds) 
   Block *body = addElementwiseBody(mask.getBody(), scores, operands);
   Value keep;
   if (!region.empty())
-    keep = cloneRegion(region, body, operands, {});
+    keep = cloneRegion(region, body, operands, {}).front();
   if (!keep || getColumnAxis() == Coordinate::Query || !keepsExistingKeysOnly()) {
     Value column = body->getArguments().back();
     Value exists =

@@ -113,6 +113,8 @@ void TileBuilder::storeRowVector(Value vector, Value result) {
 // Sinks
 //===----------------------------------------------------------------------===//
 
+int64_t TileBuilder::countSinks() { return cast<RankedTensorType>(kernel.getSinks().getType()).getShape().back(); }
+
 /// Tiles of the sinks of a head, or of all heads that have their own.
 int64_t TileBuilder::countSinkTiles() {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(kernel.getSinks().getType()).getShape();
@@ -120,21 +122,21 @@ int64_t TileBuilder::countSinkTiles() {
 }
 
 void TileBuilder::buildSinkGeometry() {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(kernel.getSinks().getType()).getShape();
-  Value tilesOfHead = index(llvm::divideCeil(shape.back(), getRows()));
+  Value tilesOfHead = index(llvm::divideCeil(countSinks(), getRows()));
   geometry.head = arith::DivUIOp::create(builder, loc, program.getTile(), tilesOfHead);
   geometry.row0 = mul(arith::RemUIOp::create(builder, loc, program.getTile(), tilesOfHead), index(getRows()));
-  geometry.key.base = index(0);
-  geometry.key.stored = geometry.key.count = index(shape.back());
-  tile::LiveRowsOp::create(builder, loc, least(sub(geometry.key.count, geometry.row0), index(getRows())));
+  tile::LiveRowsOp::create(builder, loc, least(sub(index(countSinks()), geometry.row0), index(getRows())));
 }
 
 void TileBuilder::setBatch(Value batch) {
   geometry.batch = batch;
-  geometry.query.base = index(0);
-  geometry.query.stored = viewDim(lookup(kernel.getQuery()), batch ? 1 : 0);
-  Value lengths = kernel.getQueryLengths();
-  geometry.query.count = lengths ? loadLength(lengths, batch, geometry.query.stored) : geometry.query.stored;
+  auto place = [&](TileSide &side, Value tensor, Value lengths) {
+    side.base = index(0);
+    side.stored = viewDim(lookup(tensor), batch ? 1 : 0);
+    side.count = lengths ? loadLength(lengths, batch, side.stored) : side.stored;
+  };
+  place(geometry.query, kernel.getQuery(), kernel.getQueryLengths());
+  place(geometry.key, kernel.getKey(), kernel.getKeyLengths());
 }
 
 SmallVector<Value> TileBuilder::sinkIndices() {
@@ -146,39 +148,58 @@ Value TileBuilder::loadSinks() {
   Value view = lookup(kernel.getSinks());
   SmallVector<Value> indices = sinkIndices();
   return tile::LoadOp::create(builder, loc, rowType(cast<MemRefType>(view.getType()).getElementType()), view, indices,
-                              geometry.key.count, ArrayRef<int64_t>{static_cast<int64_t>(indices.size()) - 1},
+                              index(countSinks()), ArrayRef<int64_t>{static_cast<int64_t>(indices.size()) - 1},
                               ArrayRef<int64_t>());
 }
 
 void TileBuilder::storeSinkGradient(Value vector, Value result) {
   SmallVector<Value> indices = sinkIndices();
   for (Value view : destinations.lookup(result))
-    tile::StoreOp::create(builder, loc, vector, Value(), view, indices, geometry.key.count,
+    tile::StoreOp::create(builder, loc, vector, Value(), view, indices, index(countSinks()),
                           ArrayRef<int64_t>{static_cast<int64_t>(indices.size()) - 1}, ArrayRef<int64_t>());
 }
 
 //===----------------------------------------------------------------------===//
-// Row statistics of backward
+// Statistics of backward
 //===----------------------------------------------------------------------===//
 
-/// The row of the workspace that holds a statistic of the queries of the head at hand.
-Value TileBuilder::statisticRow(RowStatistic statistic) {
+/// Statistics of a head: the LSE and delta of each query, and the sums of captured tensors.
+int64_t TileBuilder::countStatistics() {
+  return 2 + static_cast<int64_t>(cast<BackwardOp>(kernel.getOperation()).getCaptured().size());
+}
+
+/// Where a statistic of row or column `first` of the head at hand is in the workspace. Those of keys stand behind those
+/// of queries.
+SmallVector<Value> TileBuilder::statisticIndices(Statistic statistic, Value first) {
   Value head = geometry.head;
   if (!kernel.isPacked())
     head = add(mul(geometry.batch, index(kernel.getQueryHeads())), head);
-  return add(mul(head, index(2)), index(static_cast<int64_t>(statistic)));
+  Value row = add(mul(head, index(countStatistics())), index(statistic.number));
+  Value column = add(getSide(statistic.axis).base, first);
+  if (statistic.axis == Coordinate::Key)
+    column = add(column, viewDim(lookup(kernel.getQuery()), kernel.isPacked() ? 0 : 1));
+  return {row, column};
 }
 
-void TileBuilder::storeStatistic(RowStatistic statistic, Value rows) {
-  SmallVector<Value> indices{statisticRow(statistic), add(geometry.query.base, geometry.row0)};
-  Value limit = add(geometry.query.base, geometry.query.count);
-  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(), indices, limit, ArrayRef<int64_t>{1},
+/// The end of what a statistic has numbers for.
+Value TileBuilder::statisticLimit(Statistic statistic) {
+  return statisticIndices(statistic, getSide(statistic.axis).count)[1];
+}
+
+void TileBuilder::storeStatistic(Statistic statistic, Value rows) {
+  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(),
+                        statisticIndices(statistic, geometry.row0), statisticLimit(statistic), ArrayRef<int64_t>{1},
                         ArrayRef<int64_t>());
 }
 
-Value TileBuilder::loadStatistic(RowStatistic statistic, Value first) {
-  SmallVector<Value> indices{statisticRow(statistic), add(geometry.query.base, first)};
-  Value limit = add(geometry.query.base, geometry.query.count);
-  return tile::LoadOp::create(builder, loc, VectorType::get({getColumns()}, builder.getF32Type()),
-                              program.getWorkspaceView(), indices, limit, ArrayRef<int64_t>{1}, ArrayRef<int64_t>());
+Value TileBuilder::loadStatistic(Statistic statistic, Value first, int64_t count) {
+  return tile::LoadOp::create(builder, loc, VectorType::get({count}, builder.getF32Type()), program.getWorkspaceView(),
+                              statisticIndices(statistic, first), statisticLimit(statistic), ArrayRef<int64_t>{1},
+                              ArrayRef<int64_t>());
+}
+
+Value TileBuilder::loadRowStatistic(Statistic statistic) { return loadStatistic(statistic, geometry.row0, getRows()); }
+
+Value TileBuilder::loadColumnStatistic(Statistic statistic, Value first) {
+  return loadStatistic(statistic, first, getColumns());
 }

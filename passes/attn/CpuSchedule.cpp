@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/CpuSchedule.h"
-#include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/TargetInterface.h"
 #include "mlir/IR/DialectRegistry.h"
 
@@ -25,11 +25,11 @@ static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target, Progr
     dims += cast<RankedTensorType>(value.getType()).getShape().back();
   int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
   int64_t tile = panel * std::max<int64_t>(1, rows / panel);
-  bool tilesKeys = program == Program::Dkdv;
-  if (program == Program::Dsinks)
-    return ScheduleAttr::get(target.getContext(), columns, lanes(target), lanes(target), /*pipeline=*/{}, /*heads=*/1,
-                             program);
-  return ScheduleAttr::get(target.getContext(), tilesKeys ? columns : tile, tilesKeys ? tile : columns, panel,
+  bool ofKeys = tilesKeys(program);
+  // Sinks and numbers for all rows are few.
+  if (program == Program::Dsinks || program == Program::Dsums)
+    tile = panel = lanes(target);
+  return ScheduleAttr::get(target.getContext(), ofKeys ? columns : tile, ofKeys ? tile : columns, panel,
                            /*pipeline=*/{}, /*heads=*/1, program);
 }
 
@@ -61,7 +61,7 @@ static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuT
 /// tiles there are to share: panels of one to three registers, up to twenty a tile, and short and long steps.
 static SmallVector<ScheduleAttr> enumerate(CpuTargetAttr target, ScheduleAttr base) {
   SmallVector<ScheduleAttr> schedules;
-  if (base.getProgram() == Program::Dsinks) // sinks are few
+  if (base.getProgram() == Program::Dsinks || base.getProgram() == Program::Dsums) // sinks and sums are few
     return schedules;
   for (int64_t panel : {3 * lanes(target), 2 * lanes(target), lanes(target)})
     for (int64_t panels : {1, 2, 3, 4, 5, 6, 8, 10, 14, 20})
@@ -80,8 +80,8 @@ struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTarget
     auto cpu = cast<CpuTargetAttr>(target);
     if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation())) {
       SmallVector<ScheduleAttr> schedules{select(kernel, cpu, Program::Dq), select(kernel, cpu, Program::Dkdv)};
-      if (backward.getDSinks())
-        schedules.push_back(select(kernel, cpu, Program::Dsinks));
+      for (Program program : getOtherPrograms(backward))
+        schedules.push_back(select(kernel, cpu, program));
       return schedules;
     }
     return {select(kernel, cpu, Program::Forward)};

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/DeriveBackward.h"
-#include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/attn/Passes.h"
@@ -71,6 +71,8 @@ public:
 
 private:
   LogicalResult check();
+  LogicalResult findLearned();
+  LogicalResult findAxes(Value tensor);
   std::optional<unsigned> findResult(Value value);
   Value addArgument(Type type, std::string name);
   void writeKernel(ForwardOp op);
@@ -80,6 +82,7 @@ private:
   OpBuilder builder;
   func::FuncOp backward;
   IRMapping mapping;
+  llvm::MapVector<Value, std::string> learned; ///< captured tensors that have gradients, with the letters of their axes
   SmallVector<Named> arguments, results;
   SmallVector<Value> returned;
 };
@@ -103,13 +106,79 @@ LogicalResult BackwardWriter::check() {
     if (!findResult(op.getOut()))
       return op.emitOpError("expected the function to return what is to be differentiated [S15]");
   }
+  return findLearned();
+}
+
+/// The captured tensors that have gradients: arguments that `attn.requires_grad` marks.
+LogicalResult BackwardWriter::findLearned() {
+  for (BlockArgument argument : forward.getArguments()) {
+    Attribute mark = forward.getArgAttr(argument.getArgNumber(), requiresGradAttrName);
+    if (!mark)
+      continue;
+    std::string name = names.ofArgument(argument.getArgNumber());
+    if (!isa<UnitAttr>(mark))
+      return forward.emitOpError() << "expected " << requiresGradAttrName << " to have no value, got " << mark;
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || !isa<FloatType>(type.getElementType()))
+      return forward.emitOpError() << "expected " << requiresGradAttrName << " on tensors of floats, got "
+                                   << argument.getType() << " for '" << name << "' [S15]";
+    // What is differentiated anyway may say so.
+    bool isTensor = llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) {
+      return llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, argument);
+    });
+    if (!isTensor && failed(findAxes(argument)))
+      return failure();
+    if (!isTensor && !learned.contains(argument))
+      return forward.emitOpError() << "expected a score that reads '" << name << "', which requires a gradient [S15]";
+  }
   return success();
+}
+
+/// The axes that the dimensions of a tensor lie along: the coordinates that scores read it by.
+LogicalResult BackwardWriter::findAxes(Value tensor) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  SmallVector<std::optional<Coordinate>> axes(shape.size());
+  WalkResult result = forward.walk([&](Operation *inner) -> WalkResult {
+    auto kernel = dyn_cast<ForwardOp>(inner->getParentOp());
+    if (!kernel || inner->getParentRegion() != &kernel.getScore())
+      return WalkResult::advance();
+    bool isRight = true;
+    forCapturedReads(inner, [&](Value read, unsigned first) {
+      if (read != tensor)
+        return;
+      learned[tensor];
+      for (auto [dim, axis] : llvm::enumerate(axes)) {
+        std::optional<Coordinate> coordinate = getIndexCoordinate(cast<IndexedOpInterface>(inner), first + dim);
+        if (shape[dim] == 1)
+          continue;
+        isRight &= coordinate && (!axis || axis == coordinate);
+        axis = coordinate;
+      }
+    });
+    if (!isRight)
+      return inner->emitOpError("expected a tensor that requires a gradient to be read by coordinates as they are, and "
+                                "always by the same: the gradients of others would have to be scattered [S15]");
+    return WalkResult::advance();
+  });
+  if (!result.wasInterrupted() && learned.contains(tensor))
+    for (std::optional<Coordinate> axis : axes)
+      learned[tensor] += getAxisLetter(axis.value_or(Coordinate::Batch));
+  return failure(result.wasInterrupted());
 }
 
 Value BackwardWriter::addArgument(Type type, std::string name) {
   Block &body = backward.getBody().front();
   arguments.push_back({type, std::move(name)});
   return body.addArgument(type, forward.getLoc());
+}
+
+/// Whether the score region of `op` reads `tensor`.
+static bool readsInScore(ForwardOp op, Value tensor) {
+  return op.getScore()
+      .walk([&](Operation *inner) {
+        return llvm::is_contained(inner->getOperands(), tensor) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 void BackwardWriter::writeKernel(ForwardOp op) {
@@ -131,6 +200,15 @@ void BackwardWriter::writeKernel(ForwardOp op) {
   if (lseGradient)
     operands.push_back(lseGradient);
   segments.push_back(lseGradient ? 1 : 0);
+  SmallVector<Value> captured;
+  SmallVector<StringRef> axes;
+  for (const auto &[tensor, letters] : learned)
+    if (readsInScore(op, tensor)) {
+      captured.push_back(tensor);
+      axes.push_back(letters);
+      operands.push_back(mapping.lookup(tensor));
+    }
+  segments.push_back(static_cast<int32_t>(captured.size()));
   constexpr unsigned tensors = 3;
   for (Value clause : op->getOperands().drop_front(tensors))
     operands.push_back(mapping.lookup(clause));
@@ -141,6 +219,7 @@ void BackwardWriter::writeKernel(ForwardOp op) {
   SmallVector<Value> differentiated{op.getQuery(), op.getKey(), op.getValue()};
   if (op.getSinks())
     differentiated.push_back(op.getSinks());
+  llvm::append_range(differentiated, captured);
   for (Value tensor : differentiated)
     state.addTypes(tensor.getType());
   // A schedule is one of forward.
@@ -148,6 +227,10 @@ void BackwardWriter::writeKernel(ForwardOp op) {
     if (attribute.getName() != op.getSchedulesAttrName() && attribute.getName() != "operandSegmentSizes")
       state.addAttribute(attribute.getName(), attribute.getValue());
   state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
+  state.addAttribute("resultSegmentSizes", builder.getDenseI32ArrayAttr({1, 1, 1, op.getSinks() ? 1 : 0,
+                                                                         static_cast<int32_t>(captured.size())}));
+  if (!captured.empty())
+    state.addAttribute("captured_axes", builder.getStrArrayAttr(axes));
   for (unsigned number = 0; number < NumKernelRegions; ++number) {
     Region *region = state.addRegion();
     if (number == ScoreRegion || number == MaskRegion)

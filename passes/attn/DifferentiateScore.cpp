@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/attn/Passes.h"
 #include "passes/attn/ScoreDerivative.h"
@@ -15,7 +16,18 @@ namespace attnc::attn {
 using namespace mlir;
 using namespace attnc::attn;
 
-/// Fills `derivative`: (ds, s, b, h, i, j) to the gradient of the logit s, where the score has the gradient ds.
+/// The sum of the gradients of those `loads` that read `tensor`.
+static Value sumOfReads(OpBuilder &builder, Value tensor, ArrayRef<Value> loads, ArrayRef<Value> gradients) {
+  Location loc = tensor.getLoc();
+  Value sum;
+  for (auto [load, gradient] : llvm::zip_equal(loads, gradients))
+    if (load.getDefiningOp<LoadOp>().getTensor() == tensor)
+      sum = sum ? arith::AddFOp::create(builder, loc, sum, gradient).getResult() : gradient;
+  return sum ? sum : arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0)).getResult();
+}
+
+/// Fills `derivative`: (ds, s, b, h, i, j) to the gradients of the logit s and of what the score reads of captured
+/// tensors that have gradients, where the score has the gradient ds.
 static void differentiate(BackwardOp op) {
   Region &score = op.getScore(), &region = op.getDerivative();
   if (score.empty() || !region.empty())
@@ -30,15 +42,21 @@ static void differentiate(BackwardOp op) {
   for (Operation &inner : source.without_terminator())
     builder.clone(inner, mapping);
   Value yielded = mapping.lookupOrDefault(source.getTerminator()->getOperand(0));
-  ScoreDerivative derivative(block, mapping.lookup(source.getArgument(0)));
-  SmallVector<Value> results = derivative.run(yielded, incoming);
+  SmallVector<Value> inputs{mapping.lookup(source.getArgument(0))};
+  for (LoadOp load : block->getOps<LoadOp>())
+    if (llvm::is_contained(op.getCaptured(), load.getTensor()))
+      inputs.push_back(load);
+  ScoreDerivative derivative(block, inputs);
+  SmallVector<Value> all = derivative.run(yielded, incoming), results{all.front()};
+  builder.setInsertionPointToEnd(block);
+  for (Value tensor : op.getCaptured())
+    results.push_back(sumOfReads(builder, tensor, ArrayRef(inputs).drop_front(), ArrayRef(all).drop_front()));
   // A score that adds to the logit has its gradient: nothing is left to compute.
-  if (results.front() == incoming) {
+  if (results.size() == 1 && results.front() == incoming) {
     region.dropAllReferences();
     region.getBlocks().clear();
     return;
   }
-  builder.setInsertionPointToEnd(block);
   YieldOp::create(builder, op.getLoc(), results);
 }
 

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuBackwardSchedule.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuScheduleParts.h"
 
@@ -187,16 +188,20 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   } else {
     schedules = {tiles.selectWarps(Program::Dq, columns), tiles.selectWarps(Program::Dkdv, columns)};
   }
-  // Sinks are few, and take no products.
-  if (op.getDSinks())
-    schedules.push_back(tiles.selectWarps(Program::Dsinks, mostColumnsOfWarps));
+  for (Program program : getOtherPrograms(op)) {
+    // Sinks and sums are few, and take no products.
+    int64_t some = program == Program::Dbias ? columns : mostColumnsOfWarps;
+    if (some == 0)
+      return {};
+    schedules.push_back(tiles.selectWarps(program, some));
+  }
   return schedules;
 }
 
 /// Checks what a pipeline with roles adds.
 static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
-  if (!usesWarpgroups(op, target) || schedule.getProgram() == Program::Dsinks)
+  if (!usesWarpgroups(op, target) || llvm::is_contained(getOtherPrograms(op), schedule.getProgram()))
     return op.emitError() << "expected staging = cp_async for program " << stringifyProgram(schedule.getProgram())
                           << " on " << target.getArch();
   if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty())

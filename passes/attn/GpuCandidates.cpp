@@ -143,7 +143,7 @@ SmallVector<ScheduleAttr> attnc::attn::enumerateGpuSchedules(KernelOpInterface k
                                                              GpuTargetAttr target) {
   SmallVector<ScheduleAttr> schedules;
   Fields fields(base);
-  if (base.getProgram() == Program::Dsinks) // sinks are few
+  if (base.getProgram() == Program::Dsinks || base.getProgram() == Program::Dsums) // sinks and sums are few
     return schedules;
   bool hasRoles = base.getPipeline().getStaging() == Staging::Tma, isForward = !isa<BackwardOp>(kernel.getOperation());
   if (isForward && hasRoles)

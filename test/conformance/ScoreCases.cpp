@@ -39,6 +39,13 @@ static Spec scored(std::vector<std::string> arguments, std::string score, std::s
   return spec;
 }
 
+/// The same, where the captured tensors have gradients.
+static Spec learned(std::vector<std::string> arguments, std::string score, std::string mask = "") {
+  Spec spec = scored(std::move(arguments), std::move(score), std::move(mask));
+  spec.learned = true;
+  return spec;
+}
+
 /// A spec with clauses and the scalars and tensors that they name.
 static Spec claused(std::string clauses, std::vector<std::string> arguments = {}, std::string mask = "") {
   Spec spec;
@@ -59,10 +66,10 @@ static void addScales(Adder &add) {
 
 static void addRegions(Adder &add) {
   const std::string bias = "bias: tensor<?x$Hx?x?xf32>";
-  add("S2_bias_then_cap", scored({bias}, "%y = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xf32>\n"
-                                         "      %x = attn.softcap %y, 2.0"));
-  add("S2_cap_then_bias", scored({bias}, "%y = attn.softcap %s, 2.0\n"
-                                         "      %x = attn.bias %y, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xf32>"));
+  add("S2_bias_then_cap", learned({bias}, "%y = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xf32>\n"
+                                          "      %x = attn.softcap %y, 2.0"));
+  add("S2_cap_then_bias", learned({bias}, "%y = attn.softcap %s, 2.0\n"
+                                          "      %x = attn.bias %y, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xf32>"));
   add("S2_user_sqrt_distance", scored({}, R"(%d = arith.subi %i, %j : index
       %n = math.absi %d : index
       %m = arith.index_cast %n : index to i32
@@ -144,25 +151,34 @@ static void addBiases(Adder &add) {
       %wide = arith.extf %most : f16 to f32
       %x = arith.addf %s, %wide : f32)"));
   add("S4_softcap_runtime", scored({"cap: f32"}, "%x = attn.softcap %s, %cap"), {{"cap", {1.5}}});
-  add("S4_alibi", scored({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>"));
-  add("S4_alibi_causal", scored({"m: tensor<$Hx$T>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hx$T>", causal));
+  add("S4_alibi", learned({"m: tensor<$Hxf32>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hxf32>"));
+  add("S4_alibi_causal", learned({"m: tensor<$Hx$T>"}, "%x = attn.alibi %s, %m[%h], %i, %j : tensor<$Hx$T>", causal));
 
   const std::pair<const char *, const char *> biases[] = {
       {"1_1_Sq_Sk", "tensor<1x1x?x?x$T>"},   {"B_H_1_Sk", "tensor<?x$Hx1x?x$T>"}, {"B_1_Sq_Sk", "tensor<?x1x?x?x$T>"},
       {"1_H_Sq_Sk", "tensor<1x$Hx?x?xf32>"}, {"B_H_Sq_1", "tensor<?x$Hx?x1x$T>"}, {"B_H_Sq_Sk", "tensor<?x$Hx?x?x$T>"}};
   for (auto [name, type] : biases)
     add(std::string("S4_bias_") + name,
-        scored({std::string("bias: ") + type}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : " + std::string(type)));
+        learned({std::string("bias: ") + type}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : " + std::string(type)));
   // Which dimensions broadcast is the launch's choice.
   add("S4_bias_launch_broadcast",
       scored({"bias: tensor<?x$Hx?x?x$T>"}, "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?x$T>"));
   const std::vector<std::string> broadcasts[] = {{"bias.0=1"}, {"bias.0=1", "bias.2=1"}, {"bias.2=1"}, {"bias.3=1"}};
   for (size_t n = 0; n < add.last().trials.size(); ++n)
     add.last().trials[n].dims = broadcasts[n % 4];
-  add("S4_bias_keys_only", scored({"bias: tensor<?x$T>"}, "%x = attn.bias %s, %bias[%j] : tensor<?x$T>", causal));
+  add("S4_bias_keys_only", learned({"bias: tensor<?x$T>"}, "%x = attn.bias %s, %bias[%j] : tensor<?x$T>", causal));
   add("S4_bias_and_mask", scored({"bias: tensor<1x1x?x?x$T>", "m: tensor<?x1x?x?xi1>"},
                                  "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<1x1x?x?x$T>",
                                  "%keep = attn.load %m[%b, %h, %i, %j] : tensor<?x1x?x?xi1>"));
+  // Read twice, in other orders than the tensor's, under functions.
+  add("S15_learned_twice", learned({"t: tensor<?x$Hx?x?xf32>", "r: tensor<?x$Hx1x$T>"},
+                                   R"(%a = attn.load %t[%j, %h, %i, %b] : tensor<?x$Hx?x?xf32>
+      %e = math.exp %a : f32
+      %m = arith.mulf %s, %e : f32
+      %y = attn.bias %m, %t[%j, %h, %i, %b] : tensor<?x$Hx?x?xf32>
+      %z = attn.bias %y, %r[%i, %h, %b] : tensor<?x$Hx1x$T>
+      %x = attn.softcap %z, 5.0)",
+                                   causal));
   add("S4_table_by_distance", scored({"t: tensor<32x$Hxf32>"}, R"(%d = arith.subi %i, %j : index
       %x = attn.bias %s, %t[%d, %h] : tensor<32x$Hxf32>)"));
 }
@@ -170,7 +186,7 @@ static void addBiases(Adder &add) {
 /// One tensor, indexed in several ways.
 static void addIndices(Adder &add) {
   // Its first two dimensions hold one element for all heads and rows, and for what is computed.
-  add("S4_index_of_one", scored({"t: tensor<1x1x?xf32>"}, R"(%x0 = attn.bias %s, %t[%h, %i, %j] : tensor<1x1x?xf32>
+  add("S4_index_of_one", learned({"t: tensor<1x1x?xf32>"}, R"(%x0 = attn.bias %s, %t[%h, %i, %j] : tensor<1x1x?xf32>
       %d = arith.subi %i, %j : index
       %x = attn.bias %x0, %t[%d, %d, %j] : tensor<1x1x?xf32>)"));
 }

@@ -59,7 +59,9 @@ static void addPacked(std::vector<Case> &cases, Extent extent) {
   spec.clauses = "";
   spec.arguments = {"bias: tensor<?x$T>"};
   spec.score = "%x = attn.bias %s, %bias[%j] : tensor<?x$T>";
+  spec.learned = true;
   cases.push_back({"S11_varlen_bias_of_packed_keys", spec, packedTrials(extent)});
+  spec.learned = false;
   // Tensors by the number of the sequence: as many elements as there are sequences.
   spec.arguments = {"bias: tensor<?x$T>", "n: tensor<?xi32>"};
   spec.score = "%x = attn.bias %s, %bias[%b] : tensor<?x$T>";

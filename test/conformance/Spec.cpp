@@ -57,6 +57,8 @@ std::string Spec::toString(const std::string &dtype) const {
   inputs.insert(inputs.end(), arguments.begin(), arguments.end());
   std::vector<std::string> declared(inputs.size());
   std::transform(inputs.begin(), inputs.end(), declared.begin(), declare);
+  for (size_t number = learned ? inputs.size() - arguments.size() : inputs.size(); number < inputs.size(); ++number)
+    declared[number].insert(declared[number].size() - 1, ", attn.requires_grad");
 
   bool withLse = lse && !weights;
   std::string results = withLse ? types.out + ", " + types.lse : types.out;

@@ -1860,3 +1860,128 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x1xf32>)
   return
 }
+
+// -----
+
+// S15: the axes of a captured tensor are letters.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    // expected-error@+1 {{expected an axis, b, h, i or j, got 'x'}}
+    captured(%t[x] : tensor<4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+// S15: one axis for each dimension.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected an axis for each of 1 dimension or more of 'tensor<4xf32>', got 2 [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[h, i] : tensor<4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+// S15: a tensor without dimensions has no axis.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<f32>) {
+  // expected-error@+1 {{op captured tensor 0: expected an axis for each of 1 dimension or more of 'tensor<f32>', got 0 [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[] : tensor<f32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<f32>)
+  return
+}
+
+// -----
+
+// S15: an axis is that of one dimension.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected each axis once, got 'h' for a second dimension [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[h, h] : tensor<4x4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x4xf32>)
+  return
+}
+
+// -----
+
+// S4: a dimension has the size of its axis, or 1.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<1x5xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected dimension 1 to have size 1 or that of its axis, 8, got 5 [S4]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[h, i] : tensor<1x5xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<1x5xf32>)
+  return
+}
+
+// -----
+
+// S15: a gradient has the type of its tensor.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
+  // expected-error@+1 {{op expected the gradient of captured tensor 0 to have its type, 'tensor<4xf32>', got 'tensor<4xf16>' [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[h] : tensor<4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4xf16>)
+  return
+}
+
+// -----
+
+// S15: each captured tensor has a gradient.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
+  // expected-error@+1 {{expected 4 gradients, and one more with that of sinks, got 3}}
+  %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[h] : tensor<4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
+  return
+}
+
+// -----
+
+// S15: a tensor has one gradient.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
+  // expected-error@+1 {{op expected captured tensor 1 to be one that has no other gradient here [S15]}}
+  %d:5 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[h] : tensor<4xf32>, %t[h] : tensor<4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+// S15: scores read a tensor by its axes.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<?xf32>) {
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[j] : tensor<?xf32>)
+    score (%s, %b, %h, %i, %j) {
+      // expected-error@+1 {{expected a tensor that has a gradient to be read by the coordinates that the kernel's 'captured' clause gives [S15]}}
+      %x = attn.bias %s, %t[%i] : tensor<?xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<?xf32>)
+  return
+}
+
+// -----
+
+// S15: nothing ties sequences to their number.
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<2xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected no dimension along the sequences of packed tensors [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
+    captured(%t[b] : tensor<2xf32>)
+    : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<4x8xf32>, tensor<8x4x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<2xf32>)
+  return
+}
+
+// -----
+
+// S15: packed sequences have no rectangle of queries and keys.
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<8x8xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected no dimensions along both queries and keys of packed tensors [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
+    captured(%t[i, j] : tensor<8x8xf32>)
+    : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<4x8xf32>, tensor<8x4x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x8xf32>)
+  return
+}

@@ -365,3 +365,29 @@ func.func @backward_of_sinks(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>,
        tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4x3xf32>)
   return %dsinks : tensor<4x3xf32>
 }
+
+// CHECK-LABEL: func.func @backward_of_captured(
+// CHECK: %{{[a-z0-9_]+}}:5 = attn.backward {{.*}} captured(%{{[a-z0-9_]+}}[h] : tensor<4xf32>, %{{[a-z0-9_]+}}[b, h, j, i] : tensor<1x4x?x?xbf16>) score
+// CHECK: derivative
+// CHECK: attn.yield %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} : f32, f32, f32
+// CHECK: -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4xf32>, tensor<1x4x?x?xbf16>)
+func.func @backward_of_captured(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                                %slopes: tensor<4xf32>, %bias: tensor<1x4x?x?xbf16>, %o: tensor<?x?x4x16xf32>,
+                                %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>)
+    -> (tensor<4xf32>, tensor<1x4x?x?xbf16>) {
+  %dq, %dk, %dv, %dslopes, %dbias = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%slopes[h] : tensor<4xf32>, %bias[b, h, j, i] : tensor<1x4x?x?xbf16>)
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.alibi %s, %slopes[%h], %i, %j : tensor<4xf32>
+      %y = attn.bias %x, %bias[%b, %h, %j, %i] : tensor<1x4x?x?xbf16>
+      attn.yield %y : f32
+    }
+    derivative (%ds, %s, %b, %h, %i, %j) {
+      %zero = arith.constant 0.0 : f32
+      attn.yield %ds, %zero, %ds : f32, f32, f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>)
+    -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4xf32>, tensor<1x4x?x?xbf16>)
+  return %dslopes, %dbias : tensor<4xf32>, tensor<1x4x?x?xbf16>
+}

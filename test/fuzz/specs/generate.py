@@ -9,13 +9,13 @@ import numpy as np
 
 from arrays import ArrayGenerator
 from builder import Builder, Captured, Rejected
-from gradients import Saved, is_differentiable, is_well_conditioned, run_spec_backward, saved_inputs
+from gradients import Saved, is_differentiable, is_well_conditioned, learnable, run_spec_backward, saved_inputs
 from masks import random_mask
 from reference import Arrays, compute_logits, make_grid, run_kernel
 from scalars import Precision, round_to
 from schedules import Problem, machine_of, random_schedules
-from scores import random_score, saturate
-from spec import Kernel, Op, Spec, shape_of, tensor_type
+from scores import random_score, read_learned, saturate
+from spec import Kernel, Op, Spec, reads_in_score, shape_of, tensor_type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -314,6 +314,24 @@ class Generator:
         self.poison()
 
 
+def learn(rng: random.Random, case: Case) -> None:
+    """Lets scores read tensors that can have gradients."""
+    spec, arrays = case.spec, ArrayGenerator(case.number)
+    # What has a gradient broadcasts by its type.
+    for name, kind in spec.arguments.items():
+        if kind.startswith("tensor") and any(reads_in_score(kernel, name) for kernel in spec.kernels):
+            sizes, element = shape_of(kind)
+            spec.arguments[name] = tensor_type([1 if size == 1 else typed for typed, size in zip(sizes, case.inputs[name].shape)], element)
+    for number in range(rng.choice([0, 1, 1, 2, 3])):
+        kernel = rng.choice(spec.kernels)
+        (query, _), (key, _) = (shape_of(spec.arguments[name]) for name in kernel.tensors[:2])
+        shapes = [case.inputs[name].shape for name in kernel.tensors[:2]]
+        sizes = {"b": (query[0], shapes[0][0]), "h": (shapes[0][-2], shapes[0][-2]), "i": (query[-3], shapes[0][-3]), "j": (key[-3], shapes[1][-3])}
+        shape = read_learned(rng, spec, kernel, f"y{number}", sizes)
+        kind = shape_of(spec.arguments[f"y{number}"])[1]
+        case.inputs[f"y{number}"] = round_to(arrays.normal(shape) * 0.25, kind).astype(np.float64)
+
+
 def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = False) -> Case:
     generator = Generator(seed, number, sizes, backward)
     generator.draw()
@@ -323,6 +341,8 @@ def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = Fals
         rng = random.Random(f"{seed}/{number}/backward")
         if rng.random() < 0.08:
             saturate(rng.choice(case.spec.kernels), rng.choice([20.0, 60.0, 150.0]))
+        learn(rng, case)
+        case.spec.learned = [name for name in learnable(case.spec, case.inputs) if rng.random() < 0.7]
         # Where a slope steps at a value that occurs, the score goes.
         for kernel in (None, *(kernel for kernel in case.spec.kernels if kernel.score)):
             if kernel:

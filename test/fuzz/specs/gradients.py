@@ -17,7 +17,7 @@ from reference import (
     power_of_machine, run_kernel, scalar,
 )
 from scalars import FLOAT_BINARY, FLOAT_UNARY, Precision, is_float, round_to
-from spec import Kernel, Op, Spec, shape_of
+from spec import Kernel, Op, Spec, reads_in_score, shape_of
 
 # Where these have an end of their domain or a steep slope is 0: steps are fractions of the operand.
 _FROM_ZERO = ("math.log", "math.log2", "math.log10", "math.sqrt", "math.rsqrt", "math.cbrt")
@@ -37,17 +37,22 @@ def difference(function, x: np.ndarray, relative: bool) -> np.ndarray:
 
 
 class Slopes(Evaluator):
-    """Evaluates a score region, and in fp64 the slope of each of its values by the logit; none where it does not depend on
-    it."""
+    """Evaluates a score region, and in fp64 the slope of each of its values by the logit, or by what it reads of a captured
+    tensor; none where it does not depend on it."""
 
-    def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, kernel: Kernel, precision: Precision, logits: np.ndarray) -> None:
+    def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, kernel: Kernel, precision: Precision, logits: np.ndarray,
+                 tensor: str | None = None) -> None:
         assert kernel.score
         super().__init__(spec, grid, inputs, kernel.score, precision, logits)
-        self.slopes: Arrays = {kernel.score.arguments[0]: np.ones(logits.shape)}
+        self.tensor = tensor
+        self.slopes: Arrays = {} if tensor else {kernel.score.arguments[0]: np.ones(logits.shape)}
+
+    def reads(self, op: Op) -> bool:
+        return any(load.tensor == self.tensor for load in op.loads)
 
     def run(self, op: Op) -> np.ndarray:
         result = super().run(op)
-        if is_float(op.result_type) and any(use in self.slopes for use in op.uses()):
+        if is_float(op.result_type) and (self.reads(op) or any(use in self.slopes for use in op.uses())):
             with np.errstate(all="ignore"):
                 slope = self.slope(op, result)
             if slope is not None:
@@ -66,6 +71,10 @@ class Slopes(Evaluator):
         name = op.name
         of = lambda operand: self.slopes.get(operand, 0.0)
         values = [self.value(operand) for operand in op.operands]
+        if name == "attn.load":
+            return np.ones_like(y)
+        if self.reads(op):
+            return of(op.operands[0]) + (1.0 if name == "attn.bias" else -np.abs(values[1] - values[2]).astype(np.float64))
         if name == "arith.select":
             return np.where(values[0] != 0, of(op.operands[1]), of(op.operands[2]))
         if name in _STEPS:
@@ -122,6 +131,7 @@ class Names:
     lse: str
     d_out: str
     d_lse: str | None
+    tensors: list[str]  # whose gradients `results` are
     results: list[str]
 
 
@@ -140,10 +150,31 @@ def names_of(spec: Spec) -> list[Names]:
         first = {value: name for value, name in reversed(spec.returns)}
         lse = first.get(kernel.results[1]) if len(kernel.results) > 1 else None
         out = first.get(kernel.results[0], "out")
-        names.append(Names(take(out), take(lse or "lse"), take(f"d_{out}"), take(f"d_{lse}") if lse else None, []))
-    for kernel, one in zip(spec.kernels, names):
-        one.results = [take(f"d_{tensor}") for tensor in kernel.tensors]
+        tensors = kernel.tensors + [name for name in spec.learned if reads_in_score(kernel, name)]
+        names.append(Names(take(out), take(lse or "lse"), take(f"d_{out}"), take(f"d_{lse}") if lse else None, tensors, []))
+    for one in names:
+        one.results = [take(f"d_{tensor}") for tensor in one.tensors]
     return names
+
+
+def learnable(spec: Spec, inputs: Arrays) -> list[str]:
+    """The captured tensors that can have gradients: scores read them by coordinates, and always by the same."""
+    others = {name for kernel in spec.kernels for name in [*kernel.tensors, kernel.clauses.get("sinks")]}
+    axes: dict[str, list[dict[int, str]]] = {}
+    for kernel in spec.kernels:
+        grid = make_grid(spec, kernel, inputs)
+        query, key = (inputs[name].shape[0 if kernel.packed else 1] for name in kernel.tensors[:2])
+        sizes = {"b": -1 if kernel.packed else grid.batch, "h": grid.heads, "i": query, "j": key}
+        for op in kernel.score.ops if kernel.score else ():
+            for load in op.loads:
+                shape, _ = shape_of(spec.arguments[load.tensor])
+                coordinates = dict(zip(kernel.score.arguments[-4:], "bhij"))
+                along = {n: coordinates.get("" if load.computed else index, "") for n, index in enumerate(load.indices) if shape[n] != 1}
+                whole = all(inputs[load.tensor].shape[n] == sizes.get(axis) for n, axis in along.items())
+                once = len(set(along.values())) == len(along) and not (kernel.packed and {"i", "j"} <= set(along.values()))
+                axes.setdefault(load.tensor, []).append(along if shape and whole and once else {-1: ""})
+    return [name for name, reads in axes.items() if name not in others and is_float(shape_of(spec.arguments[name])[1])
+            and all(read == reads[0] and -1 not in read for read in reads)]
 
 
 def is_differentiable(spec: Spec) -> bool:
@@ -219,13 +250,25 @@ def key_lengths_of(kernel: Kernel, inputs: Arrays) -> np.ndarray:
     return np.diff(inputs[kernel.clauses["varlen"]["key"]]) if kernel.packed else np.zeros(0)
 
 
+def sum_by_element(kernel: Kernel, grid: Grid, inputs: Arrays, tensor: str, terms: np.ndarray, real: type) -> np.ndarray:
+    """For each element of a captured tensor the sum of what has read it."""
+    assert kernel.score
+    load = next(load for op in kernel.score.ops for load in op.loads if load.tensor == tensor)
+    stored = dict(zip(kernel.score.arguments[-4:], (grid.b, grid.h, grid.row, grid.column)))
+    shape = (grid.batch, grid.heads, grid.queries, grid.keys)
+    sums = np.zeros(inputs[tensor].shape, dtype=real)
+    indices = (np.clip(stored.get(name, grid.b), 0, size - 1) for name, size in zip(load.indices, sums.shape))
+    np.add.at(sums, tuple(np.broadcast_to(index, shape) for index in indices), np.broadcast_to(terms, shape))
+    return sums
+
+
 def multiply(left: np.ndarray, right: np.ndarray, variant: int) -> np.ndarray:
     return multiply_in_turn(left, right, variant) if variant >= SEQUENTIAL else left @ right
 
 
 def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays, saved: Arrays, precision: Precision,
                         variant: int = 0) -> Arrays:
-    """Gradients of one kernel's queries, keys and values. Variants of the baseline round and sum elsewhere."""
+    """Gradients of one kernel's queries, keys, values and captured tensors. Variants of the baseline round and sum elsewhere."""
     exact = precision is Precision.EXACT
     real, element = (np.float64 if exact else np.float32), element_of(spec, kernel)
     grid = make_grid(spec, kernel, inputs)
@@ -235,13 +278,16 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
     with np.errstate(all="ignore"):
         logits = compute_logits(spec, kernel, inputs, grid, precision, variant)
         scores, slopes = logits, np.ones_like(logits)
-        if kernel.score:
-            evaluator = Slopes(spec, grid, inputs, kernel, precision, logits)
+        captured = names.tensors[len(kernel.tensors) :]
+        slopes_of: Arrays = {}
+        for tensor in (None, *captured) if kernel.score else ():
+            evaluator = Slopes(spec, grid, inputs, kernel, precision, logits, tensor)
             evaluator.library, evaluator.ulps = variant > 0, (0, 1, 0, -1)[variant % 4]
             for op in kernel.score.ops:
                 evaluator.run(op)
             scores = evaluator.value(kernel.score.result)
-            slopes = evaluator.slopes.get(kernel.score.result, np.zeros(1, dtype=real))
+            slope = evaluator.slopes.get(kernel.score.result, np.zeros(1, dtype=real))
+            slopes, slopes_of = (slopes, slopes_of | {tensor: slope}) if tensor else (slope, slopes_of)
         keep = compute_keep(spec, kernel, inputs, grid)
         scores = np.where(keep, scores, -np.inf).astype(real)
         full = dataclasses.replace(kernel, results=["out", "lse"])
@@ -271,6 +317,10 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
             delta = delta - np.nan_to_num(lse_of(kernel, saved[names.d_lse], grid, real))
         d_scores = np.where(weights == 0, 0, weights * (d_weights - delta))
         d_logits = np.where(d_scores == 0, 0, d_scores * slopes).astype(real)
+        # Plain code sums in one type or the other.
+        real_of_sums = np.float64 if exact or variant % 2 == 0 else np.float32
+        d_captured = [sum_by_element(kernel, grid, inputs, tensor, np.where(d_scores == 0, 0, d_scores * slopes_of[tensor]).astype(real),
+                                     real_of_sums) for tensor in captured]
         scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
         scale = real(scalar(spec, inputs, scale)[0, 0, 0, 0] if isinstance(scale, str) else np.float32(scale) if "scale" in kernel.clauses else scale)
         before, after = (scale, real(1)) if variant % 2 == 0 else (real(1), scale)
@@ -281,7 +331,8 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         key_lengths = key_lengths_of(kernel, inputs)
         results = [scatter(kernel, d_q, query, grid.query_starts, grid.query_lengths),
                    *(scatter(kernel, x, like, grid.key_starts, key_lengths) for x, like in ((d_k, key), (d_v, value)))]
-        return dict(zip(names.results, (narrow(result) for result in results)))
+        own = lambda tensor, x: x if exact else round_to(x, shape_of(spec.arguments[tensor])[1]).astype(np.float32)
+        return dict(zip(names.results, (own(tensor, result) for tensor, result in zip(names.tensors, results + d_captured))))
 
 
 def exact_weights(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, scores: np.ndarray) -> np.ndarray:
@@ -315,7 +366,8 @@ def is_well_conditioned(spec: Spec, inputs: Arrays, saved: Arrays, exact: Arrays
         return False
     if has_huge_scores(spec, saved):
         return True
-    unit = {"f32": 2e-4, "f16": 2e-2, "bf16": 1e-1}[element_of(spec, spec.kernels[0])]
+    units = {"f32": 2e-4, "f16": 2e-2, "bf16": 1e-1}
+    unit = max(units[element] for element in (element_of(spec, spec.kernels[0]), *(shape_of(spec.arguments[name])[1] for name in spec.learned)))
     for variant in (0, 3):
         base = run_spec_backward(spec, inputs, saved, Precision.BASELINE, variant)
         for name, value in exact.items():

@@ -17,7 +17,7 @@ import numpy as np
 
 import tensors
 from generate import Case
-from gradients import run_spec_backward
+from gradients import names_of, run_spec_backward
 from reference import SEQUENTIAL, run_spec
 from scalars import Precision
 from spec import shape_of
@@ -94,7 +94,8 @@ def compare(case: Case, exact: dict[str, np.ndarray]) -> str:
 def element_of(case: Case, name: str) -> str:
     """The element type of a result."""
     if case.backward:
-        return shape_of(case.spec.arguments[case.spec.kernels[0].tensors[0]])[1]
+        of = next(tensor for names in names_of(case.spec) for tensor, result in zip(names.tensors, names.results) if result == name)
+        return shape_of(case.spec.arguments[of])[1]
     types = case.spec.result_types()
     return shape_of(next(types[result] for result, other in case.spec.returns if other == name))[1]
 

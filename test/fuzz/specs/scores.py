@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 
 from builder import Builder, Rejected
 from masks import cast, condition_leaf, far, random_condition, random_integer_op, tried
 from scalars import width_of
-from spec import Kernel, Op, Region
+from spec import Kernel, Load, Op, Region, Spec, tensor_type
 
 # Unary operations and the values that they are given: all are continuous there.
 _UNARY = {
@@ -269,3 +270,37 @@ def saturate(kernel: Kernel, steepness: float) -> None:
     operations = [("arith.mulf", region.result, "z0"), ("math.exp", "z2"), ("arith.addf", "z3", "z1"), ("arith.divf", "z1", "z4")]
     region.ops += constants + [Op(f"z{n + 2}", name, list(operands), ["f32"]) for n, (name, *operands) in enumerate(operations)]
     region.result, kernel.score = "z5", region
+
+
+def read_learned(rng: random.Random, spec: Spec, kernel: Kernel, name: str, sizes: dict[str, tuple[int | None, int]]) -> list[int]:
+    """Lets the score read a new captured tensor by coordinates, some of them of size 1: the tensor's shape.
+
+    `sizes`: by "b", "h", "i" and "j", the size that a type gives to the axis, and what it is.
+    """
+    # Packed sequences have no gradients by sequence, nor by query and key.
+    packed = kernel.packed
+    axes = rng.sample("bhij", rng.randint(1, 4))
+    if packed:
+        axes = [axis for axis in axes if axis != "b" and (axis != "j" or "i" not in axes)] or ["h"]
+    ones = [rng.random() < 0.2 for _ in axes]
+    shape = [1 if one else sizes[axis][1] for one, axis in zip(ones, axes)]
+    typed = [1 if one else sizes[axis][0] if rng.random() < 0.5 else None for one, axis in zip(ones, axes)]
+    element = rng.choice(["f32", "f32", "bf16", "f16"])
+    spec.arguments[name] = tensor_type(typed, element)
+    region = kernel.score or Region(["s", "b", "h", "i", "j"], [], "s")
+    coordinates = dict(zip("bhij", region.arguments[-4:]))
+    load, current = Load(name, [coordinates[axis] for axis in axes]), region.result
+    if rng.random() < 0.5:
+        region.ops.append(Op(f"{name}a", "attn.bias", [current], ["f32"], loads=[load]))
+    elif axes == ["h"] and rng.random() < 0.5:
+        region.ops.append(Op(f"{name}a", "attn.alibi", [current, *(coordinates[axis] for axis in "ij")], ["f32"], loads=[load]))
+    else:
+        # A factor of the logit, near 1.
+        region.ops.append(Op(f"{name}w", "attn.load", [], [element], loads=[load]))
+        wide = f"{name}w"
+        if element != "f32":
+            wide = f"{name}e"
+            region.ops.append(Op(wide, "arith.extf", [f"{name}w"], [element, "f32"]))
+        region.ops += [Op(f"{name}f", "math.exp", [wide], ["f32"]), Op(f"{name}a", "arith.mulf", [current, f"{name}f"], ["f32"])]
+    region.result, kernel.score = f"{name}a", region
+    return shape

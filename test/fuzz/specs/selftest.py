@@ -101,10 +101,10 @@ class ScheduleTest(unittest.TestCase):
 
 
 def directional(case: Case, arrays: ArrayGenerator) -> tuple[list[float], float]:
-    """How the results of a case, weighted by gradients that are given, change in a random direction of queries, keys and
-    values: by central differences of several step sizes, and by the gradients that numpy computes."""
+    """How the results of a case, weighted by gradients that are given, change in a random direction of what has
+    gradients: by central differences of several step sizes, and by the gradients that numpy computes."""
     saved = {name: np.nan_to_num(value) for name, (_, value) in case.saved.items()}
-    tensors = list(dict.fromkeys(name for kernel in case.spec.kernels for name in kernel.tensors))
+    tensors = list(dict.fromkeys(name for names in names_of(case.spec) for name in names.tensors))
     directions = {name: arrays.normal(list(case.inputs[name].shape)) for name in tensors}
 
     def loss(step: float) -> float:
@@ -120,7 +120,7 @@ def directional(case: Case, arrays: ArrayGenerator) -> tuple[list[float], float]
 
     slopes = [(loss(step) - loss(-step)) / (2 * step) for step in (1e-4, 1e-5, 1e-6)]
     gradients = [name for names in names_of(case.spec) for name in names.results]
-    of = [name for kernel in case.spec.kernels for name in kernel.tensors]
+    of = [name for names in names_of(case.spec) for name in names.tensors]
     total = sum(float(np.nansum(case.expected[gradient] * directions[name])) for gradient, name in zip(gradients, of))
     return slopes, total
 

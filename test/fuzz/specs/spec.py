@@ -110,6 +110,7 @@ class Spec:
     kernels: list[Kernel]
     constants: list[Op]
     returns: list[tuple[str, str]]  # values and the names of results
+    learned: list[str] = dataclasses.field(default_factory=list)  # captured tensors whose gradients are wanted
 
     def copy(self) -> Spec:
         return copy.deepcopy(self)
@@ -156,6 +157,7 @@ class Spec:
         used = self.uses()
         self.constants = [op for op in self.constants if op.result in used]
         self.arguments = {name: type_name for name, type_name in self.arguments.items() if name in used}
+        self.learned = [name for name in self.learned if any(reads_in_score(kernel, name) for kernel in self.kernels)]
 
     def size(self) -> int:
         """What the reducer makes small."""
@@ -167,7 +169,8 @@ class Spec:
 
     def text(self) -> str:
         types = self.result_types()
-        arguments = ",\n    ".join(f'%{name}: {type_name} {{attn.name = "{name}"}}' for name, type_name in self.arguments.items())
+        mark = lambda name: ", attn.requires_grad" if name in self.learned else ""
+        arguments = ",\n    ".join(f'%{name}: {type_name} {{attn.name = "{name}"{mark(name)}}}' for name, type_name in self.arguments.items())
         results = ", ".join(f'{types[value]} {{attn.name = "{name}"}}' for value, name in self.returns)
         lines = [f"func.func @{self.name}(\n    {arguments})\n    -> ({results}) {{"]
         lines += ["  " + op_text(op) for op in self.constants]
@@ -191,6 +194,11 @@ class Spec:
         outs = ", ".join(types[name] for name in kernel.results)
         lines.append(f"    : ({ins}) -> ({outs})")
         return lines
+
+
+def reads_in_score(kernel: Kernel, tensor: str) -> bool:
+    """Whether the score of a kernel reads a captured tensor."""
+    return bool(kernel.score) and any(load.tensor == tensor for op in kernel.score.ops for load in op.loads)
 
 
 def shape_of(type_name: str) -> tuple[list[int | None], str]:
@@ -345,7 +353,8 @@ def parse(text: str) -> Spec:
         raise ValueError("expected 'func.func @NAME(%argument: type {attn.name = \"argument\"}, ...) -> (...) {'")
     arguments = dict(re.findall(r"%(\w+): (\S+)", head[2]))
     names = re.findall(r'attn\.name = "(\w+)"', head[3])
-    spec = Spec(head[1], arguments, [], [], [])
+    learned = re.findall(r"%(\w+): \S+ \{[^}]*attn\.requires_grad", head[2])
+    spec = Spec(head[1], arguments, [], [], [], learned)
     rest = iter("\n".join(lines)[head.end() :].splitlines())
     for line in rest:
         stripped = line.strip()

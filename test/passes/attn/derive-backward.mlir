@@ -62,3 +62,83 @@ func.func @lse_alone(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: ten
     -> (tensor<?x?x4x16xf32>, tensor<?x4x?xf32>)
   return %lse : tensor<?x4x?xf32>
 }
+
+// -----
+
+// Captured tensors whose gradients are wanted, by the coordinates that the score reads them by: a dimension of size 1 may
+// be addressed by anything. What is differentiated anyway may be marked too.
+
+// CHECK-LABEL: func.func @learned_backward(
+// CHECK-SAME: -> ({{.*}} {attn.name = "d_v"}, tensor<4xf32> {attn.name = "d_slopes"}, tensor<1x?x4x?xf32> {attn.name = "d_bias"})
+// CHECK: %[[D:[a-z0-9_]+]]:5 = attn.backward {{.*}} captured(%[[SLOPES:[a-z0-9_]+]][h] : tensor<4xf32>, %[[BIAS:[a-z0-9_]+]][b, j, h, i] : tensor<1x?x4x?xf32>) score
+// CHECK: return %[[D]]#0, %[[D]]#1, %[[D]]#2, %[[D]]#3, %[[D]]#4
+func.func @learned(%q: tensor<?x?x4x16xf32> {attn.name = "q", attn.requires_grad}, %k: tensor<?x?x4x16xf32>,
+                   %v: tensor<?x?x4x16xf32> {attn.name = "v"}, %fixed: tensor<?xf32>,
+                   %slopes: tensor<4xf32> {attn.name = "slopes", attn.requires_grad},
+                   %bias: tensor<1x?x4x?xf32> {attn.name = "bias", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %a = attn.alibi %s, %slopes[%h], %i, %j : tensor<4xf32>
+      %d = arith.subi %i, %j : index
+      %x = attn.bias %a, %bias[%d, %j, %h, %i] : tensor<1x?x4x?xf32>
+      %y = attn.load %bias[%b, %j, %h, %i] : tensor<1x?x4x?xf32>
+      %p = arith.mulf %x, %y : f32
+      %z = attn.bias %p, %fixed[%j] : tensor<?xf32>
+      attn.yield %z : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @computed(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                    %table: tensor<32xf32> {attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      // expected-error@+1 {{'attn.bias' op expected a tensor that requires a gradient to be read by coordinates as they are, and always by the same: the gradients of others would have to be scattered [S15]}}
+      %x = attn.bias %s, %table[%d] : tensor<32xf32>
+      attn.yield %x : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @two_ways(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                    %t: tensor<?xf32> {attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %t[%i] : tensor<?xf32>
+      // expected-error@+1 {{'attn.bias' op expected a tensor that requires a gradient to be read by coordinates as they are}}
+      %y = attn.bias %x, %t[%j] : tensor<?xf32>
+      attn.yield %y : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op expected a score that reads 'bias', which requires a gradient [S15]}}
+func.func @unread(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                  %bias: tensor<?xf32> {attn.name = "bias", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op expected attn.requires_grad on tensors of floats, got 'tensor<?xi32>' for 'ids' [S15]}}
+func.func @integers(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                    %ids: tensor<?xi32> {attn.name = "ids", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op expected attn.requires_grad to have no value, got true}}
+func.func @valued(%q: tensor<?x?x4x16xf32> {attn.requires_grad = true}, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}

@@ -124,3 +124,32 @@ func.func @sigmoid(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tenso
        tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>)
   return %d#0 : tensor<?x?x4x16xf32>
 }
+
+// -----
+
+// The gradients of what the score reads of captured tensors: one for each, the sum over its loads. ALiBi's slope counts the
+// distance; what a bias adds has the gradient of the score.
+
+// CHECK-LABEL: func.func @captured(
+// CHECK: derivative (%[[DS:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
+// CHECK: %[[DISTANCE:[a-z0-9_]+]] = math.absi
+// CHECK: %[[FACTOR:[a-z0-9_]+]] = arith.sitofp
+// CHECK: %[[NEGATIVE:[a-z0-9_]+]] = arith.mulf %[[DS]], %{{.*}} : f32
+// CHECK: %[[DSLOPE:[a-z0-9_]+]] = arith.mulf %[[NEGATIVE]], %[[FACTOR]] : f32
+// CHECK: %[[TWICE:[a-z0-9_]+]] = arith.addf %[[DS]], %[[DS]] : f32
+// CHECK: attn.yield %[[DS]], %{{[a-z0-9_]+}}, %[[TWICE]] : f32, f32, f32
+func.func @captured(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                    %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>,
+                    %bias: tensor<?xf32>, %slopes: tensor<4xf32>) -> (tensor<4xf32>, tensor<?xf32>) {
+  %d:5 = attn.backward %q, %k, %v, %o, %lse, %do captured(%slopes[h] : tensor<4xf32>, %bias[j] : tensor<?xf32>)
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%j] : tensor<?xf32>
+      %y = attn.alibi %x, %slopes[%h], %i, %j : tensor<4xf32>
+      %z = attn.bias %y, %bias[%j] : tensor<?xf32>
+      attn.yield %z : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>)
+    -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4xf32>, tensor<?xf32>)
+  return %d#3, %d#4 : tensor<4xf32>, tensor<?xf32>
+}

@@ -1,0 +1,160 @@
+//===- CapturedGradients.cpp - What gradients of captures sum ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/CapturedGradients.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+static constexpr StringLiteral axisLetters = "bhij";
+
+static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
+
+char attnc::attn::getAxisLetter(Coordinate axis) { return axisLetters[static_cast<size_t>(axis)]; }
+
+std::optional<SmallVector<Coordinate>> attnc::attn::parseAxes(StringRef letters) {
+  SmallVector<Coordinate> axes;
+  for (char letter : letters) {
+    size_t place = axisLetters.find(letter);
+    if (place == StringRef::npos)
+      return std::nullopt;
+    axes.push_back(static_cast<Coordinate>(place));
+  }
+  return axes;
+}
+
+std::optional<unsigned> CapturedGradient::dimAlong(Coordinate axis) const {
+  for (auto [dim, addressed] : llvm::enumerate(axes))
+    if (addressed == axis && typeOf(tensor).getDimSize(dim) != 1)
+      return dim;
+  return std::nullopt;
+}
+
+static CapturedForm getForm(BackwardOp op, const CapturedGradient &captured) {
+  bool ofQueries = captured.isAlong(Coordinate::Query), ofKeys = captured.isAlong(Coordinate::Key);
+  if (!ofQueries || !ofKeys)
+    return ofQueries ? CapturedForm::QuerySums : ofKeys ? CapturedForm::KeySums : CapturedForm::Sums;
+  auto isOwn = [&](Coordinate axis) { return captured.isAlong(axis) || getAxisSize(op, axis) == 1; };
+  return isOwn(Coordinate::Batch) && isOwn(Coordinate::Head) ? CapturedForm::Tiles : CapturedForm::SharedTiles;
+}
+
+SmallVector<CapturedGradient> attnc::attn::getCapturedGradients(BackwardOp op) {
+  SmallVector<CapturedGradient> all;
+  for (auto [number, tensor] : llvm::enumerate(op.getCaptured())) {
+    StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
+    CapturedGradient captured{
+        static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parseAxes(letters), {}};
+    captured.form = getForm(op, captured);
+    all.push_back(std::move(captured));
+  }
+  return all;
+}
+
+SmallVector<CapturedGradient> attnc::attn::getCapturedGradients(BackwardOp op, ArrayRef<CapturedForm> forms) {
+  SmallVector<CapturedGradient> all = getCapturedGradients(op);
+  llvm::erase_if(all, [&](const CapturedGradient &one) { return !llvm::is_contained(forms, one.form); });
+  return all;
+}
+
+SmallVector<Program> attnc::attn::getOtherPrograms(BackwardOp op) {
+  SmallVector<Program> programs;
+  if (op.getDSinks())
+    programs.push_back(Program::Dsinks);
+  if (!getCapturedGradients(op, {CapturedForm::SharedTiles}).empty())
+    programs.push_back(Program::Dbias);
+  if (!getCapturedGradients(op, {CapturedForm::QuerySums, CapturedForm::KeySums, CapturedForm::Sums}).empty())
+    programs.push_back(Program::Dsums);
+  return programs;
+}
+
+void attnc::attn::forCapturedReads(Operation *op, llvm::function_ref<void(Value, unsigned)> visit) {
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    visit(load.getTensor(), 0);
+  } else if (auto range = dyn_cast<LoadRangeOp>(op)) {
+    visit(range.getTensor(), 0);
+  } else if (auto bias = dyn_cast<BiasOp>(op)) {
+    visit(bias.getTensor(), 0);
+  } else if (auto alibi = dyn_cast<AlibiOp>(op)) {
+    visit(alibi.getSlopes(), 0);
+  } else if (auto segment = dyn_cast<SameSegmentOp>(op)) {
+    visit(segment.getQueryIds(), 0);
+    visit(segment.getKeyIds(), segment.getQueryIndices().size());
+  } else if (auto prefix = dyn_cast<PrefixOp>(op)) {
+    visit(prefix.getLengths(), 0);
+  }
+}
+
+/// One captured tensor: the axes that its dimensions lie along.
+static LogicalResult verifyAxes(BackwardOp op, unsigned number, const CapturedGradient &captured) {
+  RankedTensorType type = typeOf(captured.tensor);
+  auto error = [&] { return op.emitOpError() << "captured tensor " << number << ": "; };
+  if (type.getRank() == 0 || static_cast<int64_t>(captured.axes.size()) != type.getRank())
+    return error() << "expected an axis for each of 1 dimension or more of " << type << ", got " << captured.axes.size()
+                   << " [S15]";
+  for (unsigned dim = 0; dim < captured.axes.size(); ++dim) {
+    Coordinate axis = captured.axes[dim];
+    if (type.getDimSize(dim) == 1)
+      continue;
+    if (captured.dimAlong(axis) != dim)
+      return error() << "expected each axis once, got '" << getAxisLetter(axis) << "' for a second dimension [S15]";
+    int64_t size = getAxisSize(op, axis), own = type.getDimSize(dim);
+    if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(own) && size != own)
+      return error() << "expected dimension " << dim << " to have size 1 or that of its axis, " << size << ", got "
+                     << own << " [S4]";
+  }
+  bool isPacked = KernelOpInterface(op).isPacked();
+  if (isPacked && captured.isAlong(Coordinate::Batch))
+    return error() << "expected no dimension along the sequences of packed tensors [S15]";
+  if (isPacked && captured.isAlong(Coordinate::Query) && captured.isAlong(Coordinate::Key))
+    return error() << "expected no dimensions along both queries and keys of packed tensors [S15]";
+  return success();
+}
+
+LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
+  size_t count = op.getCaptured().size(), axes = op.getCapturedAxes() ? op.getCapturedAxes()->size() : 0;
+  if (count != axes || count != op.getDCaptured().size())
+    return op.emitOpError() << "expected axes and a gradient for each of " << count << " captured tensors, got " << axes
+                            << " and " << op.getDCaptured().size() << " [S15]";
+  for (auto [number, tensor] : llvm::enumerate(op.getCaptured())) {
+    StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
+    std::optional<SmallVector<Coordinate>> parsed = parseAxes(letters);
+    if (!parsed)
+      return op.emitOpError() << "expected axes of the letters " << axisLetters << ", got '" << letters << "' [S15]";
+    CapturedGradient captured{static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parsed, {}};
+    if (failed(verifyAxes(op, number, captured)))
+      return failure();
+    if (captured.gradient.getType() != tensor.getType())
+      return op.emitOpError() << "expected the gradient of captured tensor " << number << " to have its type, "
+                              << tensor.getType() << ", got " << captured.gradient.getType() << " [S15]";
+    bool isOther = llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, tensor) ||
+                   llvm::is_contained(op.getCaptured().take_front(number), tensor);
+    if (isOther)
+      return op.emitOpError() << "expected captured tensor " << number
+                              << " to be one that has no other gradient here [S15]";
+  }
+  return success();
+}
+
+LogicalResult attnc::attn::verifyCapturedReads(BackwardOp op) {
+  if (op.getCaptured().empty())
+    return success();
+  SmallVector<CapturedGradient> all = getCapturedGradients(op);
+  WalkResult result = op.getScore().walk([&](IndexedOpInterface inner) -> WalkResult {
+    bool isRight = true;
+    forCapturedReads(inner, [&](Value tensor, unsigned first) {
+      const CapturedGradient *captured =
+          llvm::find_if(all, [&](const CapturedGradient &one) { return one.tensor == tensor; });
+      if (captured == all.end())
+        return;
+      for (auto [dim, axis] : llvm::enumerate(captured->axes))
+        if (typeOf(tensor).getDimSize(dim) != 1 && getIndexCoordinate(inner, first + dim) != axis)
+          isRight = false;
+    });
+    if (isRight)
+      return WalkResult::advance();
+    return inner->emitOpError("expected a tensor that has a gradient to be read by the coordinates that the kernel's "
+                              "'captured' clause gives [S15]");
+  });
+  return failure(result.wasInterrupted());
+}

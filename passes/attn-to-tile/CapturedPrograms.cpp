@@ -1,0 +1,124 @@
+//===- CapturedPrograms.cpp - Gradients of captured tensors -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums that heads and batch entries share come last, from what the other programs have left, and in one order.
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn-to-tile/BackwardPrograms.h"
+#include "passes/attn-to-tile/GradientWriter.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+SmallVector<Value> GradientWriter::emptySums(ArrayRef<CapturedGradient> list) {
+  return SmallVector<Value>(list.size(), b.splat(b.rowType(builder.getF32Type()), 0));
+}
+
+void GradientWriter::storeSums(ArrayRef<CapturedGradient> list, ValueRange sums) {
+  for (auto [one, sum] : llvm::zip_equal(list, sums))
+    b.storeStatistic(TileBuilder::Statistic::sumOf(one), sum);
+}
+
+Value GradientWriter::existing(Value tile) {
+  if (!op.getQueryLengths())
+    return tile;
+  VectorType rows = b.rowType(builder.getF32Type());
+  Value factors = arith::SelectOp::create(builder, loc, b.buildRowExists(), b.splat(rows, 1), b.splat(rows, 0));
+  return b.scaleRows(tile, factors, builder.getF32Type(), /*mostlyOne=*/false, /*zeroDrops=*/true);
+}
+
+void GradientWriter::storeUnvisited(const ColumnBounds &bounds) {
+  SmallVector<CapturedGradient> tiles = capturedOf({CapturedForm::Tiles});
+  if (tiles.empty())
+    return;
+  auto overRange = [&](Value low, Value high) {
+    auto loop = scf::ForOp::create(builder, loc, low, high, b.index(b.getColumns()));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    for (const CapturedGradient &one : tiles)
+      b.storeCapturedTile(zeros(b.getColumns()), one, loop.getInductionVar());
+  };
+  Value all = b.getGeometry().key.stored, step = b.index(b.getColumns());
+  if (!op.getBlocks().empty())
+    return overRange(b.index(0), all);
+  // The loop goes by whole steps from the first on.
+  Value visited = b.greatest(b.sub(bounds.high, bounds.low), b.index(0));
+  Value steps = arith::CeilDivUIOp::create(builder, loc, visited, step);
+  overRange(b.index(0), b.least(bounds.low, all));
+  overRange(b.add(bounds.low, b.mul(steps, step)), all);
+}
+
+Value GradientWriter::addSharedTile(const CapturedGradient &one, Value first, const ColumnBounds &bounds, Value sum,
+                                    bool masked) {
+  Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
+  Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
+  Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
+  Statistics statistics{b.loadRowStatistic(TileBuilder::Statistic::lse()),
+                        b.loadRowStatistic(TileBuilder::Statistic::delta()), /*ofRows=*/true};
+  Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
+  Value weights = probabilities(logits, first, statistics, bounds, masked);
+  LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics);
+  return b.buildMap({sum, existing(gradients.captured[one.number])}, {}, {}, builder.getF32Type(),
+                    [&](ValueRange x) -> Value { return arith::AddFOp::create(builder, loc, x[0], x[1]); });
+}
+
+void GradientWriter::writeSharedTiles(const CapturedGradient &one) {
+  b.buildCapturedGeometry();
+  Value all = b.viewDim(b.lookup(op.getKey()), 1), step = b.index(b.getColumns());
+  auto loop = scf::ForOp::create(builder, loc, b.index(0), all, step);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value first = loop.getInductionVar();
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, x, y);
+  };
+  Value sum = b.forSharers(zeros(b.getColumns()), [&](Value carried) -> Value {
+    b.buildCaptures();
+    ColumnBounds bounds = b.buildBounds();
+    Value begins = compare(arith::CmpIPredicate::slt, first, bounds.high);
+    Value ends = compare(arith::CmpIPredicate::slt, bounds.low, b.add(first, step));
+    auto branch = scf::IfOp::create(builder, loc, TypeRange(carried.getType()),
+                                    arith::AndIOp::create(builder, loc, begins, ends), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToEnd(branch.elseBlock());
+    scf::YieldOp::create(builder, loc, carried);
+    builder.setInsertionPointToEnd(branch.thenBlock());
+    scf::YieldOp::create(builder, loc, b.buildStep(first, carried, [&](bool masked) {
+      return SmallVector<Value>{addSharedTile(one, first, bounds, carried, masked)};
+    }));
+    return branch.getResult(0);
+  });
+  b.storeCapturedTile(sum, one, first);
+}
+
+void GradientWriter::writeSums(const CapturedGradient &one) {
+  b.buildCapturedGeometry();
+  TileBuilder::Statistic statistic = TileBuilder::Statistic::sumOf(one);
+  Type f32 = builder.getF32Type();
+  Value sum = b.forSharers(b.splat(b.rowType(f32), 0), [&](Value carried) -> Value {
+    if (one.form != CapturedForm::Sums)
+      return arith::AddFOp::create(builder, loc, carried, b.loadRowStatistic(statistic));
+    // All rows of the tile are the same sum.
+    Value none = zeros(b.getColumns());
+    auto loop =
+        scf::ForOp::create(builder, loc, b.index(0), b.getGeometry().query.count, b.index(b.getColumns()), carried);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    Value columns = b.loadColumnStatistic(statistic, loop.getInductionVar());
+    Value terms = b.buildMap(none, {}, columns, f32,
+                             [&](ValueRange x) -> Value { return arith::AddFOp::create(builder, loc, x[0], x[1]); });
+    scf::YieldOp::create(builder, loc, addColumns(terms, loop.getRegionIterArg(0)));
+    return loop.getResult(0);
+  });
+  b.storeCapturedVector(sum);
+}
+
+void attnc::attn::writeCapturedGradient(TileBuilder &b, BackwardOp op, const CapturedGradient &captured) {
+  GradientWriter writer(b, op);
+  if (captured.form == CapturedForm::SharedTiles)
+    writer.writeSharedTiles(captured);
+  else
+    writer.writeSums(captured);
+  tile::ReturnOp::create(b.builder, b.loc);
+}

@@ -1,0 +1,145 @@
+//===- GradientWriter.cpp - The steps of programs of gradients --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dao, Fu, Ermon, Rudra and Re, "FlashAttention" (2022), algorithm 4: probabilities are computed again from the saved
+// LSE.
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn-to-tile/GradientWriter.h"
+#include "passes/attn/ElementRegisters.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+static constexpr float infinity = std::numeric_limits<float>::infinity();
+
+GradientWriter::GradientWriter(TileBuilder &b, BackwardOp op) : b(b), op(op), builder(b.builder), loc(b.loc) {
+  element = cast<RankedTensorType>(op.getQuery().getType()).getElementType();
+  // f32 is exact first, as in forward.
+  unit.octaves = !element.isF32();
+  float scale = KernelOpInterface(op).getLiteralScale();
+  // Sinks are natural, and may be as large as f32 holds.
+  rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f && !op.getSinks();
+  captured = getCapturedGradients(op);
+  unit.factor = rawLogits ? scale * unit.perNatural() : unit.perNatural();
+  lseFactor = rawLogits ? unit.perNatural() : 1;
+}
+
+Value GradientWriter::product(Value a, Value transposedB) {
+  return tile::MmaOp::create(builder, loc, a, transposedB, zeros(b.getColumns()), /*transposed=*/true);
+}
+
+Value GradientWriter::productAhead(Value a, Value transposedB) {
+  PipelineAttr pipeline = b.getPipeline();
+  return pipeline && pipeline.getStaging() == Staging::Tma ? product(a, transposedB) : Value();
+}
+
+std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
+  Value out = b.loadRows(op.getOut());
+  auto wide = [&](Value x) -> Value {
+    return x.getType().isF32() ? x : arith::ExtFOp::create(builder, loc, builder.getF32Type(), x).getResult();
+  };
+  Value products = b.buildMap({out, outGradient}, {}, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
+    return arith::MulFOp::create(builder, loc, wide(x[0]), wide(x[1]));
+  });
+  VectorType rows = b.rowType(builder.getF32Type());
+  Value delta =
+      tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, products, b.splat(rows, 0), /*partial=*/false);
+  if (op.getDLse())
+    delta = arith::SubFOp::create(builder, loc, delta, b.loadRowVector(op.getDLse()));
+
+  Value lse = b.loadRowVector(op.getLse()), none = b.splat(rows, infinity);
+  Value isEmpty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, lse, b.splat(rows, -infinity));
+  if (lseFactor != 1)
+    lse = arith::MulFOp::create(builder, loc, lse, b.splat(rows, lseFactor));
+  lse = arith::SelectOp::create(builder, loc, isEmpty, none, lse);
+  if (op.getQueryLengths())
+    lse = arith::SelectOp::create(builder, loc, b.buildRowExists(), lse, none);
+  return {lse, delta};
+}
+
+GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first, bool wantsSlope) {
+  if (rawLogits)
+    return {products, products, {}};
+  if (!wantsSlope || !captured.empty() || !hasFunctions(op.getDerivative()))
+    return {products, b.buildNaturalScore(products, first), {}};
+  auto [scores, slope] = b.buildScoreAndSlope(products, first);
+  return {products, scores, slope};
+}
+
+Value GradientWriter::probabilities(const Logits &logits, Value first, const Statistics &statistics,
+                                    const ColumnBounds &bounds, bool masked) {
+  Value scores = logits.scores;
+  if (masked)
+    scores = b.buildMask(scores, first, bounds);
+  return b.buildMap(scores, statistics.rows({statistics.lse}), statistics.columns({statistics.lse}),
+                    builder.getF32Type(), [&](ValueRange x) {
+                      auto inUnit = [&](Value value) -> Value {
+                        return unit.factor == 1 ? value
+                                                : arith::MulFOp::create(builder, loc, value, b.f32(unit.factor));
+                      };
+                      // Scores may be as large as f32 holds, and have no number in octaves then.
+                      Value distance = rawLogits ? arith::SubFOp::create(builder, loc, inUnit(x[0]), x[1])
+                                                 : inUnit(arith::SubFOp::create(builder, loc, x[0], x[1]));
+                      // Huge scores are above their LSE by its rounding, which may be more than any exponent.
+                      distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
+                      return unit.power(builder, loc, distance);
+                    });
+}
+
+GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, const Logits &logits, Value weightProducts,
+                                                              Value first, const Statistics &statistics) {
+  Value dropped = b.buildDropout(weightProducts, first, builder.getF32Type());
+  bool isDone = captured.empty() && (op.getDerivative().empty() || logits.slope);
+  auto body = [&](ValueRange x) -> Value {
+    Value difference = arith::SubFOp::create(builder, loc, x[1], x.back());
+    Value gradient = arith::MulFOp::create(builder, loc, x[0], difference);
+    if (logits.slope) {
+      // What has no gradient gives none, whatever the slope is there.
+      Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, b.f32(0));
+      Value product = arith::MulFOp::create(builder, loc, gradient, x[2]);
+      gradient = arith::SelectOp::create(builder, loc, none, b.f32(0), product);
+    }
+    if (!isDone || element.isF32())
+      return gradient;
+    return arith::TruncFOp::create(builder, loc, element, gradient);
+  };
+  SmallVector<Value> tiles{weights, dropped};
+  if (logits.slope)
+    tiles.push_back(logits.slope);
+  Value gradients = b.buildMap(tiles, statistics.rows({statistics.delta}), statistics.columns({statistics.delta}),
+                               isDone ? element : builder.getF32Type(), body);
+  if (isDone)
+    return {gradients, {}};
+  SmallVector<Value> all = b.buildDerivatives(gradients, logits.products, first);
+  LogitGradients result{all.front(), SmallVector<Value>(ArrayRef(all).drop_front())};
+  if (!element.isF32())
+    result.logits = b.buildMap(result.logits, {}, {}, element, [&](ValueRange x) -> Value {
+      return arith::TruncFOp::create(builder, loc, element, x[0]);
+    });
+  return result;
+}
+
+SmallVector<Value>
+GradientWriter::overColumns(ValueRange initial, const ColumnBounds &bounds,
+                            function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
+  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildColumnStep(), initial);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(loop.getBody());
+  Value first = loop.getInductionVar();
+  ValueRange state = loop.getRegionIterArgs();
+  scf::YieldOp::create(builder, loc,
+                       b.buildStep(first, state, [&](bool masked) { return step(first, state, masked); }));
+  return loop.getResults();
+}
+
+Value GradientWriter::scaled(Value tile, Value scale) {
+  Value factors = b.broadcast(scale);
+  bool hasPadding = static_cast<bool>(b.getRowAxis() == Coordinate::Key ? op.getKeyLengths() : op.getQueryLengths());
+  if (hasPadding)
+    factors =
+        arith::SelectOp::create(builder, loc, b.buildRowExists(), factors, b.splat(b.rowType(builder.getF32Type()), 0));
+  return b.scaleRows(tile, factors, element, /*mostlyOne=*/false, /*zeroDrops=*/hasPadding);
+}

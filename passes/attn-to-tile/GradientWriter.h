@@ -1,0 +1,164 @@
+//===- GradientWriter.h - The steps of programs of gradients ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_TO_TILE_GRADIENTWRITER_H
+#define ATTNC_PASSES_ATTN_TO_TILE_GRADIENTWRITER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/attn-to-tile/TileBuilder.h"
+
+namespace attnc::attn {
+
+/// Writes one of the programs of a backward.
+class GradientWriter {
+public:
+  /// Writes into the program that `b` has started for `op`.
+  GradientWriter(TileBuilder &b, BackwardOp op);
+
+  // The bodies of programs (see BackwardPrograms.h).
+  void writeQueryGradient();
+  void writeKeyGradients(bool ofKeys, bool ofValues);
+  void writeSinkGradients();
+  /// A tensor that heads or batch entries share: for each of its tiles the gradients of all that keep something of it.
+  void writeSharedTiles(const CapturedGradient &one);
+  /// What other programs have left for each query or key of each head, added up over all that share an element.
+  void writeSums(const CapturedGradient &one);
+
+private:
+  /// What a step knows of its rows, or of its columns: the other is null.
+  struct Statistics {
+    mlir::Value lse, delta;
+    bool ofRows;
+    llvm::SmallVector<mlir::Value> rows(llvm::ArrayRef<mlir::Value> values) const {
+      return ofRows ? llvm::to_vector(values) : llvm::SmallVector<mlir::Value>();
+    }
+    llvm::SmallVector<mlir::Value> columns(llvm::ArrayRef<mlir::Value> values) const {
+      return ofRows ? llvm::SmallVector<mlir::Value>() : llvm::to_vector(values);
+    }
+  };
+
+  /// What a tile of keys accumulates: both gradients, or one of them, and sums of captured tensors for the head at
+  /// hand.
+  struct KeySums {
+    mlir::Value key, value;
+    llvm::SmallVector<mlir::Value> captured = {};
+    llvm::SmallVector<mlir::Value> values() const {
+      llvm::SmallVector<mlir::Value> values = gradients();
+      llvm::append_range(values, captured);
+      return values;
+    }
+    /// Those of keys and values, which all heads of a group have in common.
+    llvm::SmallVector<mlir::Value> gradients() const {
+      return llvm::to_vector(
+          llvm::make_filter_range(llvm::ArrayRef{key, value}, [](mlir::Value sum) { return !!sum; }));
+    }
+    /// The sums of the form of these that hold `values`.
+    KeySums with(mlir::ValueRange values) const {
+      size_t number = 0;
+      KeySums sums{key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value()};
+      llvm::append_range(sums.captured, values.drop_front(number));
+      return sums;
+    }
+  };
+
+  /// The gradients of the logits of a step, of the type that products take, and of what its elements read of captured
+  /// tensors, f32 each.
+  struct LogitGradients {
+    mlir::Value logits;
+    llvm::SmallVector<mlir::Value> captured;
+  };
+
+  /// What a step knows of its logits: raw products, scores, and where functions make them the slope, else null.
+  struct Logits {
+    mlir::Value products, scores, slope;
+  };
+
+  // Products and sums.
+  /// a * b^T, of a tile of rows and columns that lie in rows.
+  mlir::Value product(mlir::Value a, mlir::Value transposedB);
+  /// The same for the products that only the gradients of logits need, or null. Where products run asynchronously, they
+  /// start before the exponentials, which then run while they do; elsewhere they would only hold registers.
+  mlir::Value productAhead(mlir::Value a, mlir::Value transposedB);
+  /// sum + a * columns.
+  mlir::Value accumulate(mlir::Value a, mlir::Value columns, mlir::Value sum) {
+    return tile::MmaOp::create(builder, loc, a, columns, sum, /*transposed=*/false);
+  }
+  /// `sum` of each row, with its columns.
+  mlir::Value addColumns(mlir::Value tile, mlir::Value sum) {
+    return tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, tile, sum, /*partial=*/false);
+  }
+  /// A tile of f32 of 0.
+  mlir::Value zeros(int64_t columns) { return b.splat(b.tileType(columns, builder.getF32Type()), 0); }
+  /// The head dim of queries, keys or values.
+  static int64_t dimOf(mlir::Value tensor) {
+    return llvm::cast<mlir::RankedTensorType>(tensor.getType()).getShape().back();
+  }
+
+  // Elements.
+  /// The LSE and delta of each row of queries. The LSE of a row that keeps nothing, or that holds no query, is +inf:
+  /// its probabilities then are 0, and no difference of infinities arises.
+  std::pair<mlir::Value, mlir::Value> buildStatistics(mlir::Value outGradient);
+  /// Functions are dear: what the score and its slope, where that is wanted, have in common is computed once, and the
+  /// slope kept in place of the products.
+  Logits buildLogits(mlir::Value products, mlir::Value first, bool wantsSlope);
+  /// exp(score - lse), 0 where the mask drops.
+  mlir::Value probabilities(const Logits &logits, mlir::Value first, const Statistics &statistics,
+                            const ColumnBounds &bounds, bool masked);
+  /// Score's derivatives of weight * (dropout * product of d_out and the value - delta).
+  LogitGradients logitGradients(mlir::Value weights, const Logits &logits, mlir::Value weightProducts,
+                                mlir::Value first, const Statistics &statistics);
+  /// A gradient of logits taken to one of queries or keys, in their type. Rows that hold none may be anything but
+  /// stored.
+  mlir::Value scaled(mlir::Value tile, mlir::Value scale);
+
+  // Captured tensors.
+  /// Whether the program of queries' gradients sums rows for it.
+  static bool isSumOfRows(const CapturedGradient &one) {
+    return one.form == CapturedForm::QuerySums || one.form == CapturedForm::Sums;
+  }
+  /// Those of some forms, in order.
+  llvm::SmallVector<CapturedGradient> capturedOf(llvm::ArrayRef<CapturedForm> forms) {
+    return getCapturedGradients(op, forms);
+  }
+  /// Sums of captured tensors, of nothing yet: one for each row.
+  llvm::SmallVector<mlir::Value> emptySums(llvm::ArrayRef<CapturedGradient> list);
+  /// Leaves the sums of rows, for the head at hand, to the program that adds them up.
+  void storeSums(llvm::ArrayRef<CapturedGradient> list, mlir::ValueRange sums);
+  /// `tile`, 0 in rows that hold no query: those may be of anything.
+  mlir::Value existing(mlir::Value tile);
+  /// What one head of one batch entry adds to a tile of a tensor that it shares with others.
+  mlir::Value addSharedTile(const CapturedGradient &one, mlir::Value first, const ColumnBounds &bounds, mlir::Value sum,
+                            bool masked);
+  /// Stores gradients of 0 where the mask drops whole tiles, in tensors that have a number for each query and key.
+  void storeUnvisited(const ColumnBounds &bounds);
+
+  // Steps.
+  /// What a step of keys makes of the sums of a tile of queries.
+  llvm::SmallVector<mlir::Value> queryStep(mlir::Value query, mlir::Value outGradient, mlir::Value first,
+                                           const Statistics &statistics, const ColumnBounds &bounds,
+                                           mlir::ValueRange state, bool masked);
+  /// What a step of queries makes of the sums of a tile of keys.
+  llvm::SmallVector<mlir::Value> keyStep(mlir::Value key, mlir::Value value, mlir::Value first,
+                                         const ColumnBounds &bounds, KeySums sums, bool masked);
+  /// A loop over the columns of `bounds` that carries `initial`.
+  llvm::SmallVector<mlir::Value> overColumns(
+      mlir::ValueRange initial, const ColumnBounds &bounds,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first, mlir::ValueRange state, bool masked)> step);
+
+  TileBuilder &b;
+  BackwardOp op;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Type element; ///< of queries, keys and values, and of what products take
+  llvm::SmallVector<CapturedGradient> captured;
+  ExponentUnit unit; ///< of probabilities
+  /// Whether raw products serve as scores: no score region, and a positive scale that the unit's factor takes in.
+  bool rawLogits;
+  float lseFactor; ///< what natural LSEs are multiplied by
+};
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_TO_TILE_GRADIENTWRITER_H
