@@ -3,11 +3,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Assembler.h"
+#include "codegen/llvm/Programs.h"
 #include "codegen/nvptx/CudaTools.h"
 #include "codegen/nvptx/NvJitLink.h"
 
 using namespace attnc;
 using namespace attnc::nvptx;
+using codegen::ProgramResult;
+using codegen::runProgram;
+using codegen::TemporaryFile;
 using llvm::StringRef;
 using runtime::Result;
 

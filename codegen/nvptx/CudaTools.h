@@ -7,8 +7,6 @@
 #ifndef ATTNC_CODEGEN_NVPTX_CUDATOOLS_H
 #define ATTNC_CODEGEN_NVPTX_CUDATOOLS_H
 
-#include "runtime/Error.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -49,42 +47,6 @@ std::string describeTool(llvm::StringRef file);
 /// Where tools and libraries are looked for, after the PATH or the loader's path.
 inline constexpr llvm::StringLiteral cudaPlaces =
     "$CUDA_HOME, $CUDA_PATH, /usr/local/cuda and the Python packages of NVIDIA";
-
-/// What a program gave back.
-struct ProgramResult {
-  int exitCode = 0;
-  std::string output; ///< standard output
-  std::string log;    ///< standard error
-};
-
-/// Runs the program at `path` and waits for it. Fails where it cannot be started or ends by a signal.
-runtime::Result<ProgramResult> runProgram(llvm::StringRef path, llvm::ArrayRef<std::string> arguments);
-
-/// A file with a name of its own in the system's folder for temporary files, which goes with this object.
-class TemporaryFile {
-public:
-  /// Makes one, named after `prefix` and `suffix`, that holds `content`.
-  static runtime::Result<TemporaryFile> create(llvm::StringRef prefix, llvm::StringRef suffix,
-                                               llvm::StringRef content = "");
-
-  TemporaryFile(TemporaryFile &&other) : filePath(std::move(other.filePath)) { other.filePath.clear(); }
-  TemporaryFile &operator=(TemporaryFile &&) = delete;
-  ~TemporaryFile();
-
-  /// Where it is.
-  const std::string &path() const { return filePath; }
-
-  /// What it holds now.
-  runtime::Result<std::string> read() const;
-
-  /// Leaves the file where it is.
-  void keep() { filePath.clear(); }
-
-private:
-  explicit TemporaryFile(std::string path) : filePath(std::move(path)) {}
-
-  std::string filePath;
-};
 
 } // namespace attnc::nvptx
 
