@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace attnc::runtime {
@@ -194,9 +195,22 @@ ThreadPool::~ThreadPool() {
 }
 
 ThreadPool &ThreadPool::shared() {
-  // Never destroyed: other static objects may still launch kernels at exit.
-  static ThreadPool *pool = new ThreadPool();
-  return *pool;
+  struct OfProcess {
+    const pid_t process = getpid();
+    ThreadPool pool;
+  };
+  // Never destroyed: other static objects may still launch kernels at exit. No mutex guards it, since a fork might copy
+  // one that is held.
+  static std::atomic<OfProcess *> kept{nullptr};
+  OfProcess *found = kept.load(std::memory_order_acquire);
+  if (found && found->process == getpid())
+    return found->pool;
+  // The first call, or the first of a child that was forked: the parent's threads are not here, and its locks may be
+  // held by them for good.
+  auto made = std::make_unique<OfProcess>();
+  if (kept.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel))
+    return made.release()->pool;
+  return found->pool;
 }
 
 unsigned ThreadPool::numAvailableCores() {

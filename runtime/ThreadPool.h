@@ -45,7 +45,8 @@ public:
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
 
-  /// The pool of the process, started at first use and never ended.
+  /// The pool of the process, started at first use and never ended. A child that
+  /// is forked starts one of its own.
   static ThreadPool &shared();
 
   /// The number of cores that this process may run on, at least 1.

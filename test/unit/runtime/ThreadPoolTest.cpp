@@ -6,11 +6,19 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <set>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace attnc::runtime;
 
 namespace {
+
+#if defined(__has_feature)
+constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
+#else
+constexpr bool isThreadSanitized = false;
+#endif
 
 TEST(ThreadPool, RunsEveryTaskOnce) {
   for (unsigned workers : {1u, 2u, 3u, 8u}) {
@@ -168,6 +176,32 @@ TEST(ThreadPool, SharedPoolFitsTheProcess) {
   EXPECT_GE(ThreadPool::numAvailableCores(), 1u);
   EXPECT_EQ(&ThreadPool::shared(), &ThreadPool::shared());
   EXPECT_EQ(ThreadPool::shared().numWorkers(), ThreadPool::numAvailableCores());
+}
+
+TEST(ThreadPool, ForkedChildrenHaveAPoolOfTheirOwn) {
+  if (isThreadSanitized)
+    GTEST_SKIP() << "ThreadSanitizer ends children that start threads";
+  // A pool's threads stay with the parent: of its pool a child would have the locks that they held, and nobody to help.
+  const auto run = [] {
+    std::atomic<int> count{0};
+    ThreadPool::shared().parallelFor(8, [&](int64_t, unsigned) { ++count; });
+    return count == 8;
+  };
+  ThreadPool *pool = &ThreadPool::shared();
+  EXPECT_TRUE(run());
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    bool all = &ThreadPool::shared() != pool;
+    for (int round = 0; round < 100; ++round)
+      all &= run();
+    _exit(all ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(&ThreadPool::shared(), pool);
 }
 
 } // namespace
