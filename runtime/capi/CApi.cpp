@@ -23,23 +23,47 @@ int capi::currentOrdinal(const cuda::Driver &driver) {
   return 0;
 }
 
+Result<int> capi::findOrdinal(int device) {
+  Result<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    return driver.takeError();
+  return device >= 0 ? device : currentOrdinal(**driver);
+}
+
 /// Loads `image` on `device`, whose number is `ordinal`.
-static Result<attnc_kernel *> loadOnGpu(cuda::DeviceRef device, int ordinal, const KernelImage &image) {
+static Result<std::shared_ptr<LoadedKernel>> loadOn(cuda::DeviceRef device, int ordinal, const KernelImage &image) {
   Result<std::unique_ptr<cuda::GpuLaunch>> launch = cuda::GpuLaunch::load(std::move(device), image);
   if (!launch)
     return launch.takeError();
-  return new attnc_kernel{makeGpuKernel(std::move(*launch), ordinal), ATTNC_FROM_IMAGE};
+  return makeGpuKernel(std::move(*launch), ordinal);
+}
+
+Result<std::shared_ptr<LoadedKernel>> capi::loadOnGpu(int ordinal, const KernelImage &image) {
+  Result<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    return driver.takeError();
+  Result<cuda::DeviceRef> device = cuda::Device::open(**driver, ordinal);
+  if (!device)
+    return device.takeError();
+  return loadOn(std::move(*device), ordinal, image);
+}
+
+/// The handle of C for a kernel of an image.
+static Result<attnc_kernel *> toHandle(Result<std::shared_ptr<LoadedKernel>> kernel) {
+  if (!kernel)
+    return kernel.takeError();
+  return new attnc_kernel{std::move(*kernel), ATTNC_FROM_IMAGE};
 }
 
 Result<attnc_kernel *> capi::loadKernel(cuda::DeviceRef device, Span<const uint8_t> image) {
   Result<KernelImage> kernel = runtime::deserialize(image);
   if (!kernel)
     return kernel.takeError();
-  return loadOnGpu(std::move(device), /*ordinal=*/0, *kernel);
+  return toHandle(loadOn(std::move(device), /*ordinal=*/0, *kernel));
 }
 
 /// Links `image` into this process.
-static Result<attnc_kernel *> loadOnCpu(const KernelImage &image) {
+static Result<std::shared_ptr<LoadedKernel>> loadOnCpu(const KernelImage &image) {
   const Compiler *compiler = getCompiler();
   if (!compiler)
     return Error{"kernel '" + image.name + "' is for " + image.target +
@@ -47,7 +71,7 @@ static Result<attnc_kernel *> loadOnCpu(const KernelImage &image) {
   Result<std::shared_ptr<CpuProgram>> program = compiler->link(image);
   if (!program)
     return program.takeError();
-  return new attnc_kernel{makeCpuKernel(image, std::move(*program)), ATTNC_FROM_IMAGE};
+  return makeCpuKernel(image, std::move(*program));
 }
 
 /// Loads the image that `options` give, where they say.
@@ -56,15 +80,11 @@ static Result<attnc_kernel *> load(const attnc_load_options &options) {
   if (!image)
     return image.takeError();
   if (image->target.compare(0, 4, "cpu:") == 0)
-    return loadOnCpu(*image);
-  Result<const cuda::Driver *> driver = cuda::Driver::open();
-  if (!driver)
-    return driver.takeError();
-  const int ordinal = options.device >= 0 ? options.device : currentOrdinal(**driver);
-  Result<cuda::DeviceRef> device = cuda::Device::open(**driver, ordinal);
-  if (!device)
-    return device.takeError();
-  return loadOnGpu(std::move(*device), ordinal, *image);
+    return toHandle(loadOnCpu(*image));
+  Result<int> ordinal = findOrdinal(options.device);
+  if (!ordinal)
+    return ordinal.takeError();
+  return toHandle(loadOnGpu(*ordinal, *image));
 }
 
 attnc_error *attnc_kernel_load(const attnc_load_options *given, attnc_kernel **kernel) {

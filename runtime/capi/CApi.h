@@ -34,6 +34,12 @@ runtime::Result<attnc_kernel *> loadKernel(cuda::DeviceRef device, runtime::Span
 /// The GPU of the thread's current context; 0 where it has none.
 int currentOrdinal(const cuda::Driver &driver);
 
+/// The number of the GPU that `device` means, as attnc_load_options has it. The driver is opened.
+runtime::Result<int> findOrdinal(int device);
+
+/// Loads `image` on the GPU whose number is `ordinal`.
+runtime::Result<std::shared_ptr<LoadedKernel>> loadOnGpu(int ordinal, const runtime::KernelImage &image);
+
 /// Reads the caller's structure at `from`, which may be shorter or longer than ours: what it does not have is zero.
 template <typename Struct>
 runtime::Result<Struct> readStruct(const Struct *from, const char *name) {

@@ -121,6 +121,17 @@ Result<attnc_launch_options> PlainValues::replace(const attnc_launch_options &op
   return plain;
 }
 
+int capi::findDevice(const attnc_launch_options &options) {
+  if (!getValues(options))
+    return -1;
+  for (size_t index = 0; index < options.num_values; ++index) {
+    const attnc_value &value = valueAt(options, index);
+    if (value.kind == ATTNC_DLPACK && value.as.dlpack && value.as.dlpack->device_type == dlpack::cuda)
+      return value.as.dlpack->device_id;
+  }
+  return -1;
+}
+
 /// The tensor that `tensor` describes.
 static Result<Tensor> readTensor(const attnc_tensor &tensor, MemorySpace space) {
   if (tensor.dtype < 0 || tensor.dtype >= static_cast<int32_t>(runtime::numDTypes))

@@ -31,6 +31,9 @@ private:
 runtime::Result<std::vector<runtime::ArgValue>>
 readValues(const runtime::KernelImage &image, const attnc_launch_options &options, runtime::MemorySpace space);
 
+/// The GPU of the first of the values of `options` that is a tensor of DLPack and lies on one; -1 where none does.
+int findDevice(const attnc_launch_options &options);
+
 } // namespace attnc::capi
 
 #endif // ATTNC_RUNTIME_CAPI_VALUES_H

@@ -1,6 +1,7 @@
-/* Prints the layout of the structures of attnc.h, and the values of its enumerations. */
+/* Prints the layout of the structures of attnc.h and object.h, and the values of its enumerations. */
 
 #include <attnc/attnc.h>
+#include <attnc/object.h>
 #include <stdio.h>
 
 #define STRUCT(name) printf(#name ": %zu bytes\n", sizeof(name))
@@ -147,5 +148,13 @@ int main(void) {
   FIELD(attnc_error_info, reserved);
   FIELD(attnc_error_info, message);
   FIELD(attnc_error_info, details);
+  STRUCT(attnc_linked_kernel);
+  FIELD(attnc_linked_kernel, struct_size);
+  FIELD(attnc_linked_kernel, image);
+  FIELD(attnc_linked_kernel, image_bytes);
+  FIELD(attnc_linked_kernel, entries);
+  FIELD(attnc_linked_kernel, num_entries);
+  FIELD(attnc_linked_kernel, features);
+  FIELD(attnc_linked_kernel, state);
   return 0;
 }

@@ -15,7 +15,7 @@
  *
  * Two libraries have these functions. libattnc holds the compiler. libattnc-runtime does not: it finds kernels in the
  * cache, as they were compiled elsewhere, or loads the images that `attnc compile` writes; and it launches them on GPUs
- * alone. docs/embedding.md goes through all of it.
+ * alone, but for those that come in shared objects (object.h). docs/embedding.md goes through all of it.
  *
  * Functions that can fail return null where all went well, else an error that the caller destroys. A fault of a spec,
  * of the machine or of the compiler is such an error, and never ends the program. NVIDIA's driver is opened when it is

@@ -3,22 +3,40 @@
 //
 // The fake driver as a library, which programs open as they open NVIDIA's: with
 // it on the library path, all that a launch does on the host runs on a machine
-// without a GPU. Kernels write nothing.
+// without a GPU. Kernels write nothing. With ATTNC_FAKE_CUDA_LOG in the
+// environment, launches and what is unloaded are lines of the standard error.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FakeDriver.h"
 
-using namespace attnc::cuda;
+#include <cstdio>
+#include <cstdlib>
 
-/// The functions of the only machine, which lives until the process ends.
+using namespace attnc::cuda;
+using attnc::test::FakeDriver;
+
+static bool isLogged() { return std::getenv("ATTNC_FAKE_CUDA_LOG"); }
+
+/// The machine, which lives until the process ends.
+static FakeDriver *makeMachine() {
+  auto *fake = new FakeDriver;
+  if (isLogged())
+    fake->onLaunch = [fake](void **) {
+      std::fprintf(stderr, "fake driver: %s on stream %p\n", fake->launches.back().function.c_str(),
+                   static_cast<void *>(fake->launches.back().stream));
+    };
+  return fake;
+}
+
+/// The functions of the only machine.
 static const DriverApi &api() {
-  static attnc::test::FakeDriver &fake = *new attnc::test::FakeDriver;
+  static FakeDriver &fake = *makeMachine();
   fake.calls.clear();
   return *fake.driver().operator->();
 }
 
-// NOLINTBEGIN(bugprone-macro-parentheses): parameters are whole lists.
+// NOLINTBEGIN(bugprone-macro-parentheses,readability-identifier-naming): parameters are whole lists, names NVIDIA's.
 #define EXPORT(name, member, parameters, arguments)                                                                    \
   extern "C" __attribute__((visibility("default"))) DriverResult name parameters { return api().member arguments; }
 
@@ -47,7 +65,6 @@ EXPORT(cuCtxPopCurrent_v2, contextPop, (ContextHandle * context), (context))
 EXPORT(cuModuleLoadDataEx, moduleLoadDataEx,
        (ModuleHandle * module, const void *image, unsigned numOptions, JitOption *options, void **values),
        (module, image, numOptions, options, values))
-EXPORT(cuModuleUnload, moduleUnload, (ModuleHandle module), (module))
 EXPORT(cuModuleGetFunction, moduleGetFunction, (FunctionHandle * function, ModuleHandle module, const char *name),
        (function, module, name))
 EXPORT(cuFuncGetAttribute, functionGetAttribute, (int *value, FunctionAttribute attribute, FunctionHandle function),
@@ -82,7 +99,13 @@ EXPORT(cuEventRecord, eventRecord, (EventHandle event, StreamHandle stream), (ev
 EXPORT(cuEventSynchronize, eventSynchronize, (EventHandle event), (event))
 EXPORT(cuEventElapsedTime, eventElapsedTime, (float *milliseconds, EventHandle begin, EventHandle end),
        (milliseconds, begin, end))
-// NOLINTEND(bugprone-macro-parentheses)
+// NOLINTEND(bugprone-macro-parentheses,readability-identifier-naming)
+
+extern "C" __attribute__((visibility("default"))) DriverResult cuModuleUnload(ModuleHandle module) {
+  if (isLogged())
+    std::fprintf(stderr, "fake driver: a module is unloaded\n");
+  return api().moduleUnload(module);
+}
 
 /// A thread of the host that has no context: all go by the primary one.
 extern "C" __attribute__((visibility("default"))) DriverResult cuCtxGetDevice(DeviceHandle * /*device*/) {
