@@ -3,6 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Compile.h"
+#include "codegen/shared/SharedObject.h"
+#include "dialect/attn/AttnAttrs.h"
 #include "runtime/engine/CachedCompile.h"
 #include "runtime/jit/CompileTarget.h"
 #include "tools/attnc/Commands.h"
@@ -11,11 +13,15 @@
 #include "tools/attnc/Spec.h"
 #include "tools/attnc/UserCache.h"
 #include "tools/attnc/UserRecords.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
 using namespace attnc;
 using namespace attnc::cli;
 using runtime::Result;
+
+/// The stage after the image.
+static constexpr llvm::StringLiteral sharedStage = "shared";
 
 /// `image` as a file holds it.
 static Result<std::string> toBytes(Result<runtime::KernelImage> image) {
@@ -25,10 +31,10 @@ static Result<std::string> toBytes(Result<runtime::KernelImage> image) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-/// The bytes of the image of the kernel of `spec`, which is kept in the user's cache as well: also under what was asked
-/// for, so that programs without a compiler find it.
-static Result<std::string> compileImage(const Spec &spec, mlir::Attribute machine,
-                                        const llvm::opt::InputArgList &args) {
+/// The image of the kernel of `spec`, which is kept in the user's cache as well: also under what was asked for, so that
+/// programs without a compiler find it.
+static Result<runtime::KernelImage> compileImage(const Spec &spec, mlir::Attribute machine,
+                                                 const llvm::opt::InputArgList &args) {
   cache::KernelCache cache(readUserCache());
   Result<runtime::KernelImage> image = engine::compileInto(cache, *spec.session, spec.kernel, machine);
   if (!image)
@@ -37,13 +43,27 @@ static Result<std::string> compileImage(const Spec &spec, mlir::Attribute machin
   cache::TextRequest request{spec.session->text(), args.getLastArgValue(OPT_entry),    target,
                              /*machine=*/"",       args.getLastArgValue(OPT_schedule), args.hasArg(OPT_backward)};
   cache.addAlias(cache::keyOf(request), {engine::getBuild(machine), engine::getKey(spec.kernel, machine)});
-  return toBytes(std::move(image));
+  return image;
+}
+
+/// What a kernel becomes that has code: an image, or a shared object called `path` around one.
+static Result<std::string> package(Result<runtime::KernelImage> image, llvm::StringRef emit, llvm::StringRef path,
+                                   mlir::Attribute machine) {
+  if (emit != sharedStage || !image)
+    return toBytes(std::move(image));
+  std::optional<llvm::StringRef> features;
+  if (auto cpu = llvm::dyn_cast<attn::CpuTargetAttr>(machine))
+    features = cpu.getFeatures();
+  return shared::link({*image, llvm::sys::path::filename(path), features});
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef emit = args.getLastArgValue(OPT_emit, "image"), path = args.getLastArgValue(OPT_output);
-  if (!jit::isStage(emit))
-    return fail("unknown stage '" + emit + "'; there are " + jit::getStageNames());
+  const bool hasCode = emit == "image" || emit == sharedStage;
+  if (!hasCode && !jit::isStage(emit))
+    return fail("unknown stage '" + emit + "'; there are " + jit::getStageNames() + ", " + sharedStage);
+  if (emit == sharedStage && (path.empty() || path == "-"))
+    return fail("a shared object is called as its file is; give one by -o");
   if (jit::isBinary(emit) && (path.empty() || path == "-") && llvm::sys::Process::StandardOutIsDisplayed())
     return fail("a kernel image is no text; give a file by -o");
   llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
@@ -61,8 +81,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<std::optional<target::SourceFile>> source = readCudaFile(args);
   if (!source)
     return fail(source.takeError());
-  if (*source && emit != "image")
-    return fail("--cuda makes an image; '--emit " + emit + "' prints what the compiler makes by itself");
+  if (*source && !hasCode)
+    return fail("--cuda makes an image or a shared object; '--emit " + emit +
+                "' prints what the compiler makes by itself");
   Result<UserRecords> records = UserRecords::open(args);
   if (!records)
     return fail(records.takeError());
@@ -71,9 +92,10 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
         !choice)
       return fail(choice.takeError());
   // An edited file is kept nowhere: the cache holds what specs become.
-  Result<std::string> bytes = *source ? toBytes(jit::compileSource(*spec->session, spec->kernel, **source, *machine))
-                              : emit == "image" ? compileImage(*spec, *machine, args)
-                                                : jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
+  Result<std::string> bytes =
+      *source   ? package(jit::compileSource(*spec->session, spec->kernel, **source, *machine), emit, path, *machine)
+      : hasCode ? package(compileImage(*spec, *machine, args), emit, path, *machine)
+                : jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
   if (!bytes)
     return fail(bytes.takeError());
   if (runtime::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)
@@ -98,13 +120,18 @@ const Command cli::compileCommand = {
     "  cubin   of a GPU: machine code, by ptxas\n"
     "  sass    of a GPU: machine code as text, by nvdisasm\n"
     "  image   the kernel image: object code and what the runtime must know of it (the default)\n"
+    "  shared  a shared object that launches the kernel, for programs and for TVM FFI; takes -o, and a linker in the "
+    "PATH\n"
     "\n"
     "--target is cpu (this one), nvptx:ARCH (sm_80, sm_90a, ...: a GPU that need not be here), nvrtc:ARCH for the "
     "same\n"
     "through CUDA C++ and NVRTC, or nvptx or nvrtc for sm_90a. --cuda FILE makes the image of an edited file.\n"
     "An image is kept in the cache as well ('attnc cache --help'), which is never asked: this always compiles.\n"
+    "A shared object needs libattnc-runtime where it is loaded, and exports NAME_launch and __tvm_ffi_NAME\n"
+    "(docs/embedding.md).\n"
     "Without ptxas an image holds PTX, which the driver assembles when it is loaded.\n",
     "  attnc compile llama3.mlir -o llama3.image\n"
+    "  attnc compile llama3.mlir --emit shared -o llama3.so\n"
     "  attnc compile llama3.mlir --emit attn           the bounds and the schedule, as IR\n"
     "  attnc compile models.mlir --entry gemma2_local --emit asm -o gemma2.s\n"
     "  attnc compile llama3.mlir --target nvptx:sm_90a --emit ptx\n"

@@ -58,7 +58,7 @@ defm cuda : Value<"cuda", "FILE", "An edited file of CUDA C++ in the place of th
                   [CompileCommand, RunCommand, VerifyCommand, BenchCommand]>;
 
 // attnc compile
-defm emit : Value<"emit", "STAGE", "attn, tile, nvvm, llvm, asm, cuda, ptx, cubin, sass or image (default)", [CompileCommand]>;
+defm emit : Value<"emit", "STAGE", "attn, tile, nvvm, llvm, asm, cuda, ptx, cubin, sass, shared or image (default)", [CompileCommand]>;
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, HelpText<"Output file; '-' or none is standard output">,
              Visibility<[CompileCommand]>;
 
