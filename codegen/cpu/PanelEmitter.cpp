@@ -75,15 +75,17 @@ SmallVector<tile::ReduceOp> PanelEmitter::fusedReductions(Value tile) {
   return reductions;
 }
 
-/// The buffer of an operand that dies with `writer`, which reads each block before it writes it.
-Value PanelEmitter::reusableBuffer(Operation *writer) {
+/// The buffer of an operand that dies with `writer`, which reads each block before it writes it, and that no other of
+/// its results has `taken`.
+Value PanelEmitter::reusableBuffer(Operation *writer, ArrayRef<StoredTile> taken) {
   if (!isa<tile::MapOp, tile::MaskOp>(writer))
     return {};
   for (Value operand : writer->getOperands()) {
     auto it = buffers.find(operand);
     if (it == buffers.end() || !isTile(operand) || columnsOf(operand) != columnsOf(writer->getResult(0)) ||
         cast<MemRefType>(it->second.getType()).getRank() != 2 ||
-        !cast<MemRefType>(it->second.getType()).getElementType().isF32())
+        !cast<MemRefType>(it->second.getType()).getElementType().isF32() ||
+        llvm::is_contained(llvm::make_second_range(taken), it->second))
       continue;
     bool dies = llvm::all_of(operand.getUsers(), [&](Operation *user) {
       return user == writer || done.contains(user) ||
@@ -95,7 +97,7 @@ Value PanelEmitter::reusableBuffer(Operation *writer) {
   return {};
 }
 
-Value PanelEmitter::bufferFor(Value tile, Operation *writer) {
+Value PanelEmitter::bufferFor(Value tile, Operation *writer, ArrayRef<StoredTile> taken) {
   if (Value target = targets.lookup(tile))
     return target;
   Type element = storageType(cast<VectorType>(tile.getType()).getElementType());
@@ -106,7 +108,7 @@ Value PanelEmitter::bufferFor(Value tile, Operation *writer) {
     return state;
   }
   if (element.isF32())
-    if (Value reused = reusableBuffer(writer))
+    if (Value reused = reusableBuffer(writer, taken))
       return reused;
   return context.allocate({columnsOf(tile), context.panelRows()}, element);
 }
@@ -180,13 +182,13 @@ void PanelEmitter::bringRows(Operation *op) {
 
 /// Computes all columns of an operation's results: stores those that are stored, and reduces those that are reduced.
 void PanelEmitter::materialize(Operation *op) {
-  SmallVector<std::pair<Value, Value>> stores; // result, buffer
+  SmallVector<StoredTile> stores;
   SmallVector<tile::ReduceOp> reductions;
   for (Value result : op->getResults()) {
     SmallVector<tile::ReduceOp> fused = fusedReductions(result);
     bool stored = llvm::any_of(result.getUsers(), [&](Operation *user) { return !llvm::is_contained(fused, user); });
     if (stored)
-      stores.push_back({result, bufferFor(result, op)});
+      stores.push_back({result, bufferFor(result, op, stores)});
     reductions.append(fused);
   }
   // Products want whole register blocks. Elementwise work alone takes one vector of each column after the other: the
@@ -208,8 +210,7 @@ void PanelEmitter::materialize(Operation *op) {
 }
 
 /// All columns of the vectors that are computed now; reductions go on from, and end in, their results in `rows`.
-void PanelEmitter::materializeVectors(Operation *op, ArrayRef<std::pair<Value, Value>> stores,
-                                      ArrayRef<tile::ReduceOp> reductions) {
+void PanelEmitter::materializeVectors(Operation *op, ArrayRef<StoredTile> stores, ArrayRef<tile::ReduceOp> reductions) {
   OpBuilder &b = context.builder;
   SmallVector<Value> init;
   for (tile::ReduceOp reduce : reductions)

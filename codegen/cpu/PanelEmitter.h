@@ -55,14 +55,16 @@ private:
   // Which values are stored, and where.
   bool usedOutside(mlir::Value value) const;
   bool isDeferred(mlir::Value value) const;
-  mlir::Value bufferFor(mlir::Value tile, mlir::Operation *writer);
-  mlir::Value reusableBuffer(mlir::Operation *writer);
+  /// A tile and the buffer that it ends in.
+  using StoredTile = std::pair<mlir::Value, mlir::Value>;
+  mlir::Value bufferFor(mlir::Value tile, mlir::Operation *writer, llvm::ArrayRef<StoredTile> taken);
+  mlir::Value reusableBuffer(mlir::Operation *writer, llvm::ArrayRef<StoredTile> taken);
   llvm::SmallVector<tile::ReduceOp> fusedReductions(mlir::Value tile);
 
   // Tiles.
   bool multiplies(mlir::Operation *op) const;
   void materialize(mlir::Operation *op);
-  void materializeVectors(mlir::Operation *op, llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> stores,
+  void materializeVectors(mlir::Operation *op, llvm::ArrayRef<StoredTile> stores,
                           llvm::ArrayRef<tile::ReduceOp> reductions);
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
