@@ -87,14 +87,17 @@ def Attn_ProgramDk : I32EnumAttrCase<"Dk", 4, "dk">;
 def Attn_ProgramDv : I32EnumAttrCase<"Dv", 5, "dv">;
 def Attn_ProgramDbias : I32EnumAttrCase<"Dbias", 6, "dbias">;
 def Attn_ProgramDsums : I32EnumAttrCase<"Dsums", 7, "dsums">;
+def Attn_ProgramDbuckets : I32EnumAttrCase<"Dbuckets", 8, "dbuckets">;
 
 /// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
 /// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, or one for each
 /// of both, and the one whose tiles are of sinks. Of captured tensors, `dbias` has tiles of queries and keys that several
-/// heads or batch entries share, and `dsums` adds up what the others leave for each query or key.
+/// heads or batch entries share, `dbuckets` sums the rows of tables by what a computed index chooses, and `dsums` adds up
+/// what the others leave for each query or key.
 def Attn_Program : I32EnumAttr<"Program", "what a program computes",
                                [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks,
-                                Attn_ProgramDk, Attn_ProgramDv, Attn_ProgramDbias, Attn_ProgramDsums]> {
+                                Attn_ProgramDk, Attn_ProgramDv, Attn_ProgramDbias, Attn_ProgramDsums,
+                                Attn_ProgramDbuckets]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -168,7 +171,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     checked and kept.
 
     - `program`: what is tiled so; absent for forward. A backward has a schedule for each of its programs: `dq`, `dkdv`,
-      or `dk` and `dv`, and with gradients of sinks `dsinks`, of captured tensors `dbias` and `dsums`.
+      or `dk` and `dv`, and with gradients of sinks `dsinks`, of captured tensors `dbias`,
+      `dbuckets` and `dsums`.
     - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, `dk` and `dv`,
       whose tiles are of keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one

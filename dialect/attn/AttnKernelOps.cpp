@@ -222,8 +222,8 @@ static LogicalResult verifyKernelRegions(KernelOpInterface op) {
     return failure();
   Region *derivative = op.getDerivativeOrNull(), *queryBounds = op.getQueryBoundsOrNull();
   if (derivative) {
-    auto backward = cast<BackwardOp>(op.getOperation());
-    SmallVector<Type> gradients(1 + backward.getCaptured().size(), f32);
+    size_t tables = getCapturedGradients(cast<BackwardOp>(op.getOperation()), {CapturedForm::Buckets}).size();
+    SmallVector<Type> gradients(1 + cast<BackwardOp>(op.getOperation()).getCaptured().size() + tables, f32);
     if (failed(verifyRegion(op, *derivative, "derivative", {f32, f32, index, index, index, index}, gradients)))
       return failure();
   }

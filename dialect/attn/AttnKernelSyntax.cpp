@@ -142,7 +142,8 @@ ParseResult ClauseParser::parseCaptured() {
       if (parser.parseKeyword(&letter))
         return failure();
       if (letter.size() != 1 || !parseAxes(letter))
-        return parser.emitError(loc) << "expected an axis, b, h, i or j, got '" << letter << "'";
+        return parser.emitError(loc) << "expected an axis, b, h, i or j, or n for a computed index, got '" << letter
+                                     << "'";
       letters += letter;
       return success();
     };
@@ -315,7 +316,7 @@ static void printCaptured(BackwardOp op, OpAsmPrinter &p) {
   p << " captured(";
   llvm::interleaveComma(getCapturedGradients(op), p, [&](const CapturedGradient &captured) {
     p << captured.tensor << "[";
-    llvm::interleaveComma(captured.axes, p, [&](Coordinate axis) { p << getAxisLetter(axis); });
+    llvm::interleaveComma(captured.axes, p, [&](std::optional<Coordinate> axis) { p << getAxisLetter(axis); });
     p << "] : " << captured.tensor.getType();
   });
   p << ")";

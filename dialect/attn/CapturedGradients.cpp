@@ -7,19 +7,26 @@
 using namespace mlir;
 using namespace attnc::attn;
 
-static constexpr StringLiteral axisLetters = "bhij";
+/// Of coordinates, and of a computed index.
+static constexpr StringLiteral axisLetters = "bhijn";
+
+/// Elements along a computed index that a gradient may have: the elements of a tile are looked at for each.
+static constexpr int64_t mostBuckets = 1024;
 
 static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
-char attnc::attn::getAxisLetter(Coordinate axis) { return axisLetters[static_cast<size_t>(axis)]; }
+char attnc::attn::getAxisLetter(std::optional<Coordinate> axis) {
+  return axis ? axisLetters[static_cast<size_t>(*axis)] : axisLetters.back();
+}
 
-std::optional<SmallVector<Coordinate>> attnc::attn::parseAxes(StringRef letters) {
-  SmallVector<Coordinate> axes;
+std::optional<Axes> attnc::attn::parseAxes(StringRef letters) {
+  Axes axes;
   for (char letter : letters) {
     size_t place = axisLetters.find(letter);
     if (place == StringRef::npos)
       return std::nullopt;
-    axes.push_back(static_cast<Coordinate>(place));
+    bool isComputed = place + 1 == axisLetters.size();
+    axes.push_back(isComputed ? std::nullopt : std::optional(static_cast<Coordinate>(place)));
   }
   return axes;
 }
@@ -31,8 +38,26 @@ std::optional<unsigned> CapturedGradient::dimAlong(Coordinate axis) const {
   return std::nullopt;
 }
 
+std::optional<unsigned> CapturedGradient::dimOfBuckets() const {
+  for (auto [dim, addressed] : llvm::enumerate(axes))
+    if (!addressed && typeOf(tensor).getDimSize(dim) != 1)
+      return dim;
+  return std::nullopt;
+}
+
+int64_t CapturedGradient::countBuckets() const {
+  std::optional<unsigned> dim = dimOfBuckets();
+  return dim ? typeOf(tensor).getDimSize(*dim) : 1;
+}
+
+int64_t CapturedGradient::countStatistics() const {
+  return form == CapturedForm::Tiles || form == CapturedForm::SharedTiles ? 0 : countBuckets();
+}
+
 static CapturedForm getForm(BackwardOp op, const CapturedGradient &captured) {
   bool ofQueries = captured.isAlong(Coordinate::Query), ofKeys = captured.isAlong(Coordinate::Key);
+  if (captured.dimOfBuckets())
+    return CapturedForm::Buckets;
   if (!ofQueries || !ofKeys)
     return ofQueries ? CapturedForm::QuerySums : ofKeys ? CapturedForm::KeySums : CapturedForm::Sums;
   auto isOwn = [&](Coordinate axis) { return captured.isAlong(axis) || getAxisSize(op, axis) == 1; };
@@ -41,11 +66,14 @@ static CapturedForm getForm(BackwardOp op, const CapturedGradient &captured) {
 
 SmallVector<CapturedGradient> attnc::attn::getCapturedGradients(BackwardOp op) {
   SmallVector<CapturedGradient> all;
+  unsigned yielded = 1;
   for (auto [number, tensor] : llvm::enumerate(op.getCaptured())) {
     StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
-    CapturedGradient captured{
-        static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parseAxes(letters), {}};
+    CapturedGradient captured{static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parseAxes(letters)};
     captured.form = getForm(op, captured);
+    captured.yielded = yielded;
+    // With a computed index, that follows.
+    yielded += captured.form == CapturedForm::Buckets ? 2 : 1;
     all.push_back(std::move(captured));
   }
   return all;
@@ -63,7 +91,9 @@ SmallVector<Program> attnc::attn::getOtherPrograms(BackwardOp op) {
     programs.push_back(Program::Dsinks);
   if (!getCapturedGradients(op, {CapturedForm::SharedTiles}).empty())
     programs.push_back(Program::Dbias);
-  if (!getCapturedGradients(op, {CapturedForm::QuerySums, CapturedForm::KeySums, CapturedForm::Sums}).empty())
+  if (!getCapturedGradients(op, {CapturedForm::Buckets}).empty())
+    programs.push_back(Program::Dbuckets);
+  if (llvm::any_of(getCapturedGradients(op), [](const CapturedGradient &one) { return one.countStatistics() > 0; }))
     programs.push_back(Program::Dsums);
   return programs;
 }
@@ -93,12 +123,19 @@ static LogicalResult verifyAxes(BackwardOp op, unsigned number, const CapturedGr
     return error() << "expected an axis for each of 1 dimension or more of " << type << ", got " << captured.axes.size()
                    << " [S15]";
   for (unsigned dim = 0; dim < captured.axes.size(); ++dim) {
-    Coordinate axis = captured.axes[dim];
+    std::optional<Coordinate> axis = captured.axes[dim];
     if (type.getDimSize(dim) == 1)
       continue;
-    if (captured.dimAlong(axis) != dim)
+    if ((axis ? captured.dimAlong(*axis) : captured.dimOfBuckets()) != dim)
       return error() << "expected each axis once, got '" << getAxisLetter(axis) << "' for a second dimension [S15]";
-    int64_t size = getAxisSize(op, axis), own = type.getDimSize(dim);
+    if (!axis) {
+      if (type.isDynamicDim(dim) || type.getDimSize(dim) > mostBuckets || captured.isAlong(Coordinate::Query) ||
+          captured.isAlong(Coordinate::Key))
+        return error() << "expected a computed index into a dimension of a static size up to " << mostBuckets
+                       << ", of a tensor without dimensions along queries and keys [S15]";
+      continue;
+    }
+    int64_t size = getAxisSize(op, *axis), own = type.getDimSize(dim);
     if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(own) && size != own)
       return error() << "expected dimension " << dim << " to have size 1 or that of its axis, " << size << ", got "
                      << own << " [S4]";
@@ -118,10 +155,10 @@ LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
                             << " and " << op.getDCaptured().size() << " [S15]";
   for (auto [number, tensor] : llvm::enumerate(op.getCaptured())) {
     StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
-    std::optional<SmallVector<Coordinate>> parsed = parseAxes(letters);
+    std::optional<Axes> parsed = parseAxes(letters);
     if (!parsed)
       return op.emitOpError() << "expected axes of the letters " << axisLetters << ", got '" << letters << "' [S15]";
-    CapturedGradient captured{static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parsed, {}};
+    CapturedGradient captured{static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parsed, {}, 0};
     if (failed(verifyAxes(op, number, captured)))
       return failure();
     if (captured.gradient.getType() != tensor.getType())
@@ -140,6 +177,7 @@ LogicalResult attnc::attn::verifyCapturedReads(BackwardOp op) {
   if (op.getCaptured().empty())
     return success();
   SmallVector<CapturedGradient> all = getCapturedGradients(op);
+  SmallVector<unsigned> reads(all.size());
   WalkResult result = op.getScore().walk([&](IndexedOpInterface inner) -> WalkResult {
     bool isRight = true;
     forCapturedReads(inner, [&](Value tensor, unsigned first) {
@@ -150,11 +188,13 @@ LogicalResult attnc::attn::verifyCapturedReads(BackwardOp op) {
       for (auto [dim, axis] : llvm::enumerate(captured->axes))
         if (typeOf(tensor).getDimSize(dim) != 1 && getIndexCoordinate(inner, first + dim) != axis)
           isRight = false;
+      if (++reads[captured->number] > 1 && captured->form == CapturedForm::Buckets)
+        isRight = false;
     });
     if (isRight)
       return WalkResult::advance();
     return inner->emitOpError("expected a tensor that has a gradient to be read by the coordinates that the kernel's "
-                              "'captured' clause gives [S15]");
+                              "'captured' clause gives, and with a computed index once [S15]");
   });
   return failure(result.wasInterrupted());
 }

@@ -20,19 +20,29 @@ enum class CapturedForm {
   QuerySums,   ///< one for each query: sums of rows, then over the heads and batch entries that share it
   KeySums,     ///< one for each key: the same of columns
   Sums,        ///< one for all queries and keys: sums of rows, then of all rows
+  Buckets,     ///< one for each value of a computed index: the same for each
 };
+
+/// By which coordinate each dimension of a tensor is addressed; nothing for a computed index.
+using Axes = llvm::SmallVector<std::optional<Coordinate>>;
 
 /// A captured tensor of an `attn.backward` that has a gradient.
 struct CapturedGradient {
-  unsigned number;                    ///< among those of the kernel
-  mlir::Value tensor, gradient;       ///< the operand and the result
-  llvm::SmallVector<Coordinate> axes; ///< by which coordinate each dimension is addressed
-  CapturedForm form;
+  unsigned number;              ///< among those of the kernel
+  mlir::Value tensor, gradient; ///< the operand and the result
+  Axes axes;                    ///< by which coordinate each dimension is addressed
+  CapturedForm form = CapturedForm::Tiles;
+  unsigned yielded = 0; ///< its place among what the derivative region yields
 
   /// Whether the tensor has a dimension along `axis` that is not of size 1.
   bool isAlong(Coordinate axis) const { return dimAlong(axis).has_value(); }
   /// That dimension.
   std::optional<unsigned> dimAlong(Coordinate axis) const;
+  /// The dimension of the computed index, and its size, or 1 where there is none.
+  std::optional<unsigned> dimOfBuckets() const;
+  int64_t countBuckets() const;
+  /// Numbers that the program of queries or keys leaves for each row of a head: sums, one for each bucket.
+  int64_t countStatistics() const;
 };
 
 /// The captured tensors of `op` that have gradients, in order. The operation is verified.
@@ -44,11 +54,12 @@ llvm::SmallVector<CapturedGradient> getCapturedGradients(BackwardOp op, llvm::Ar
 /// The programs of `op` besides those of queries, keys and values: of sinks, and of captured tensors.
 llvm::SmallVector<Program> getOtherPrograms(BackwardOp op);
 
-/// The axes that an entry of `captured_axes` names, a letter of "bhij" for each dimension; nothing for other letters.
-std::optional<llvm::SmallVector<Coordinate>> parseAxes(llvm::StringRef letters);
+/// The axes that an entry of `captured_axes` names, a letter of "bhijn" for each dimension, where "n" is a computed
+/// index; nothing for other letters.
+std::optional<Axes> parseAxes(llvm::StringRef letters);
 
 /// The letter of an axis.
-char getAxisLetter(Coordinate axis);
+char getAxisLetter(std::optional<Coordinate> axis);
 
 /// Checks the operands `captured` against the results and `captured_axes` (S15).
 mlir::LogicalResult verifyCaptured(BackwardOp op);

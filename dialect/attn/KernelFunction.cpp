@@ -138,7 +138,8 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
         for (auto [dim, axis] : llvm::enumerate(captured.axes)) {
           // What has a gradient broadcasts by its type alone.
           own.insert({tensor, dim});
-          placeAlong(op, tensor, dim, axis);
+          if (axis)
+            placeAlong(op, tensor, dim, *axis);
         }
   } else if (auto weights = dyn_cast<WeightsOp>(op.getOperation())) {
     place(weights.getWeights(), 0, "B");

@@ -1,6 +1,9 @@
-// A bias that is learned, one for each head, query and key, which all batch entries share, and ALiBi slopes that are learned
-// too. `attnc verify docs/examples/learned_bias.mlir --backward --shape B=2,Sq=256,Sk=256` judges their gradients beside those of
-// queries, keys and values.
+// A bias that is learned, one for each head, query and key, which all batch entries share, and ALiBi slopes that are
+// learned too. Beside the gradients of queries, keys and values, `--backward` gives those of both (S15):
+//
+//   attnc verify docs/examples/learned_bias.mlir --backward --shape B=2,Sq=256,Sk=256
+//
+// DEMO: --shape B=2,Sq=256,Sk=256
 func.func @learned_bias(%q: tensor<?x?x8x64xbf16> {attn.name = "q"},
                         %k: tensor<?x?x8x64xbf16> {attn.name = "k"},
                         %v: tensor<?x?x8x64xbf16> {attn.name = "v"},

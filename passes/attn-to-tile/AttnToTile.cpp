@@ -314,9 +314,17 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
 /// The programs of captured tensors that `schedule` is of, one for each.
 static void writeCapturedGradients(ModuleOp module, const KernelFunction &function, BackwardOp op,
                                    ScheduleAttr schedule, StringRef name, StringRef from) {
-  SmallVector<CapturedForm> forms{CapturedForm::SharedTiles};
-  if (schedule.getProgram() == Program::Dsums)
-    forms = {CapturedForm::QuerySums, CapturedForm::KeySums, CapturedForm::Sums};
+  SmallVector<CapturedForm> forms;
+  switch (schedule.getProgram()) {
+  case Program::Dbias:
+    forms = {CapturedForm::SharedTiles};
+    break;
+  case Program::Dbuckets:
+    forms = {CapturedForm::Buckets};
+    break;
+  default:
+    forms = {CapturedForm::QuerySums, CapturedForm::KeySums, CapturedForm::Sums, CapturedForm::Buckets};
+  }
   for (const CapturedGradient &captured : getCapturedGradients(op, forms)) {
     std::string program =
         (name + "_" + stringifyProgram(schedule.getProgram()) + "_" + Twine(captured.number) + from).str();
@@ -328,7 +336,7 @@ static void writeCapturedGradients(ModuleOp module, const KernelFunction &functi
 /// The programs of a backward that `schedule` is of; `from` ends their names.
 static void writeGradient(ModuleOp module, const KernelFunction &function, BackwardOp op, ScheduleAttr schedule,
                           StringRef name, StringRef from) {
-  if (schedule.getProgram() == Program::Dbias || schedule.getProgram() == Program::Dsums)
+  if (llvm::is_contained({Program::Dbias, Program::Dbuckets, Program::Dsums}, schedule.getProgram()))
     return writeCapturedGradients(module, function, op, schedule, name, from);
   TileBuilder b(module, function, op, schedule, (name + "_" + stringifyProgram(schedule.getProgram()) + from).str());
   switch (schedule.getProgram()) {
@@ -344,6 +352,7 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
     return writeSinkGradients(b, op);
   case Program::Forward:
   case Program::Dbias:
+  case Program::Dbuckets:
   case Program::Dsums:
     llvm_unreachable("programs of forward and of captured tensors are written elsewhere");
   }

@@ -24,13 +24,14 @@ SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Val
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (!weightProducts)
     weightProducts = product(outGradient, values);
-  LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics);
+  SmallVector<CapturedGradient> wanted = capturedOf({CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums});
+  LogitGradients gradients =
+      logitGradients(weights, logits, weightProducts, first, statistics, /*wantsLogits=*/true, wanted);
   SmallVector<Value> next{accumulate(gradients.logits, keys, state[0])};
-  for (const CapturedGradient &one : captured) {
-    Value tile = gradients.captured[one.number];
+  for (auto [one, tile] : llvm::zip_equal(wanted, gradients.captured)) {
     if (one.form == CapturedForm::Tiles)
       b.storeCapturedTile(existing(tile), one, first);
-    else if (isSumOfRows(one))
+    else
       next.push_back(addColumns(tile, state[next.size()]));
   }
   return next;
@@ -42,8 +43,8 @@ void GradientWriter::writeQueryGradient() {
   ColumnBounds bounds = b.buildBounds();
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
   auto [lse, delta] = buildStatistics(outGradient);
-  b.storeStatistic(TileBuilder::Statistic::lse(), lse);
-  b.storeStatistic(TileBuilder::Statistic::delta(), delta);
+  b.storeStatistic(b.lseStatistic(), lse);
+  b.storeStatistic(b.deltaStatistic(), delta);
   storeUnvisited(bounds);
   Statistics statistics{lse, delta, /*ofRows=*/true};
   SmallVector<CapturedGradient> summed = capturedOf({CapturedForm::QuerySums, CapturedForm::Sums});
@@ -65,7 +66,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
   Value queries = b.loadColumns(op.getQuery(), first, /*masked=*/false);
   Value outGradients = b.loadColumns(op.getDOut(), first, /*masked=*/false);
   auto load = [&](TileBuilder::Statistic statistic) { return b.loadColumnStatistic(statistic, first); };
-  Statistics statistics{load(TileBuilder::Statistic::lse()), sums.key ? load(TileBuilder::Statistic::delta()) : Value(),
+  Statistics statistics{load(b.lseStatistic()), sums.key ? load(b.deltaStatistic()) : Value(),
                         /*ofRows=*/false};
   Value products = product(key, queries);
   Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
@@ -76,10 +77,11 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
   if (sums.key) {
     if (!weightProducts)
       weightProducts = product(value, outGradients);
-    LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics);
+    LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics, /*wantsLogits=*/true,
+                                              capturedOf({CapturedForm::KeySums}));
     sums.key = accumulate(gradients.logits, queries, sums.key);
-    for (auto [one, sum] : llvm::zip_equal(capturedOf({CapturedForm::KeySums}), sums.captured))
-      sum = addColumns(gradients.captured[one.number], sum);
+    for (auto [tile, sum] : llvm::zip_equal(gradients.captured, sums.captured))
+      sum = addColumns(tile, sum);
   }
   return sums.values();
 }
@@ -132,8 +134,8 @@ void GradientWriter::writeSinkGradients() {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
     Value first = loop.getInductionVar();
-    SmallVector<Value> statistics{b.loadColumnStatistic(TileBuilder::Statistic::lse(), first),
-                                  b.loadColumnStatistic(TileBuilder::Statistic::delta(), first)};
+    SmallVector<Value> statistics{b.loadColumnStatistic(b.lseStatistic(), first),
+                                  b.loadColumnStatistic(b.deltaStatistic(), first)};
     Value terms = b.buildMap(none, sinks, statistics, f32, [&](ValueRange x) -> Value {
       Value sink = x[1].getType().isF32() ? x[1] : arith::ExtFOp::create(builder, loc, f32, x[1]).getResult();
       Value distance = arith::SubFOp::create(builder, loc, sink, x[2]);

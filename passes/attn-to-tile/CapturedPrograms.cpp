@@ -17,7 +17,7 @@ SmallVector<Value> GradientWriter::emptySums(ArrayRef<CapturedGradient> list) {
 
 void GradientWriter::storeSums(ArrayRef<CapturedGradient> list, ValueRange sums) {
   for (auto [one, sum] : llvm::zip_equal(list, sums))
-    b.storeStatistic(TileBuilder::Statistic::sumOf(one), sum);
+    b.storeStatistic(b.sumStatistic(one), sum);
 }
 
 Value GradientWriter::existing(Value tile) {
@@ -54,12 +54,12 @@ Value GradientWriter::addSharedTile(const CapturedGradient &one, Value first, co
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
   Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
-  Statistics statistics{b.loadRowStatistic(TileBuilder::Statistic::lse()),
-                        b.loadRowStatistic(TileBuilder::Statistic::delta()), /*ofRows=*/true};
+  Statistics statistics{b.loadRowStatistic(b.lseStatistic()), b.loadRowStatistic(b.deltaStatistic()), /*ofRows=*/true};
   Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
   Value weights = probabilities(logits, first, statistics, bounds, masked);
-  LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics);
-  return b.buildMap({sum, existing(gradients.captured[one.number])}, {}, {}, builder.getF32Type(),
+  LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
+                                            /*wantsLogits=*/false, one);
+  return b.buildMap({sum, existing(gradients.captured.front())}, {}, {}, builder.getF32Type(),
                     [&](ValueRange x) -> Value { return arith::AddFOp::create(builder, loc, x[0], x[1]); });
 }
 
@@ -92,12 +92,54 @@ void GradientWriter::writeSharedTiles(const CapturedGradient &one) {
   b.storeCapturedTile(sum, one, first);
 }
 
+void GradientWriter::writeBuckets(const CapturedGradient &one) {
+  b.buildGeometry();
+  b.buildCaptures();
+  ColumnBounds bounds = b.buildBounds();
+  Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
+  Statistics statistics{b.loadRowStatistic(b.lseStatistic()), b.loadRowStatistic(b.deltaStatistic()), /*ofRows=*/true};
+  int64_t count = std::min(TileBuilder::bucketsOfTile, one.countBuckets());
+  auto bucket = [&](int64_t number) { return b.add(b.getFirstBucket(), b.index(number)); };
+  SmallVector<CapturedGradient> each(count, one);
+  SmallVector<Value> sums = overColumns(emptySums(each), bounds, [&](Value first, ValueRange state, bool masked) {
+    Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
+    Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
+    Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
+    Value weights = probabilities(logits, first, statistics, bounds, masked);
+    LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
+                                              /*wantsLogits=*/false, one);
+    SmallVector<Value> next;
+    for (auto [number, sum] : llvm::enumerate(state)) {
+      Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
+      Value wanted =
+          arith::SIToFPOp::create(builder, loc, f32, arith::IndexCastOp::create(builder, loc, i32, bucket(number)));
+      Value chosen = b.buildMap(gradients.captured, {}, {}, f32, [&](ValueRange x) -> Value {
+        Value isChosen = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x[1], wanted);
+        return arith::SelectOp::create(builder, loc, isChosen, x[0], b.f32(0));
+      });
+      next.push_back(addColumns(chosen, sum));
+    }
+    return next;
+  });
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    // The last tile may have fewer.
+    OpBuilder::InsertionGuard guard(builder);
+    if (one.countBuckets() % count != 0) {
+      Value exists =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, bucket(number), b.index(one.countBuckets()));
+      auto branch = scf::IfOp::create(builder, loc, exists);
+      builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    }
+    b.storeStatistic(b.sumStatistic(one, bucket(number)), sum);
+  }
+}
+
 void GradientWriter::writeSums(const CapturedGradient &one) {
   b.buildCapturedGeometry();
-  TileBuilder::Statistic statistic = TileBuilder::Statistic::sumOf(one);
+  TileBuilder::Statistic statistic = b.sumStatistic(one, b.getFirstBucket());
   Type f32 = builder.getF32Type();
   Value sum = b.forSharers(b.splat(b.rowType(f32), 0), [&](Value carried) -> Value {
-    if (one.form != CapturedForm::Sums)
+    if (one.form == CapturedForm::QuerySums || one.form == CapturedForm::KeySums)
       return arith::AddFOp::create(builder, loc, carried, b.loadRowStatistic(statistic));
     // All rows of the tile are the same sum.
     Value none = zeros(b.getColumns());
@@ -116,8 +158,10 @@ void GradientWriter::writeSums(const CapturedGradient &one) {
 
 void attnc::attn::writeCapturedGradient(TileBuilder &b, BackwardOp op, const CapturedGradient &captured) {
   GradientWriter writer(b, op);
-  if (captured.form == CapturedForm::SharedTiles)
+  if (b.getProgramKind() == Program::Dbias)
     writer.writeSharedTiles(captured);
+  else if (b.getProgramKind() == Program::Dbuckets)
+    writer.writeBuckets(captured);
   else
     writer.writeSums(captured);
   tile::ReturnOp::create(b.builder, b.loc);

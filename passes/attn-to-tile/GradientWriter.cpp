@@ -90,7 +90,8 @@ Value GradientWriter::probabilities(const Logits &logits, Value first, const Sta
 }
 
 GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, const Logits &logits, Value weightProducts,
-                                                              Value first, const Statistics &statistics) {
+                                                              Value first, const Statistics &statistics,
+                                                              bool wantsLogits, ArrayRef<CapturedGradient> wanted) {
   Value dropped = b.buildDropout(weightProducts, first, builder.getF32Type());
   bool isDone = captured.empty() && (op.getDerivative().empty() || logits.slope);
   auto body = [&](ValueRange x) -> Value {
@@ -113,9 +114,18 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, con
                                isDone ? element : builder.getF32Type(), body);
   if (isDone)
     return {gradients, {}};
-  SmallVector<Value> all = b.buildDerivatives(gradients, logits.products, first);
-  LogitGradients result{all.front(), SmallVector<Value>(ArrayRef(all).drop_front())};
-  if (!element.isF32())
+  SmallVector<unsigned> places;
+  if (wantsLogits)
+    places.push_back(0);
+  for (const CapturedGradient &one : wanted)
+    for (unsigned number = 0; number < (one.form == CapturedForm::Buckets ? 2 : 1); ++number)
+      places.push_back(one.yielded + number);
+  SmallVector<Value> all = b.buildDerivatives(gradients, logits.products, first, places);
+  LogitGradients result;
+  if (wantsLogits)
+    result.logits = all.front();
+  result.captured.assign(all.begin() + (wantsLogits ? 1 : 0), all.end());
+  if (wantsLogits && !element.isF32())
     result.logits = b.buildMap(result.logits, {}, {}, element, [&](ValueRange x) -> Value {
       return arith::TruncFOp::create(builder, loc, element, x[0]);
     });

@@ -23,6 +23,8 @@ public:
   void writeSinkGradients();
   /// A tensor that heads or batch entries share: for each of its tiles the gradients of all that keep something of it.
   void writeSharedTiles(const CapturedGradient &one);
+  /// What rows of queries read of a table, by the value of its computed index: sums for several of them.
+  void writeBuckets(const CapturedGradient &one);
   /// What other programs have left for each query or key of each head, added up over all that share an element.
   void writeSums(const CapturedGradient &one);
 
@@ -63,8 +65,8 @@ private:
     }
   };
 
-  /// The gradients of the logits of a step, of the type that products take, and of what its elements read of captured
-  /// tensors, f32 each.
+  /// The gradients of the logits of a step, of the type that products take, and of what its elements read of the
+  /// captured tensors that are wanted, f32 each.
   struct LogitGradients {
     mlir::Value logits;
     llvm::SmallVector<mlir::Value> captured;
@@ -106,18 +108,17 @@ private:
   /// exp(score - lse), 0 where the mask drops.
   mlir::Value probabilities(const Logits &logits, mlir::Value first, const Statistics &statistics,
                             const ColumnBounds &bounds, bool masked);
-  /// Score's derivatives of weight * (dropout * product of d_out and the value - delta).
+  /// Score's derivatives of weight * (dropout * product of d_out and the value - delta): by the logit where
+  /// `wantsLogits`, and by what is read of some captured tensors, with two results for a table (see
+  /// `CapturedGradient::yielded`).
   LogitGradients logitGradients(mlir::Value weights, const Logits &logits, mlir::Value weightProducts,
-                                mlir::Value first, const Statistics &statistics);
+                                mlir::Value first, const Statistics &statistics, bool wantsLogits,
+                                llvm::ArrayRef<CapturedGradient> wanted);
   /// A gradient of logits taken to one of queries or keys, in their type. Rows that hold none may be anything but
   /// stored.
   mlir::Value scaled(mlir::Value tile, mlir::Value scale);
 
   // Captured tensors.
-  /// Whether the program of queries' gradients sums rows for it.
-  static bool isSumOfRows(const CapturedGradient &one) {
-    return one.form == CapturedForm::QuerySums || one.form == CapturedForm::Sums;
-  }
   /// Those of some forms, in order.
   llvm::SmallVector<CapturedGradient> capturedOf(llvm::ArrayRef<CapturedForm> forms) {
     return getCapturedGradients(op, forms);

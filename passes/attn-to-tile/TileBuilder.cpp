@@ -149,7 +149,7 @@ void TileBuilder::setGrid() {
   if (schedule.getProgram() == Program::Dsinks)
     tiles = getAffineConstantExpr(countSinkTiles(), context);
   if (captured)
-    tiles = countCapturedTiles(sizes);
+    tiles = schedule.getProgram() == Program::Dbuckets ? tiles * countBucketTiles() : countCapturedTiles(sizes);
   if (isBackward()) {
     // Statistics of each head (see `statisticIndices`).
     int64_t ofRows = kernel.isPacked() ? 0 : 1;
@@ -228,7 +228,10 @@ void TileBuilder::placeTile(Value tile) {
 }
 
 void TileBuilder::buildGeometry() {
-  placeTile(program.getTile());
+  Value tile = program.getTile();
+  if (schedule.getProgram() == Program::Dbuckets)
+    firstBucket = mul(takePlace(tile, index(countBucketTiles())), index(bucketsOfTile));
+  placeTile(tile);
   if (!kernel.isPacked()) {
     geometry.query.base = geometry.key.base = index(0);
     Value queryLengths = kernel.getQueryLengths(), keyLengths = kernel.getKeyLengths();

@@ -132,9 +132,10 @@ public:
   mlir::Value buildNaturalScore(mlir::Value scores, mlir::Value j);
   /// The same, and its slope there: what the score region's derivative multiplies gradients by.
   std::pair<mlir::Value, mlir::Value> buildScoreAndSlope(mlir::Value scores, mlir::Value j);
-  /// The score region's derivatives of the gradients `gradients`, where the raw products are `scores`: by the logit,
-  /// and by what is read of each captured tensor that has a gradient.
-  llvm::SmallVector<mlir::Value> buildDerivatives(mlir::Value gradients, mlir::Value scores, mlir::Value j);
+  /// What the score region's derivative yields for the gradients `gradients` where the raw products are `scores`, at
+  /// the places `wanted`: place 0 is the gradient of the logit (see `CapturedGradient::yielded`).
+  llvm::SmallVector<mlir::Value> buildDerivatives(mlir::Value gradients, mlir::Value scores, mlir::Value j,
+                                                  llvm::ArrayRef<unsigned> wanted);
   /// The mask region and the end of the columns.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const ColumnBounds &bounds);
 
@@ -157,15 +158,16 @@ public:
   /// What a backward hands from one program to the others: for each query its LSE, +inf for a row that keeps nothing,
   /// and delta (see `attn.backward`), and for each query or key of a head sums of gradients of captured tensors.
   struct Statistic {
-    int64_t number;
+    mlir::Value number; ///< of the row among those of its head
     Coordinate axis = Coordinate::Query;
-
-    static Statistic lse() { return {0}; }
-    static Statistic delta() { return {1}; }
-    static Statistic sumOf(const CapturedGradient &captured) {
-      return {2 + captured.number, captured.form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query};
-    }
   };
+  Statistic lseStatistic() { return {index(0)}; }
+  Statistic deltaStatistic() { return {index(1)}; }
+  /// The sums of a captured tensor, or of bucket `bucket` of its computed index.
+  Statistic sumStatistic(const CapturedGradient &of, mlir::Value bucket = {});
+  /// In a program of a table: the first of the buckets that the tile sums, and how many it sums at most.
+  mlir::Value getFirstBucket() const { return firstBucket; }
+  static constexpr int64_t bucketsOfTile = 8;
   /// Stores a statistic of the tile's rows.
   void storeStatistic(Statistic statistic, mlir::Value rows);
   /// Loads one of the tile's rows, or of the columns from `first` on, 0 for those that hold no query or key.
@@ -180,6 +182,8 @@ public:
   mlir::Value scaleRows(mlir::Value tile, mlir::Value rowFactors, mlir::Type element, bool mostlyOne = false,
                         bool zeroDrops = false);
 
+  /// What the program computes.
+  Program getProgramKind() const { return schedule.getProgram(); }
   int64_t getRows() const { return schedule.getRows(); }
   int64_t getColumns() const { return schedule.getColumns(); }
   /// Heads that a tile holds for each of its queries.
@@ -259,6 +263,8 @@ private:
   mlir::AffineExpr sizeOf(mlir::Value value, int64_t dim, llvm::SmallVectorImpl<int64_t> &sizes);
   void setGrid();
   mlir::AffineExpr countCapturedTiles(llvm::SmallVectorImpl<int64_t> &sizes);
+  int64_t countBucketTiles() const;
+  mlir::Value takePlace(mlir::Value &rest, mlir::Value count);
   void setSizeRange();
   void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
@@ -305,6 +311,7 @@ private:
   /// Where results of the kernel go: the program's arguments, one for each time that the function returns one.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> destinations;
   TileGeometry geometry;
+  mlir::Value firstBucket;                                 ///< of a program of a table
   mlir::Value listRow;                                     ///< of this tile in the workspace
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows
 };

@@ -14,7 +14,19 @@ using namespace attnc;
 using namespace attnc::attn;
 
 /// Whether the gradient has rows of tiles along queries or keys, or a single number for all of them.
-static bool hasRows(const CapturedGradient &captured) { return captured.form != CapturedForm::Sums; }
+static bool hasRows(const CapturedGradient &captured) {
+  return captured.form != CapturedForm::Sums && captured.form != CapturedForm::Buckets;
+}
+
+/// Tiles that sum what a tile of queries reads of a table.
+int64_t TileBuilder::countBucketTiles() const { return llvm::divideCeil(captured->countBuckets(), bucketsOfTile); }
+
+/// The remainder of `rest` by `count`; the quotient is left.
+Value TileBuilder::takePlace(Value &rest, Value count) {
+  Value number = arith::RemUIOp::create(builder, loc, rest, count);
+  rest = arith::DivUIOp::create(builder, loc, rest, count);
+  return number;
+}
 
 /// Tiles of the tensor's own rows, heads and batch entries.
 AffineExpr TileBuilder::countCapturedTiles(SmallVectorImpl<int64_t> &sizes) {
@@ -23,6 +35,7 @@ AffineExpr TileBuilder::countCapturedTiles(SmallVectorImpl<int64_t> &sizes) {
     Value tensor = capturedRows() == Coordinate::Query ? kernel.getQuery() : kernel.getKey();
     tiles = sizeOf(tensor, kernel.isPacked() ? 0 : 1, sizes).ceilDiv(getRows());
   }
+  tiles = tiles * captured->countBuckets();
   if (captured->isAlong(Coordinate::Head))
     tiles = tiles * kernel.getQueryHeads();
   if (captured->isAlong(Coordinate::Batch))
@@ -32,11 +45,7 @@ AffineExpr TileBuilder::countCapturedTiles(SmallVectorImpl<int64_t> &sizes) {
 
 void TileBuilder::buildCapturedGeometry() {
   Value rest = program.getTile(), live = index(1);
-  auto take = [&](Value count) -> Value {
-    Value number = arith::RemUIOp::create(builder, loc, rest, count);
-    rest = arith::DivUIOp::create(builder, loc, rest, count);
-    return number;
-  };
+  auto take = [&](Value count) { return takePlace(rest, count); };
   geometry.row0 = index(0);
   if (hasRows(*captured)) {
     bool ofQueries = capturedRows() == Coordinate::Query;
@@ -45,6 +54,8 @@ void TileBuilder::buildCapturedGeometry() {
     geometry.row0 = mul(take(arith::CeilDivUIOp::create(builder, loc, rows, extent)), extent);
     live = least(sub(rows, geometry.row0), extent);
   }
+  if (captured->dimOfBuckets())
+    firstBucket = take(index(captured->countBuckets()));
   if (captured->isAlong(Coordinate::Head))
     geometry.head = take(index(kernel.getQueryHeads()));
   if (captured->isAlong(Coordinate::Batch))
@@ -90,11 +101,15 @@ Value TileBuilder::forSharers(Value initial, function_ref<Value(Value carried)> 
 SmallVector<Value> TileBuilder::capturedIndices(const CapturedGradient &of, Value query, Value key) {
   SmallVector<Value> indices;
   for (auto [dim, axis] : llvm::enumerate(of.axes)) {
-    if (of.dimAlong(axis) != dim) {
+    if ((axis ? of.dimAlong(*axis) : of.dimOfBuckets()) != dim) {
       indices.push_back(index(0));
       continue;
     }
-    switch (axis) {
+    if (!axis) {
+      indices.push_back(firstBucket);
+      continue;
+    }
+    switch (*axis) {
     case Coordinate::Batch:
       indices.push_back(geometry.batch);
       break;

@@ -305,21 +305,16 @@ std::pair<Value, Value> TileBuilder::buildScoreAndSlope(Value scores, Value j) {
   return {map.getResult(0), map.getResult(1)};
 }
 
-SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, Value j) {
+SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, Value j, ArrayRef<unsigned> wanted) {
   Region &region = *kernel.getDerivativeOrNull();
-  auto backward = cast<BackwardOp>(kernel.getOperation());
-  if (region.empty()) {
-    // A score that is the logit reads nothing.
-    SmallVector<Value> results{gradients};
-    results.append(backward.getCaptured().size(), splat(cast<VectorType>(gradients.getType()), 0));
-    return results;
-  }
-  // What has the gradient of the score itself needs no operation.
+  // What has the gradient of the score itself needs no operation; a score that is the logit reads nothing.
   SmallVector<Value> results;
   SmallVector<size_t> computed;
-  for (auto [number, yielded] : llvm::enumerate(region.front().getTerminator()->getOperands())) {
-    results.push_back(gradients);
-    if (yielded != region.getArgument(0))
+  for (auto [number, place] : llvm::enumerate(wanted)) {
+    bool isSame =
+        region.empty() ? place == 0 : region.front().getTerminator()->getOperand(place) == region.getArgument(0);
+    results.push_back(isSame ? gradients : splat(cast<VectorType>(gradients.getType()), 0));
+    if (!isSame && !region.empty())
       computed.push_back(number);
   }
   if (computed.empty())
@@ -337,7 +332,7 @@ SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, 
     // What has no gradient gives none, whatever the slope is there.
     Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, f32(0)), zero = f32(0);
     return llvm::map_to_vector(computed, [&](size_t number) -> Value {
-      return arith::SelectOp::create(builder, loc, none, zero, all[number]);
+      return arith::SelectOp::create(builder, loc, none, zero, all[wanted[number]]);
     });
   };
   tile::MapOp map = buildElementMap(&region, leading, j, computed.size(), body);

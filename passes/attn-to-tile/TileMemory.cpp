@@ -163,9 +163,23 @@ void TileBuilder::storeSinkGradient(Value vector, Value result) {
 // Statistics of backward
 //===----------------------------------------------------------------------===//
 
+/// Those of every query: the LSE and delta.
+static constexpr int64_t ownStatistics = 2;
+
 /// Statistics of a head: the LSE and delta of each query, and the sums of captured tensors.
 int64_t TileBuilder::countStatistics() {
-  return 2 + static_cast<int64_t>(cast<BackwardOp>(kernel.getOperation()).getCaptured().size());
+  int64_t count = ownStatistics;
+  for (const CapturedGradient &one : getCapturedGradients(cast<BackwardOp>(kernel.getOperation())))
+    count += one.countStatistics();
+  return count;
+}
+
+TileBuilder::Statistic TileBuilder::sumStatistic(const CapturedGradient &of, Value bucket) {
+  int64_t number = ownStatistics;
+  for (const CapturedGradient &one : getCapturedGradients(cast<BackwardOp>(kernel.getOperation())))
+    number += one.number < of.number ? one.countStatistics() : 0;
+  return {bucket ? add(index(number), bucket) : index(number),
+          of.form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query};
 }
 
 /// Where a statistic of row or column `first` of the head at hand is in the workspace. Those of keys stand behind those
@@ -174,7 +188,7 @@ SmallVector<Value> TileBuilder::statisticIndices(Statistic statistic, Value firs
   Value head = geometry.head;
   if (!kernel.isPacked())
     head = add(mul(geometry.batch, index(kernel.getQueryHeads())), head);
-  Value row = add(mul(head, index(countStatistics())), index(statistic.number));
+  Value row = add(mul(head, index(countStatistics())), statistic.number);
   Value column = add(getSide(statistic.axis).base, first);
   if (statistic.axis == Coordinate::Key)
     column = add(column, viewDim(lookup(kernel.getQuery()), kernel.isPacked() ? 0 : 1));

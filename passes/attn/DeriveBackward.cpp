@@ -134,10 +134,12 @@ LogicalResult BackwardWriter::findLearned() {
   return success();
 }
 
-/// The axes that the dimensions of a tensor lie along: the coordinates that scores read it by.
+/// The axes that the dimensions of a tensor lie along: the coordinates that scores read it by. One dimension may have a
+/// computed index.
 LogicalResult BackwardWriter::findAxes(Value tensor) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
-  SmallVector<std::optional<Coordinate>> axes(shape.size());
+  std::optional<Axes> axes;
+  ForwardOp last;
   WalkResult result = forward.walk([&](Operation *inner) -> WalkResult {
     auto kernel = dyn_cast<ForwardOp>(inner->getParentOp());
     if (!kernel || inner->getParentRegion() != &kernel.getScore())
@@ -146,23 +148,27 @@ LogicalResult BackwardWriter::findAxes(Value tensor) {
     forCapturedReads(inner, [&](Value read, unsigned first) {
       if (read != tensor)
         return;
-      learned[tensor];
-      for (auto [dim, axis] : llvm::enumerate(axes)) {
-        std::optional<Coordinate> coordinate = getIndexCoordinate(cast<IndexedOpInterface>(inner), first + dim);
-        if (shape[dim] == 1)
-          continue;
-        isRight &= coordinate && (!axis || axis == coordinate);
-        axis = coordinate;
-      }
+      Axes found;
+      for (unsigned dim = 0; dim < shape.size(); ++dim)
+        found.push_back(shape[dim] == 1 ? Coordinate::Batch
+                                        : getIndexCoordinate(cast<IndexedOpInterface>(inner), first + dim));
+      bool isAgain = kernel == last && llvm::is_contained(found, std::nullopt);
+      isRight = !axes || (found == *axes && !isAgain);
+      axes = std::move(found);
+      last = kernel;
     });
     if (!isRight)
-      return inner->emitOpError("expected a tensor that requires a gradient to be read by coordinates as they are, and "
-                                "always by the same: the gradients of others would have to be scattered [S15]");
+      return inner->emitOpError(
+          "expected a tensor that requires a gradient to be read by coordinates as they are, and "
+          "always by the same, or once by a computed index: the gradients of others would have to "
+          "be scattered [S15]");
     return WalkResult::advance();
   });
-  if (!result.wasInterrupted() && learned.contains(tensor))
-    for (std::optional<Coordinate> axis : axes)
-      learned[tensor] += getAxisLetter(axis.value_or(Coordinate::Batch));
+  if (!result.wasInterrupted() && axes) {
+    std::string &letters = learned[tensor];
+    for (std::optional<Coordinate> axis : *axes)
+      letters += getAxisLetter(axis);
+  }
   return failure(result.wasInterrupted());
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/attn/Passes.h"
@@ -16,14 +16,30 @@ namespace attnc::attn {
 using namespace mlir;
 using namespace attnc::attn;
 
-/// The sum of the gradients of those `loads` that read `tensor`.
-static Value sumOfReads(OpBuilder &builder, Value tensor, ArrayRef<Value> loads, ArrayRef<Value> gradients) {
-  Location loc = tensor.getLoc();
-  Value sum;
-  for (auto [load, gradient] : llvm::zip_equal(loads, gradients))
-    if (load.getDefiningOp<LoadOp>().getTensor() == tensor)
-      sum = sum ? arith::AddFOp::create(builder, loc, sum, gradient).getResult() : gradient;
-  return sum ? sum : arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0)).getResult();
+/// The sum of the gradients of those `loads` that read `captured`, and with a computed index that index.
+static SmallVector<Value> gradientOfReads(OpBuilder &builder, const CapturedGradient &captured, ArrayRef<Value> loads,
+                                          ArrayRef<Value> gradients) {
+  Location loc = captured.tensor.getLoc();
+  Value sum, zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0)), bucket = zero;
+  for (auto [value, gradient] : llvm::zip_equal(loads, gradients)) {
+    auto load = value.getDefiningOp<LoadOp>();
+    if (load.getTensor() != captured.tensor)
+      continue;
+    sum = sum ? arith::AddFOp::create(builder, loc, sum, gradient).getResult() : gradient;
+    if (captured.form == CapturedForm::Buckets) {
+      // As the load clamps it: a small number, which f32 holds.
+      auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+      Value index = load.getIndices()[*captured.dimOfBuckets()];
+      index = arith::MinSIOp::create(builder, loc, index, constant(captured.countBuckets() - 1));
+      index = arith::MaxSIOp::create(builder, loc, index, constant(0));
+      bucket = arith::SIToFPOp::create(builder, loc, builder.getF32Type(),
+                                       arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index));
+    }
+  }
+  SmallVector<Value> results{sum ? sum : zero};
+  if (captured.form == CapturedForm::Buckets)
+    results.push_back(bucket);
+  return results;
 }
 
 /// Fills `derivative`: (ds, s, b, h, i, j) to the gradients of the logit s and of what the score reads of captured
@@ -49,8 +65,9 @@ static void differentiate(BackwardOp op) {
   ScoreDerivative derivative(block, inputs);
   SmallVector<Value> all = derivative.run(yielded, incoming), results{all.front()};
   builder.setInsertionPointToEnd(block);
-  for (Value tensor : op.getCaptured())
-    results.push_back(sumOfReads(builder, tensor, ArrayRef(inputs).drop_front(), ArrayRef(all).drop_front()));
+  for (const CapturedGradient &captured : getCapturedGradients(op))
+    llvm::append_range(results,
+                       gradientOfReads(builder, captured, ArrayRef(inputs).drop_front(), ArrayRef(all).drop_front()));
   // A score that adds to the logit has its gradient: nothing is left to compute.
   if (results.size() == 1 && results.front() == incoming) {
     region.dropAllReferences();

@@ -190,7 +190,8 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   }
   for (Program program : getOtherPrograms(op)) {
     // Sinks and sums are few, and take no products.
-    int64_t some = program == Program::Dbias ? columns : mostColumnsOfWarps;
+    bool hasProducts = program == Program::Dbias || program == Program::Dbuckets;
+    int64_t some = hasProducts ? columns : mostColumnsOfWarps;
     if (some == 0)
       return {};
     schedules.push_back(tiles.selectWarps(program, some));

@@ -179,7 +179,16 @@ static void addBiases(Adder &add) {
       %z = attn.bias %y, %r[%i, %h, %b] : tensor<?x$Hx1x$T>
       %x = attn.softcap %z, 5.0)",
                                    causal));
-  add("S4_table_by_distance", scored({"t: tensor<32x$Hxf32>"}, R"(%d = arith.subi %i, %j : index
+  // Three results of one operation, of which two are stored.
+  add("S15_learned_tiles_and_sums", learned({"t: tensor<?x?x?x$Hxf16>", "m: tensor<1xf32>"},
+                                            R"(%l = attn.load %t[%b, %i, %j, %h] : tensor<?x?x?x$Hxf16>
+      %w = arith.extf %l : f16 to f32
+      %e = math.exp %w : f32
+      %y = arith.mulf %s, %e : f32
+      %f = attn.load %m[%i] : tensor<1xf32>
+      %x = arith.mulf %y, %f : f32)"));
+  add.last().dtypes = {"f32"};
+  add("S4_table_by_distance", learned({"t: tensor<32x$Hxf32>"}, R"(%d = arith.subi %i, %j : index
       %x = attn.bias %s, %t[%d, %h] : tensor<32x$Hxf32>)"));
 }
 

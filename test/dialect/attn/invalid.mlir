@@ -1866,7 +1866,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 // S15: the axes of a captured tensor are letters.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
-    // expected-error@+1 {{expected an axis, b, h, i or j, got 'x'}}
+    // expected-error@+1 {{expected an axis, b, h, i or j, or n for a computed index, got 'x'}}
     captured(%t[x] : tensor<4xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4xf32>)
   return
@@ -1956,7 +1956,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[j] : tensor<?xf32>)
     score (%s, %b, %h, %i, %j) {
-      // expected-error@+1 {{expected a tensor that has a gradient to be read by the coordinates that the kernel's 'captured' clause gives [S15]}}
+      // expected-error@+1 {{expected a tensor that has a gradient to be read by the coordinates that the kernel's 'captured' clause gives, and with a computed index once [S15]}}
       %x = attn.bias %s, %t[%i] : tensor<?xf32>
       attn.yield %x : f32
     }
@@ -1983,5 +1983,38 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
     captured(%t[i, j] : tensor<8x8xf32>)
     : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<4x8xf32>, tensor<8x4x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x8xf32>)
+  return
+}
+
+// -----
+
+// S15: a computed index needs a static size.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<?xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size up to 1024, of a tensor without dimensions along queries and keys [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n] : tensor<?xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<?xf32>)
+  return
+}
+
+// -----
+
+// S15: elements are looked at for each value of a computed index.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<1025xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size up to 1024, of a tensor without dimensions along queries and keys [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n] : tensor<1025xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<1025xf32>)
+  return
+}
+
+// -----
+
+// S15: a computed index beside the keys.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x8xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size up to 1024, of a tensor without dimensions along queries and keys [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n, j] : tensor<4x8xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x8xf32>)
   return
 }

@@ -158,20 +158,27 @@ def names_of(spec: Spec) -> list[Names]:
 
 
 def learnable(spec: Spec, inputs: Arrays) -> list[str]:
-    """The captured tensors that can have gradients: scores read them by coordinates, and always by the same."""
+    """The captured tensors that can have gradients: scores read them by coordinates, and always by the same, or once by a
+    computed index as well."""
     others = {name for kernel in spec.kernels for name in [*kernel.tensors, kernel.clauses.get("sinks")]}
     axes: dict[str, list[dict[int, str]]] = {}
     for kernel in spec.kernels:
         grid = make_grid(spec, kernel, inputs)
         query, key = (inputs[name].shape[0 if kernel.packed else 1] for name in kernel.tensors[:2])
         sizes = {"b": -1 if kernel.packed else grid.batch, "h": grid.heads, "i": query, "j": key}
+        seen: set[str] = set()
         for op in kernel.score.ops if kernel.score else ():
             for load in op.loads:
                 shape, _ = shape_of(spec.arguments[load.tensor])
                 coordinates = dict(zip(kernel.score.arguments[-4:], "bhij"))
-                along = {n: coordinates.get("" if load.computed else index, "") for n, index in enumerate(load.indices) if shape[n] != 1}
-                whole = all(inputs[load.tensor].shape[n] == sizes.get(axis) for n, axis in along.items())
-                once = len(set(along.values())) == len(along) and not (kernel.packed and {"i", "j"} <= set(along.values()))
+                along = {n: coordinates.get("" if load.computed else index, "n") for n, index in enumerate(load.indices) if shape[n] != 1}
+                found = list(along.values())
+                whole = all(inputs[load.tensor].shape[n] == sizes.get(axis, inputs[load.tensor].shape[n]) for n, axis in along.items())
+                once = len(set(found)) == len(found) and not (kernel.packed and {"i", "j"} <= set(found))
+                if "n" in found:
+                    size = shape[next(n for n, axis in along.items() if axis == "n")]
+                    once = once and size is not None and size <= 1024 and not {"i", "j"} & set(found) and load.tensor not in seen
+                seen.add(load.tensor)
                 axes.setdefault(load.tensor, []).append(along if shape and whole and once else {-1: ""})
     return [name for name, reads in axes.items() if name not in others and is_float(shape_of(spec.arguments[name])[1])
             and all(read == reads[0] and -1 not in read for read in reads)]
@@ -250,14 +257,13 @@ def key_lengths_of(kernel: Kernel, inputs: Arrays) -> np.ndarray:
     return np.diff(inputs[kernel.clauses["varlen"]["key"]]) if kernel.packed else np.zeros(0)
 
 
-def sum_by_element(kernel: Kernel, grid: Grid, inputs: Arrays, tensor: str, terms: np.ndarray, real: type) -> np.ndarray:
+def sum_by_element(evaluator: Evaluator, kernel: Kernel, tensor: str, terms: np.ndarray, real: type) -> np.ndarray:
     """For each element of a captured tensor the sum of what has read it."""
     assert kernel.score
-    load = next(load for op in kernel.score.ops for load in op.loads if load.tensor == tensor)
-    stored = dict(zip(kernel.score.arguments[-4:], (grid.b, grid.h, grid.row, grid.column)))
+    grid, load = evaluator.grid, next(load for op in kernel.score.ops for load in op.loads if load.tensor == tensor)
     shape = (grid.batch, grid.heads, grid.queries, grid.keys)
-    sums = np.zeros(inputs[tensor].shape, dtype=real)
-    indices = (np.clip(stored.get(name, grid.b), 0, size - 1) for name, size in zip(load.indices, sums.shape))
+    sums = np.zeros(evaluator.inputs[tensor].shape, dtype=real)
+    indices = (np.clip(index, 0, size - 1) for index, size in zip(evaluator.indices(load), sums.shape))
     np.add.at(sums, tuple(np.broadcast_to(index, shape) for index in indices), np.broadcast_to(terms, shape))
     return sums
 
@@ -280,6 +286,7 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         scores, slopes = logits, np.ones_like(logits)
         captured = names.tensors[len(kernel.tensors) :]
         slopes_of: Arrays = {}
+        evaluators: dict[str, Slopes] = {}
         for tensor in (None, *captured) if kernel.score else ():
             evaluator = Slopes(spec, grid, inputs, kernel, precision, logits, tensor)
             evaluator.library, evaluator.ulps = variant > 0, (0, 1, 0, -1)[variant % 4]
@@ -287,7 +294,10 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
                 evaluator.run(op)
             scores = evaluator.value(kernel.score.result)
             slope = evaluator.slopes.get(kernel.score.result, np.zeros(1, dtype=real))
-            slopes, slopes_of = (slopes, slopes_of | {tensor: slope}) if tensor else (slope, slopes_of)
+            if tensor:
+                slopes_of[tensor], evaluators[tensor] = slope, evaluator
+            else:
+                slopes = slope
         keep = compute_keep(spec, kernel, inputs, grid)
         scores = np.where(keep, scores, -np.inf).astype(real)
         full = dataclasses.replace(kernel, results=["out", "lse"])
@@ -319,7 +329,7 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         d_logits = np.where(d_scores == 0, 0, d_scores * slopes).astype(real)
         # Plain code sums in one type or the other.
         real_of_sums = np.float64 if exact or variant % 2 == 0 else np.float32
-        d_captured = [sum_by_element(kernel, grid, inputs, tensor, np.where(d_scores == 0, 0, d_scores * slopes_of[tensor]).astype(real),
+        d_captured = [sum_by_element(evaluators[tensor], kernel, tensor, np.where(d_scores == 0, 0, d_scores * slopes_of[tensor]).astype(real),
                                      real_of_sums) for tensor in captured]
         scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
         scale = real(scalar(spec, inputs, scale)[0, 0, 0, 0] if isinstance(scale, str) else np.float32(scale) if "scale" in kernel.clauses else scale)

@@ -120,12 +120,13 @@ class Evaluator:
             return value
         return value.astype(np.float64) if self.precision is Precision.EXACT else round_to(value, type_name)
 
+    def indices(self, load: Load) -> list[np.ndarray]:
+        """Rows as stored where a coordinate addresses them, else numbers to clamp."""
+        return [self.stored[name] if name in self.stored and not load.computed else self.value(name) for name in load.indices]
+
     def load(self, load: Load) -> np.ndarray:
         tensor = self.inputs[load.tensor]
-        indices = []
-        for name, size in zip(load.indices, tensor.shape, strict=True):
-            index = self.stored[name] if name in self.stored and not load.computed else self.value(name)
-            indices.append(np.clip(index, 0, size - 1))
+        indices = [np.clip(index, 0, size - 1) for index, size in zip(self.indices(load), tensor.shape, strict=True)]
         element = tensor[tuple(indices)] if indices else tensor.reshape(1, 1, 1, 1)
         return self.to_precision(element, shape_of(self.spec.arguments[load.tensor])[1])
 

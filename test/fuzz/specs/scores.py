@@ -280,15 +280,28 @@ def read_learned(rng: random.Random, spec: Spec, kernel: Kernel, name: str, size
     # Packed sequences have no gradients by sequence, nor by query and key.
     packed = kernel.packed
     axes = rng.sample("bhij", rng.randint(1, 4))
-    if packed:
+    buckets = rng.choice([2, 3, 7, 8, 9, 17, 32])
+    if rng.random() < 0.25:
+        # A table by a computed index.
+        axes = rng.sample("nh" if packed else "nhb", rng.randint(1, 2 if packed else 3))
+        if "n" not in axes:
+            axes[0] = "n"
+        sizes = sizes | {"n": (buckets, buckets)}
+    elif packed:
         axes = [axis for axis in axes if axis != "b" and (axis != "j" or "i" not in axes)] or ["h"]
-    ones = [rng.random() < 0.2 for _ in axes]
+    ones = [axis != "n" and rng.random() < 0.2 for axis in axes]
     shape = [1 if one else sizes[axis][1] for one, axis in zip(ones, axes)]
-    typed = [1 if one else sizes[axis][0] if rng.random() < 0.5 else None for one, axis in zip(ones, axes)]
+    typed = [1 if one else sizes[axis][0] if axis == "n" or rng.random() < 0.5 else None for one, axis in zip(ones, axes)]
     element = rng.choice(["f32", "f32", "bf16", "f16"])
     spec.arguments[name] = tensor_type(typed, element)
     region = kernel.score or Region(["s", "b", "h", "i", "j"], [], "s")
     coordinates = dict(zip("bhij", region.arguments[-4:]))
+    if "n" in axes:
+        distance, step, one = f"{name}d", f"{name}c", f"{name}n"
+        region.ops += [Op(distance, "arith.subi", rng.sample([coordinates["i"], coordinates["j"]], 2), ["index"]),
+                       Op(step, "arith.constant", [], ["index"], value=rng.choice([1, 2, 5])),
+                       Op(one, rng.choice(["arith.floordivsi", "arith.addi", "arith.muli"]), [distance, step], ["index"])]
+        coordinates["n"] = one
     load, current = Load(name, [coordinates[axis] for axis in axes]), region.result
     if rng.random() < 0.5:
         region.ops.append(Op(f"{name}a", "attn.bias", [current], ["f32"], loads=[load]))

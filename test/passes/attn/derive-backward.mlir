@@ -91,14 +91,33 @@ func.func @learned(%q: tensor<?x?x4x16xf32> {attn.name = "q", attn.requires_grad
 
 // -----
 
+// A table by a computed index is read once by each kernel.
+
+// CHECK-LABEL: func.func @computed_backward(
+// CHECK: attn.backward {{.*}} captured(%{{[a-z0-9_]+}}[n, h] : tensor<32x4xf32>) score
 func.func @computed(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                    %table: tensor<32x4xf32> {attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %x = attn.bias %s, %table[%d, %h] : tensor<32x4xf32>
+      attn.yield %x : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @computed_twice(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
                     %table: tensor<32xf32> {attn.requires_grad}) -> tensor<?x?x4x16xf32> {
   %o = attn.forward %q, %k, %v
     score (%s, %b, %h, %i, %j) {
       %d = arith.subi %i, %j : index
-      // expected-error@+1 {{'attn.bias' op expected a tensor that requires a gradient to be read by coordinates as they are, and always by the same: the gradients of others would have to be scattered [S15]}}
       %x = attn.bias %s, %table[%d] : tensor<32xf32>
-      attn.yield %x : f32
+      %e = arith.muli %i, %j : index
+      // expected-error@+1 {{'attn.bias' op expected a tensor that requires a gradient to be read by coordinates as they are, and always by the same, or once by a computed index: the gradients of others would have to be scattered [S15]}}
+      %y = attn.bias %x, %table[%e] : tensor<32xf32>
+      attn.yield %y : f32
     } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return %o : tensor<?x?x4x16xf32>
 }

@@ -153,3 +153,30 @@ func.func @captured(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tens
     -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4xf32>, tensor<?xf32>)
   return %d#3, %d#4 : tensor<4xf32>, tensor<?xf32>
 }
+
+// -----
+
+// Of a table by a computed index, that index follows, clamped as the load clamps it.
+
+// CHECK-LABEL: func.func @table(
+// CHECK: derivative (%[[DS:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
+// CHECK: %[[D:[a-z0-9_]+]] = arith.subi %[[I]], %[[J]]
+// CHECK: %[[LOW:[a-z0-9_]+]] = arith.minsi %[[D]], %c31
+// CHECK: %[[HIGH:[a-z0-9_]+]] = arith.maxsi %[[LOW]], %c0
+// CHECK: %[[WORD:[a-z0-9_]+]] = arith.index_cast %[[HIGH]] : index to i32
+// CHECK: %[[BUCKET:[a-z0-9_]+]] = arith.sitofp %[[WORD]] : i32 to f32
+// CHECK: attn.yield %[[DS]], %[[DS]], %[[BUCKET]] : f32, f32, f32
+func.func @table(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                 %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>,
+                 %table: tensor<32x4xf32>) -> tensor<32x4xf32> {
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do captured(%table[n, h] : tensor<32x4xf32>)
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %x = attn.bias %s, %table[%d, %h] : tensor<32x4xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>)
+    -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<32x4xf32>)
+  return %d#3 : tensor<32x4xf32>
+}

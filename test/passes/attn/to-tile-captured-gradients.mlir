@@ -5,7 +5,7 @@
 
 // Statistics of each head in the workspace: LSE, delta, and a sum for each captured tensor; those of keys stand behind those
 // of queries.
-// CHECK-DAG: #[[SPACE:.*]] = affine_map<()[s0, s1, s2, s3] -> (s3 * 24, s0 + s2)>
+// CHECK-DAG: #[[SPACE:.*]] = affine_map<()[s0, s1, s2, s3] -> (s3 * 16, s0 + s2)>
 // CHECK-DAG: #[[OF_BIAS:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> ((s2 ceildiv 240) * 4)>
 // CHECK-DAG: #[[OF_SLOPES:.*]] = affine_map<()[s0, s1, s2, s3] -> (4)>
 // CHECK-DAG: #[[OF_KEYS:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> (s2 ceildiv 8)>
