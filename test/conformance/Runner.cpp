@@ -280,8 +280,8 @@ static double boundLogitError(attn::KernelOpInterface op, const std::vector<ArgV
 bool conformance::mayBeFarOff(const attn::KernelFunction &kernel, size_t result, const std::vector<ArgValue> &inputs,
                               const jit::Judgement &judgement) {
   mlir::func::FuncOp function = kernel.function;
-  mlir::Operation *op = function.getBody().front().getTerminator()->getOperand(result).getDefiningOp();
-  auto backward = mlir::dyn_cast<attn::BackwardOp>(op);
+  mlir::Value gradient = function.getBody().front().getTerminator()->getOperand(result);
+  auto backward = mlir::dyn_cast<attn::BackwardOp>(gradient.getDefiningOp());
   if (!backward)
     return false;
   constexpr double huge = 1 << 12, handful = 16, byChance = 32;
@@ -289,7 +289,9 @@ bool conformance::mayBeFarOff(const attn::KernelFunction &kernel, size_t result,
   const auto &lse = std::get<Tensor>(inputs[argument.getArgNumber()]);
   if (greatestMagnitude(lse) > huge || boundLogitError(backward, inputs) > 1) {
     auto element = mlir::cast<mlir::RankedTensorType>(backward.getQuery().getType()).getElementType();
-    return element.isF16() || std::isfinite(judgement.error);
+    // What is multiplied with such scores has gradients that f32 need not hold.
+    bool isCaptured = llvm::is_contained(backward.getDCaptured(), gradient);
+    return element.isF16() || isCaptured || std::isfinite(judgement.error);
   }
   return static_cast<double>(lse.numElements()) < handful && judgement.error <= byChance * judgement.limit;
 }

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/CpuCodegen.h"
 #include "codegen/target/HostCpu.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "runtime/engine/CachedCompile.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/CompileTarget.h"
@@ -82,6 +83,21 @@ static void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> 
   }
 }
 
+/// The gradients that a score hands on: of its logit, and of what it reads of captured tensors.
+static void explainDerivative(attn::BackwardOp op, FormulaPrinter &printer) {
+  std::vector<std::string> gradients = printer.printYields(op.getDerivative());
+  line("") << "its gradient: " << gradients.front() << '\n';
+  for (const attn::CapturedGradient &captured : attn::getCapturedGradients(op)) {
+    llvm::raw_ostream &os = line("") << "of " << printer.tensorName(captured.tensor) << "[";
+    llvm::interleaveComma(captured.axes, os,
+                          [&](std::optional<attn::Coordinate> axis) { os << attn::getAxisLetter(axis); });
+    os << "]: " << gradients[captured.yielded];
+    if (captured.form == attn::CapturedForm::Buckets)
+      os << ", n = " << gradients[captured.yielded + 1];
+    os << '\n';
+  }
+}
+
 /// What was decided for one operation: its regions as formulas, and its schedules.
 static void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> queries, FormulaPrinter &printer) {
   auto query = mlir::cast<mlir::RankedTensorType>(op.getQuery().getType());
@@ -94,7 +110,7 @@ static void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> 
   if (!op.getScore().empty())
     line("score") << printer.printYields(op.getScore()).front() << '\n';
   if (mlir::Region *derivative = op.getDerivativeOrNull(); derivative && !derivative->empty())
-    line("") << "its gradient: " << printer.printYields(*derivative).front() << '\n';
+    explainDerivative(mlir::cast<attn::BackwardOp>(op.getOperation()), printer);
   if (op.getMask().empty()) {
     line("mask") << "none: every tile is full\n";
   } else {

@@ -21,6 +21,9 @@ public:
   /// What the terminator of `region` yields, one formula each.
   std::vector<std::string> printYields(mlir::Region &region);
 
+  /// What the kernel calls an argument of the function.
+  std::string tensorName(mlir::Value tensor) const;
+
   /// Whether a formula stands for "no bound".
   static bool isUnbounded(llvm::StringRef formula) { return formula == "∞" || formula == "-∞"; }
 
@@ -40,7 +43,6 @@ private:
   Expr buildExtremum(mlir::Operation *op, bool least);
   Expr buildSum(mlir::Operation *op, bool negate);
   std::string operand(mlir::Value value, int strength);
-  std::string tensorName(mlir::Value tensor) const;
   std::string call(llvm::StringRef name, mlir::OperandRange operands);
 
   const attn::KernelFunction &kernel;

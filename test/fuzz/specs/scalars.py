@@ -52,7 +52,8 @@ def round_to(value: np.ndarray, type_name: str) -> np.ndarray:
     if type_name == "f64":
         return np.asarray(value, dtype=np.float64)
     if type_name == "f32":
-        return np.asarray(value, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            return np.asarray(value, dtype=np.float32)
     if type_name == "f16":
         return np.asarray(value, dtype=np.float16).astype(np.float32)
     single = np.asarray(value, dtype=np.float32)
