@@ -4,16 +4,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cache/CacheDirectory.h"
+#include "runtime/WholeFile.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
@@ -24,6 +23,7 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Span;
 using runtime::Status;
+using runtime::systemError;
 
 /// The largest file that is read.
 static constexpr int64_t longestFile = int64_t{1} << 28;
@@ -32,8 +32,6 @@ static constexpr int64_t longestFile = int64_t{1} << 28;
 static constexpr std::string_view temporaryPrefix = ".attnc-", temporarySuffix = ".tmp", lockSuffix = ".lock";
 
 static constexpr int64_t second = 1'000'000'000;
-
-static Error systemError(int number) { return Error{std::strerror(number)}; }
 
 static timespec toTime(int64_t stamp) { return {stamp / second, stamp % second}; }
 
@@ -104,23 +102,6 @@ Result<Bytes> CacheDirectory::read(const FileName &name) const {
   return content;
 }
 
-/// Writes all of `content`.
-static Status writeAll(int descriptor, Span<const uint8_t> content) {
-  // Past this limit the system ends the process by a signal.
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && content.size() > limit.rlim_cur)
-    return systemError(EFBIG);
-  while (!content.empty()) {
-    ssize_t size = ::write(descriptor, content.data(), content.size());
-    if (size < 0 && errno == EINTR)
-      continue;
-    if (size <= 0)
-      return systemError(size < 0 ? errno : ENOSPC);
-    content = content.slice(static_cast<size_t>(size), content.size() - static_cast<size_t>(size));
-  }
-  return {};
-}
-
 Status CacheDirectory::write(const FileName &name, Span<const uint8_t> content) const {
   Status status = writeOnce(name, content);
   // `shrink` of another process may take a file for one that nobody writes, before it is locked.
@@ -140,7 +121,7 @@ Status CacheDirectory::writeOnce(const FileName &name, Span<const uint8_t> conte
     return systemError(errno);
   // Says that the writer lives: `shrink` removes files that nobody has locked.
   (void)::flock(descriptor, LOCK_EX | LOCK_NB);
-  Status status = writeAll(descriptor, content);
+  Status status = runtime::writeAll(descriptor, content);
   if (status) {
     setTime(descriptor, nextStamp());
     if (::rename(path.c_str(), pathOf(name).c_str()) != 0)

@@ -3,12 +3,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tune/RecordStore.h"
+#include "runtime/WholeFile.h"
 #include "runtime/cache/CacheDirectory.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
-#include <sys/resource.h>
 
 using namespace attnc;
 using namespace attnc::tune;
@@ -63,29 +62,6 @@ Result<RecordList> RecordStore::read(llvm::StringRef device) const {
   return std::move(**list);
 }
 
-/// Writes `text` to a file next to `path`, and gives it that name.
-static Status replaceFile(const std::string &path, const std::string &text) {
-  // Past this limit the system ends the process by a signal.
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && text.size() > limit.rlim_cur)
-    return Error{"'" + path + "': the file would be larger than this process may write"};
-  llvm::Expected<llvm::sys::fs::TempFile> file = llvm::sys::fs::TempFile::create(path + ".%%%%%%%%.tmp");
-  if (!file)
-    return Error{"'" + path + "': " + llvm::toString(file.takeError())};
-  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  os << text;
-  os.flush();
-  if (os.has_error()) {
-    std::string message = os.error().message();
-    os.clear_error();
-    llvm::consumeError(file->discard());
-    return Error{"'" + path + "': " + message};
-  }
-  if (llvm::Error error = file->keep(path))
-    return Error{"'" + path + "': " + llvm::toString(std::move(error))};
-  return {};
-}
-
 Status RecordStore::add(const RecordList &added, llvm::function_ref<void(const std::string &)> remark) const {
   if (Status status = cache::CacheDirectory(folder).create(); !status)
     return Error{"'" + folder + "': " + status.message()};
@@ -101,7 +77,11 @@ Status RecordStore::add(const RecordList &added, llvm::function_ref<void(const s
   }
   for (const Record &record : added.records)
     addRecord(*known, record);
-  return replaceFile(path, writeRecords(*known));
+  const std::string text = writeRecords(*known);
+  if (Status status = runtime::replaceFile(path, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+      !status)
+    return Error{"'" + path + "': " + status.message()};
+  return {};
 }
 
 std::vector<std::string> RecordStore::listFiles() const {

@@ -40,6 +40,12 @@ TEST_F(BookFixture, FilesAreNamedForTheirDevices) {
   EXPECT_EQ(store.pathOf("../../etc/passwd"), "/records/..-..-etc-passwd.json");
 }
 
+TEST_F(BookFixture, FoldersMayHaveAnyName) {
+  RecordStore store(user.path() + "/100%%%");
+  EXPECT_TRUE(store.add({device.str(), {makeRecord(shapeOf(64), 1)}}, [](const std::string &) {}));
+  EXPECT_EQ(store.listFiles(), std::vector<std::string>{store.pathOf(device)});
+}
+
 TEST_F(BookFixture, SourcesAreAskedInOrder) {
   tune::ShapeClass shape = shapeOf(64);
   EXPECT_TRUE(find().empty());
