@@ -98,7 +98,7 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
   ColumnBounds bounds = b.buildBounds();
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
   Statistics statistics{b.loadRowStatistic(b.lseStatistic()), b.loadRowStatistic(b.deltaStatistic()), /*ofRows=*/true};
-  int64_t count = std::min(TileBuilder::bucketsOfTile, one.countBuckets());
+  int64_t count = b.countBucketsOfTile();
   auto bucket = [&](int64_t number) { return b.add(b.getFirstBucket(), b.index(number)); };
   SmallVector<CapturedGradient> each(count, one);
   SmallVector<Value> sums = overColumns(emptySums(each), bounds, [&](Value first, ValueRange state, bool masked) {

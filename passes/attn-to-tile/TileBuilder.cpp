@@ -230,7 +230,7 @@ void TileBuilder::placeTile(Value tile) {
 void TileBuilder::buildGeometry() {
   Value tile = program.getTile();
   if (schedule.getProgram() == Program::Dbuckets)
-    firstBucket = mul(takePlace(tile, index(countBucketTiles())), index(bucketsOfTile));
+    firstBucket = mul(takePlace(tile, index(countBucketTiles())), index(countBucketsOfTile()));
   placeTile(tile);
   if (!kernel.isPacked()) {
     geometry.query.base = geometry.key.base = index(0);

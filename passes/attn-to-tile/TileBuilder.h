@@ -165,9 +165,10 @@ public:
   Statistic deltaStatistic() { return {index(1)}; }
   /// The sums of a captured tensor, or of bucket `bucket` of its computed index.
   Statistic sumStatistic(const CapturedGradient &of, mlir::Value bucket = {});
-  /// In a program of a table: the first of the buckets that the tile sums, and how many it sums at most.
+  /// In a program of a table: the first of the buckets that the tile sums, and how many it sums at most. Their sums are
+  /// in registers on a GPU; on a CPU, products are what they cost.
   mlir::Value getFirstBucket() const { return firstBucket; }
-  static constexpr int64_t bucketsOfTile = 8;
+  int64_t countBucketsOfTile() const { return std::min<int64_t>(getPipeline() ? 8 : 16, captured->countBuckets()); }
   /// Stores a statistic of the tile's rows.
   void storeStatistic(Statistic statistic, mlir::Value rows);
   /// Loads one of the tile's rows, or of the columns from `first` on, 0 for those that hold no query or key.

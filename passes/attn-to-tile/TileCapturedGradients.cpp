@@ -19,7 +19,9 @@ static bool hasRows(const CapturedGradient &captured) {
 }
 
 /// Tiles that sum what a tile of queries reads of a table.
-int64_t TileBuilder::countBucketTiles() const { return llvm::divideCeil(captured->countBuckets(), bucketsOfTile); }
+int64_t TileBuilder::countBucketTiles() const {
+  return llvm::divideCeil(captured->countBuckets(), countBucketsOfTile());
+}
 
 /// The remainder of `rest` by `count`; the quotient is left.
 Value TileBuilder::takePlace(Value &rest, Value count) {
