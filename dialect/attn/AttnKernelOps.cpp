@@ -301,6 +301,8 @@ LogicalResult BackwardOp::verify() {
   if (getQuery() == getKey() || getQuery() == getValue() || getKey() == getValue())
     return emitOpError(
         "expected query, key and value to be tensors of their own, which have gradients of their own [S15]");
+  if (llvm::is_contained({getQuery(), getKey(), getValue()}, getOut()))
+    return emitOpError("expected out to be what forward gave, got one of its query, key and value [S15]");
   if (getDSinks() && !getSinks())
     return emitOpError("expected sinks for d_sinks to be the gradient of [S15]");
   for (auto [name, operand, result] : {std::tuple<StringRef, Value, Value>("d_query", getQuery(), getDQuery()),
