@@ -148,8 +148,12 @@ ParseResult ClauseParser::parseCaptured() {
       return success();
     };
     if (parser.parseOperand(tensor.operand) ||
-        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseAxis) || parser.parseColonType(tensor.type))
+        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalSquare, parseAxis) ||
+        parser.parseColonType(tensor.type))
       return failure();
+    // A scalar has one element for whoever reads it.
+    if (letters.empty() && !isa<ShapedType>(tensor.type))
+      letters = getAxisLetter(Coordinate::Batch);
     axes.push_back(parser.getBuilder().getStringAttr(letters));
     return success();
   };
@@ -315,9 +319,13 @@ static void printCaptured(BackwardOp op, OpAsmPrinter &p) {
     return;
   p << " captured(";
   llvm::interleaveComma(getCapturedGradients(op), p, [&](const CapturedGradient &captured) {
-    p << captured.tensor << "[";
-    llvm::interleaveComma(captured.axes, p, [&](std::optional<Coordinate> axis) { p << getAxisLetter(axis); });
-    p << "] : " << captured.tensor.getType();
+    p << captured.tensor;
+    if (isa<ShapedType>(captured.tensor.getType())) {
+      p << "[";
+      llvm::interleaveComma(captured.axes, p, [&](std::optional<Coordinate> axis) { p << getAxisLetter(axis); });
+      p << "]";
+    }
+    p << " : " << captured.tensor.getType();
   });
   p << ")";
 }

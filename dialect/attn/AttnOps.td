@@ -21,6 +21,7 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemo
 
 def Attn_FloatTensor : RankedTensorOf<[F32, BF16, F16]>;
 def Attn_LengthTensor : 1DTensorOf<[I32]>;
+def Attn_LearnedValue : AnyTypeOf<[Attn_FloatTensor, F32]>;
 
 class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = [], list<Trait> ownTraits = []>
     : Attn_Op<mnemonic, !listconcat(ownTraits, [
@@ -116,7 +117,7 @@ def Attn_WeightsOp : Attn_KernelOp<"weights", (ins Attn_FloatTensor:$query, Attn
 def Attn_BackwardOp : Attn_KernelOp<"backward",
     (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key, Attn_FloatTensor:$value, Attn_FloatTensor:$out,
          RankedTensorOf<[F32]>:$lse, Attn_FloatTensor:$d_out, Optional<RankedTensorOf<[F32]>>:$d_lse,
-         Variadic<Attn_FloatTensor>:$captured, OptionalAttr<StrArrayAttr>:$captured_axes),
+         Variadic<Attn_LearnedValue>:$captured, OptionalAttr<StrArrayAttr>:$captured_axes),
     ["getDerivativeOrNull", "getQueryBoundsOrNull"], [AttrSizedResultSegments]> {
   let summary = "Attention, backward (S15)";
   let description = [{
@@ -136,7 +137,7 @@ def Attn_BackwardOp : Attn_KernelOp<"backward",
 
     `captured(%slopes[h] : tensor<16xf32>, %bias[h, i, j] : tensor<16x?x?xbf16>)` asks for the gradients of tensors that
     the score reads, and says by which coordinate each dimension is addressed, as every `attn.load` of the tensor there
-    does (S4). One dimension may be `n`, a computed index: `captured(%table[n, h] : tensor<32x16xf32>)`; its size is static,
+    does (S4). A scalar, `%factor : f32`, has a gradient of one element, tensor<1xf32>. One dimension may be `n`, a computed index: `captured(%table[n, h] : tensor<32x16xf32>)`; its size is static,
     and the tensor is read once, and along neither queries nor keys. A gradient is the sum over all elements that read the same number; a dimension of size 1 has but one, and
     any other has the size of its axis, also where the type leaves that open.
 

@@ -13,7 +13,10 @@ static constexpr StringLiteral axisLetters = "bhijn";
 /// Elements along a computed index that a gradient may have: the elements of a tile are looked at for each.
 static constexpr int64_t mostBuckets = 1024;
 
-static RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
+RankedTensorType attnc::attn::getGradientType(Value captured) {
+  auto tensor = dyn_cast<RankedTensorType>(captured.getType());
+  return tensor ? tensor : RankedTensorType::get({1}, captured.getType());
+}
 
 char attnc::attn::getAxisLetter(std::optional<Coordinate> axis) {
   return axis ? axisLetters[static_cast<size_t>(*axis)] : axisLetters.back();
@@ -33,21 +36,21 @@ std::optional<Axes> attnc::attn::parseAxes(StringRef letters) {
 
 std::optional<unsigned> CapturedGradient::dimAlong(Coordinate axis) const {
   for (auto [dim, addressed] : llvm::enumerate(axes))
-    if (addressed == axis && typeOf(tensor).getDimSize(dim) != 1)
+    if (addressed == axis && getGradientType(tensor).getDimSize(dim) != 1)
       return dim;
   return std::nullopt;
 }
 
 std::optional<unsigned> CapturedGradient::dimOfBuckets() const {
   for (auto [dim, addressed] : llvm::enumerate(axes))
-    if (!addressed && typeOf(tensor).getDimSize(dim) != 1)
+    if (!addressed && getGradientType(tensor).getDimSize(dim) != 1)
       return dim;
   return std::nullopt;
 }
 
 int64_t CapturedGradient::countBuckets() const {
   std::optional<unsigned> dim = dimOfBuckets();
-  return dim ? typeOf(tensor).getDimSize(*dim) : 1;
+  return dim ? getGradientType(tensor).getDimSize(*dim) : 1;
 }
 
 int64_t CapturedGradient::countStatistics() const {
@@ -117,7 +120,7 @@ void attnc::attn::forCapturedReads(Operation *op, llvm::function_ref<void(Value,
 
 /// One captured tensor: the axes that its dimensions lie along.
 static LogicalResult verifyAxes(BackwardOp op, unsigned number, const CapturedGradient &captured) {
-  RankedTensorType type = typeOf(captured.tensor);
+  RankedTensorType type = getGradientType(captured.tensor);
   auto error = [&] { return op.emitOpError() << "captured tensor " << number << ": "; };
   if (type.getRank() == 0 || static_cast<int64_t>(captured.axes.size()) != type.getRank())
     return error() << "expected an axis for each of 1 dimension or more of " << type << ", got " << captured.axes.size()
@@ -161,9 +164,9 @@ LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
     CapturedGradient captured{static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parsed, {}, 0};
     if (failed(verifyAxes(op, number, captured)))
       return failure();
-    if (captured.gradient.getType() != tensor.getType())
+    if (captured.gradient.getType() != getGradientType(tensor))
       return op.emitOpError() << "expected the gradient of captured tensor " << number << " to have its type, "
-                              << tensor.getType() << ", got " << captured.gradient.getType() << " [S15]";
+                              << getGradientType(tensor) << ", got " << captured.gradient.getType() << " [S15]";
     bool isOther = llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, tensor) ||
                    llvm::is_contained(op.getCaptured().take_front(number), tensor);
     if (isOther)
@@ -186,7 +189,7 @@ LogicalResult attnc::attn::verifyCapturedReads(BackwardOp op) {
       if (captured == all.end())
         return;
       for (auto [dim, axis] : llvm::enumerate(captured->axes))
-        if (typeOf(tensor).getDimSize(dim) != 1 && getIndexCoordinate(inner, first + dim) != axis)
+        if (getGradientType(tensor).getDimSize(dim) != 1 && getIndexCoordinate(inner, first + dim) != axis)
           isRight = false;
       if (++reads[captured->number] > 1 && captured->form == CapturedForm::Buckets)
         isRight = false;

@@ -26,7 +26,7 @@ enum class CapturedForm {
 /// By which coordinate each dimension of a tensor is addressed; nothing for a computed index.
 using Axes = llvm::SmallVector<std::optional<Coordinate>>;
 
-/// A captured tensor of an `attn.backward` that has a gradient.
+/// A captured tensor of an `attn.backward` that has a gradient; or a scalar, which counts as a tensor of one element.
 struct CapturedGradient {
   unsigned number;              ///< among those of the kernel
   mlir::Value tensor, gradient; ///< the operand and the result
@@ -44,6 +44,9 @@ struct CapturedGradient {
   /// Numbers that the program of queries or keys leaves for each row of a head: sums, one for each bucket.
   int64_t countStatistics() const;
 };
+
+/// The type of the gradient of a captured value: that of a tensor, and of a scalar one element.
+mlir::RankedTensorType getGradientType(mlir::Value captured);
 
 /// The captured tensors of `op` that have gradients, in order. The operation is verified.
 llvm::SmallVector<CapturedGradient> getCapturedGradients(BackwardOp op);

@@ -150,7 +150,7 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
 
 /// A dimension of a captured tensor, or of its gradient, lies along an axis where it is not of size 1.
 void ShapeSolver::placeAlong(KernelOpInterface op, Value tensor, unsigned dim, Coordinate axis) {
-  if (cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
+  if (getGradientType(tensor).getDimSize(dim) == 1)
     return;
   switch (axis) {
   case Coordinate::Batch:

@@ -117,8 +117,10 @@ void ArgumentGradients::store(ArrayRef<ReferenceValue> inputs, ArrayRef<std::opt
     if (!array)
       continue;
     ElementKind rounding = ElementKind::F64;
+    // A scalar is an f32.
+    auto *input = std::get_if<HostArray>(&inputs[number]);
     if (precision == Precision::Baseline)
-      rounding = *getElementKind(std::get<HostArray>(inputs[number]).elementType);
+      rounding = input ? *getElementKind(input->elementType) : ElementKind::F32;
     // Row-major, like the sums: the last index runs fastest.
     SmallVector<int64_t> indices(array->shape.size());
     for (double sum : sums[number]) {

@@ -85,8 +85,11 @@ int RegionCompiler::slotOf(Value value) {
   if (!inserted)
     return it->second;
   if (getFloatKind(value.getType())) {
-    if (std::optional<double> number = arguments.getFloat(value))
+    if (std::optional<double> number = arguments.getFloat(value)) {
       it->second = constant(*number);
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        program.scalars.push_back({it->second, {argument.getArgNumber(), *getFloatKind(value.getType()), nullptr, {}}});
+    }
   } else if (getIntegerWidth(value.getType())) {
     if (std::optional<int64_t> number = arguments.getInteger(value))
       it->second = constant(*number);

@@ -164,5 +164,8 @@ double ScalarProgram::differentiate(ArrayRef<Slot> slots, double gradient, std::
       break;
     }
   }
+  for (const auto &[slot, scalar] : scalars)
+    if (adjoints[slot] != 0)
+      onLoad(scalar, adjoints[slot]);
   return adjoints[SlotLogit];
 }

@@ -104,7 +104,7 @@ public:
   /// Runs on slots whose fixed ones are set; returns the yielded value.
   Slot run(std::vector<Slot> &slots) const;
   /// Reverse mode over the run that left `slots`: for a gradient of the yielded float, returns that of the logit and
-  /// hands those of loaded elements to `onLoad`. `adjoints` is scratch.
+  /// hands those of loaded elements and of float arguments to `onLoad`. `adjoints` is scratch.
   double differentiate(llvm::ArrayRef<Slot> slots, double gradient, std::vector<double> &adjoints,
                        LoadGradient onLoad) const;
 
@@ -113,6 +113,7 @@ private:
 
   std::vector<Instruction> instructions;
   std::vector<CapturedLoad> loads;
+  std::vector<std::pair<int, CapturedLoad>> scalars; ///< slots of float arguments, as loads of what has no dimensions
   std::vector<Slot> initialSlots;
   int resultSlot = 0;
 };

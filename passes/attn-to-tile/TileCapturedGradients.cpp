@@ -130,7 +130,7 @@ SmallVector<Value> TileBuilder::capturedIndices(const CapturedGradient &of, Valu
 }
 
 void TileBuilder::storeCapturedTile(Value tile, const CapturedGradient &of, Value first) {
-  Type element = cast<RankedTensorType>(of.tensor.getType()).getElementType();
+  Type element = getGradientType(of.tensor).getElementType();
   if (!element.isF32())
     tile = buildMap(tile, {}, {}, element,
                     [&](ValueRange x) -> Value { return arith::TruncFOp::create(builder, loc, element, x[0]); });
@@ -141,7 +141,7 @@ void TileBuilder::storeCapturedTile(Value tile, const CapturedGradient &of, Valu
 }
 
 void TileBuilder::storeCapturedVector(Value vector) {
-  Type element = cast<RankedTensorType>(captured->tensor.getType()).getElementType();
+  Type element = getGradientType(captured->tensor).getElementType();
   if (!element.isF32())
     vector = arith::TruncFOp::create(builder, loc, rowType(element), vector);
   SmallVector<Value> indices = capturedIndices(*captured, geometry.row0, geometry.row0);

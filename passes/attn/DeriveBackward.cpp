@@ -109,6 +109,15 @@ LogicalResult BackwardWriter::check() {
   return findLearned();
 }
 
+/// Whether the score region of `op` reads `tensor`.
+static bool readsInScore(ForwardOp op, Value tensor) {
+  return op.getScore()
+      .walk([&](Operation *inner) {
+        return llvm::is_contained(inner->getOperands(), tensor) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The captured tensors that have gradients: arguments that `attn.requires_grad` marks.
 LogicalResult BackwardWriter::findLearned() {
   for (BlockArgument argument : forward.getArguments()) {
@@ -119,15 +128,17 @@ LogicalResult BackwardWriter::findLearned() {
     if (!isa<UnitAttr>(mark))
       return forward.emitOpError() << "expected " << requiresGradAttrName << " to have no value, got " << mark;
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type || !isa<FloatType>(type.getElementType()))
-      return forward.emitOpError() << "expected " << requiresGradAttrName << " on tensors of floats, got "
+    if (!argument.getType().isF32() && (!type || !isa<FloatType>(type.getElementType())))
+      return forward.emitOpError() << "expected " << requiresGradAttrName << " on tensors of floats and on f32, got "
                                    << argument.getType() << " for '" << name << "' [S15]";
     // What is differentiated anyway may say so.
     bool isTensor = llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) {
       return llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, argument);
     });
-    if (!isTensor && failed(findAxes(argument)))
+    if (!isTensor && type && failed(findAxes(argument)))
       return failure();
+    if (!type && llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) { return readsInScore(op, argument); }))
+      learned[argument] = getAxisLetter(Coordinate::Batch);
     if (!isTensor && !learned.contains(argument))
       return forward.emitOpError() << "expected a score that reads '" << name << "', which requires a gradient [S15]";
   }
@@ -178,15 +189,6 @@ Value BackwardWriter::addArgument(Type type, std::string name) {
   return body.addArgument(type, forward.getLoc());
 }
 
-/// Whether the score region of `op` reads `tensor`.
-static bool readsInScore(ForwardOp op, Value tensor) {
-  return op.getScore()
-      .walk([&](Operation *inner) {
-        return llvm::is_contained(inner->getOperands(), tensor) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 void BackwardWriter::writeKernel(ForwardOp op) {
   unsigned outNumber = *findResult(op.getOut());
   std::optional<unsigned> lseNumber = op.getLse() ? findResult(op.getLse()) : std::nullopt;
@@ -227,7 +229,7 @@ void BackwardWriter::writeKernel(ForwardOp op) {
     differentiated.push_back(op.getSinks());
   llvm::append_range(differentiated, captured);
   for (Value tensor : differentiated)
-    state.addTypes(tensor.getType());
+    state.addTypes(getGradientType(tensor));
   // A schedule is one of forward.
   for (NamedAttribute attribute : op->getAttrs())
     if (attribute.getName() != op.getSchedulesAttrName() && attribute.getName() != "operandSegmentSizes")

@@ -16,14 +16,15 @@ namespace attnc::attn {
 using namespace mlir;
 using namespace attnc::attn;
 
-/// The sum of the gradients of those `loads` that read `captured`, and with a computed index that index.
-static SmallVector<Value> gradientOfReads(OpBuilder &builder, const CapturedGradient &captured, ArrayRef<Value> loads,
+/// The sum of the gradients of those `reads`, loads and scalars, that read `captured`, and with a computed index that
+/// index.
+static SmallVector<Value> gradientOfReads(OpBuilder &builder, const CapturedGradient &captured, ArrayRef<Value> reads,
                                           ArrayRef<Value> gradients) {
   Location loc = captured.tensor.getLoc();
   Value sum, zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0)), bucket = zero;
-  for (auto [value, gradient] : llvm::zip_equal(loads, gradients)) {
+  for (auto [value, gradient] : llvm::zip_equal(reads, gradients)) {
     auto load = value.getDefiningOp<LoadOp>();
-    if (load.getTensor() != captured.tensor)
+    if ((load ? load.getTensor() : value) != captured.tensor)
       continue;
     sum = sum ? arith::AddFOp::create(builder, loc, sum, gradient).getResult() : gradient;
     if (captured.form == CapturedForm::Buckets) {
@@ -62,6 +63,9 @@ static void differentiate(BackwardOp op) {
   for (LoadOp load : block->getOps<LoadOp>())
     if (llvm::is_contained(op.getCaptured(), load.getTensor()))
       inputs.push_back(load);
+  for (Value captured : op.getCaptured())
+    if (!isa<ShapedType>(captured.getType()))
+      inputs.push_back(captured);
   ScoreDerivative derivative(block, inputs);
   SmallVector<Value> all = derivative.run(yielded, incoming), results{all.front()};
   builder.setInsertionPointToEnd(block);

@@ -14,7 +14,7 @@ from masks import random_mask
 from reference import Arrays, compute_logits, make_grid, run_kernel
 from scalars import Precision, round_to
 from schedules import Problem, machine_of, random_schedules
-from scores import random_score, read_learned, saturate
+from scores import multiply_learned, random_score, read_learned, saturate
 from spec import Kernel, Op, Spec, reads_in_score, shape_of, tensor_type
 
 
@@ -324,6 +324,10 @@ def learn(rng: random.Random, case: Case) -> None:
             spec.arguments[name] = tensor_type([1 if size == 1 else typed for typed, size in zip(sizes, case.inputs[name].shape)], element)
     for number in range(rng.choice([0, 1, 1, 2, 3])):
         kernel = rng.choice(spec.kernels)
+        if rng.random() < 0.15:
+            multiply_learned(spec, kernel, f"y{number}")
+            case.inputs[f"y{number}"] = round_to(arrays.normal([1]) * 0.25, "f32").astype(np.float64)
+            continue
         (query, _), (key, _) = (shape_of(spec.arguments[name]) for name in kernel.tensors[:2])
         shapes = [case.inputs[name].shape for name in kernel.tensors[:2]]
         sizes = {"b": (query[0], shapes[0][0]), "h": (shapes[0][-2], shapes[0][-2]), "i": (query[-3], shapes[0][-3]), "j": (key[-3], shapes[1][-3])}

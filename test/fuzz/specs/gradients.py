@@ -17,7 +17,7 @@ from reference import (
     power_of_machine, run_kernel, scalar,
 )
 from scalars import FLOAT_BINARY, FLOAT_UNARY, Precision, is_float, round_to
-from spec import Kernel, Op, Spec, reads_in_score, shape_of
+from spec import Kernel, Op, Spec, element_type, reads_in_score, shape_of
 
 # Where these have an end of their domain or a steep slope is 0: steps are fractions of the operand.
 _FROM_ZERO = ("math.log", "math.log2", "math.log10", "math.sqrt", "math.rsqrt", "math.cbrt")
@@ -37,8 +37,8 @@ def difference(function, x: np.ndarray, relative: bool) -> np.ndarray:
 
 
 class Slopes(Evaluator):
-    """Evaluates a score region, and in fp64 the slope of each of its values by the logit, or by what it reads of a captured
-    tensor; none where it does not depend on it."""
+    """Evaluates a score region, and in fp64 the slope of each of its values by the logit, by what it reads of a captured
+    tensor, or by a scalar; none where it does not depend on it."""
 
     def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, kernel: Kernel, precision: Precision, logits: np.ndarray,
                  tensor: str | None = None) -> None:
@@ -46,6 +46,8 @@ class Slopes(Evaluator):
         super().__init__(spec, grid, inputs, kernel.score, precision, logits)
         self.tensor = tensor
         self.slopes: Arrays = {} if tensor else {kernel.score.arguments[0]: np.ones(logits.shape)}
+        if tensor and not spec.arguments[tensor].startswith("tensor"):
+            self.slopes[tensor] = np.ones((1, 1, 1, 1))
 
     def reads(self, op: Op) -> bool:
         return any(load.tensor == self.tensor for load in op.loads)
@@ -180,7 +182,11 @@ def learnable(spec: Spec, inputs: Arrays) -> list[str]:
                     once = once and size is not None and size <= 1024 and not {"i", "j"} & set(found) and load.tensor not in seen
                 seen.add(load.tensor)
                 axes.setdefault(load.tensor, []).append(along if shape and whole and once else {-1: ""})
-    return [name for name, reads in axes.items() if name not in others and is_float(shape_of(spec.arguments[name])[1])
+    # Of a scalar that is a cap, no slope is written down.
+    ops = [op for kernel in spec.kernels if kernel.score for op in kernel.score.ops]
+    scalars = [name for name, kind in spec.arguments.items() if kind == "f32" and any(name in op.operands for op in ops)
+               and not any(name in op.sides.values() for op in ops)]
+    return scalars + [name for name, reads in axes.items() if name not in others and is_float(shape_of(spec.arguments[name])[1])
             and all(read == reads[0] and -1 not in read for read in reads)]
 
 
@@ -260,6 +266,8 @@ def key_lengths_of(kernel: Kernel, inputs: Arrays) -> np.ndarray:
 def sum_by_element(evaluator: Evaluator, kernel: Kernel, tensor: str, terms: np.ndarray, real: type) -> np.ndarray:
     """For each element of a captured tensor the sum of what has read it."""
     assert kernel.score
+    if not evaluator.spec.arguments[tensor].startswith("tensor"):
+        return np.broadcast_to(terms, (1, *terms.shape)).sum(axis=(1, 2, 3, 4), dtype=real)
     grid, load = evaluator.grid, next(load for op in kernel.score.ops for load in op.loads if load.tensor == tensor)
     shape = (grid.batch, grid.heads, grid.queries, grid.keys)
     sums = np.zeros(evaluator.inputs[tensor].shape, dtype=real)
@@ -341,7 +349,7 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         key_lengths = key_lengths_of(kernel, inputs)
         results = [scatter(kernel, d_q, query, grid.query_starts, grid.query_lengths),
                    *(scatter(kernel, x, like, grid.key_starts, key_lengths) for x, like in ((d_k, key), (d_v, value)))]
-        own = lambda tensor, x: x if exact else round_to(x, shape_of(spec.arguments[tensor])[1]).astype(np.float32)
+        own = lambda tensor, x: x if exact else round_to(x, element_type(spec.arguments[tensor])).astype(np.float32)
         return dict(zip(names.results, (own(tensor, result) for tensor, result in zip(names.tensors, results + d_captured))))
 
 
@@ -377,7 +385,7 @@ def is_well_conditioned(spec: Spec, inputs: Arrays, saved: Arrays, exact: Arrays
     if has_huge_scores(spec, saved):
         return True
     units = {"f32": 2e-4, "f16": 2e-2, "bf16": 1e-1}
-    unit = max(units[element] for element in (element_of(spec, spec.kernels[0]), *(shape_of(spec.arguments[name])[1] for name in spec.learned)))
+    unit = max(units[element] for element in (element_of(spec, spec.kernels[0]), *(element_type(spec.arguments[name]) for name in spec.learned)))
     for variant in (0, 3):
         base = run_spec_backward(spec, inputs, saved, Precision.BASELINE, variant)
         for name, value in exact.items():

@@ -20,7 +20,7 @@ from generate import Case
 from gradients import names_of, run_spec_backward
 from reference import SEQUENTIAL, run_spec
 from scalars import Precision
-from spec import shape_of
+from spec import element_type, shape_of
 
 # What a pass says to itself: no user can act on it.
 _INTERNAL = re.compile(
@@ -95,7 +95,7 @@ def element_of(case: Case, name: str) -> str:
     """The element type of a result."""
     if case.backward:
         of = next(tensor for names in names_of(case.spec) for tensor, result in zip(names.tensors, names.results) if result == name)
-        return shape_of(case.spec.arguments[of])[1]
+        return element_type(case.spec.arguments[of])
     types = case.spec.result_types()
     return shape_of(next(types[result] for result, other in case.spec.returns if other == name))[1]
 

@@ -317,3 +317,11 @@ def read_learned(rng: random.Random, spec: Spec, kernel: Kernel, name: str, size
         region.ops += [Op(f"{name}f", "math.exp", [wide], ["f32"]), Op(f"{name}a", "arith.mulf", [current, f"{name}f"], ["f32"])]
     region.result, kernel.score = f"{name}a", region
     return shape
+
+
+def multiply_learned(spec: Spec, kernel: Kernel, name: str) -> None:
+    """Multiplies the score with a new scalar, near 1."""
+    spec.arguments[name] = "f32"
+    region = kernel.score or Region(["s", "b", "h", "i", "j"], [], "s")
+    region.ops += [Op(f"{name}f", "math.exp", [name], ["f32"]), Op(f"{name}a", "arith.mulf", [region.result, f"{name}f"], ["f32"])]
+    region.result, kernel.score = f"{name}a", region

@@ -196,9 +196,15 @@ class Spec:
         return lines
 
 
-def reads_in_score(kernel: Kernel, tensor: str) -> bool:
-    """Whether the score of a kernel reads a captured tensor."""
-    return bool(kernel.score) and any(load.tensor == tensor for op in kernel.score.ops for load in op.loads)
+def reads_in_score(kernel: Kernel, name: str) -> bool:
+    """Whether the score of a kernel reads a captured tensor or scalar."""
+    ops = kernel.score.ops if kernel.score else []
+    return any(name in op.uses() or any(load.tensor == name for load in op.loads) for op in ops)
+
+
+def element_type(type_name: str) -> str:
+    """The element type of a tensor type, or the type of a scalar."""
+    return shape_of(type_name)[1] if type_name.startswith("tensor") else type_name
 
 
 def shape_of(type_name: str) -> tuple[list[int | None], str]:

@@ -147,7 +147,7 @@ func.func @unread(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor
 
 // -----
 
-// expected-error@+1 {{'func.func' op expected attn.requires_grad on tensors of floats, got 'tensor<?xi32>' for 'ids' [S15]}}
+// expected-error@+1 {{'func.func' op expected attn.requires_grad on tensors of floats and on f32, got 'tensor<?xi32>' for 'ids' [S15]}}
 func.func @integers(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
                     %ids: tensor<?xi32> {attn.name = "ids", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
   %o = attn.forward %q, %k, %v : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
@@ -159,5 +159,34 @@ func.func @integers(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tens
 // expected-error@+1 {{'func.func' op expected attn.requires_grad to have no value, got true}}
 func.func @valued(%q: tensor<?x?x4x16xf32> {attn.requires_grad = true}, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
   %o = attn.forward %q, %k, %v : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// A scalar has a gradient of one element.
+
+// CHECK-LABEL: func.func @scalar_backward(
+// CHECK-SAME: %[[T:[a-z0-9_]+]]: f32 {attn.name = "t"}
+// CHECK-SAME: -> ({{.*}}, tensor<1xf32> {attn.name = "d_t"})
+// CHECK: attn.backward {{.*}} captured(%[[T]] : f32) score
+// CHECK: -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<1xf32>)
+func.func @scalar(%q: tensor<?x?x4x16xf32> {attn.name = "q"}, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                  %t: f32 {attn.name = "t", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = arith.mulf %s, %t : f32
+      attn.yield %x : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op expected a score that reads 'c', which requires a gradient [S15]}}
+func.func @scale(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                 %c: f32 {attn.name = "c", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v scale(%c)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return %o : tensor<?x?x4x16xf32>
 }
