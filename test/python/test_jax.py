@@ -123,6 +123,72 @@ def test_gradient_of_sinks():
     np.testing.assert_allclose(ours, theirs, atol=3e-4)
 
 
+#: Which dimensions of a bias [B, H, Sq, Sk] have one element for all.
+SHARED = {
+    "nothing": (), "batch": (0,), "heads": (1,), "batch and heads": (0, 1), "queries": (0, 2), "keys": (0, 3),
+    "all but the heads": (0, 2, 3), "all": (0, 1, 2, 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
+def test_gradient_of_a_bias(name, dtype):
+    learned = bias[tuple(slice(0, 1) if dim in SHARED[name] else slice(None) for dim in range(4))].astype(dtype)
+    # A cap, so that what is added to all logits of a row has a gradient too.
+    options = dict(logits_soft_cap=3.0, causal=True)
+
+    def loss(function):
+        return lambda *inputs: (function(*inputs) * jnp.cos(bias[:, :, :, :D].swapaxes(1, 2) * 9)).sum()
+
+    def ours(q, k, v, b):
+        return attnc.jax.flash_attention(q, k, v, b, **options)
+
+    def theirs(q, k, v, b):
+        return reference(q, k, v, bias=b.astype(jnp.float32), softcap=3.0, causal=True)
+
+    found = jax.jit(jax.grad(loss(ours), (0, 1, 2, 3)))(q, k, v, learned)
+    wanted = jax.grad(loss(theirs), (0, 1, 2, 3))(q, k, v, learned)
+    assert found[3].dtype == dtype and found[3].shape == learned.shape and abs(wanted[3]).max() > 1e-2
+    for gradient, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(gradient.astype(np.float32), expected.astype(np.float32), atol=3e-4, rtol=1e-2)
+
+
+def test_gradient_of_a_bias_of_other_functions():
+    def sums(function):
+        return jax.grad(lambda b: (function(b) ** 2).sum())(bias)
+
+    wanted = sums(lambda b: reference(q, k, v, bias=b))
+    np.testing.assert_allclose(sums(lambda b: attnc.jax.attention(q, k, v, b, dtype=None)[0]), wanted, atol=3e-4)
+    np.testing.assert_allclose(sums(lambda b: attnc.jax.dot_product_attention(q, k, v, b)), wanted, atol=3e-4)
+
+
+def test_a_bias_that_is_not_learned_costs_nothing(monkeypatch):
+    """Neither where others are differentiated by the same program afterwards."""
+    from attnc.jax import _call
+
+    texts = []
+    bind = _call._bind
+    monkeypatch.setattr(_call, "_bind", lambda *inputs: (texts.append(inputs[1].backward_text if inputs[2] else ""), bind(*inputs))[1])
+
+    def program(scale):
+        # What a program was traced for before is not traced again, and this test sees what is traced.
+        return jax.jit(lambda q, b: (attnc.jax.flash_attention(q, k, v, b, softmax_scale=scale) ** 2).sum())
+
+    first = program(0.3)
+    wanted = jax.grad(lambda q, b: (reference(q, k, v, bias=b, scale=0.3) ** 2).sum(), (0, 1))(q, bias)
+    for turn, (number, is_learned) in enumerate(((0, False), (1, True), (0, False), (1, True))):
+        texts.clear()
+        found = jax.grad(first, number)(q, bias)
+        np.testing.assert_allclose(found, wanted[number], atol=3e-4)
+        found = jax.grad(jax.checkpoint(first), number)(q, bias)
+        np.testing.assert_allclose(found, wanted[number], atol=3e-4)
+        assert all(("attn.requires_grad" in text) == is_learned for text in texts if text) and (any(texts) or turn > 1)
+    texts.clear()
+    second = program(0.4)
+    jax.grad(lambda q: second(q + 1, jax.lax.stop_gradient(bias * q[0, 0, 0, 0])))(q)
+    assert any(texts) and not any("attn.requires_grad" in text for text in texts)
+
+
 def test_lse():
     out, lse = attnc.jax.flash_attention(q, k, v, causal=True, return_lse=True)
     wanted, wanted_lse = plain.attention(q, k, v, mask=lambda b, h, i, j: j <= i + SK - SQ)
@@ -264,6 +330,34 @@ def test_vmap_sums_sinks_of_each_batch():
     np.testing.assert_allclose(ours, theirs, atol=3e-4)
 
 
+@pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0)])
+@pytest.mark.parametrize("shared", [(), (0,)])
+def test_vmap_sums_a_bias_of_each_batch(axes, shared):
+    learned = bias[:1] if shared else bias
+    inputs = [array if axis is None else jnp.stack([array, array[::-1] * 0.5, -array]) for array, axis in zip((q, learned), axes)]
+
+    def loss(function):
+        return lambda *inputs: (jax.vmap(lambda q, b: function(q, k, v, b), axes)(*inputs) ** 2).sum()
+
+    ours = jax.jit(jax.grad(loss(attnc.jax.flash_attention), (0, 1)))(*inputs)
+    theirs = jax.grad(loss(lambda q, k, v, b: reference(q, k, v, bias=b)), (0, 1))(*inputs)
+    for gradient, expected in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(gradient, expected, atol=1e-3)
+
+
+def test_scan_over_layers():
+    tables = jnp.stack([bias[:1], bias[1:] * 0.3])
+
+    def loss(function):
+        def layer(x, table):
+            return function(x, k, v, table) + x, None
+
+        return lambda tables: (jax.lax.scan(jax.checkpoint(layer), q, tables)[0] ** 2).sum()
+
+    ours = jax.jit(jax.grad(loss(attnc.jax.flash_attention)))(tables)
+    np.testing.assert_allclose(ours, jax.grad(loss(lambda q, k, v, b: reference(q, k, v, bias=b)))(tables), atol=1e-3)
+
+
 def test_another_length_has_the_same_spec():
     from attnc._options import Options, trace
 
@@ -290,9 +384,6 @@ def test_kernels_take_arrays():
 
 def test_refused():
     flash = attnc.jax.flash_attention
-    with pytest.raises(attnc.Error, match="gradients of 'bias' are not computed yet: wrap it in jax.lax.stop_gradient"):
-        jax.grad(lambda bias: flash(q, k, v, bias).sum())(bias)
-    jax.grad(lambda q: flash(q, k, v, jax.lax.stop_gradient(bias)).sum())(q)
     with pytest.raises(attnc.Error, match=re.escape("sliding_window: expected a number of 0 or more, or two of them, got -1 [S5]")):
         flash(q, k, v, sliding_window=-1)
     with pytest.raises(attnc.Error, match="dropout_prob: expected a number from 0 to 1, got 2"):

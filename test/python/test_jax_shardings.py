@@ -98,6 +98,74 @@ def test_sinks():
 
     gradient = jax.jit(jax.grad(loss, 3))
     np.testing.assert_allclose(gradient(*split, put(sinks, "y")), gradient(q, k, v, sinks), atol=1e-5)
+    assert collectives(gradient, *split, put(sinks, "y")) == ["all-reduce"]
+    np.testing.assert_allclose(gradient(*split, sinks[0]), gradient(q, k, v, sinks[0]), atol=1e-4)
+
+
+#: Dimensions of a bias [B, H, Sq, Sk] that have one element for all, and how what is left is split over the mesh.
+SHARED = {
+    "batch": ((0,), (None, "y")),
+    "heads": ((1,), ("x",)),
+    "nothing": ((), ("x", "y")),
+    "batch and heads": ((0, 1), ()),
+    "queries": ((0, 2), (None, "y")),
+    "all but the heads": ((0, 2, 3), (None, "y")),
+    "all": ((0, 1, 2, 3), ()),
+}
+
+
+@pytest.mark.parametrize(("heads", "key_heads"), [(4, 4), (8, 2)])
+@pytest.mark.parametrize("name", SHARED)
+def test_gradients_of_what_parts_share_are_summed(name, heads, key_heads):
+    shared, of_bias = SHARED[name]
+    q, k, v, _ = arrays(heads, key_heads)
+    bias = jnp.asarray(random.standard_normal((B, heads, SQ, SK), dtype=np.float32))
+    bias = bias[tuple(slice(0, 1) if dim in shared else slice(None) for dim in range(4))]
+    split = [*(put(array, "x", None, "y") for array in (q, k, v)), put(bias, *of_bias)]
+
+    def loss(q, k, v, bias):
+        return (attnc.jax.flash_attention(q, k, v, bias, logits_soft_cap=3.0) ** 2).sum()
+
+    def plain(q, k, v, bias):
+        keys = jnp.repeat(k, heads // key_heads, 2)
+        logits = jnp.einsum("bihd,bjhd->bhij", q, keys, precision="highest") * D**-0.5 + bias
+        weights = jax.nn.softmax(3.0 * jnp.tanh(logits / 3.0))
+        return (jnp.einsum("bhij,bjhd->bihd", weights, jnp.repeat(v, heads // key_heads, 2), precision="highest") ** 2).sum()
+
+    gradient = jax.jit(jax.grad(loss, (0, 1, 2, 3)))
+    found, expected = gradient(*split), jax.grad(plain, (0, 1, 2, 3))(q, k, v, bias)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=5e-4)
+    assert abs(expected[3]).max() > 1e-2
+    # Nothing is gathered, and nothing is summed that each part has for itself.
+    assert collectives(gradient, *split) == ([] if not shared else ["all-reduce"])
+    # Batch entries over all devices, and a bias that lies otherwise than the queries.
+    across = [*(put(array, ("x", "y")) for array in (q, k, v)), put(bias, *of_bias)]
+    for ours, theirs in zip(gradient(*across), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=5e-4)
+
+
+def test_gradients_inside_of_shard_map():
+    q, k, v, bias = arrays(4, 4)
+    specs = (P("x", None, "y"), P("x", None, "y"), P("x", None, "y"), P(None, "y"))
+
+    def loss(q, k, v, bias):
+        return (attend(q, k, v, bias) ** 2).sum()
+
+    expected = jax.grad(lambda *inputs: (wanted(*inputs) ** 2).sum(), (0, 1, 2, 3))(q, k, v, bias)
+    for check_vma in (False, True):
+        mapped = jax.shard_map(attend, mesh=mesh, in_specs=specs, out_specs=specs[0], check_vma=check_vma)
+        whole = jax.grad(lambda *inputs: (mapped(*inputs) ** 2).sum(), (0, 1, 2, 3))
+        for function in (whole, jax.jit(whole)):
+            for ours, theirs in zip(function(q, k, v, bias), expected, strict=True):
+                np.testing.assert_allclose(ours, theirs, atol=3e-4)
+    # A gradient inside of it is that of each part.
+    inner = jax.shard_map(
+        lambda *inputs: jax.lax.psum(jax.grad(loss, 3)(*inputs), "x"), mesh=mesh, in_specs=specs, out_specs=specs[3],
+        check_vma=False,
+    )  # fmt: skip
+    for function in (inner, jax.jit(inner)):
+        np.testing.assert_allclose(function(q, k, v, bias), expected[3], atol=3e-4)
 
 
 def test_mesh():
@@ -108,6 +176,19 @@ def test_mesh():
         in_specs=(spec, spec, spec, P(None, "y")), out_specs=spec,
     )  # fmt: skip
     np.testing.assert_allclose(out, wanted(q, k[:, :SQ], v[:, :SQ], bias[:, :, :, :SQ]), atol=3e-5)
+
+
+def test_gradients_with_a_mesh():
+    q, k, v, bias = arrays(8, 4)
+    sinks = jnp.asarray(random.standard_normal((8, 2), dtype=np.float32))
+    spec = P("x", None, "y", None)
+
+    def loss(bias, sinks, **options):
+        return (attnc.jax.flash_attention(q, k, v, bias, None, None, sinks, causal=True, **options) ** 2).sum()
+
+    ours = jax.grad(lambda *inputs: loss(*inputs, mesh=mesh, in_specs=(spec, spec, spec), out_specs=spec), (0, 1))(bias, sinks)
+    for gradient, expected in zip(ours, jax.grad(loss, (0, 1))(bias, sinks), strict=True):
+        np.testing.assert_allclose(gradient, expected, atol=1e-4)
 
 
 def test_mesh_splits_what_belongs_to_the_queries():

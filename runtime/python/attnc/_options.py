@@ -59,11 +59,18 @@ class Options(NamedTuple):
     #: `#attn.schedule<...>` for forward and for backward, in place of the compiler's.
     schedule: str | None = None
     backward_schedule: str | None = None
+    #: Of which of the bias and the slopes gradients are wanted, in the order of `ARRAYS`.
+    learned: tuple[str, ...] = ()
 
     @property
     def packed(self) -> bool:
         """Whether sequences lie one behind the other, [T, H, D]."""
         return "q_offsets" in self.names
+
+    @property
+    def differentiated(self) -> tuple[str, ...]:
+        """The arrays that the kernel of gradients has results for after those of queries, keys and values, in that order."""
+        return (*(name for name in self.names if name == "softmax_aux"), *self.learned)
 
 
 def facts_of_arrays(options: Options, q: Any, k: Any, v: Any) -> Facts:
@@ -83,7 +90,7 @@ def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any, weights: bool 
     sizes = (q.shape[0], q.shape[1], k.shape[1])
     if options.packed:
         sizes = (given["q_offsets"].shape[0] - 1, q.shape[0], k.shape[0])
-    known = begin(facts, sizes)
+    known = begin(facts, sizes, lambda array: any(array is given[name] for name in options.learned))
     b, h, i, j = (known.argument(name, INT, COORDINATE) for name in COORDINATES)
     captured = {name: Captured(known, name, array) for name, array in given.items() if name not in _OF_CLAUSES}
     score = _score(options, known, captured, b, h, i, j)

@@ -38,6 +38,10 @@ _COMBINATORS = {"attnc._mods", "attnc.torch._block_mask", "torch.nn.attention.fl
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), range, slice, types.BuiltinFunctionType)
 
 
+#: Says of an array whether its gradient is wanted.
+WantsGradient = Callable[[Any], bool]
+
+
 class Tensor:
     """One captured array, and what is known of its sizes in the spec."""
 
@@ -50,6 +54,8 @@ class Tensor:
         #: heads, which a spec has written, and 1, which says that it is broadcast.
         self.dims = ["?"] * max(len(self.sizes), 1)
         self.element = _element(name, array)
+        #: Whether its gradient is wanted, if the score reads it.
+        self.is_learned = False
 
 
 def _dtype_name(array: Any) -> str:
@@ -67,15 +73,16 @@ def _element(name: str, array: Any) -> str:
 class Trace:
     """What is known while functions are traced: the operations, the captured arrays, and the sizes of the call."""
 
-    def __init__(self, axes: dict[str, int]) -> None:
+    def __init__(self, axes: dict[str, int], wants_gradient: WantsGradient | None = None) -> None:
         self.graph = Graph()
+        self._wants_gradient = wants_gradient
         #: The size of each axis, by the name of its coordinate: "%b", "%h", "%i", "%j".
         self.axes = axes
         self.coordinates: dict[int, str] = {}
         for name, size in axes.items():
             self.coordinates[self.argument(name, INT, COORDINATE).node.number] = name
         self.tensors: list[Tensor] = []
-        self._by_array: dict[int, Tensor] = {}
+        self._by_array: dict[tuple[Any, ...], Tensor] = {}
         #: Integers that kernels take, by name: sizes of dimensions, and numbers that calls give.
         self.sizes: dict[str, int] = {}
 
@@ -88,13 +95,22 @@ class Trace:
     def argument(self, name: str, type: str, bounds: tuple[int, int] = ANY) -> Value:
         return Value(self.graph, self.graph.add(name, type, bounds=bounds))
 
-    def capture(self, name: str, array: Any) -> Tensor:
-        tensor = self._by_array.get(id(array))
+    def capture(self, name: str, array: Any, indices: list[Value]) -> Tensor:
+        """The tensor that an array is in the spec. Of those that have gradients a spec reads each element for one place
+        alone, so that what is read by queries and by keys is two, whose gradients the framework adds."""
+        is_learned = self._wants_gradient is not None and self._wants_gradient(array)
+        ways = tuple(self._axis_of(array, dim, index) for dim, index in enumerate(indices)) if is_learned else ()
+        tensor = self._by_array.get((id(array), *ways))
         if tensor is None:
             tensor = Tensor(self._unused(name), array)
-            self._by_array[id(array)] = tensor
+            tensor.is_learned = is_learned
+            self._by_array[id(array), *ways] = tensor
             self.tensors.append(tensor)
         return tensor
+
+    def _axis_of(self, array: Any, dim: int, index: Value) -> str | None:
+        """The axis that an index addresses; None where it is computed, or there is one element."""
+        return self.coordinates.get(index.node.number) if tuple(array.shape)[dim : dim + 1] not in ((), (1,)) else None
 
     def _unused(self, name: str) -> str:
         name = re.sub(r"\W", "_", name, flags=re.ASCII)[:200] or "captured"
@@ -145,8 +161,17 @@ class Trace:
         from_end = index + self.argument(f"%{name}", INT, COORDINATE)
         return _where(index < 0, from_end, index).node
 
-    def tensor_type(self, tensor: Tensor) -> str:
-        return f"tensor<{'x'.join(tensor.dims)}x{tensor.element}>"
+    def learned(self, score: Node) -> list[Tensor]:
+        """The tensors whose gradients are wanted: what a mask alone reads has none."""
+        loads = {text.split("[")[0] for text in self.graph.texts(score)}
+        return [tensor for tensor in self.tensors if tensor.is_learned and f"attn.load %{tensor.name}" in loads]
+
+    def tensor_type(self, tensor: Tensor, has_gradient: bool) -> str:
+        """The type in the spec. A gradient has to know from the type what is one for all."""
+        dims = tensor.dims
+        if has_gradient:
+            dims = ["1" if size == 1 else dim for size, dim in zip(tensor.sizes or (1,), dims, strict=True)]
+        return f"tensor<{'x'.join(dims)}x{tensor.element}>"
 
 
 class Captured:
@@ -203,7 +228,7 @@ class Captured:
         whole = (*self._indices, *indices)
         if len(whole) < len(self._array.shape):
             return Captured(self._trace, self._name, self._array, whole)
-        return self._trace.load(self._trace.capture(self._name, self._array), list(whole))
+        return self._trace.load(self._trace.capture(self._name, self._array, list(whole)), list(whole))
 
     def load_scalar(self) -> Value:
         """The one element, where the array is used as a number."""
@@ -211,8 +236,8 @@ class Captured:
             raise TraceError(
                 f"captured array '{self._name}' has {self.ndim} dimensions left, and is used as a number: index it"
             )
-        tensor = self._trace.capture(self._name, self._array)
-        return self._trace.load(tensor, [Value(self.graph, self.graph.constant(0, INT))])
+        indices = [Value(self.graph, self.graph.constant(0, INT))]
+        return self._trace.load(self._trace.capture(self._name, self._array, indices), indices)
 
     def item(self) -> Value:
         return self.load_scalar()

@@ -63,10 +63,14 @@ class Graph:
                 needed.update(node.operands)
         return needed
 
+    def texts(self, result: Node) -> set[str]:
+        """The operations that a node is computed from."""
+        needed = self._needed([result])
+        return {node.text for node in self.nodes if node.number in needed}
+
     def arguments(self, results: list[Node]) -> set[str]:
         """The arguments that results are computed from: "%h"."""
-        needed = self._needed(results)
-        return {node.text for node in self.nodes if node.number in needed and node.text.startswith("%")}
+        return {text for result in results for text in self.texts(result) if text.startswith("%")}
 
     def write(self, result: Node, indent: str) -> list[str]:
         """The lines that compute a node and yield it. Arguments of the region stand for themselves."""

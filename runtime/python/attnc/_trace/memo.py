@@ -7,6 +7,7 @@ the same objects in them give the same spec: arrays that other numbers were writ
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 _MISSING = object()
@@ -22,6 +23,7 @@ class Reads:
         self._items: list[tuple[dict[Any, Any], Any, Any]] = []
         self._attributes: list[tuple[Any, str, Any]] = []
         self._containers: list[tuple[Any, tuple[Any, ...]]] = []
+        self._answers: list[tuple[Callable[[Any], Any], Any, Any]] = []
 
     def cell(self, cell: types.CellType, content: Any) -> None:
         self._cells.append((cell, content))
@@ -36,6 +38,10 @@ class Reads:
         items = (*container.keys(), *container.values()) if isinstance(container, dict) else tuple(container)
         self._containers.append((container, items))
 
+    def answer(self, question: Callable[[Any], Any], value: Any, answer: Any) -> None:
+        """Something that was asked about a value, and may be answered otherwise when it is asked again."""
+        self._answers.append((question, value, answer))
+
     def hold(self) -> bool:
         """Whether all of them are as they were."""
         try:
@@ -47,6 +53,7 @@ class Reads:
             all(holder.get(key, _MISSING) is value for holder, key, value in self._items)
             and all(getattr(holder, name, _MISSING) is value for holder, name, value in self._attributes)
             and all(_same_items(container, items) for container, items in self._containers)
+            and all(question(value) == answer for question, value, answer in self._answers)
         )
 
 

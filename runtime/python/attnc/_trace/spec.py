@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from . import memo
-from .capture import Capture, Trace
+from .capture import Capture, Trace, WantsGradient
 from .errors import TraceError, refusal_of_jax
 from .functions import lift, to_type
 from .graph import BOOL, FLOAT, Node, float_text
@@ -47,6 +47,10 @@ class Traced(NamedTuple):
     #: Whether it asks which batch entry, or which head, it computes.
     asks_batch: bool = False
     asks_head: bool = False
+    #: The tensors that the kernel of gradients has results for after those of queries, keys and values, in that order.
+    differentiated: tuple[str, ...] = ()
+    #: The text that this kernel is made of: of captured tensors that nobody learns there is no gradient.
+    backward_text: str = ""
 
 
 #: The batch entry, the query head, the query and the key, as regions name them.
@@ -59,21 +63,22 @@ def trace(
     score_mod: Callable[..., Any] | None,
     mask_mod: Callable[..., Any] | None,
     sizes: tuple[int, int, int],
+    wants_gradient: WantsGradient | None = None,
 ) -> Traced:
     """The spec of score_mod(score, b, h, q_idx, kv_idx) and mask_mod(b, h, q_idx, kv_idx).
 
     sizes: of the batch, the queries and the keys of this call. The spec serves all others too, where captured arrays relate
-    to them in the same way.
+    to them in the same way. wants_gradient: which captured arrays are learned; None for none of them.
     """
     owner = score_mod if score_mod is not None else mask_mod
     # Functions without an identity of their own, methods say, are traced each time.
-    key = (facts, sizes, mask_mod if isinstance(mask_mod, types.FunctionType) else None)
+    key = (facts, sizes, mask_mod if isinstance(mask_mod, types.FunctionType) else None, wants_gradient)
     if owner is None:
         return _plain(facts)
     remembered = isinstance(owner, types.FunctionType) and (mask_mod is None or key[2] is not None)
     if remembered and (found := memo.find(owner, key)) is not None:
         return found  # type: ignore[no-any-return]
-    traced, reads = _trace(facts, score_mod, mask_mod, sizes)
+    traced, reads = _trace(facts, score_mod, mask_mod, sizes, wants_gradient)
     if remembered:
         memo.keep(owner, key, reads, traced)
     return traced
@@ -82,7 +87,7 @@ def trace(
 @functools.lru_cache(maxsize=256)
 def _plain(facts: Facts) -> Traced:
     """The spec without functions."""
-    return _trace(facts, None, None, (2, 2, 2))[0]
+    return _trace(facts, None, None, (2, 2, 2), None)[0]
 
 
 def _trace(
@@ -90,9 +95,10 @@ def _trace(
     score_mod: Callable[..., Any] | None,
     mask_mod: Callable[..., Any] | None,
     sizes: tuple[int, int, int],
+    wants_gradient: WantsGradient | None,
 ) -> tuple[Traced, memo.Reads]:
     """The spec, and what the functions read."""
-    known = begin(facts, sizes)
+    known = begin(facts, sizes, wants_gradient)
     capture = Capture(known)
     coordinates = [known.argument(name, "index") for name in COORDINATES]
     score = mask = None
@@ -102,6 +108,9 @@ def _trace(
     if mask_mod is not None:
         result = _run(capture, mask_mod, "mask_mod", tuple(coordinates))
         mask = as_result(known, result, "mask_mod", _name(mask_mod))
+    if wants_gradient is not None:
+        for tensor in known.tensors:
+            capture.reads.answer(wants_gradient, tensor.array, tensor.is_learned)
     return finish(facts, known, score, mask), capture.reads
 
 
@@ -111,20 +120,25 @@ def finish(
 ) -> Traced:  # fmt: skip
     """The spec of what functions returned. weights: of the kernel that gives the weights alone. packed: of [T, H, D] tensors."""
     asked = known.graph.arguments([node for node in (score, mask) if node is not None])
+    learned = () if score is None else tuple(tensor.name for tensor in known.learned(score))
+    text = _write(facts, known, score, mask, extra, weights, packed, ())
     return Traced(
-        _write(facts, known, score, mask, extra, weights, packed),
+        text,
         (*(tensor.array for tensor in known.tensors), *(array for _, _, array in extra.tensors)),
         (*(tensor.name for tensor in known.tensors), *(name for name, _, _ in extra.tensors)),
         (*known.sizes.values(), *(value for _, _, value in extra.numbers)),
         "%b" in asked,
         "%h" in asked,
+        # Gradients of sinks are there whether they are wanted or not.
+        (*(name for name, _, _ in extra.tensors if name == "sinks"), *learned),
+        _write(facts, known, score, mask, extra, weights, packed, learned) if learned else text,
     )
 
 
-def begin(facts: Facts, sizes: tuple[int, int, int]) -> Trace:
+def begin(facts: Facts, sizes: tuple[int, int, int], wants_gradient: WantsGradient | None = None) -> Trace:
     """A trace in which nothing has been computed yet."""
     batch, queries, keys = sizes
-    return Trace(dict(zip(COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)))
+    return Trace(dict(zip(COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)), wants_gradient)
 
 
 def _run(capture: Capture, function: Callable[..., Any], role: str, arguments: tuple[Value, ...]) -> Any:
@@ -174,8 +188,10 @@ def _describe(result: Any) -> str:
 
 
 def _write(
-    facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra, weights: bool, packed: bool
-) -> str:
+    facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra, weights: bool, packed: bool,
+    learned: tuple[str, ...],
+) -> str:  # fmt: skip
+    """The text. learned: the captured tensors that it asks gradients of."""
     element = _DTYPES[facts.dtype]
 
     def heads(count: int, size: int) -> str:
@@ -187,9 +203,10 @@ def _write(
     arguments = [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type in zip("qkv", (query, key, value), strict=True)]
     if weights:
         del arguments[2]
-    types = {f"${tensor.name}$": known.tensor_type(tensor) for tensor in known.tensors}
+    types = {f"${tensor.name}$": known.tensor_type(tensor, tensor.name in learned) for tensor in known.tensors}
     for tensor in known.tensors:
-        arguments.append(f'%{tensor.name}: {types[f"${tensor.name}$"]} {{attn.name = "{tensor.name}"}}')
+        mark = ", attn.requires_grad" if tensor.name in learned else ""
+        arguments.append(f'%{tensor.name}: {types[f"${tensor.name}$"]} {{attn.name = "{tensor.name}"{mark}}}')
     arguments += [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type, _ in extra.tensors]
     arguments += [f'%{name}: index {{attn.name = "{name}"}}' for name in known.sizes]
     arguments += [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type, _ in extra.numbers]

@@ -18,6 +18,7 @@ from .._trace.spec import Traced
 from ._shardings import partitioned
 
 _TARGET = "attnc_attention"
+_SymbolicZero = jax.custom_derivatives.SymbolicZero
 
 
 @functools.cache
@@ -38,14 +39,15 @@ def _bind(
     schedule = options.backward_schedule if backward else options.schedule
     # A fault of the spec is raised here, and not where the call runs, which compiles it: before a call is split, its sizes
     # are not those that are computed with.
-    kernel = kernel_of(traced.text, backward, schedule=schedule)
+    text = traced.backward_text if backward else traced.text
+    kernel = kernel_of(text, backward, schedule=schedule)
     if schedule is not None:
         # Whether the machine takes it is known where it is compiled.
         kernel.prepare("cpu" if jax.default_backend() == "cpu" else "cuda")
     call = jax.ffi.ffi_call(_TARGET, results, vmap_method="sequential")
     numbers = np.array(traced.numbers, np.int64)
     return call(
-        *arrays, spec=traced.text, schedule=schedule or "", backward=np.bool_(backward), numbers=numbers,
+        *arrays, spec=text, schedule=schedule or "", backward=np.bool_(backward), numbers=numbers,
         position=np.int64(position),
     )  # fmt: skip
 
@@ -72,12 +74,10 @@ def _forward(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
 
 
 def _backward(options: Options, q: Any, k: Any, v: Any, out: Any, lse: Any, d_out: Any, d_lse: Any, *arrays: Any) -> Any:
-    """The gradients of queries, keys, values and, where there are any, sinks."""
+    """The gradients of queries, keys and values, and those that `options.differentiated` says."""
     traced = trace(options, q, k, v, *arrays)
     ordered = _in_order(options, traced, arrays)
-    differentiated = [q, k, v]
-    if "softmax_aux" in options.names:
-        differentiated.append(arrays[options.names.index("softmax_aux")])
+    differentiated = [q, k, v, *(arrays[options.names.index(name)] for name in options.differentiated)]
     results = tuple(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in differentiated)
     inputs = (q, k, v, *ordered, out, lse, d_out, d_lse)
     return tuple(_bind(options, traced, True, results, inputs, 3 + len(ordered)))
@@ -99,7 +99,7 @@ _weights_call = partitioned(_weights, "weights")
 def _batched(function: Any, options: Options, count: int) -> Any:
     """`function` with a vmap that makes one longer batch of batches, where arrays of the call do not tell entries apart.
 
-    count: how many of its arguments, the first ones, and all its results but those of sinks are batched.
+    count: how many of its arguments, the first ones, are batched, and all its results but `options.differentiated`.
     """
 
     @jax.custom_batching.custom_vmap
@@ -113,8 +113,8 @@ def _batched(function: Any, options: Options, count: int) -> Any:
             for name, array in zip(options.names, inputs[count:], strict=True)
             if name != "softmax_aux"
         )
-        # Gradients of sinks are sums over a batch, and here of each batch by itself.
-        sums = count > 3 and "softmax_aux" in options.names
+        # The others' gradients are sums over a batch, and here of each batch by itself.
+        sums = function is _backward_call and options.differentiated
         if any(in_batched[count:]) or tells_apart or sums:
             mapped = [value for value, is_batched in zip(inputs, in_batched, strict=True) if is_batched]
 
@@ -137,46 +137,59 @@ def _batched(function: Any, options: Options, count: int) -> Any:
     return call
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _constant(name: str, array: Any) -> Any:
-    """The array, of which no gradients are computed yet."""
-    return array
+def _manual_axes(*arrays: Any) -> set[str]:
+    """The axes of a shard_map along which arrays differ from device to device, where it checks."""
+    kinds = [jax.typeof(array) for array in arrays]
+    # By the name of JAX 0.10, or by that before it.
+    found = [getattr(getattr(kind, "manual_axis_type", None), "varying", getattr(kind, "vma", ())) for kind in kinds]
+    return {axis for axes in found for axis in axes}
 
 
-@_constant.defjvp
-def _refuse_gradient(name: str, primals: Any, tangents: Any) -> Any:
-    raise Error(f"gradients of '{name}' are not computed yet: wrap it in jax.lax.stop_gradient where it is constant")
-
-
-@functools.partial(jax.jit, static_argnums=0, inline=True)
-def attend(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
-    """The output and the LSE of [B, S, H, D] arrays. A program of its own where it is called outside of any: another call
-    with such arrays traces nothing."""
-    constants = (
-        array if name == "softmax_aux" or not jnp.issubdtype(array.dtype, jnp.inexact) else _constant(name, array)
-        for name, array in zip(options.names, arrays, strict=True)
-    )
-    return _attend(options, q, k, v, *constants)
+def _varying(array: Any, axes: set[str]) -> Any:
+    """The array as one that differs along axes: calls of kernels do not say so by themselves."""
+    lacking = tuple(sorted(axes - _manual_axes(array)))
+    return jax.lax.pcast(array, lacking, to="varying") if lacking else array
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _attend(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
     """What has gradients of its own."""
-    return _batched(_forward_call, options, 3)(q, k, v, *arrays)
+    axes = _manual_axes(q, k, v, *arrays)
+    return tuple(_varying(result, axes) for result in _batched(_forward_call, options, 3)(q, k, v, *arrays))
+
+
+# A program of its own where it is called outside of any: another call with such arrays traces nothing. And shard_map, outside
+# of programs, takes no function that asks which of its inputs are differentiated.
+attend = jax.jit(_attend, static_argnums=0, inline=True)
 
 
 def _attend_forward(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
+    is_learned = [name == "bias" and array.perturbed for name, array in zip(options.names, arrays, strict=True)]
+    q, k, v, *arrays = (array.value for array in (q, k, v, *arrays))
     out, lse = _attend(options, q, k, v, *arrays)
-    return (out, lse), (q, k, v, out, lse, *arrays)
+    # An array without elements, whose size says what is learned. JAX keeps the structure of what is saved from the first time
+    # that a program is differentiated, be it by other inputs the next time; sizes are seen anew.
+    learned = jnp.zeros((sum(flag << place for place, flag in enumerate(is_learned)), 0), bool)
+    return (out, lse), (q, k, v, out, lse, learned, *arrays)
 
 
-def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[Any, Any]) -> Any:
-    q, k, v, out, lse, *arrays = saved
-    results = _batched(_backward_call, options, 7)(q, k, v, out, lse, *gradients, *arrays)
-    others = [_no_gradient(array) for array in arrays]
-    if "softmax_aux" in options.names:
-        others[options.names.index("softmax_aux")] = results[3]
-    return (*results[:3], *others)
+def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[Any, ...]) -> Any:
+    q, k, v, out, lse, learned, *arrays = saved
+    names = tuple(name for place, name in enumerate(options.names) if learned.shape[0] >> place & 1)
+    options = options._replace(learned=names)
+    gradients = tuple(jnp.zeros(item.shape, item.dtype) if type(item) is _SymbolicZero else item for item in gradients)
+    d_q, d_k, d_v, *others = _batched(_backward_call, options, 7)(q, k, v, out, lse, *gradients, *arrays)
+    given = dict(zip(options.names, arrays, strict=True))
+    axes = _manual_axes(q, k, v, *arrays, *gradients)
+
+    def summed(array: Any, gradient: Any) -> Any:
+        # What devices of a shard_map share has the sum of their gradients.
+        shared = tuple(sorted(axes - _manual_axes(array)))
+        return jax.lax.psum(_varying(gradient, axes), shared) if shared else _varying(gradient, axes)
+
+    found = {name: summed(given[name], gradient) for name, gradient in zip(options.differentiated, others, strict=True)}
+    d_q, d_k, d_v = (summed(*pair) for pair in ((q, d_q), (k, d_k), (v, d_v)))
+    return (d_q, d_k, d_v, *(found.get(name) for name in options.names))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
@@ -197,10 +210,4 @@ _weights_of.defvjp(_weights_forward, _weights_backward)
 weights_of = jax.jit(_weights_of, static_argnums=0, inline=True)
 
 
-def _no_gradient(array: Any) -> Any:
-    """Zeros of the type that gradients of an array have."""
-    kind = array.dtype if jnp.issubdtype(array.dtype, jnp.inexact) else jax.dtypes.float0
-    return np.zeros(array.shape, kind) if kind == jax.dtypes.float0 else jnp.zeros(array.shape, kind)
-
-
-_attend.defvjp(_attend_forward, _attend_backward)
+_attend.defvjp(_attend_forward, _attend_backward, symbolic_zeros=True)

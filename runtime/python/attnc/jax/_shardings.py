@@ -12,6 +12,7 @@ import math
 import re
 from typing import Any, Literal, NamedTuple
 
+from jax import lax
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -49,22 +50,17 @@ def _dimensions(options: Options, kind: Kind, shapes: list[tuple[int, ...]]) -> 
     first = len(inputs)
     for name, shape in zip(options.names, shapes[first:], strict=True):
         inputs.append(_DIMENSIONS.get(name, "h n" if len(shape) == 2 else "n"))
-    results, split = [out, lse] if kind == "forward" else ["b h i j"], {"b", "h", "g"}
-    if kind == "backward":
-        results = [query, key, value]
-        if "softmax_aux" in options.names:
-            # Gradients of sinks are sums over batch entries, and those of sinks of all heads over heads.
-            results.append(inputs[first + options.names.index("softmax_aux")])
-            split -= {"b"} if "h" in results[-1] else {"b", "h", "g"}
-    if options.dropout:
-        # What is dropped is chosen by the numbers of batch entry and head.
-        split = set()
     named: list[list[str]] = []
     for factors, shape in zip(inputs, shapes, strict=True):
         dims = factors.split()
         ones = len(named) >= first
         named.append([next(fresh) if ones and size == 1 else dim for dim, size in zip(dims, shape, strict=True)])
-    return _Dimensions(named, [factors.split() for factors in results], split)
+    results = {"forward": [out, lse], "backward": [query, key, value], "weights": ["b h i j"]}[kind]
+    found = [factors.split() for factors in results]
+    if kind == "backward":
+        found += [named[first + options.names.index(name)] for name in options.differentiated]
+    # What is dropped is chosen by the numbers of batch entry and head.
+    return _Dimensions(named, found, set() if options.dropout else {"b", "h", "g"})
 
 
 def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) -> tuple[str, dict[str, Any]]:
@@ -87,8 +83,17 @@ def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) ->
     return rule, {"need_replication_factors": tuple(factor for factor in used if factor not in split), **sizes}
 
 
-def _shardings(options: Options, kind: Kind, mesh: Any, inputs: Any) -> tuple[list[Any], list[Any]]:
-    """The shardings of inputs and results that are computed with: those of the queries, as far as they go."""
+class _Plan(NamedTuple):
+    """How a call is computed: the shardings of its inputs and results, and over which axes of the mesh each result of the
+    parts is summed up."""
+
+    inputs: list[Any]
+    results: list[Any]
+    sums: list[tuple[str, ...]]
+
+
+def _plan(options: Options, kind: Kind, mesh: Any, inputs: Any) -> _Plan:
+    """Calls are split as their queries are, as far as they go."""
     shapes = [tuple(array.shape) for array in inputs]
     known = _dimensions(options, kind, shapes)
     axes = dict.fromkeys("bhg")
@@ -106,7 +111,12 @@ def _shardings(options: Options, kind: Kind, mesh: Any, inputs: Any) -> tuple[li
     def named(arrays: list[list[str]]) -> list[Any]:
         return [NamedSharding(mesh, PartitionSpec(*(axes.get(dim) for dim in array))) for array in arrays]
 
-    return named(known.inputs), named(known.results)
+    def sums(dims: list[str]) -> tuple[str, ...]:
+        # The gradient of what batch entries or heads share is a sum over them.
+        lacking = [axes["b"] if "b" not in dims else None, axes["h"] if not {"h", "g"} & set(dims) else None]
+        return tuple(name for names in lacking if names is not None for name in ((names,) if isinstance(names, str) else names))
+
+    return _Plan(named(known.inputs), named(known.results), [sums(dims) for dims in known.results])
 
 
 def partitioned(function: Any, kind: Kind) -> Any:
@@ -117,11 +127,13 @@ def partitioned(function: Any, kind: Kind) -> Any:
         return function(options, *arrays)
 
     def partition(options: Options, mesh: Any, inputs: Any, results: Any) -> Any:
-        def local(*arrays: Any) -> Any:
-            return function(options, *arrays)
+        plan = _plan(options, kind, mesh, inputs)
 
-        given, returned = _shardings(options, kind, mesh, inputs)
-        return mesh, local, tuple(returned), tuple(given)
+        def local(*arrays: Any) -> Any:
+            parts = function(options, *arrays)
+            return tuple(lax.psum(part, axes) if axes else part for part, axes in zip(parts, plan.sums, strict=True))
+
+        return mesh, local, tuple(plan.results), tuple(plan.inputs)
 
     call.def_partition(
         partition=partition,
