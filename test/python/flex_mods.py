@@ -145,6 +145,28 @@ SCORES = {
 }
 
 
+#: Scores with what is learned: the shapes of tensors, and the function of them.
+LEARNED = {
+    "ALiBi": ([(H,)], lambda t: lambda s, b, h, q, kv: s + t[h] * (kv - q)),
+    "ALiBi by exponent": ([(H,)], lambda t: lambda s, b, h, q, kv: s - torch.exp2(-t[h]) * (q - kv).abs()),
+    "temperature of heads": ([(H,)], lambda t: lambda s, b, h, q, kv: s / t[h]),
+    "temperature of entries": ([(B,)], lambda t: lambda s, b, h, q, kv: s / t[b]),
+    "bias of heads": ([(H,)], lambda t: lambda s, b, h, q, kv: s + t[h]),
+    "bias of queries": ([(SQ,)], lambda t: lambda s, b, h, q, kv: s + t[q]),
+    "bias of keys": ([(SK,)], lambda t: lambda s, b, h, q, kv: s + t[kv]),
+    "bias of heads and keys": ([(H, SK)], lambda t: lambda s, b, h, q, kv: s + t[h, kv]),
+    "bias of two": ([(SQ, SK)], lambda t: lambda s, b, h, q, kv: s + t[q, kv]),
+    "bias of three": ([(H, SQ, SK)], lambda t: lambda s, b, h, q, kv: s + t[h, q, kv]),
+    "bias of four": ([(B, H, SQ, SK)], lambda t: lambda s, b, h, q, kv: s + t[b, h, q, kv]),
+    "bias of entries": ([(B, 1, SQ, SK)], lambda t: lambda s, b, h, q, kv: s + t[b, 0, q, kv]),
+    "bias of all": ([(1, 1, SQ, SK)], lambda t: lambda s, b, h, q, kv: s * t[0, 0, q, kv]),
+    "gate": ([()], lambda t: lambda s, b, h, q, kv: s * t),
+    "gate of one": ([(1,)], lambda t: lambda s, b, h, q, kv: s * torch.sigmoid(t[0])),
+    "soft cap": ([()], lambda t: lambda s, b, h, q, kv: t * torch.tanh(s / t)),
+    "two": ([(H,), (H, SK)], lambda t, u: lambda s, b, h, q, kv: s * t[h] + torch.where(q >= kv, u[h, kv], 0.0)),
+}
+
+
 def plain(q, k, v, score=None, mask=None, scale=None):
     """`out` and `lse`, by the formulas in float64."""
     q, k, v = q.double(), k.double(), v.double()

@@ -168,7 +168,12 @@ def test_a_bias_that_is_not_learned_costs_nothing(monkeypatch):
 
     texts = []
     bind = _call._bind
-    monkeypatch.setattr(_call, "_bind", lambda *inputs: (texts.append(inputs[1].backward_text if inputs[2] else ""), bind(*inputs))[1])
+
+    def seen(options, traced, backward, *others):
+        texts.append(traced.backward_text if backward else "")
+        return bind(options, traced, backward, *others)
+
+    monkeypatch.setattr(_call, "_bind", seen)
 
     def program(scale):
         # What a program was traced for before is not traced again, and this test sees what is traced.

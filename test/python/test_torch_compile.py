@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from flex_mods import MASKS, SCORES, SK, SQ, B, D, H, causal, plain
+from flex_mods import LEARNED, MASKS, SCORES, SK, SQ, B, D, H, causal, plain
 from torch._dynamo.testing import CompileCounterWithBackend
 
 from attnc.torch import create_block_mask, flex_attention
@@ -102,10 +102,58 @@ def test_integers_become_data():
     assert counter.frame_count == 2
 
 
-def test_captured_tensors_have_no_gradients():
+def learned_attention(q, k, v, score, *learned):
+    return attention(q, k, v, score(*learned), causal)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_learned(name):
+    shapes, score = LEARNED[name]
+    inputs = [*tensors(), *((torch.rand(shape) + 0.5).requires_grad_() for shape in shapes)]
+    check(lambda q, k, v, *learned: learned_attention(q, k, v, score, *learned), inputs)
+
+
+def test_learned_by_inductor():
+    inputs = [*tensors(), (torch.rand(H) + 0.5).requires_grad_(), torch.rand(H, SK, requires_grad=True)]
+    check(lambda q, k, v, *learned: learned_attention(q, k, v, LEARNED["two"][1], *learned), inputs, backend="inductor")
+
+
+def test_learned_of_any_layout():
+    def function(q, k, v, base, row):
+        turned, spread = base.permute(2, 1, 0) * 2, row.expand(H, SQ, SK)
+        return attention(q, k, v, lambda s, b, h, i, j: s * spread[h, i, j] + turned[h, i, j], None)
+
+    check(function, [*tensors(), torch.rand(SK, SQ, H, requires_grad=True), torch.rand(H, 1, 1, requires_grad=True)])
+
+
+class Learned(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slopes = torch.nn.Parameter(torch.rand(H))
+        self.fixed = torch.nn.Parameter(torch.rand(H), requires_grad=False)
+
+    def forward(self, q, k, v):
+        return flex_attention(q, k, v, lambda s, b, h, i, j: s * self.fixed[h] - self.slopes[h] * (i - j).abs())
+
+
+def test_parameters():
+    module, (q, k, v) = Learned(), tensors()
+    compiled = torch.compile(module, backend="aot_eager", fullgraph=True)
+    for run in (compiled, module):
+        (run(q, k, v).square().sum() / 1e3).backward()
+    ours = torch.autograd.grad(compiled(q, k, v).square().sum(), module.slopes)[0]
+    theirs = torch.autograd.grad(module(q, k, v).square().sum(), module.slopes)[0]
+    torch.testing.assert_close(ours, theirs)
+    assert module.slopes.grad is not None and module.fixed.grad is None
+    # Programs that need no gradients have none, be it the same module.
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(q, k, v), module(q, k, v))
+
+
+def test_refused():
     @torch.compile(backend="aot_eager", fullgraph=True)
     def function(q, k, v, table):
-        return flex_attention(q, k, v, lambda s, b, h, i, j: s + table[h])
+        return flex_attention(q, k, v, lambda s, b, h, i, j: s + table[h, i - j + SK])
 
-    with pytest.raises(Exception, match="captured tensor 'table' requires grad: gradients of captured tensors are not"):
-        function(*tensors(), torch.ones(H, requires_grad=True))
+    with pytest.raises(Exception, match=r"attn.load %table\["):
+        function(*tensors(), torch.ones(H, 2 * SK, requires_grad=True))

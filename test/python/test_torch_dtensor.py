@@ -33,6 +33,20 @@ def check(call, inputs, placements, may_talk=False):
         torch.testing.assert_close(ours.grad.full_tensor(), theirs.grad, atol=1e-4, rtol=0)
 
 
+def check_plain(call, inputs, place, learned):
+    """The same of a learned tensor that is no DTensor, and whole on each device."""
+    mesh = init_device_mesh("cpu", (2,))
+    split = [distribute_tensor(tensor, mesh, [place]) for tensor in inputs]
+    ours, theirs = learned.clone().requires_grad_(), learned.clone().requires_grad_()
+    call(*split, ours).square().sum().backward()
+    call(*inputs, theirs).square().sum().backward()
+    torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-4)
+    # And of one that is.
+    whole = distribute_tensor(learned, mesh, [Replicate()]).requires_grad_()
+    call(*split, whole).square().sum().backward()
+    torch.testing.assert_close(whole.grad.full_tensor(), theirs.grad, atol=1e-4, rtol=1e-4)
+
+
 def run(rank, store):
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
     torch.manual_seed(0)
@@ -47,6 +61,11 @@ def run(rank, store):
             [place, place, place, of_sinks],
         )  # fmt: skip
         check(lambda q, k, v: flash_attn_func(q, k, v, alibi_slopes=slopes), (q, k, v), [place] * 3)
+        # What is learned has the sum of the gradients of all parts, be it a DTensor or not.
+        check(lambda q, slopes: flash_attn_func(q, k, v, alibi_slopes=slopes), (q, slopes), [place, of_sinks])
+        for shared in (bias[:1], bias[:, :1], bias[:1, :, :1]):
+            check(lambda q, bias: flash_attention(q, k, v, bias), (q, shared), [place, Replicate()])
+        check_plain(lambda q, k, v, bias: flash_attention(q, k, v, bias), (q, k, v), place, bias[:1])
     # A split sequence is gathered.
     check(lambda q, k, v: flash_attn_func(q, k, v, causal=True), (q, k, v), [Shard(1)] * 3, may_talk=True)
     # Heads that do not share out, too.
@@ -69,6 +88,11 @@ def run(rank, store):
     for place in (Shard(0), Shard(1)):
         check(lambda q, k, v: flex_attention(q, k, v, None, mask, enable_gqa=True), flex, [place] * 3)
         # Functions that ask for the head have all heads.
+        gate, table = torch.tensor(0.7), torch.rand(S, S)
+        for learned, score in (
+            (gate, lambda t: lambda s, b, h, i, j: s * t), (table, lambda t: lambda s, b, h, i, j: s + t[i, j]),
+        ):  # fmt: skip
+            check_plain(lambda q, k, v, t: flex_attention(q, k, v, score(t), mask, enable_gqa=True), flex, place, learned)
         asks = place == Shard(1)
         check(lambda q, k, v: flex_attention(q, k, v, of_heads, mask, enable_gqa=True), flex, [place] * 3, may_talk=asks)
     dist.destroy_process_group()

@@ -75,6 +75,41 @@ def test_gradient_of_sinks():
     )  # fmt: skip
 
 
+#: Which dimensions of a bias [B, H, Sq, Sk] have one element for all.
+SHARED = {"nothing": (), "batch": (0,), "heads": (1,), "queries": (0, 2), "keys": (1, 3), "all but the heads": (0, 2, 3)}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_gradient_of_a_bias(name):
+    learned = bias[tuple(slice(0, 1) if dim in SHARED[name] else slice(None) for dim in range(4))]
+    check(
+        lambda q, b: flash_attention(q, k, v, b, logits_soft_cap=3.0, causal=True, return_lse=True),
+        lambda q, b: torch_reference.attention(q, k, v, bias=b, softcap=3.0, causal=True), q, learned,
+    )  # fmt: skip
+
+
+def test_gradient_of_a_bias_with_sinks():
+    check(
+        lambda q, b, s: flash_attention(q, k, v, b, softmax_aux=s, return_lse=True),
+        lambda q, b, s: torch_reference.attention(q, k, v, bias=b, sinks=s), q, bias[:1], sinks,
+    )  # fmt: skip
+    # Of three dimensions, spread by strides of 0, in a type of its own.
+    wide = bias[:1, :1].to(torch.bfloat16).requires_grad_()
+    out = flash_attention(q, k, v, wide[0].expand(B, SQ, SK))
+    wanted, _ = torch_reference.attention(q, k, v, bias=wide)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), wide)[0] for result in (out, wanted))
+    assert ours.dtype == torch.bfloat16
+    torch.testing.assert_close(ours, theirs, atol=3e-3, rtol=2e-2)
+
+
+def test_gradient_of_slopes():
+    for learned in (slopes, torch.stack([slopes, -slopes]), slopes[None]):
+        check(
+            lambda q, s: flash_attn_func(q, k, v, alibi_slopes=s, softcap=3.0, causal=True, return_attn_probs=True)[:2],
+            lambda q, s: torch_reference.attention(q, k, v, slopes=s, softcap=3.0, causal=True), q, learned,
+        )  # fmt: skip
+
+
 FLASH = {
     "plain": ({}, {}),
     "causal": (dict(causal=True), dict(causal=True)),
@@ -126,6 +161,14 @@ def test_varlen_func(name):
     check(
         lambda q, k, v: flash_attn_varlen_func(q, k, v, cu_q, cu_k, 15, 15, **options, return_attn_probs=True)[:2],
         lambda q, k, v: one_by_one(q, k, v, **meaning), *packed,
+    )  # fmt: skip
+
+
+def test_gradient_of_slopes_of_packed_sequences():
+    options = dict(causal=True, return_attn_probs=True)
+    check(
+        lambda q, s: flash_attn_varlen_func(q, *packed[1:], cu_q, cu_k, alibi_slopes=s, **options)[:2],
+        lambda q, s: one_by_one(q, *packed[1:], slopes=s, causal=True), packed[0], slopes,
     )  # fmt: skip
 
 
@@ -198,9 +241,18 @@ def test_compiled():
         out = flash_attn_func(q * 2, k, v, causal=True, window_size=(8, 0), alibi_slopes=slopes)
         return out + flash_attention(q, k, v, bias, logits_soft_cap=3.0)
 
-    compiled = torch.compile(attend, backend="aot_eager", fullgraph=True)
-    inputs = [tensor.clone().requires_grad_() for tensor in (q, k, v)]
-    out, wanted = compiled(*inputs), attend(*inputs)
+    def learned(q, k, v, slopes, bias):
+        out = flash_attn_func(q, k, v, causal=True, alibi_slopes=slopes)
+        return out + flash_attention(q, k, v, bias * 2, logits_soft_cap=3.0)
+
+    for function, inputs in ((attend, (q, k, v)), (learned, (q, k, v, slopes, bias))):
+        check_compiled(function, inputs)
+
+
+def check_compiled(function, inputs):
+    compiled = torch.compile(function, backend="aot_eager", fullgraph=True)
+    inputs = [tensor.clone().requires_grad_() for tensor in inputs]
+    out, wanted = compiled(*inputs), function(*inputs)
     torch.testing.assert_close(out, wanted)
     ours, theirs = (torch.autograd.grad(result.square().sum(), inputs) for result in (out, wanted))
     for gradient, expected in zip(ours, theirs, strict=True):
@@ -277,7 +329,10 @@ REFUSED = {
     "negative scale": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, scale=-1.0), "scale: expected a number above 0, got -1.0"),
     "bias": (lambda: flash_attention(q, k, v, bias[0, 0]), "argument 'bias': expected [B, H, Sq, Sk], got 2 dimensions"),
     "size of a bias": (lambda: flash_attention(q, k, v, bias[..., 1:]), "argument 'bias': expected 1 or 29 for the keys, got 28"),
-    "gradient of a bias": (lambda: flash_attention(q, k, v, bias.clone().requires_grad_()), "captured tensor 'bias' requires grad"),
+    "slopes of each sequence": (
+        lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, alibi_slopes=torch.ones(3, H, requires_grad=True)),
+        "expected no dimension along the sequences of packed tensors [S15]",
+    ),
     "seed": (lambda: flash_attention(q, k, v, dropout_prob=0.5), "dropout_seed: expected an integer, got NoneType"),
     "sliding window": (lambda: flash_attention(q, k, v, sliding_window=-1), "sliding_window: expected a number of 0 or more"),
     "soft cap": (lambda: flash_attention(q, k, v, logits_soft_cap=0.0), "logits_soft_cap: expected a number above 0, got 0.0"),

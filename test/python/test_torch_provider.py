@@ -66,6 +66,79 @@ def test_scaled_dot_product_attention(name, size):
     assert len(ran) == 2
 
 
+LEARNED = {
+    "whole": torch.randn(B, H, S, S),
+    "rows and keys": torch.randn(S, S),
+    "heads": torch.randn(H, 1, 1),
+    "entries": torch.randn(B, 1, S, S),
+    "keys": torch.randn(B, 1, 1, S),
+}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+@pytest.mark.parametrize("way", ["as it is", "spread", "one kernel", "compiled"])
+def test_learned_bias(name, way):
+    inputs = [*(tensor.clone().requires_grad_() for tensor in (q, k, v)), LEARNED[name].clone().requires_grad_()]
+
+    def attend(q, k, v, bias):
+        # A function of what is learned, as a bucketed bias is.
+        mask = torch.sin(bias)
+        if way == "spread":
+            mask = mask.expand(B, H, S, S)
+        if way == "one kernel":
+            with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+                return scaled_dot_product_attention(q, k, v, mask)
+        return scaled_dot_product_attention(q, k, v, mask)
+
+    if way == "compiled":
+        torch._dynamo.reset()
+        out = torch.compile(attend, backend="aot_eager", fullgraph=True)(*inputs)
+    else:
+        out = attend(*inputs)
+    wanted = reference(*inputs[:3], bias=torch.sin(inputs[3]))
+    torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=0)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), inputs) for result in (out, wanted))
+    for gradient, expected in zip(ours, theirs, strict=True):
+        assert gradient.shape == expected.shape and gradient.dtype == torch.float32
+        torch.testing.assert_close(gradient, expected, atol=3e-4, rtol=1e-4)
+    assert len(ran) == 2
+
+
+def test_learned_bias_of_grouped_heads():
+    pairs = torch.nn.functional.pad(k[:, :2], (0, 4), value=0.3), torch.nn.functional.pad(v[:, :2], (0, 4), value=0.3)
+    bias = torch.randn(H, S, S, requires_grad=True)
+    query = torch.nn.functional.pad(q, (0, 4), value=0.3)
+    out = scaled_dot_product_attention(query, *pairs, bias, scale=0.3, enable_gqa=True)
+    wanted = reference(query, *pairs, bias=bias, scale=0.3)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), bias)[0] for result in (out, wanted))
+    torch.testing.assert_close(ours, theirs, atol=3e-4, rtol=1e-4)
+    assert len(ran) == 2
+
+
+def test_learned_bias_that_is_a_leaf_without_strides():
+    bias = torch.randn(H, 1, 1).expand(B, H, S, S).detach().requires_grad_()
+    out = scaled_dot_product_attention(q, k, v, bias)
+    wanted = reference(q, k, v, bias=bias)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), bias)[0] for result in (out, wanted))
+    torch.testing.assert_close(ours, theirs, atol=3e-4, rtol=1e-4)
+
+
+def test_learned_bias_that_torch_takes():
+    bias = torch.randn(S, S, requires_grad=True)
+    with sdpa_kernel(SDPBackend.MATH):
+        scaled_dot_product_attention(q, k, v, bias)
+    gradient = torch.func.grad(lambda bias: scaled_dot_product_attention(q, k, v, bias).square().sum())(bias.detach())
+    assert not ran
+    out = scaled_dot_product_attention(q, k, v, bias)
+    assert ran
+    (ours,) = torch.autograd.grad(out.square().sum(), bias)
+    torch.testing.assert_close(ours, gradient, atol=3e-4, rtol=1e-4)
+    ran.clear()
+    restore_flash_attention_impl()
+    scaled_dot_product_attention(q, k, v, bias).sum().backward()
+    assert not ran
+
+
 def test_a_module():
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(32, 2, 64, dropout=0.0, batch_first=True)

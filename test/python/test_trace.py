@@ -291,3 +291,104 @@ def test_out_and_lse():
     attention = attnc.jit(mask_mod=causal)
     attention(q, k, v, out=(out, lse))
     np.testing.assert_array_equal(out, attention(q, k, v))
+
+
+def traced(score, mask=None, learned=(), sizes=(B, SQ, SK)):
+    from attnc._jit import facts_of
+    from attnc._trace.spec import trace
+
+    facts = facts_of((q.shape, k.shape, v.shape), ("float32",) * 3, None, "top_left")
+    return trace(facts, score, mask, sizes, lambda array: any(array is one for one in learned))
+
+
+def test_learned_arrays():
+    """Their gradients are results of a kernel of its own text: forward and what is not learned know nothing of them."""
+    shared, gate = bias[:1], np.array(0.5, np.float32)
+
+    def score(s, b, h, i, j):
+        return s * gate + slopes[h] * shared[b, h, i, j] + row_bias[b, h, 0, j] * holder.slopes[h]
+
+    spec = traced(score, learned=(shared, gate, slopes))
+    assert spec.text == traced(score).text and "requires_grad" not in spec.text
+    assert spec.differentiated == ("gate", "slopes", "shared") and spec.names == (*spec.differentiated, "row_bias")
+    for argument in (
+        '%gate: tensor<1xf32> {attn.name = "gate", attn.requires_grad}',
+        '%slopes: tensor<4xf32> {attn.name = "slopes", attn.requires_grad}',
+        '%shared: tensor<1x4x?x?xf32> {attn.name = "shared", attn.requires_grad}',
+        '%row_bias: tensor<1x4x?x?xf16> {attn.name = "row_bias"}',
+    ):
+        assert argument in spec.backward_text
+
+    def sum_of(factor, values, table):
+        def changed(s, b, h, i, j):
+            return s * factor + values[h] * table[b * 0, h, i, j] + row_bias[b * 0, h, 0, j].astype(float) * values[h]
+
+        return plain.attention(q, k, v, score=changed)[0].sum()
+
+    out, lse = attnc.compile(spec.text)(q, k, v, gate.reshape(1), slopes, shared, row_bias)
+    found = attnc.compile(spec.backward_text, backward=True)(
+        q, k, v, gate.reshape(1), slopes, shared, row_bias, out, lse, np.ones_like(out), np.zeros_like(lse)
+    )[3:]
+    given = [gate.reshape(1), slopes, shared]
+    for place, (array, gradient) in enumerate(zip(given, found, strict=True)):
+        assert gradient.shape == array.shape
+        step = 1e-4 * random.standard_normal(array.shape)
+        above, below = (sum_of(*(x + sign * step if n == place else x for n, x in enumerate(given))) for sign in (1, -1))
+        assert (gradient * step).sum() == pytest.approx((above - below) / 2, rel=1e-2, abs=1e-6)
+
+
+def test_learned_arrays_of_one_element_have_one_text():
+    texts = {
+        traced(lambda s, b, h, i, j: s + table[b, h, i, j], learned=(table,), sizes=(batch, SQ, SK)).backward_text
+        for batch in (1, 2, 7)
+        for table in (np.zeros((1, H, SQ, SK), np.float32),)
+    }
+    assert len(texts) == 1 and "tensor<1x4x?x?xf32>" in texts.pop()
+
+
+def test_arrays_that_masks_read_are_not_learned():
+    table = random.random(SK, dtype=np.float32)
+    spec = traced(None, lambda b, h, i, j: table[j] > 0.5, learned=(table,))
+    assert spec.differentiated == () and spec.backward_text == spec.text
+    spec = traced(lambda s, b, h, i, j: s + table[j], lambda b, h, i, j: table[j] > 0.5, learned=(table,))
+    assert spec.differentiated == ("table",) and spec.names == ("table",)
+
+
+def test_learned_arrays_that_are_read_in_two_ways_are_two():
+    table = np.zeros(SQ, np.float32)
+    spec = traced(lambda s, b, h, i, j: s + table[i] - table[j] + table[i], learned=(table,), sizes=(B, SQ, SQ))
+    assert spec.differentiated == ("table", "table_2") and all(array is table for array in spec.arrays)
+
+
+def test_what_is_learned_may_change():
+    class Holder:
+        is_learned = False
+
+        def __init__(self):
+            self.table = slopes.copy()
+
+        def wants(self, array):
+            return self.is_learned and array is self.table
+
+    from attnc._jit import facts_of
+    from attnc._trace.spec import trace
+
+    holder = Holder()
+    table = holder.table
+    facts = facts_of((q.shape, k.shape, v.shape), ("float32",) * 3, None, "top_left")
+
+    def score(s, b, h, i, j):
+        return s * table[h]
+
+    for is_learned in (False, True, True, False):
+        holder.is_learned = is_learned
+        spec = trace(facts, score, None, (B, SQ, SK), holder.wants)
+        assert spec.differentiated == (("table",) if is_learned else ())
+        # Where nobody asks, nothing is.
+        assert trace(facts, score, None, (B, SQ, SK)).differentiated == ()
+
+
+def test_computed_indices_of_learned_arrays_are_refused_by_the_compiler():
+    spec = traced(lambda s, b, h, i, j: s + relative[i - j + SK - 1, h], learned=(relative,))
+    with pytest.raises(attnc.Error, match=r"attn.load %relative\["):
+        attnc.compile(spec.backward_text, "cpu", backward=True)

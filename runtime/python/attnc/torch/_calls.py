@@ -11,7 +11,7 @@ from torch import Tensor
 from .._core import Error
 from .._options import ARRAYS, Options, trace
 from ._dtensor import has_dtensor, on_mesh
-from ._ops import attend
+from ._ops import Call, attend, wants_gradient
 
 
 class _Stand(NamedTuple):
@@ -33,12 +33,19 @@ _AXES = {
 }  # fmt: skip
 
 
+#: What scores read of these: gradients of sinks are there anyway.
+_LEARNED = ("bias", "slopes")
+
+
 @functools.lru_cache(maxsize=1024)
 def _cached_text(
     options: tuple[Any, ...], dtypes: tuple[str, ...], heads: tuple[int, int], dims: tuple[int, int],
     shapes: tuple[tuple[int, ...], ...],
-) -> tuple[str, tuple[str, ...]]:  # fmt: skip
-    """The text of a spec and the names of its tensors. options: of `Options`. shapes: of the arrays, in sizes of `_SIZES`."""
+) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:  # fmt: skip
+    """The texts of a spec and of that of its gradients, the names of its tensors and of those that have gradients.
+
+    options: of `Options`. shapes: of the arrays, in sizes of `_SIZES`.
+    """
     told = Options(*options)
     b, i, j = _SIZES["b"], _SIZES["i"], _SIZES["j"]
     query, key, value = (i, heads[0], dims[0]), (j, heads[1], dims[0]), (j, heads[1], dims[1])
@@ -46,11 +53,11 @@ def _cached_text(
     tensors = [_Stand((*lead, *shape), dtypes[0]) for shape in (query, key, value)]
     arrays = [_Stand(shape, dtype) for shape, dtype in zip(shapes, dtypes[1:], strict=True)]
     traced = trace(told, *tensors, *arrays)
-    return traced.text, traced.names
+    return traced.text, traced.backward_text, traced.names, traced.differentiated
 
 
 @torch.compiler.assume_constant_result
-def _text(*facts: Any) -> tuple[str, tuple[str, ...]]:
+def _text(*facts: Any) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     """The same. torch.compile runs this, and looks at the result alone; behind a cache it would look inside."""
     return _cached_text(*facts)
 
@@ -107,28 +114,21 @@ def check_tensors(query: Any, key: Any, value: Any, layout: str) -> None:
                 raise Error(f"argument '{name}': expected {query.shape[0]} batch entries, got {tensor.shape[0]}")
 
 
-class Prepared(NamedTuple):
-    """A spec, and what its kernel takes after queries, keys and values."""
-
-    text: str
-    names: tuple[str, ...]
-    captured: tuple[Tensor, ...]
-    numbers: tuple[int, ...]
-
-
-def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], **options: Any) -> Prepared:
+def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], **options: Any) -> Call:
     """The spec of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. `given`: arrays that may be there."""
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
     arrays: list[Tensor] = [given[name] for name in names]  # type: ignore[misc]
     seed = options.pop("seed", 0)
-    told = Options(names, **options)
+    wants = wants_gradient()
+    learned = [name for name, array in zip(names, arrays, strict=True) if wants is not None and wants(array)]
+    told = Options(names, **options, learned=tuple(name for name in learned if name in _LEARNED))
     sizes = {"h": query.shape[-2], "i": query.shape[-3], "j": key.shape[-3]}
     sizes["b"] = arrays[names.index("q_offsets")].shape[0] - 1 if told.packed else query.shape[0]
     for name, array in zip(names, arrays, strict=True):
         if array.device != query.device:
             raise Error(f"argument '{name}': expected a tensor on {query.device}, as 'query' is, got one on {array.device}")
     # By text: a spec is the same for tensors of every size.
-    text, order = _text(
+    text, backward_text, order, differentiated = _text(
         tuple(told),
         tuple(str(tensor.dtype).rpartition(".")[2] for tensor in (query, *arrays)),
         (int(query.shape[-2]), int(key.shape[-2])),
@@ -137,7 +137,7 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor |
     )
     held = dict(zip(names, arrays, strict=True))
     captured = tuple(held["softmax_aux" if name == "sinks" else name] for name in order)
-    return Prepared(text, order, captured, (seed,) if told.dropout else ())
+    return Call(text, backward_text, order, captured, (seed,) if told.dropout else (), differentiated)
 
 
 def call(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], **options: Any) -> tuple[Tensor, Tensor]:
@@ -165,10 +165,10 @@ def call(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | No
 def _call(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], options: dict[str, Any]
 ) -> tuple[Tensor, Tensor]:
-    text, names, captured, numbers = prepare(query, key, value, given, **options)
+    prepared = prepare(query, key, value, given, **options)
     if query.dim() == 3:
-        return attend(query, key, value, text, names, captured, numbers)
+        return attend(query, key, value, prepared)
     # [B, H, S, D], as operators have it.
     query, key, value = (tensor.transpose(1, 2) for tensor in (query, key, value))
-    out, lse = attend(query, key, value, text, names, captured, numbers)
+    out, lse = attend(query, key, value, prepared)
     return out.transpose(1, 2), lse

@@ -18,7 +18,7 @@ from torch._ops import HigherOrderOperator
 from .._trace.capture import Captured, Trace
 from .._trace.graph import COORDINATE, FLOAT, INT
 from .._trace.spec import COORDINATES, as_result, begin, finish
-from ._ops import attend, facts_of_tensors
+from ._ops import attend, call_of, facts_of_tensors, wants_gradient
 
 _library = torch.library.Library("attnc", "FRAGMENT")
 # In the graph of a function these say which input is what: Dynamo orders them as it meets them.
@@ -104,12 +104,11 @@ def _lower(
     results = next(node for node in nodes if node.target is torch.ops.attnc.results)
     query, key, value = (inputs[node] for node in results.args)
     facts = facts_of_tensors(query, key, value, scale)
-    known = begin(facts, (query.shape[0], query.shape[2], key.shape[2]))
+    known = begin(facts, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient())
     _, _, changed, kept = _interpret(subgraph, known, inputs)
     score = as_result(known, changed, "score_mod", "score_mod") if has_score else None
     mask = as_result(known, kept, "mask_mod", "mask_mod") if has_mask else None
-    traced = finish(facts, known, score, mask)
-    out, lse = attend(query, key, value, traced.text, traced.names, traced.arrays, traced.numbers)
+    out, lse = attend(query, key, value, call_of(finish(facts, known, score, mask)))
     return out, lse, lse.new_empty((1,)), lse.new_empty((1,), dtype=torch.bool if has_mask else torch.int32)
 
 

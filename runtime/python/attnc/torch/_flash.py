@@ -210,8 +210,8 @@ def flash_attention(
 ) -> Any:
     """Attention of [B, S, H, D] tensors, with the keywords of attnc.jax.flash_attention and their meaning.
 
-    Gradients are those of queries, keys, values and sinks (softmax_aux). Packed sequences (cum_seqlens_q and _k) are [T, H, D],
-    or lie in one batch entry. Logits are float32, whatever `precision` and `logits_dtype` say; `cfg` and `platform` choose
+    Gradients are those of queries, keys, values, the bias and sinks (softmax_aux). Packed sequences (cum_seqlens_q and _k) are
+    [T, H, D], or lie in one batch entry. Logits are float32, whatever `precision` and `logits_dtype` say; `cfg` and `platform` choose
     nothing. DTensors that are split by batch entries and heads are computed where they lie.
     """
     if not normalize_output:

@@ -11,11 +11,11 @@ from torch.nn.attention.flex_attention import AuxOutput, AuxRequest
 
 from .._core import Error
 from .._mods import MaskMod, ScoreMod
-from .._trace.spec import trace
+from .._trace.spec import Traced, trace
 from ._block_mask import mask_mod_of
 from ._direct import is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
-from ._ops import attend, facts_of_tensors
+from ._ops import attend, call_of, facts_of_tensors, wants_gradient
 
 try:
     from ._compiled import compiled_attention
@@ -54,9 +54,9 @@ def flex_attention(
     """Attention of [B, H, S, D] tensors with a score and a mask function; torch.nn.attention.flex_attention's signature.
 
     block_mask: one of attnc or of torch; its mask function is what counts, and its tables only where it has none.
-    Numbers that the functions read are compiled in, tensors are data. kernel_options: torch's are accepted, and mean
-    nothing here. Returns the output, [B, Hq, Sq, Dv]; with return_lse a tuple with the LSE, [B, Hq, Sq], a natural
-    logarithm; with return_aux a tuple with torch's AuxOutput.
+    Numbers that the functions read are compiled in, tensors are data, and have gradients where they require grad.
+    kernel_options: torch's are accepted, and mean nothing here. Returns the output, [B, Hq, Sq, Dv]; with return_lse a tuple
+    with the LSE, [B, Hq, Sq], a natural logarithm; with return_aux a tuple with torch's AuxOutput.
     """
     # What was computed before with tensors of these sizes, and without functions, is right to be computed again.
     plan = None
@@ -89,33 +89,45 @@ def _attention(
         return _on_mesh(query, key, value, score_mod, mask_mod, scale)
     plain = is_plain(query, key, value)
     facts = facts_of_tensors(query, key, value, scale)
-    traced = trace(facts, score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2]))
-    for name, array in zip(traced.names, traced.arrays, strict=True):
-        if not isinstance(array, Tensor):
-            raise Error(f"captured array '{name}': expected a tensor of torch, got {type(array).__name__}")
+    traced = trace(facts, score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient())
+    captured = _tensors(traced)
     if plain:
         # A text stands for itself.
-        results = run(traced.text, (query, key, value, *traced.arrays, *traced.numbers), heads_first=True)
+        results = run(traced.text, (query, key, value, *captured, *traced.numbers), heads_first=True)
         if results is not None:
             return results  # type: ignore[no-any-return]
         remember(traced.text, traced.text, query)
-    return attend(query, key, value, traced.text, traced.names, traced.arrays, traced.numbers)
+    return attend(query, key, value, call_of(traced))
 
 
 def _on_mesh(
     query: Tensor, key: Tensor, value: Tensor, score_mod: ScoreMod | None, mask_mod: MaskMod | None, scale: float | None
 ) -> tuple[Tensor, Tensor]:
     """Of DTensors. What the functions read is whole on each device, so that they may not ask for what is split."""
-    traced = trace(
-        facts_of_tensors(query, key, value, scale), score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2])
-    )
-    split = ("" if traced.asks_batch else "b") + ("" if traced.asks_head else "h")
 
-    def local(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        return _attention(query, key, value, score_mod, mask_mod, scale)
+    def traced_for(query: Tensor, key: Tensor, value: Tensor) -> Traced:
+        sizes = query.shape[0], query.shape[2], key.shape[2]
+        return trace(facts_of_tensors(query, key, value, scale), score_mod, mask_mod, sizes, wants_gradient())
 
-    out, lse = on_mesh(local, (query, key, value), ("bhid", "bgjd", "bgje"), ("bhie", "bhi"), split)
+    whole = traced_for(query, key, value)
+    split = ("" if whole.asks_batch else "b") + ("" if whole.asks_head else "h")
+
+    def local(query: Tensor, key: Tensor, value: Tensor, *captured: Tensor) -> tuple[Tensor, Tensor]:
+        # The same tensors in the same order, as this device has them.
+        return attend(query, key, value, call_of(traced_for(query, key, value), captured))
+
+    captured = _tensors(whole)
+    layouts = ("bhid", "bgjd", "bgje", *("t" * tensor.dim() for tensor in captured))
+    out, lse = on_mesh(local, (query, key, value, *captured), layouts, ("bhie", "bhi"), split)
     return out, lse
+
+
+def _tensors(traced: Traced) -> tuple[Tensor, ...]:
+    """What the functions read."""
+    for name, array in zip(traced.names, traced.arrays, strict=True):
+        if not isinstance(array, Tensor):
+            raise Error(f"captured array '{name}': expected a tensor of torch, got {type(array).__name__}")
+    return traced.arrays
 
 
 def _check(

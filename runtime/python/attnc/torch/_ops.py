@@ -7,14 +7,14 @@ each call.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from .._core import Error
 from .._jit import dtype_name, facts_of, kernel_of
-from .._trace.spec import Facts
+from .._trace.capture import WantsGradient
+from .._trace.spec import Facts, Traced
 
 # Results lie as queries do: a compiler that lays queries out differently has to know.
 _TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
@@ -22,7 +22,7 @@ _library = torch.library.Library("attnc", "DEF")
 _inputs = "Tensor q, Tensor k, Tensor v, Tensor[] captured, SymInt[] numbers, str spec"
 _library.define(f"forward({_inputs}) -> (Tensor, Tensor)", tags=_TAGS)
 _library.define(
-    # `others` says which of the captured tensors have gradients, too: their places.
+    # `spec` is that of gradients, and `others` says which of the captured tensors have one, in its order: their places.
     f"backward({_inputs}, Tensor out, Tensor lse, Tensor d_out, Tensor d_lse, int[] others) -> Tensor[]",
     tags=_TAGS,
 )
@@ -46,8 +46,12 @@ def _rows(tensor: Tensor) -> Tensor:
 
 
 def _values(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int]) -> tuple[Any, ...]:
-    arrays = [tensor.reshape(1) if tensor.dim() == 0 else tensor for tensor in captured]
-    return _rows(q), _rows(k), _rows(v), *arrays, *numbers
+    return _rows(q), _rows(k), _rows(v), *(_with_dimension(tensor) for tensor in captured), *numbers
+
+
+def _with_dimension(tensor: Tensor) -> Tensor:
+    """As kernels take captured tensors: one without dimensions is one of one element."""
+    return tensor.reshape(1) if tensor.dim() == 0 else tensor
 
 
 #: The launch of a kernel, by the text of its spec, whether it is of gradients, and the device.
@@ -59,12 +63,18 @@ def _launch(spec: str, backward: bool, values: tuple[Any, ...], results: tuple[T
     device = values[0].device
     launch = _launches.get((spec, backward, device))
     if launch is None:
-        place = "cpu" if device.type == "cpu" else f"cuda:{device.index}"
-        launch = kernel_of(spec, backward).prepare(place).launch
-        if len(_launches) >= _MOST:
-            _launches.clear()
-        _launches[spec, backward, device] = launch
+        launch = _prepare(spec, backward, device)
     launch((*values, *results))
+
+
+def _prepare(spec: str, backward: bool, device: torch.device) -> Any:
+    """The launch of a kernel that did not run yet."""
+    place = "cpu" if device.type == "cpu" else f"cuda:{device.index or 0}"
+    launch = kernel_of(spec, backward).prepare(place).launch
+    if len(_launches) >= _MOST:
+        _launches.clear()
+    _launches[spec, backward, device] = launch
+    return launch
 
 
 def _forward(
@@ -88,7 +98,7 @@ def _backward(
 ) -> list[Tensor]:  # fmt: skip
     results = _backward_results(q, k, v, captured, numbers, spec, out, lse, d_out, d_lse, others)
     saved = _rows(out), lse, _rows(d_out), d_lse
-    written = (*(_rows(result) for result in results[:3]), *results[3:])
+    written = (*(_rows(result) for result in results[:3]), *(_with_dimension(result) for result in results[3:]))
     _launch(spec, True, (*_values(q, k, v, captured, numbers), *saved), written)
     return results
 
@@ -109,11 +119,12 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(  # type: ignore[override]
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, spec: str, numbers: list[int], others: list[int], *captured: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        out, lse = torch.ops.attnc.forward(q, k, v, list(captured), numbers, spec)
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, specs: tuple[str, str], numbers: list[int], others: list[int],
+        *captured: Tensor,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        out, lse = torch.ops.attnc.forward(q, k, v, list(captured), numbers, specs[0])
         ctx.save_for_backward(q, k, v, out, lse, *captured)
-        ctx.spec, ctx.numbers, ctx.others = spec, numbers, others
+        ctx.spec, ctx.numbers, ctx.others = specs[1], numbers, others
         return out, lse
 
     @staticmethod
@@ -137,26 +148,43 @@ def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> F
     return facts_of((query_shape, key_shape, value_shape), dtypes, scale, "top_left")
 
 
-#: The captured tensors that kernels of gradients have a result for: they are in the spec's clauses.
-_DIFFERENTIATED = ("sinks",)
+def _is_learned(array: Any) -> bool:
+    return isinstance(array, Tensor) and array.requires_grad
 
 
-def attend(
-    q: Tensor, k: Tensor, v: Tensor, spec: str, names: tuple[str, ...], captured: tuple[Tensor, ...], numbers: tuple[int, ...]
-) -> tuple[Tensor, Tensor]:
-    """Attention by the kernel of a spec, with gradients where they are wanted."""
+def wants_gradient() -> WantsGradient | None:
+    """Which captured tensors are learned; None where gradients are off."""
+    return _is_learned if torch.is_grad_enabled() else None
+
+
+class Call(NamedTuple):
+    """The texts of the kernels of a call and of its gradients, and what they take after queries, keys and values."""
+
+    text: str
+    backward_text: str
+    names: tuple[str, ...]
+    captured: tuple[Tensor, ...]
+    numbers: tuple[int, ...]
+    #: The captured tensors that the kernel of gradients has results for.
+    differentiated: tuple[str, ...]
+
+
+def call_of(traced: Traced, captured: tuple[Tensor, ...] | None = None) -> Call:
+    """A call with what functions captured, or with other tensors in its place."""
+    captured = traced.arrays if captured is None else captured
+    return Call(traced.text, traced.backward_text, traced.names, captured, traced.numbers, traced.differentiated)
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]:
+    """Attention, with gradients where they are wanted."""
+    captured, numbers = list(call.captured), list(call.numbers)
     if torch.is_grad_enabled():
-        wanted = q.requires_grad or k.requires_grad or v.requires_grad
-        others = [place for place, name in enumerate(names) if name in _DIFFERENTIATED]
-        for place, tensor in enumerate(captured):
-            if not tensor.requires_grad:
-                continue
-            if place not in others:
-                raise Error(
-                    f"captured tensor '{names[place]}' requires grad: gradients of captured tensors are not computed yet; "
-                    "detach it where it is constant"
-                )
-            wanted = True
-        if wanted:
-            return _Attention.apply(q, k, v, spec, list(numbers), others, *captured)  # type: ignore[no-any-return, no-untyped-call]
-    return torch.ops.attnc.forward(q, k, v, list(captured), list(numbers), spec)  # type: ignore[no-any-return]
+        others = [call.names.index(name) for name in call.differentiated]
+        if q.requires_grad or k.requires_grad or v.requires_grad or any(captured[place].requires_grad for place in others):
+            if call.backward_text != call.text and not torch.compiler.is_dynamo_compiling():
+                # What has no gradient is refused here, where the functions are, and not when gradients are computed.
+                if q.device.type in ("cpu", "cuda") and (call.backward_text, True, q.device) not in _launches:
+                    _prepare(call.backward_text, True, q.device)
+            texts = call.text, call.backward_text
+            return _Attention.apply(q, k, v, texts, numbers, others, *captured)  # type: ignore[no-any-return, no-untyped-call]
+    return torch.ops.attnc.forward(q, k, v, captured, numbers, call.text)  # type: ignore[no-any-return]

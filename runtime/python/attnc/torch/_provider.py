@@ -16,8 +16,9 @@ from torch.nn import functional
 from torch.nn.attention import register_flash_attention_impl
 
 from .._core import Error
-from ._calls import Prepared, check_tensors, prepare
+from ._calls import check_tensors, prepare
 from ._flash import offsets
+from ._ops import Call, attend, wants_gradient
 from ._varlen import used_keys
 
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -36,8 +37,10 @@ def _padded(tensor: Tensor) -> Tensor:
 
 def _collapsed(mask: Tensor, rank: int = 4) -> Tensor:
     """A mask with all dimensions, and with one element where one stands for all."""
+    is_leaf = mask.requires_grad and mask.is_leaf
     mask = mask.reshape((1,) * (rank - mask.dim()) + tuple(mask.shape))
-    for dim in range(rank):
+    # Whatever spread a mask sums up its gradient; a mask that nothing spread has one for each element.
+    for dim in () if is_leaf else range(rank):
         if mask.stride(dim) == 0 and mask.shape[dim] > 1:
             mask = mask.narrow(dim, 0, 1)
     return mask
@@ -49,7 +52,7 @@ def _seed(probability: float) -> int:
 
 def _dense(
     q: Tensor, k: Tensor, v: Tensor, dropout_p: float, is_causal: bool, scale: float | None, mask: Tensor | None, seed: int
-) -> Prepared:
+) -> Call:
     """The spec of [B, H, S, D] tensors. Query i stands at key i."""
     given: dict[str, Tensor | None] = {}
     if mask is not None:
@@ -60,14 +63,14 @@ def _dense(
     )  # fmt: skip
 
 
-def _forward(prepared: Prepared, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+def _forward(prepared: Call, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     captured, numbers = list(prepared.captured), list(prepared.numbers)
     out, lse = torch.ops.attnc.forward(_padded(q), _padded(k), _padded(v), captured, numbers, prepared.text)
     return out[..., : v.shape[-1]], lse
 
 
 def _backward(
-    prepared: Prepared, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, d_out: Tensor
+    prepared: Call, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, d_out: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     captured, numbers = list(prepared.captured), list(prepared.numbers)
     padded = (_padded(tensor) for tensor in (q, k, v))
@@ -106,6 +109,25 @@ def _sdpa_cpu_backward(
     return _backward(_dense(q, k, v, 0.0, is_causal, scale, attn_mask, 0), q, k, v, out, lse, d_out)
 
 
+def _sdpa_of_learned_bias(
+    q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, *,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """scaled_dot_product_attention itself: of a mask that requires grad, torch asks none of the operators above."""
+    wants = wants_gradient()
+    if attn_mask is None or wants is None or not wants(attn_mask) or dropout_p or is_causal:
+        return NotImplemented
+    if torch._C._functorch.peek_interpreter_stack() is not None:
+        # Gradients as functions of functions are torch's own.
+        return NotImplemented
+    if not torch.backends.cuda.flash_sdp_enabled() or not _takes(q, k, v) or any(x.dim() != 4 for x in (q, k, v)):
+        return NotImplemented
+    if q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3] or (q.shape[1] != k.shape[1] and not enable_gqa):
+        return NotImplemented
+    out, _ = attend(_padded(q), _padded(k), _padded(v), _dense(q, k, v, 0.0, False, scale, attn_mask, 0))
+    return out[..., : v.shape[-1]]
+
+
 def _sdpa(
     q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, is_causal: bool = False, return_debug_mask: bool = False, *,
     scale: float | None = None,
@@ -129,7 +151,7 @@ def _sdpa_backward(
 def _flash_prepared(
     q: Tensor, k: Tensor, v: Tensor, cum_q: Tensor | None, cum_k: Tensor | None, dropout_p: float, is_causal: bool,
     scale: float | None, left: int | None, right: int | None, used: Tensor | None, slopes: Tensor | None, seed: int,
-) -> Prepared:  # fmt: skip
+) -> Call:  # fmt: skip
     """The spec of [B, S, H, D] or packed tensors, as FlashAttention has them: the last query stands at the last key."""
     check_tensors(q, k, v, "B, S, H, D" if cum_q is None else "T, H, D")
     given: dict[str, Tensor | None] = {"slopes": slopes}
@@ -183,8 +205,10 @@ def _flash_backward(
     return tuple(_as_operators(gradient) for gradient in found)
 
 
-#: Operators of torch, the kind of device, and what runs in their place.
+#: Operators of torch, the dispatch key, and what runs in their place.
 _KERNELS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+    ("scaled_dot_product_attention", "AutogradCPU", _sdpa_of_learned_bias),
+    ("scaled_dot_product_attention", "AutogradCUDA", _sdpa_of_learned_bias),
     ("_scaled_dot_product_flash_attention_for_cpu", "CPU", _sdpa_cpu),
     ("_scaled_dot_product_flash_attention_for_cpu_backward", "CPU", _sdpa_cpu_backward),
     ("_flash_attention_forward", "CPU", _flash),
@@ -201,18 +225,18 @@ class _Handle:
 
     def __init__(self) -> None:
         self._library: Any = torch.library.Library("aten", "IMPL")
-        for name, device, function in _KERNELS:
-            self._library.impl(name, _or_else(name, device, function), device, with_keyset=True, allow_override=True)
+        for name, key, function in _KERNELS:
+            self._library.impl(name, _or_else(name, key, function), key, with_keyset=True, allow_override=True)
 
     def remove(self) -> None:
         self._library._destroy()
         self._library = None
 
 
-def _or_else(name: str, device: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _or_else(name: str, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, and torch's own kernel where it returns NotImplemented."""
     try:
-        original = torch.library.get_kernel(f"aten::{name}", device)
+        original = torch.library.get_kernel(f"aten::{name}", key)
     except RuntimeError:
         original = None
 
