@@ -160,6 +160,9 @@ LEARNED = {
     "bias of four": ([(B, H, SQ, SK)], lambda t: lambda s, b, h, q, kv: s + t[b, h, q, kv]),
     "bias of entries": ([(B, 1, SQ, SK)], lambda t: lambda s, b, h, q, kv: s + t[b, 0, q, kv]),
     "bias of all": ([(1, 1, SQ, SK)], lambda t: lambda s, b, h, q, kv: s * t[0, 0, q, kv]),
+    "tables for longer sequences": (
+        [(LONG, H + 2), (H, LONG, LONG)], lambda t, u: lambda s, b, h, q, kv: s * t[q, h] + u[h, q, kv]
+    ),
     "gate": ([()], lambda t: lambda s, b, h, q, kv: s * t),
     "gate of one": ([(1,)], lambda t: lambda s, b, h, q, kv: s * torch.sigmoid(t[0])),
     "soft cap": ([()], lambda t: lambda s, b, h, q, kv: t * torch.tanh(s / t)),

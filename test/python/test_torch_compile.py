@@ -126,6 +126,23 @@ def test_learned_of_any_layout():
     check(function, [*tensors(), torch.rand(SK, SQ, H, requires_grad=True), torch.rand(H, 1, 1, requires_grad=True)])
 
 
+def test_learned_tables_of_other_lengths():
+    counter = CompileCounterWithBackend("aot_eager")
+    table = torch.rand(H, 128, requires_grad=True)
+
+    def function(q, k, v, score):
+        return attention(q, k, v, score, causal)
+
+    compiled = torch.compile(function, backend=counter, fullgraph=True, dynamic=True)
+    for sq, sk in ((40, 48), (17, 33), (100, 64)):
+        inputs = tensors(sq, sk)
+        ours, theirs = (
+            torch.autograd.grad(f(*inputs, lambda s, b, h, i, j: s * table[h, j]).square().sum(), table)[0] for f in (compiled, function)
+        )
+        torch.testing.assert_close(ours, theirs)
+    assert counter.frame_count == 1
+
+
 class Learned(torch.nn.Module):
     def __init__(self):
         super().__init__()

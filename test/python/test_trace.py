@@ -360,6 +360,16 @@ def test_learned_arrays_that_are_read_in_two_ways_are_two():
     assert spec.differentiated == ("table", "table_2") and all(array is table for array in spec.arrays)
 
 
+def test_learned_tables_are_passed_as_far_as_they_are_read():
+    table = np.zeros((H + 1, 2 * SK), np.float32)
+    spec = traced(lambda s, b, h, i, j: s + table[h, j] + row_bias[0, h, 0, j], learned=(table,))
+    assert spec.passed == ((H, SK), None) and "tensor<4x?xf32>" in spec.backward_text
+    # Of as many elements as there are of its axis, it has the same text.
+    short = table[:H, :SK]
+    same = traced(lambda s, b, h, i, j, table=short: s + table[h, j] + row_bias[0, h, 0, j], learned=(short,))
+    assert same.passed == (None, None) and same.backward_text == spec.backward_text
+
+
 def test_what_is_learned_may_change():
     class Holder:
         is_learned = False

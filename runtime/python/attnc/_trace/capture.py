@@ -56,6 +56,8 @@ class Tensor:
         self.element = _element(name, array)
         #: Whether its gradient is wanted, if the score reads it.
         self.is_learned = False
+        #: How many elements of each dimension, from the first one on, are passed to the kernel.
+        self.passed = list(self.sizes)
 
 
 def _dtype_name(array: Any) -> str:
@@ -138,6 +140,9 @@ class Trace:
         clamped to the dimension, so that what counts from the end, as Python has it, is counted from the start here."""
         size = tensor.sizes[dim] if tensor.sizes else 1
         axis = self.coordinates.get(index.node.number)
+        if axis is not None and tensor.is_learned and size > self.axes[axis]:
+            # A table for longer sequences: what is behind this one's end is not passed, so that the rest has a gradient.
+            size = tensor.passed[dim] = self.axes[axis]
         if axis is not None and size in (1, self.axes[axis]):
             if axis == "%h":
                 tensor.dims[dim] = str(size)
@@ -170,7 +175,7 @@ class Trace:
         """The type in the spec. A gradient has to know from the type what is one for all."""
         dims = tensor.dims
         if has_gradient:
-            dims = ["1" if size == 1 else dim for size, dim in zip(tensor.sizes or (1,), dims, strict=True)]
+            dims = ["1" if size == 1 else dim for size, dim in zip(tensor.passed or (1,), dims, strict=True)]
         return f"tensor<{'x'.join(dims)}x{tensor.element}>"
 
 

@@ -26,6 +26,10 @@ def _remark(name: str, text: str) -> None:
 
 def _attend(q: Any, k: Any, v: Any, given: dict[str, Any], **options: Any) -> Any:
     """The output and the LSE; `given` are the arrays that are there."""
+    bias, sizes = given.get("bias"), (q.shape[0], q.shape[2], q.shape[1], k.shape[1])
+    if bias is not None and any(size > wanted for size, wanted in zip(bias.shape, sizes, strict=True)):
+        # A table for longer sequences: gradients are of what is read.
+        given = {**given, "bias": bias[tuple(slice(size) for size in sizes)]}
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
     return attend(Options(names, **options), q, k, v, *(given[name] for name in names))
 

@@ -172,7 +172,16 @@ class Call(NamedTuple):
 def call_of(traced: Traced, captured: tuple[Tensor, ...] | None = None) -> Call:
     """A call with what functions captured, or with other tensors in its place."""
     captured = traced.arrays if captured is None else captured
+    pairs = zip(captured, traced.passed, strict=True)
+    captured = tuple(tensor if sizes is None else _beginning(tensor, sizes) for tensor, sizes in pairs)
     return Call(traced.text, traced.backward_text, traced.names, captured, traced.numbers, traced.differentiated)
+
+
+def _beginning(tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """The first elements of each dimension."""
+    for dim, size in enumerate(sizes):
+        tensor = tensor.narrow(dim, 0, size)
+    return tensor
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]:
