@@ -159,6 +159,10 @@ def test_gradients_inside_of_shard_map():
         for function in (whole, jax.jit(whole)):
             for ours, theirs in zip(function(q, k, v, bias), expected, strict=True):
                 np.testing.assert_allclose(ours, theirs, atol=3e-4)
+        # Where the bias is a constant, too.
+        constant = jax.grad(lambda q: (mapped(q, k, v, bias) ** 2).sum())
+        for function in (constant, jax.jit(constant)):
+            np.testing.assert_allclose(function(q), expected[0], atol=3e-4)
     # A gradient inside of it is that of each part.
     inner = jax.shard_map(
         lambda *inputs: jax.lax.psum(jax.grad(loss, 3)(*inputs), "x"), mesh=mesh, in_specs=specs, out_specs=specs[3],

@@ -164,19 +164,18 @@ attend = jax.jit(_attend, static_argnums=0, inline=True)
 
 
 def _attend_forward(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
-    is_learned = [name == "bias" and array.perturbed for name, array in zip(options.names, arrays, strict=True)]
+    is_learned = any(name == "bias" and array.perturbed for name, array in zip(options.names, arrays, strict=True))
     q, k, v, *arrays = (array.value for array in (q, k, v, *arrays))
     out, lse = _attend(options, q, k, v, *arrays)
-    # An array without elements, whose size says what is learned. JAX keeps the structure of what is saved from the first time
-    # that a program is differentiated, be it by other inputs the next time; sizes are seen anew.
-    learned = jnp.zeros((sum(flag << place for place, flag in enumerate(is_learned)), 0), bool)
+    # An array without elements, whose size says whether the bias is learned. JAX keeps the structure of what is saved from the
+    # first time that a program is differentiated, be it by other inputs the next time; sizes are seen anew.
+    learned = jnp.zeros((int(is_learned), 0), bool)
     return (out, lse), (q, k, v, out, lse, learned, *arrays)
 
 
 def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[Any, ...]) -> Any:
     q, k, v, out, lse, learned, *arrays = saved
-    names = tuple(name for place, name in enumerate(options.names) if learned.shape[0] >> place & 1)
-    options = options._replace(learned=names)
+    options = options._replace(learned=("bias",) if learned.shape[0] else ())
     gradients = tuple(jnp.zeros(item.shape, item.dtype) if type(item) is _SymbolicZero else item for item in gradients)
     d_q, d_k, d_v, *others = _batched(_backward_call, options, 7)(q, k, v, out, lse, *gradients, *arrays)
     given = dict(zip(options.names, arrays, strict=True))
