@@ -398,7 +398,32 @@ def test_what_is_learned_may_change():
         assert trace(facts, score, None, (B, SQ, SK)).differentiated == ()
 
 
-def test_computed_indices_of_learned_arrays_are_refused_by_the_compiler():
-    spec = traced(lambda s, b, h, i, j: s + relative[i - j + SK - 1, h], learned=(relative,))
-    with pytest.raises(attnc.Error, match=r"attn.load %relative\["):
+def test_learned_tables_by_computed_indices():
+    """Each index that is computed reads an argument of its own, of a size that the type says."""
+    table = relative.copy()
+
+    def score(s, b, h, i, j):
+        return s + table[abs(i - j), h] * table[(i + j) // 3, h]
+
+    spec = traced(score, learned=(table,))
+    assert spec.differentiated == ("table", "table_2") and all(array is table for array in spec.arrays)
+    assert spec.backward_text.count(f"tensor<{2 * SK - 1}x4xf32> {{attn.name") == 2
+
+    def sum_of(values):
+        changed = lambda s, b, h, i, j: s + values[abs(i - j), h] * values[(i + j) // 3, h]
+        return plain.attention(q, k, v, score=changed)[0].sum()
+
+    out, lse = attnc.compile(spec.text)(q, k, v, *spec.arrays)
+    found = attnc.compile(spec.backward_text, backward=True)(
+        q, k, v, *spec.arrays, out, lse, np.ones_like(out), np.zeros_like(lse)
+    )[3:]
+    step = 1e-4 * random.standard_normal(table.shape)
+    difference = (sum_of(table + step) - sum_of(table - step)) / 2
+    assert ((found[0] + found[1]) * step).sum() == pytest.approx(difference, rel=1e-2, abs=1e-6)
+
+
+def test_long_learned_tables_by_computed_indices_are_refused_by_the_compiler():
+    table = np.zeros((1025, H), np.float32)
+    spec = traced(lambda s, b, h, i, j: s + table[i - j + SK - 1, h], learned=(table,))
+    with pytest.raises(attnc.Error, match="expected a computed index into a dimension of a static size up to 1024"):
         attnc.compile(spec.backward_text, "cpu", backward=True)

@@ -58,6 +58,8 @@ class Tensor:
         self.is_learned = False
         #: How many elements of each dimension, from the first one on, are passed to the kernel.
         self.passed = list(self.sizes)
+        #: The dimensions that a computed index addresses.
+        self.computed: set[int] = set()
 
 
 def _dtype_name(array: Any) -> str:
@@ -99,9 +101,10 @@ class Trace:
 
     def capture(self, name: str, array: Any, indices: list[Value]) -> Tensor:
         """The tensor that an array is in the spec. Of those that have gradients a spec reads each element for one place
-        alone, so that what is read by queries and by keys is two, whose gradients the framework adds."""
+        alone, so that what is read by queries and by keys is two, whose gradients the framework adds; and so is what two
+        computed indices read."""
         is_learned = self._wants_gradient is not None and self._wants_gradient(array)
-        ways = tuple(self._axis_of(array, dim, index) for dim, index in enumerate(indices)) if is_learned else ()
+        ways = tuple(self._way_of(array, dim, index) for dim, index in enumerate(indices)) if is_learned else ()
         tensor = self._by_array.get((id(array), *ways))
         if tensor is None:
             tensor = Tensor(self._unused(name), array)
@@ -110,9 +113,11 @@ class Trace:
             self.tensors.append(tensor)
         return tensor
 
-    def _axis_of(self, array: Any, dim: int, index: Value) -> str | None:
-        """The axis that an index addresses; None where it is computed, or there is one element."""
-        return self.coordinates.get(index.node.number) if tuple(array.shape)[dim : dim + 1] not in ((), (1,)) else None
+    def _way_of(self, array: Any, dim: int, index: Value) -> str | int | None:
+        """The axis that an index addresses, or the index itself where it is computed; None where there is one element."""
+        if tuple(array.shape)[dim : dim + 1] in ((), (1,)):
+            return None
+        return self.coordinates.get(index.node.number, index.node.number)
 
     def _unused(self, name: str) -> str:
         name = re.sub(r"\W", "_", name, flags=re.ASCII)[:200] or "captured"
@@ -155,7 +160,9 @@ class Trace:
                     f"captured array '{tensor.name}': dimension {dim} has {size} elements, and is indexed by all "
                     f"{self.axes[axis]} of its axis; there may be 1, which stands for all, {self.axes[axis]} or more"
                 )
+            tensor.computed.add(dim)
             return self.graph.add("arith.addi {}, {} : index", INT, [index.node, self.graph.constant(0, INT)], COORDINATE)
+        tensor.computed.add(dim)
         if index.node.bounds[0] >= 0:
             return index.node
         low, high = index.node.bounds
@@ -172,10 +179,13 @@ class Trace:
         return [tensor for tensor in self.tensors if tensor.is_learned and f"attn.load %{tensor.name}" in loads]
 
     def tensor_type(self, tensor: Tensor, has_gradient: bool) -> str:
-        """The type in the spec. A gradient has to know from the type what is one for all."""
+        """The type in the spec. A gradient has to know from the type what is one for all, and how many there are for a
+        computed index."""
         dims = tensor.dims
         if has_gradient:
-            dims = ["1" if size == 1 else dim for size, dim in zip(tensor.passed or (1,), dims, strict=True)]
+            sizes = tensor.passed or (1,)
+            is_static = [size == 1 or number in tensor.computed for number, size in enumerate(sizes)]
+            dims = [str(size) if static else dim for static, size, dim in zip(is_static, sizes, dims, strict=True)]
         return f"tensor<{'x'.join(dims)}x{tensor.element}>"
 
 
