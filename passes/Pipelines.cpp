@@ -13,9 +13,11 @@ using namespace mlir;
 
 void attnc::buildAttnPipeline(OpPassManager &pm) {
   pm.addPass(attn::createAttnDefineArithmetic());
+  // Gradients are those of what is written: canonical forms exchange operands, and which of two equal ones comes first
+  // counts.
+  pm.addPass(attn::createAttnDifferentiateScore());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(attn::createAttnExpand());
-  pm.addPass(attn::createAttnDifferentiateScore());
   pm.addPass(attn::createAttnExpandFunctions());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -86,6 +86,16 @@ struct DropZeroDropout : OpRewritePattern<Op> {
   }
 };
 
+/// Whether the derivative of a score that yields its logit says nothing either. That of a score which was simplified to
+/// that may: it is of what was written.
+static bool isDerivativeOfIdentity(KernelOpInterface op) {
+  Region *derivative = op.getDerivativeOrNull();
+  if (!derivative || derivative->empty())
+    return true;
+  Operation *yield = derivative->front().getTerminator();
+  return yield->getNumOperands() == 1 && yield->getOperand(0) == derivative->getArgument(0);
+}
+
 /// A score region that yields its logit and a mask region that keeps everything say nothing.
 template <typename Op>
 struct DropIdentityRegions : OpRewritePattern<Op> {
@@ -93,7 +103,7 @@ struct DropIdentityRegions : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     auto yielded = [](Region &region) { return region.front().getTerminator()->getOperand(0); };
     Region &score = op.getScore(), &mask = op.getMask();
-    bool dropScore = !score.empty() && yielded(score) == score.getArgument(0);
+    bool dropScore = !score.empty() && yielded(score) == score.getArgument(0) && isDerivativeOfIdentity(op);
     bool dropMask = !mask.empty() && matchPattern(yielded(mask), m_One());
     if (!dropScore && !dropMask)
       return failure();

@@ -139,18 +139,20 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
 /// Together, schedules of `program` serve every number of queries that the kernel can meet, each number once.
 static LogicalResult verifySchedules(KernelOpInterface op, Program program) {
   int64_t next = 0;
+  std::string of = program == Program::Forward ? "" : " of program '" + stringifyProgram(program).str() + "'";
   for (ScheduleAttr schedule : op.getSchedules()) {
     if (schedule.getProgram() != program)
       continue;
     if (next < 0 || schedule.getLeastQueries() != next)
-      return op->emitOpError() << "expected schedules in order, each to begin where the one before ends; for "
+      return op->emitOpError() << "expected schedules" << of
+                               << " in order, each to begin where the one before ends; for "
                                << (next < 0 ? "no" : std::to_string(next))
                                << " queries and more, got least_queries = " << schedule.getLeastQueries();
     bool last = schedule.getMostQueries() == unlimitedQueries;
     next = last ? -1 : schedule.getMostQueries() + 1;
   }
   if (next >= 0)
-    return op->emitOpError() << "expected a schedule for " << next << " queries and more";
+    return op->emitOpError() << "expected a schedule" << of << " for " << next << " queries and more";
   return success();
 }
 

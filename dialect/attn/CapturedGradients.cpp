@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/CapturedGradients.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -118,10 +119,18 @@ void attnc::attn::forCapturedReads(Operation *op, llvm::function_ref<void(Value,
   }
 }
 
+/// What messages call a captured tensor: by its name, where it has one.
+static std::string describe(Value tensor, unsigned number) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  auto name = function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "attn.name") : StringAttr();
+  return name ? ("captured tensor '" + name.getValue() + "'").str() : "captured tensor " + std::to_string(number);
+}
+
 /// One captured tensor: the axes that its dimensions lie along.
 static LogicalResult verifyAxes(BackwardOp op, unsigned number, const CapturedGradient &captured) {
   RankedTensorType type = getGradientType(captured.tensor);
-  auto error = [&] { return op.emitOpError() << "captured tensor " << number << ": "; };
+  auto error = [&] { return op.emitOpError() << describe(captured.tensor, number) << ": "; };
   if (type.getRank() == 0 || static_cast<int64_t>(captured.axes.size()) != type.getRank())
     return error() << "expected an axis for each of 1 dimension or more of " << type << ", got " << captured.axes.size()
                    << " [S15]";
@@ -129,12 +138,14 @@ static LogicalResult verifyAxes(BackwardOp op, unsigned number, const CapturedGr
     std::optional<Coordinate> axis = captured.axes[dim];
     if (type.getDimSize(dim) == 1)
       continue;
-    if ((axis ? captured.dimAlong(*axis) : captured.dimOfBuckets()) != dim)
+    if (!axis && captured.dimOfBuckets() != dim)
+      return error() << "expected a computed index for one dimension alone [S15]";
+    if (axis && captured.dimAlong(*axis) != dim)
       return error() << "expected each axis once, got '" << getAxisLetter(axis) << "' for a second dimension [S15]";
     if (!axis) {
-      if (type.isDynamicDim(dim) || type.getDimSize(dim) > mostBuckets || captured.isAlong(Coordinate::Query) ||
-          captured.isAlong(Coordinate::Key))
-        return error() << "expected a computed index into a dimension of a static size up to " << mostBuckets
+      if (type.isDynamicDim(dim) || type.getDimSize(dim) == 0 || type.getDimSize(dim) > mostBuckets ||
+          captured.isAlong(Coordinate::Query) || captured.isAlong(Coordinate::Key))
+        return error() << "expected a computed index into a dimension of a static size from 1 to " << mostBuckets
                        << ", of a tensor without dimensions along queries and keys [S15]";
       continue;
     }
@@ -165,12 +176,12 @@ LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
     if (failed(verifyAxes(op, number, captured)))
       return failure();
     if (captured.gradient.getType() != getGradientType(tensor))
-      return op.emitOpError() << "expected the gradient of captured tensor " << number << " to have its type, "
+      return op.emitOpError() << "expected the gradient of " << describe(tensor, number) << " to have its type, "
                               << getGradientType(tensor) << ", got " << captured.gradient.getType() << " [S15]";
     bool isOther = llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, tensor) ||
                    llvm::is_contained(op.getCaptured().take_front(number), tensor);
     if (isOther)
-      return op.emitOpError() << "expected captured tensor " << number
+      return op.emitOpError() << "expected " << describe(tensor, number)
                               << " to be one that has no other gradient here [S15]";
   }
   return success();

@@ -118,6 +118,11 @@ static bool readsInScore(ForwardOp op, Value tensor) {
       .wasInterrupted();
 }
 
+/// Whether `tensor` is one that a kernel differentiates by anyway.
+static bool isOwn(ForwardOp op, Value tensor) {
+  return llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, tensor);
+}
+
 /// The captured tensors that have gradients: arguments that `attn.requires_grad` marks.
 LogicalResult BackwardWriter::findLearned() {
   for (BlockArgument argument : forward.getArguments()) {
@@ -131,14 +136,12 @@ LogicalResult BackwardWriter::findLearned() {
     if (!argument.getType().isF32() && (!type || !isa<FloatType>(type.getElementType())))
       return forward.emitOpError() << "expected " << requiresGradAttrName << " on tensors of floats and on f32, got "
                                    << argument.getType() << " for '" << name << "' [S15]";
-    // What is differentiated anyway may say so.
-    bool isTensor = llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) {
-      return llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, argument);
-    });
-    if (!isTensor && type && failed(findAxes(argument)))
+    if (type && failed(findAxes(argument)))
       return failure();
     if (!type && llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) { return readsInScore(op, argument); }))
       learned[argument] = getAxisLetter(Coordinate::Batch);
+    // What is differentiated anyway may say so.
+    bool isTensor = llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) { return isOwn(op, argument); });
     if (!isTensor && !learned.contains(argument))
       return forward.emitOpError() << "expected a score that reads '" << name << "', which requires a gradient [S15]";
   }
@@ -153,7 +156,8 @@ LogicalResult BackwardWriter::findAxes(Value tensor) {
   ForwardOp last;
   WalkResult result = forward.walk([&](Operation *inner) -> WalkResult {
     auto kernel = dyn_cast<ForwardOp>(inner->getParentOp());
-    if (!kernel || inner->getParentRegion() != &kernel.getScore())
+    // A kernel whose own tensor it is refuses to read it in its score.
+    if (!kernel || inner->getParentRegion() != &kernel.getScore() || isOwn(kernel, tensor))
       return WalkResult::advance();
     bool isRight = true;
     forCapturedReads(inner, [&](Value read, unsigned first) {
@@ -211,7 +215,7 @@ void BackwardWriter::writeKernel(ForwardOp op) {
   SmallVector<Value> captured;
   SmallVector<StringRef> axes;
   for (const auto &[tensor, letters] : learned)
-    if (readsInScore(op, tensor)) {
+    if (readsInScore(op, tensor) && !isOwn(op, tensor)) {
       captured.push_back(tensor);
       axes.push_back(letters);
       operands.push_back(mapping.lookup(tensor));

@@ -43,6 +43,27 @@ static SmallVector<Value> gradientOfReads(OpBuilder &builder, const CapturedGrad
   return results;
 }
 
+/// Expands the sugar of a cloned region, in the form that it has once it is folded; `mapping` follows.
+static void expandSugar(Block &block, IRMapping &mapping) {
+  for (Operation &inner : llvm::make_early_inc_range(block)) {
+    auto sugar = dyn_cast<SugarOpInterface>(inner);
+    if (!sugar)
+      continue;
+    // The first time may take a constant in, the second give the operand.
+    SmallVector<OpFoldResult> folded;
+    for (int times = 0; times < 2 && folded.empty(); ++times)
+      (void)inner.fold(folded);
+    OpBuilder builder(&inner);
+    Value expanded = folded.empty() ? sugar.expand(builder) : cast<Value>(folded.front());
+    Value result = inner.getResult(0);
+    for (auto &[from, to] : mapping.getValueMap())
+      if (to == result)
+        mapping.map(from, expanded);
+    result.replaceAllUsesWith(expanded);
+    inner.erase();
+  }
+}
+
 /// Fills `derivative`: (ds, s, b, h, i, j) to the gradients of the logit s and of what the score reads of captured
 /// tensors that have gradients, where the score has the gradient ds.
 static void differentiate(BackwardOp op) {
@@ -58,6 +79,7 @@ static void differentiate(BackwardOp op) {
     mapping.map(argument, block->addArgument(argument.getType(), argument.getLoc()));
   for (Operation &inner : source.without_terminator())
     builder.clone(inner, mapping);
+  expandSugar(*block, mapping);
   Value yielded = mapping.lookupOrDefault(source.getTerminator()->getOperand(0));
   SmallVector<Value> inputs{mapping.lookup(source.getArgument(0))};
   for (LoadOp load : block->getOps<LoadOp>())

@@ -100,8 +100,8 @@ def AttnDifferentiateScore : Pass<"attn-differentiate-score"> {
   let description = [{
     Fills the region `derivative` of each `attn.backward` with a score region: reverse mode over its arith and math. Where
     the gradient comes through as it is, as under a bias, there is no region. It
-    runs after `attn-expand`, which leaves no other operations, and before `attn-expand-functions`, which writes functions
-    out that have a derivative of their own.
+    runs before anything is simplified, since of two equal operands of a maximum the first has the gradient, and before
+    `attn-expand-functions`, which writes functions out that have a derivative of their own. Sugar is expanded on the way.
 
     Before: `score (%s, %b, %h, %i, %j) { %t = math.tanh %s : f32  attn.yield %t : f32 }`. After, in addition:
 

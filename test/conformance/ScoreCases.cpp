@@ -179,6 +179,14 @@ static void addBiases(Adder &add) {
       %z = attn.bias %y, %r[%i, %h, %b] : tensor<?x$Hx1x$T>
       %x = attn.softcap %z, 5.0)",
                                    causal));
+  // Logits of 0 tie with a constant that comes first, and has the gradient; what was bits in between has none.
+  add("S15_tie_with_constant", scored({}, R"(%zero = arith.constant 0.0 : f32
+      %m = arith.maximumf %zero, %s : f32
+      %n = arith.bitcast %s : f32 to i32
+      %t = arith.bitcast %n : i32 to f32
+      %x = arith.addf %m, %t : f32)"),
+      {{"q", {0}}});
+  add.last().dtypes = {"f32"};
   // Three results of one operation, of which two are stored.
   add("S15_learned_tiles_and_sums", learned({"t: tensor<?x?x?x$Hxf16>", "m: tensor<1xf32>"},
                                             R"(%l = attn.load %t[%b, %i, %j, %h] : tensor<?x?x?x$Hxf16>

@@ -166,6 +166,9 @@ LEARNED = {
     "gate": ([()], lambda t: lambda s, b, h, q, kv: s * t),
     "gate of one": ([(1,)], lambda t: lambda s, b, h, q, kv: s * torch.sigmoid(t[0])),
     "soft cap": ([()], lambda t: lambda s, b, h, q, kv: t * torch.tanh(s / t)),
+    "relative table": ([(SQ + SK, H)], lambda t: lambda s, b, h, q, kv: s + t[q - kv + SK, h]),
+    "buckets of heads": ([(H, 8)], lambda t: lambda s, b, h, q, kv: s * t[h, (q - kv).abs() % 8]),
+    "two tables": ([(9,), (9,)], lambda t, u: lambda s, b, h, q, kv: s * t[(q + kv) % 9] + u[q % 9]),
     "two": ([(H,), (H, SK)], lambda t, u: lambda s, b, h, q, kv: s * t[h] + torch.where(q >= kv, u[h, kv], 0.0)),
 }
 

@@ -1797,7 +1797,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // A schedule for one program only.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %dlse: tensor<2x4x8xf32>) {
-  // expected-error@+1 {{op expected a schedule for 0 queries and more}}
+  // expected-error@+1 {{op expected a schedule of program 'dkdv' for 0 queries and more}}
   %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
     schedule(#attn.schedule<query_tile = 48, key_tile = 16, panel = 24, program = dq>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
@@ -1990,7 +1990,7 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4
 
 // S15: a computed index needs a static size.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<?xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size up to 1024, of a tensor without dimensions along queries and keys [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size from 1 to 1024, of a tensor without dimensions along queries and keys [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n] : tensor<?xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<?xf32>)
@@ -2001,7 +2001,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: elements are looked at for each value of a computed index.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<1025xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size up to 1024, of a tensor without dimensions along queries and keys [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size from 1 to 1024, of a tensor without dimensions along queries and keys [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n] : tensor<1025xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<1025xf32>)
@@ -2012,7 +2012,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: a computed index beside the keys.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x8xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size up to 1024, of a tensor without dimensions along queries and keys [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size from 1 to 1024, of a tensor without dimensions along queries and keys [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n, j] : tensor<4x8xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x8xf32>)
@@ -2026,5 +2026,27 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
   // expected-error@+1 {{op expected out to be what forward gave, got one of its query, key and value [S15]}}
   %d:3 = attn.backward %q, %k, %v, %q, %lse, %do
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)
+  return
+}
+
+// -----
+
+// S15: a table has an entry. Messages call it by its name.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<0xf32> {attn.name = "table"}) {
+  // expected-error@+1 {{op captured tensor 'table': expected a computed index into a dimension of a static size from 1 to 1024}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n] : tensor<0xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<0xf32>)
+  return
+}
+
+// -----
+
+// S15: one dimension has a computed index.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected a computed index for one dimension alone [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n, n] : tensor<4x4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x4xf32>)
   return
 }

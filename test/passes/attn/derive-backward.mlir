@@ -190,3 +190,24 @@ func.func @scale(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return %o : tensor<?x?x4x16xf32>
 }
+
+// -----
+
+// What is sinks of one kernel and a factor in the score of another has a gradient by each.
+
+// CHECK-LABEL: func.func @shared_backward(
+// CHECK-SAME: tensor<4x1xf32> {attn.name = "d_t"}, {{.*}}tensor<4x1xf32> {attn.name = "d_t2"})
+// CHECK: attn.backward {{.*}} captured(%[[T:[a-z0-9_]+]][h, b] : tensor<4x1xf32>)
+// CHECK: attn.backward {{.*}} sinks(%[[T]] : tensor<4x1xf32>) :
+func.func @shared(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                  %t: tensor<4x1xf32> {attn.name = "t", attn.requires_grad})
+    -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %t[%h, %b] : tensor<4x1xf32>
+      attn.yield %x : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  %p = attn.forward %q, %k, %v sinks(%t : tensor<4x1xf32>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o, %p : tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>
+}
