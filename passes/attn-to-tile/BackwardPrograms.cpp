@@ -144,9 +144,7 @@ void GradientWriter::writeSinkGradients() {
       Value probability = unit.power(builder, loc, distance);
       return arith::SubFOp::create(builder, loc, x[0], arith::MulFOp::create(builder, loc, probability, x[3]));
     });
-    Value next = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, terms, loop.getRegionIterArg(0),
-                                        /*partial=*/false);
-    scf::YieldOp::create(builder, loc, next);
+    scf::YieldOp::create(builder, loc, addColumns(terms, loop.getRegionIterArg(0)));
     return loop.getResult(0);
   };
   auto overRange = [&](Value end, Value sum, function_ref<Value(Value, Value)> body) -> Value {

@@ -87,9 +87,12 @@ private:
   mlir::Value accumulate(mlir::Value a, mlir::Value columns, mlir::Value sum) {
     return tile::MmaOp::create(builder, loc, a, columns, sum, /*transposed=*/false);
   }
-  /// `sum` of each row, with its columns.
+  /// `sum` of each row, with its columns. They are added up apart first: rounding errors grow with the length of a
+  /// chain of additions.
   mlir::Value addColumns(mlir::Value tile, mlir::Value sum) {
-    return tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, tile, sum, /*partial=*/false);
+    mlir::Value none = b.splat(b.rowType(builder.getF32Type()), 0);
+    mlir::Value part = tile::ReduceOp::create(builder, loc, tile::ReduceKind::Add, tile, none, /*partial=*/false);
+    return mlir::arith::AddFOp::create(builder, loc, sum, part);
   }
   /// A tile of f32 of 0.
   mlir::Value zeros(int64_t columns) { return b.splat(b.tileType(columns, builder.getF32Type()), 0); }

@@ -44,7 +44,8 @@ bool failsByChance(const jit::Judgement &judgement, const runtime::Tensor &got);
 /// scores are so large that their LSE, an f32, leaves probabilities open, or products so large that sums of them in f32
 /// leave the logits open (docs/spec.md, "Gradients"), all that is asked is that they are finite;
 /// and in f16, whose range such scores leave in their derivatives, nothing. Differences of products and their mean
-/// cancel: of a handful of rows, the baseline's errors are too few draws to tell how large an error can be.
+/// cancel: of a handful of rows, the baseline's errors are too few draws to tell how large an error can be; and so they
+/// are of a handful of elements, sums over rows that is, where four times as much is let pass.
 bool mayBeFarOff(const attn::KernelFunction &kernel, size_t result, const std::vector<runtime::ArgValue> &inputs,
                  const jit::Judgement &judgement);
 

@@ -170,32 +170,6 @@ static void addBiases(Adder &add) {
   add("S4_bias_and_mask", scored({"bias: tensor<1x1x?x?x$T>", "m: tensor<?x1x?x?xi1>"},
                                  "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<1x1x?x?x$T>",
                                  "%keep = attn.load %m[%b, %h, %i, %j] : tensor<?x1x?x?xi1>"));
-  // Read twice, in other orders than the tensor's, under functions.
-  add("S15_learned_twice", learned({"t: tensor<?x$Hx?x?xf32>", "r: tensor<?x$Hx1x$T>"},
-                                   R"(%a = attn.load %t[%j, %h, %i, %b] : tensor<?x$Hx?x?xf32>
-      %e = math.exp %a : f32
-      %m = arith.mulf %s, %e : f32
-      %y = attn.bias %m, %t[%j, %h, %i, %b] : tensor<?x$Hx?x?xf32>
-      %z = attn.bias %y, %r[%i, %h, %b] : tensor<?x$Hx1x$T>
-      %x = attn.softcap %z, 5.0)",
-                                   causal));
-  // Logits of 0 tie with a constant that comes first, and has the gradient; what was bits in between has none.
-  add("S15_tie_with_constant", scored({}, R"(%zero = arith.constant 0.0 : f32
-      %m = arith.maximumf %zero, %s : f32
-      %n = arith.bitcast %s : f32 to i32
-      %t = arith.bitcast %n : i32 to f32
-      %x = arith.addf %m, %t : f32)"),
-      {{"q", {0}}});
-  add.last().dtypes = {"f32"};
-  // Three results of one operation, of which two are stored.
-  add("S15_learned_tiles_and_sums", learned({"t: tensor<?x?x?x$Hxf16>", "m: tensor<1xf32>"},
-                                            R"(%l = attn.load %t[%b, %i, %j, %h] : tensor<?x?x?x$Hxf16>
-      %w = arith.extf %l : f16 to f32
-      %e = math.exp %w : f32
-      %y = arith.mulf %s, %e : f32
-      %f = attn.load %m[%i] : tensor<1xf32>
-      %x = arith.mulf %y, %f : f32)"));
-  add.last().dtypes = {"f32"};
   add("S4_table_by_distance", learned({"t: tensor<32x$Hxf32>"}, R"(%d = arith.subi %i, %j : index
       %x = attn.bias %s, %t[%d, %h] : tensor<32x$Hxf32>)"));
 }
@@ -286,4 +260,35 @@ void attnc::conformance::addScoreCases(std::vector<Case> &cases, Extent extent) 
   addSinks(add);
   addDropout(add);
   addLargeNumbers(add);
+}
+
+/// Cases that are about gradients. They come last: which dtypes the quick grid has of a case goes by its number.
+void attnc::conformance::addGradientCases(std::vector<Case> &cases, Extent extent) {
+  Adder add(cases, extent);
+  // Read twice, in other orders than the tensor's, under functions.
+  add("S15_learned_twice", learned({"t: tensor<?x$Hx?x?xf32>", "r: tensor<?x$Hx1x$T>"},
+                                   R"(%a = attn.load %t[%j, %h, %i, %b] : tensor<?x$Hx?x?xf32>
+      %e = math.exp %a : f32
+      %m = arith.mulf %s, %e : f32
+      %y = attn.bias %m, %t[%j, %h, %i, %b] : tensor<?x$Hx?x?xf32>
+      %z = attn.bias %y, %r[%i, %h, %b] : tensor<?x$Hx1x$T>
+      %x = attn.softcap %z, 5.0)",
+                                   causal));
+  // Logits of 0 tie with a constant that comes first, and has the gradient; what was bits in between has none.
+  add("S15_tie_with_constant", scored({}, R"(%zero = arith.constant 0.0 : f32
+      %m = arith.maximumf %zero, %s : f32
+      %n = arith.bitcast %s : f32 to i32
+      %t = arith.bitcast %n : i32 to f32
+      %x = arith.addf %m, %t : f32)"),
+      {{"q", {0}}});
+  add.last().dtypes = {"f32"};
+  // Three results of one operation, of which two are stored.
+  add("S15_learned_tiles_and_sums", learned({"t: tensor<?x?x?x$Hxf16>", "m: tensor<1xf32>"},
+                                            R"(%l = attn.load %t[%b, %i, %j, %h] : tensor<?x?x?x$Hxf16>
+      %w = arith.extf %l : f16 to f32
+      %e = math.exp %w : f32
+      %y = arith.mulf %s, %e : f32
+      %f = attn.load %m[%i] : tensor<1xf32>
+      %x = arith.mulf %y, %f : f32)"));
+  add.last().dtypes = {"f32"};
 }

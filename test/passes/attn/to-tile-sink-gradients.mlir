@@ -14,7 +14,8 @@
 // CHECK: %[[DELTA:.*]] = tile.load %[[SPACE]][%{{.*}}, %[[I]]] axes [1]
 // CHECK: %[[TERMS:.*]] = tile.map tiles(%{{.*}} : vector<8x64xf32>) rows(%[[S]] : vector<8xf32>) cols(%[[LSE]], %[[DELTA]]
 // CHECK: math.exp
-// CHECK: tile.reduce <add> %[[TERMS]], %[[ACC]]
+// CHECK: %[[PART:.*]] = tile.reduce <add> %[[TERMS]], %cst
+// CHECK: arith.addf %[[ACC]], %[[PART]]
 // CHECK: tile.store %[[SUM]], %[[OUT]][%[[HEAD]], %c0] axes [1] below(%c3)
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 func.func @kernel(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
