@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/capi/LinkedKernel.h"
+#include "Sanitizers.h"
 #include "runtime/capi/CApi.h"
 #include "runtime/capi/CpuFeatures.h"
 #include "runtime/capi/Dlpack.h"
@@ -16,18 +17,13 @@
 
 using namespace attnc::runtime;
 using namespace attnc::capi;
+using attnc::test::isThreadSanitized;
 
 // The header is for C++ as well.
 ATTNC_DECLARE_KERNEL(scaled);
 static_assert(std::is_same_v<decltype(&scaled_launch), attnc_error *(*)(const attnc_launch_options *)>);
 
 namespace {
-
-#if defined(__has_feature)
-constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
-#else
-constexpr bool isThreadSanitized = false;
-#endif
 
 /// Slots: x at 0 to 2, c at 3, y at 4 to 6.
 void scale(const int64_t *arguments, int64_t index, void *) {

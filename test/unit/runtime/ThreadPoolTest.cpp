@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runtime/ThreadPool.h"
+#include "Sanitizers.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -11,14 +12,9 @@
 #include <unistd.h>
 
 using namespace attnc::runtime;
+using attnc::test::isThreadSanitized;
 
 namespace {
-
-#if defined(__has_feature)
-constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
-#else
-constexpr bool isThreadSanitized = false;
-#endif
 
 TEST(ThreadPool, RunsEveryTaskOnce) {
   for (unsigned workers : {1u, 2u, 3u, 8u}) {

@@ -1,0 +1,22 @@
+//===- Sanitizers.h - What a test is built with ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests that a sanitizer cannot follow: threads of a process that has forked.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_TEST_UNIT_RUNTIME_SANITIZERS_H
+#define ATTNC_TEST_UNIT_RUNTIME_SANITIZERS_H
+
+namespace attnc::test {
+
+/// Whether ThreadSanitizer watches this build.
+#if defined(__has_feature)
+inline constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool isThreadSanitized = false;
+#endif
+
+} // namespace attnc::test
+
+#endif // ATTNC_TEST_UNIT_RUNTIME_SANITIZERS_H
