@@ -22,7 +22,6 @@ GradientWriter::GradientWriter(TileBuilder &b, BackwardOp op) : b(b), op(op), bu
   float scale = KernelOpInterface(op).getLiteralScale();
   // Sinks are natural, and may be as large as f32 holds.
   rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f && !op.getSinks();
-  captured = getCapturedGradients(op);
   unit.factor = rawLogits ? scale * unit.perNatural() : unit.perNatural();
   lseFactor = rawLogits ? unit.perNatural() : 1;
 }
@@ -63,7 +62,7 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
 GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first, bool wantsSlope) {
   if (rawLogits)
     return {products, products, {}};
-  if (!wantsSlope || !captured.empty() || !hasFunctions(op.getDerivative()))
+  if (!wantsSlope || !op.getCaptured().empty() || !hasFunctions(op.getDerivative()))
     return {products, b.buildNaturalScore(products, first), {}};
   auto [scores, slope] = b.buildScoreAndSlope(products, first);
   return {products, scores, slope};
@@ -93,7 +92,7 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, con
                                                               Value first, const Statistics &statistics,
                                                               bool wantsLogits, ArrayRef<CapturedGradient> wanted) {
   Value dropped = b.buildDropout(weightProducts, first, builder.getF32Type());
-  bool isDone = captured.empty() && (op.getDerivative().empty() || logits.slope);
+  bool isDone = op.getCaptured().empty() && (op.getDerivative().empty() || logits.slope);
   auto body = [&](ValueRange x) -> Value {
     Value difference = arith::SubFOp::create(builder, loc, x[1], x.back());
     Value gradient = arith::MulFOp::create(builder, loc, x[0], difference);

@@ -156,8 +156,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Type element; ///< of queries, keys and values, and of what products take
-  llvm::SmallVector<CapturedGradient> captured;
-  ExponentUnit unit; ///< of probabilities
+  ExponentUnit unit;  ///< of probabilities
   /// Whether raw products serve as scores: no score region, and a positive scale that the unit's factor takes in.
   bool rawLogits;
   float lseFactor; ///< what natural LSEs are multiplied by
