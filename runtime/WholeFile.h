@@ -19,7 +19,7 @@ Error systemError(int number);
 /// would end the process by a signal.
 Status writeAll(int descriptor, Span<const uint8_t> content);
 
-/// Writes `content` to a new file in the folder of `path`, and puts it in the place of `path`: whoever reads finds what
+/// Writes `content` to a new file in the folder of `path`, and puts it in the place of `path`: a reader finds what
 /// was there before, or all of this. Where it fails, nothing has changed.
 Status replaceFile(const std::string &path, Span<const uint8_t> content);
 

@@ -1,5 +1,5 @@
 // A bias that is learned, one for each head, query and key, which all batch entries share, and ALiBi slopes that are
-// learned too. Beside the gradients of queries, keys and values, `--backward` gives those of both (S15):
+// learned too. In addition to the gradients of queries, keys and values, `--backward` gives those of both (S15):
 //
 //   attnc verify docs/examples/learned_bias.mlir --backward --shape B=2,Sq=256,Sk=256
 //

@@ -1,8 +1,8 @@
 //===- TileCapturedGradients.cpp - Gradients of captured tensors - C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs of one captured tensor: its elements are the rows of tiles, or the tiles, and whoever shares an element
-// is visited in turn, so that each has one writer and sums come in one order.
+// The programs of one captured tensor: its elements are the rows of tiles, or the tiles, and those that share an
+// element are visited in turn, so that each has one writer and sums come in one order.
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

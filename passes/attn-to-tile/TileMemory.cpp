@@ -182,7 +182,7 @@ TileBuilder::Statistic TileBuilder::sumStatistic(const CapturedGradient &of, Val
           of.form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query};
 }
 
-/// Where a statistic of row or column `first` of the head at hand is in the workspace. Those of keys stand behind those
+/// Where a statistic of row or column `first` of the head at hand is in the workspace. Those of keys come after those
 /// of queries.
 SmallVector<Value> TileBuilder::statisticIndices(Statistic statistic, Value first) {
   Value head = geometry.head;

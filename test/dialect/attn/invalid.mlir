@@ -2010,7 +2010,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // -----
 
-// S15: a computed index beside the keys.
+// S15: a computed index next to a dimension along the keys.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x8xf32>) {
   // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size from 1 to 1024, of a tensor without dimensions along queries and keys [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
