@@ -33,7 +33,7 @@ private:
   void placeAlong(KernelOpInterface op, Value tensor, unsigned dim, Coordinate axis);
   void readTensors(KernelOpInterface op);
   void readRegion(KernelOpInterface op, Region &region);
-  void readIndices(KernelOpInterface op, IndexedOpInterface inner, Value tensor, size_t count, unsigned first = 0);
+  void readIndices(KernelOpInterface op, IndexedOpInterface inner, Value tensor, unsigned first);
   void describe(KernelArgument &argument, Value value);
 
   KernelFunction &kernel;
@@ -169,10 +169,9 @@ void ShapeSolver::placeAlong(KernelOpInterface op, Value tensor, unsigned dim, C
   }
 }
 
-/// Reads the `count` indices of a captured tensor, from index `first` of `inner` on.
-void ShapeSolver::readIndices(KernelOpInterface op, IndexedOpInterface inner, Value tensor, size_t count,
-                              unsigned first) {
-  for (unsigned dim = 0; dim < count; ++dim) {
+/// Reads the indices of a captured tensor, from index `first` of `inner` on: one for each dimension (S4).
+void ShapeSolver::readIndices(KernelOpInterface op, IndexedOpInterface inner, Value tensor, unsigned first) {
+  for (unsigned dim = 0; dim < cast<RankedTensorType>(tensor.getType()).getRank(); ++dim) {
     std::optional<Coordinate> coordinate = getIndexCoordinate(inner, first + dim);
     if (!coordinate) {
       indexed[{tensor, dim}] = IndexKind::Computed;
@@ -185,22 +184,12 @@ void ShapeSolver::readIndices(KernelOpInterface op, IndexedOpInterface inner, Va
 
 void ShapeSolver::readRegion(KernelOpInterface op, Region &region) {
   region.walk([&](Operation *inner) {
-    if (auto load = dyn_cast<LoadOp>(inner)) {
-      readIndices(op, load, load.getTensor(), load.getIndices().size());
-    } else if (auto range = dyn_cast<LoadRangeOp>(inner)) {
-      readIndices(op, range, range.getTensor(), range.getFirst().size());
-    } else if (auto bias = dyn_cast<BiasOp>(inner)) {
-      readIndices(op, bias, bias.getTensor(), bias.getIndices().size());
-    } else if (auto alibi = dyn_cast<AlibiOp>(inner)) {
-      readIndices(op, alibi, alibi.getSlopes(), 1);
-    } else if (auto segment = dyn_cast<SameSegmentOp>(inner)) {
-      size_t queryIndices = segment.getQueryIndices().size();
-      readIndices(op, segment, segment.getQueryIds(), queryIndices);
-      readIndices(op, segment, segment.getKeyIds(), segment.getKeyIndices().size(), queryIndices);
+    forCapturedReads(
+        inner, [&](Value tensor, unsigned first) { readIndices(op, cast<IndexedOpInterface>(inner), tensor, first); });
+    if (auto segment = dyn_cast<SameSegmentOp>(inner)) {
       use(segment.getQueryIds(), ArgumentUse::SegmentIds);
       use(segment.getKeyIds(), ArgumentUse::SegmentIds);
     } else if (auto prefix = dyn_cast<PrefixOp>(inner)) {
-      readIndices(op, prefix, prefix.getLengths(), prefix.getIndices().size());
       use(prefix.getLengths(), ArgumentUse::PrefixLengths);
     } else if (auto window = dyn_cast<WindowOp>(inner)) {
       use(window.getLeftValue(), ArgumentUse::Window);
