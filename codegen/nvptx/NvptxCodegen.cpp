@@ -9,6 +9,7 @@
 #include "codegen/nvptx/Magnitudes.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ShortIntegers.h"
+#include "codegen/nvptx/UnreachablePaths.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -130,6 +131,7 @@ static void optimize(LlvmModule &translated) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(motion), /*UseMemorySSA=*/true));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(induction)));
   passes.addPass(llvm::InstCombinePass(combine));
+  passes.addPass(nvptx::RemoveUnreachablePaths());
   for (llvm::Function &function : *translated.module)
     if (!function.isDeclaration())
       passes.run(function, analyses.functions);

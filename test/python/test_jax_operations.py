@@ -48,6 +48,8 @@ def lanes_fit(cfg):
     return True
 
 
+#: GPUs have one configuration, and no panels.
+cpu_only = pytest.mark.skipif(jax.default_backend() != "cpu", reason="tiles of CPUs")
 #: Tiles that this machine takes and that are not what the compiler takes by itself.
 OTHERS = [cfg for cfg in FlashAttention().candidate_cfgs()[1:] if lanes_fit(cfg)]
 
@@ -113,6 +115,7 @@ def chain(tmp_path, **policy):
     return ConfigSelectorChain(ConfigCache(), policy, tuner, persistent, on_event=lambda event, cfg: events.append(event)), events
 
 
+@cpu_only
 def test_order_of_choice(tmp_path):
     selector, events = chain(tmp_path, cache_miss_fallback="heuristics")
     executor, kernel = Executor(selector), FlashAttention()
@@ -133,6 +136,7 @@ def test_order_of_choice(tmp_path):
     assert executor.choose_config(kernel, q, k, v) == other and events[2:] == ["overlay", "memory"]
 
 
+@cpu_only
 def test_measured(tmp_path):
     selector, events = chain(tmp_path, validate_backward=True)
     executor = Executor(selector)
@@ -172,6 +176,7 @@ def test_files_of_others_are_not_read(tmp_path):
     assert cache.get("cpu", "op@v1", "call") is None
 
 
+@cpu_only
 def test_configurations():
     cfg = FlashAttentionConfig(fwd_params={"q_blocksize": 128, "num_warps": 4})
     assert cfg.fwd_params == FwdParams(q_blocksize=128, num_warps=4)
