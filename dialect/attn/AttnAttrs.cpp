@@ -29,9 +29,32 @@ bool attnc::attn::tilesKeys(Program program) {
   return llvm::is_contained({Program::Dkdv, Program::Dk, Program::Dv, Program::Dsinks}, program);
 }
 
+/// More parts of a row's keys, or blocks, than any machine has use for.
+static constexpr int64_t mostSplits = 1024, mostSplitBlocks = 65536;
+
+/// What splitting keys asks of a schedule: the state that parts leave is that of rows in one unit, without what other
+/// kernels gain from keeping maxima longer.
+static LogicalResult verifySplits(function_ref<InFlightDiagnostic()> emitError, PipelineAttr pipeline, Program program,
+                                  int64_t splits, int64_t splitBlocks) {
+  if (splits < 0 || splits > mostSplits || splitBlocks < 0 || splitBlocks > mostSplitBlocks)
+    return emitError() << "expected splits from 0 to " << mostSplits << " and split_blocks from 0 to "
+                       << mostSplitBlocks << ", got " << splits << " and " << splitBlocks;
+  if (splits == 0 && splitBlocks == 0)
+    return success();
+  if (splits > 0 && splitBlocks > 0)
+    return emitError() << "expected splits or split_blocks, got both: " << splits << " and " << splitBlocks;
+  if (program != Program::Forward && program != Program::Combine)
+    return emitError() << "expected no splits for program " << stringifyProgram(program);
+  if (pipeline && (pipeline.getConsumers() != 1 || pipeline.getRescaling() == Rescaling::OnOverflow ||
+                   pipeline.getEpilogue() != Epilogue::Direct || pipeline.getBlockMask()))
+    return emitError() << "expected one consumer, epilogue = direct and neither rescaling = on_overflow nor block_mask "
+                          "with splits";
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
                                    int64_t panel, int64_t leastQueries, int64_t mostQueries, int64_t heads,
-                                   PipelineAttr, Program program) {
+                                   PipelineAttr pipeline, Program program, int64_t splits, int64_t splitBlocks) {
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
@@ -44,7 +67,19 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << mostQueries;
   if (heads <= 0 || panel % heads != 0)
     return emitError() << "expected heads to divide panel, got " << heads << " and " << panel;
-  return success();
+  return verifySplits(emitError, pipeline, program, splits, splitBlocks);
+}
+
+ScheduleAttr ScheduleAttr::getCombining() const {
+  PipelineAttr pipeline = getPipeline();
+  if (pipeline)
+    pipeline = PipelineAttr::get(getContext(), /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
+                                 /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
+                                 /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
+                                 /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
+                                 Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+  return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+             pipeline, Program::Combine, getSplits(), getSplitBlocks());
 }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,

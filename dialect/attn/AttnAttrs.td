@@ -88,16 +88,18 @@ def Attn_ProgramDv : I32EnumAttrCase<"Dv", 5, "dv">;
 def Attn_ProgramDbias : I32EnumAttrCase<"Dbias", 6, "dbias">;
 def Attn_ProgramDsums : I32EnumAttrCase<"Dsums", 7, "dsums">;
 def Attn_ProgramDbuckets : I32EnumAttrCase<"Dbuckets", 8, "dbuckets">;
+def Attn_ProgramCombine : I32EnumAttrCase<"Combine", 9, "combine">;
 
 /// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
 /// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, or one for each
 /// of both, and the one whose tiles are of sinks. Of captured tensors, `dbias` has tiles of queries and keys that several
 /// heads or batch entries share, `dbuckets` sums the rows of tables by what a computed index chooses, and `dsums` adds up
-/// what the others leave for each query or key.
+/// what the others leave for each query or key. Where forward splits its keys, `combine` adds up what the parts leave; it
+/// follows from the schedule of forward and has none of its own.
 def Attn_Program : I32EnumAttr<"Program", "what a program computes",
                                [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks,
                                 Attn_ProgramDk, Attn_ProgramDv, Attn_ProgramDbias, Attn_ProgramDsums,
-                                Attn_ProgramDbuckets]> {
+                                Attn_ProgramDbuckets, Attn_ProgramCombine]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -183,6 +185,10 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `heads`: query heads that share a key head and that a tile holds together for each of its queries: row r of a tile
       is query r / heads and head r % heads. More than one fills the tiles of short sequences on a GPU. Divides `panel`
       and the group.
+    - `splits`, `split_blocks`: tiles go over a part of their keys each, and a second program combines the parts (S16).
+      With `splits`, there are so many parts of each row's keys, whatever else is in the batch: a row has the same bits in
+      any. With `split_blocks`, as many as that number of blocks allows, and one at least. 0, which is both where they are
+      absent, splits nothing. For padded forward kernels whose mask is known without data.
     - `pipeline`: how a GPU overlaps steps; absent on a CPU.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`
@@ -192,11 +198,13 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
                         DefaultValuedParameter<"int64_t", "::attnc::attn::unlimitedQueries">:$most_queries,
                         DefaultValuedParameter<"int64_t", "1">:$heads,
                         OptionalParameter<"PipelineAttr">:$pipeline,
-                        Attn_ProgramParameter:$program);
+                        Attn_ProgramParameter:$program,
+                        DefaultValuedParameter<"int64_t", "0">:$splits,
+                        DefaultValuedParameter<"int64_t", "0">:$split_blocks);
   let builders = [AttrBuilder<(ins "int64_t":$queryTile, "int64_t":$keyTile, "int64_t":$panel,
                                    CArg<"PipelineAttr", "{}">:$pipeline, CArg<"int64_t", "1">:$heads,
                                    CArg<"Program", "Program::Forward">:$program), [{
-    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline, program);
+    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline, program, 0, 0);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -215,8 +223,17 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     /// The same for `least` to `most` queries.
     ScheduleAttr forQueries(int64_t least, int64_t most) const {
       return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline(),
-                 getProgram());
+                 getProgram(), getSplits(), getSplitBlocks());
     }
+    /// Whether tiles go over parts of their keys.
+    bool isSplit() const { return getSplits() > 0 || getSplitBlocks() > 0; }
+    /// The same with as many parts as so many blocks allow.
+    ScheduleAttr withSplitBlocks(int64_t blocks) const {
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+                 getPipeline(), getProgram(), 0, blocks);
+    }
+    /// The schedule of the program that combines the parts that one which splits leaves.
+    ScheduleAttr getCombining() const;
   }];
 }
 

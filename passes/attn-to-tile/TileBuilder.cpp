@@ -26,11 +26,12 @@ static Type viewType(const KernelArgument &argument) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
-/// Rows of counts and starts (see `tile.block_mask`), or of statistics.
+/// Rows of counts and starts (see `tile.block_mask`), of statistics, or of what parts leave.
 Type TileBuilder::workspaceType() const {
   MLIRContext *context = loc.getContext();
   constexpr int64_t any = ShapedType::kDynamic;
-  Type element = isBackward() ? Type(Float32Type::get(context)) : IntegerType::get(context, 32);
+  Type element =
+      isBackward() || schedule.isSplit() ? Type(Float32Type::get(context)) : IntegerType::get(context, 32);
   return MemRefType::get({any, any}, element, StridedLayoutAttr::get(context, 0, {any, 1}));
 }
 
@@ -44,7 +45,7 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
     types.push_back(viewType(argument));
   for (const KernelArgument &argument : function.outputs)
     types.push_back(viewType(argument));
-  if (hasBlockMask(kernel, schedule) || isBackward())
+  if (hasBlockMask(kernel, schedule) || isBackward() || schedule.isSplit())
     types.push_back(workspaceType());
   types.push_back(builder.getIndexType());
 
@@ -102,6 +103,9 @@ Value TileBuilder::splat(VectorType type, float value) {
 }
 Value TileBuilder::broadcast(Value scalar) {
   return vector::BroadcastOp::create(builder, loc, rowType(scalar.getType()), scalar);
+}
+Value TileBuilder::choose(Value condition, float yes, float no) {
+  return broadcast(arith::SelectOp::create(builder, loc, condition, f32(yes), f32(no)));
 }
 Value TileBuilder::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
 Value TileBuilder::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
@@ -161,6 +165,19 @@ void TileBuilder::setGrid() {
       heads = heads * sizeOf(kernel.getQuery(), 0);
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
     program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
+  } else if (schedule.isSplit()) {
+    // Rows of all parts: one part has all, and beyond one there are no more parts of tiles than blocks.
+    AffineExpr parts = tiles + schedule.getSplitBlocks();
+    AffineExpr rowsOfPart = rows * sizeOf(kernel.getQuery(), 0) * kernel.getQueryHeads();
+    AffineExpr rowsOfParts = rowsOfPart + schedule.getSplitBlocks() * getRows();
+    if (int64_t splits = schedule.getSplits()) {
+      parts = tiles * splits;
+      rowsOfParts = rowsOfPart * splits;
+    }
+    AffineExpr columns = getAffineConstantExpr(countPartColumns(), context);
+    bool combines = schedule.getProgram() == Program::Combine;
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, combines ? tiles * countColumnTiles() : parts));
+    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {rowsOfParts, columns}, context));
   } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {
@@ -231,6 +248,12 @@ void TileBuilder::buildGeometry() {
   Value tile = program.getTile();
   if (schedule.getProgram() == Program::Dbuckets)
     firstBucket = mul(takePlace(tile, index(countBucketTiles())), index(countBucketsOfTile()));
+  if (schedule.getProgram() == Program::Combine) {
+    firstColumn = mul(takePlace(tile, index(countColumnTiles())), index(getColumns()));
+  } else if (schedule.isSplit()) {
+    part = tile;
+    tile = takePlace(part, countTiles());
+  }
   placeTile(tile);
   if (!kernel.isPacked()) {
     geometry.query.base = geometry.key.base = index(0);

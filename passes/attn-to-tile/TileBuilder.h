@@ -66,8 +66,14 @@ public:
   /// Whether the spec's function returns a result of the kernel.
   bool isReturned(mlir::Value result) const { return result && destinations.contains(result); }
 
-  /// Finds the tile's place in the problem.
+  /// Finds the tile's place in the problem, and where tiles go over parts of their columns, its part.
   void buildGeometry();
+  /// Where tiles go over parts of their columns: the bounds of the tile's part.
+  ColumnBounds takePart(ColumnBounds bounds);
+  /// Whether the tile's part is the first; null where tiles go over all columns.
+  mlir::Value isFirstPart();
+  /// Whether there is such a part: blocks past the last have none.
+  mlir::Value isPart();
   /// In a program whose tiles are of keys: what follows is for this query head.
   void setHead(mlir::Value head) { geometry.head = head; }
   /// In a program whose tiles are of sinks: finds the tile's place among them, and its head where they differ from head
@@ -114,6 +120,7 @@ public:
   /// One number of `tensor`, laid out like LSE, for each row: vector<rows x f32>, 0 past the last query.
   mlir::Value loadRowVector(mlir::Value tensor);
   /// Stores a tile of rows of `result`, laid out as for `loadRows`, wherever the function returns it; so do the others.
+  /// A program that combines parts stores the tile's columns of them.
   void storeRows(mlir::Value tile, mlir::Value result);
   /// Stores a tile of probabilities for keys from `j` on of `result` [B, H, Sq, Sk].
   void storeWeights(mlir::Value tile, mlir::Value result, mlir::Value j);
@@ -175,6 +182,20 @@ public:
   mlir::Value loadRowStatistic(Statistic statistic);
   mlir::Value loadColumnStatistic(Statistic statistic, mlir::Value first);
 
+  /// What a part of a row's columns leaves to the program that combines parts, for each row: its maximum, in the unit of
+  /// logits, and the reciprocal of its sum of weights.
+  enum class PartNumber { Max, Factor };
+  /// Stores such a number, and the rows' output, of as many columns as it has.
+  void storePart(PartNumber number, mlir::Value rows);
+  void storePart(mlir::Value tile);
+  /// In the program that combines parts, whose tiles have some columns of the output: how many parts there are, and
+  /// what part `part` has left.
+  mlir::Value countParts();
+  mlir::Value loadPart(PartNumber number, mlir::Value part);
+  mlir::Value loadPart(mlir::Value part);
+  /// In such a program: whether the tile has the first columns, and with them what there is one of for each row.
+  mlir::Value hasFirstColumns();
+
   /// What `ofHead` makes for each of the tile's heads: a scalar for one, else a row vector.
   mlir::Value gatherHeads(llvm::function_ref<mlir::Value(mlir::Value)> ofHead);
 
@@ -214,6 +235,8 @@ public:
   mlir::Value splat(mlir::VectorType type, float value);
   /// A scalar in every element.
   mlir::Value broadcast(mlir::Value scalar);
+  /// A row vector of one number or the other.
+  mlir::Value choose(mlir::Value condition, float yes, float no);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
@@ -250,8 +273,16 @@ private:
   llvm::SmallVector<int64_t> rowGroup(std::optional<int64_t> headDimension) const;
   bool keepsExistingKeysOnly();
   mlir::Type workspaceType() const;
-  bool isBackward() const { return schedule.getProgram() != Program::Forward; }
+  bool isBackward() const {
+    return !llvm::is_contained({Program::Forward, Program::Combine}, schedule.getProgram());
+  }
   int64_t countStatistics();
+  int64_t countOutputColumns();
+  int64_t countPartColumns();
+  int64_t countColumnTiles();
+  mlir::Value countTiles();
+  llvm::SmallVector<mlir::Value> partIndices(mlir::Value ofPart, mlir::Value column);
+  mlir::Value endOfPartRows(mlir::Value first);
   llvm::SmallVector<mlir::Value> statisticIndices(Statistic statistic, mlir::Value first);
   mlir::Value statisticLimit(Statistic statistic);
   mlir::Value loadStatistic(Statistic statistic, mlir::Value first, int64_t count);
@@ -314,6 +345,8 @@ private:
   TileGeometry geometry;
   mlir::Value firstBucket;                                 ///< of a program of a table
   mlir::Value listRow;                                     ///< of this tile in the workspace
+  mlir::Value part;                                        ///< of the tile's columns, where they are split
+  mlir::Value firstColumn;                                 ///< of the output, in a program that combines parts
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows
 };
 

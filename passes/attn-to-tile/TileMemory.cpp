@@ -85,6 +85,8 @@ void TileBuilder::storeRows(Value tile, Value result) {
   const TileSide &side = getSide(axis);
   SmallVector<int64_t> axes;
   SmallVector<Value> indices = problemIndices(axis, geometry.row0, axes);
+  if (firstColumn)
+    indices.back() = firstColumn;
   for (Value view : destinations.lookup(result)) {
     // A padded tensor's own size, which equals the queries', so that a store is seen to reach its end.
     Value limit = kernel.isPacked() ? add(side.base, side.stored) : viewDim(view, 1);

@@ -32,8 +32,10 @@ struct Fields {
       return {};
     int64_t rows = warpgroupRows * consumers;
     bool ofKeys = base.tilesKeys();
-    return ScheduleAttr::get(base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, warpgroupRows,
-                             pipeline, base.getHeads(), base.getProgram());
+    return ScheduleAttr::getChecked(refuse, base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns,
+                                    warpgroupRows, /*least_queries=*/int64_t(0), /*most_queries=*/unlimitedQueries,
+                                    base.getHeads(), pipeline, base.getProgram(), base.getSplits(),
+                                    base.getSplitBlocks());
   }
 
   /// Takes `count` consumers, with all the registers that they can have.

@@ -99,6 +99,10 @@ constexpr Room rooms[] = {{2, Epilogue::Staged, 1},
 /// gain little.
 constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 
+/// Up to how many queries of ungrouped heads are so few that keys are split, and how many blocks a multiprocessor then has
+/// to choose from: the fewer, the less of the last ones is left over (docs/rationale/split-rows.md).
+constexpr int64_t splitQueries = 16, splitBlocksOfMultiprocessor = 2;
+
 /// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
 /// what copies take better than more stages do, and where one has it alone.
 constexpr Step sharingSteps[] = {{64, 1}, {32, 2}, {32, 1}, {16, 2}, {16, 1}},
@@ -330,6 +334,29 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   return schedule;
 }
 
+/// Whether tiles of few queries may go over parts of their keys: padded sequences, and steps that no list has.
+static bool isSplittable(KernelOpInterface kernel) {
+  return isa<ForwardOp>(kernel.getOperation()) && !kernel.isPacked() && !needsBlockMask(kernel);
+}
+
+static ScheduleAttr split(ScheduleAttr schedule, GpuTargetAttr target) {
+  return schedule.withSplitBlocks(splitBlocksOfMultiprocessor * target.getMultiprocessors());
+}
+
+/// The schedule of one warpgroup, whose rows are enough for all queries of so many heads: memory binds it, and shorter
+/// steps do not pay. Keys are split where they can be, so that all multiprocessors read.
+static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t heads) {
+  if (!isSplittable(kernel))
+    return selectTma(kernel, shape, target, /*consumers=*/1, heads);
+  Step step = selectStep(kernel, shape);
+  auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
+                                    shape.producerRegisters, shape.consumerRegisters, Rescaling::EachStep,
+                                    /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
+                                    /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
+                                    Staging::Tma, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+  return split(ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads), target);
+}
+
 /// Up to how many queries `shape` is for.
 static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
   if (kernel.getMask().empty())
@@ -342,11 +369,13 @@ static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
 static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
   int64_t heads = countPackableHeads(kernel);
   if (!usesWarpgroups(kernel, target)) {
-    ScheduleAttr single = selectCpAsync(kernel, target, /*heads=*/1);
-    if (heads == 1)
+    ScheduleAttr single = selectCpAsync(kernel, target, /*heads=*/1), few = selectCpAsync(kernel, target, heads);
+    if (isSplittable(kernel))
+      few = split(few, target);
+    else if (heads == 1)
       return {single};
-    return {selectCpAsync(kernel, target, heads).forQueries(0, packedQueriesCpAsync),
-            single.forQueries(packedQueriesCpAsync + 1, unlimitedQueries)};
+    int64_t most = heads == 1 ? splitQueries : packedQueriesCpAsync;
+    return {few.forQueries(0, most), single.forQueries(most + 1, unlimitedQueries)};
   }
   int64_t dims = std::min(largestDim(kernel), std::prev(std::end(shapes))->dims);
   auto find = [&](Kind kind) {
@@ -356,11 +385,14 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   const Shape *shape = find(kind);
   SmallVector<ScheduleAttr> schedules;
   int64_t least = 0;
-  if (heads > 1) {
-    // One warpgroup where its rows are enough for all queries: memory binds it, and shorter steps do not pay.
-    int64_t few = warpgroupRows / heads;
+  if (heads > 1 || isSplittable(kernel)) {
+    int64_t few = heads > 1 ? warpgroupRows / heads : splitQueries;
     schedules.push_back(
-        selectTma(kernel, *find(kind == Heavy ? Heavy : Listed), target, /*consumers=*/1, heads).forQueries(0, few));
+        selectFew(kernel, *find(kind == Heavy ? Heavy : Listed), target, heads).forQueries(0, few));
+    least = few + 1;
+  }
+  if (heads > 1) {
+    int64_t few = warpgroupRows / heads;
     schedules.push_back(selectTma(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;
   }

@@ -114,12 +114,29 @@ def draw_schedules(rng: random.Random, problem: Problem) -> list[Schedule]:
     """One schedule, or two for different numbers of queries."""
     count = 2 if rng.random() < 0.15 else 1
     schedules = [_draw_cpu(rng) if problem.machine == "cpu" else _draw_gpu(rng, problem) for _ in range(count)]
+    for schedule in schedules:
+        if rng.random() < 0.25:
+            _split(rng, schedule)
     if rng.random() < 0.08:
         _spoil(rng, rng.choice(schedules))
     if count == 2:
         most = max(0, rng.choice([0, 16, 64, problem.queries - 1, problem.queries, problem.queries + 1]))
         schedules[0].fields["most_queries"], schedules[1].fields["least_queries"] = most, most + 1
     return schedules
+
+
+def _split(rng: random.Random, schedule: Schedule) -> None:
+    """Has tiles go over parts of their keys."""
+    name, counts = rng.choice([("splits", [1, 2, 3, 7, 40]), ("split_blocks", [1, 8, 33, 264])])
+    schedule.fields[name] = rng.choice(counts)
+    if not schedule.pipeline:
+        return
+    schedule.fields["query_tile"] = 64
+    schedule.pipeline |= {"consumers": 1, "epilogue": "direct"}
+    for unsplit in ("headroom", "block_mask", "early"):
+        schedule.pipeline.pop(unsplit, None)
+    if schedule.pipeline.get("rescaling") == "on_overflow":
+        schedule.pipeline["rescaling"] = "on_growth"
 
 
 def _draw_cpu(rng: random.Random) -> Schedule:

@@ -1,0 +1,103 @@
+//===- PartPrograms.cpp - Forward over parts of the keys --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A part leaves the state of the online softmax of its rows, but for the sums, which its output is divided by already:
+// what is added up then is weights, not sums of large numbers. Sums from states are those that a single walk over the
+// keys makes, whatever the logits (S16).
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/attn-to-tile/ForwardWriter.h"
+#include <limits>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+static constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Parts whose numbers and outputs are loaded together, so that one does not wait for the other.
+static constexpr int64_t partsAtOnce = 4;
+
+void ForwardWriter::writePart(State state) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto branch = scf::IfOp::create(builder, loc, b.isPart());
+  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  Value factors = finish(state).getFactors();
+  if (state.out)
+    b.storePart(divideRows(state.out, factors, builder.getF32Type()));
+  b.storePart(TileBuilder::PartNumber::Max, state.max);
+  b.storePart(TileBuilder::PartNumber::Factor, factors);
+}
+
+/// The maximum of each row over all parts.
+Value ForwardWriter::greatestOfParts(Value parts) {
+  auto loop = scf::ForOp::create(builder, loc, b.index(0), parts, b.index(partsAtOnce), constant(-infinity));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(loop.getBody());
+  Value max = loop.getRegionIterArg(0), last = b.sub(parts, b.index(1));
+  for (int64_t n = 0; n < partsAtOnce; ++n) {
+    Value part = b.least(b.add(loop.getInductionVar(), b.index(n)), last);
+    max = arith::MaximumFOp::create(builder, loc, max, b.loadPart(TileBuilder::PartNumber::Max, part));
+  }
+  scf::YieldOp::create(builder, loc, max);
+  return loop.getResult(0);
+}
+
+/// Adds part `part` of `parts` to sums that stand by the maxima `finite`; one past the last adds nothing.
+ForwardWriter::State ForwardWriter::addPart(Value part, Value parts, Value finite, State state) {
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, parts);
+  part = b.least(part, b.sub(parts, b.index(1)));
+  Value max = b.loadPart(TileBuilder::PartNumber::Max, part);
+  Value factor = b.loadPart(TileBuilder::PartNumber::Factor, part);
+  Value distance = arith::SubFOp::create(builder, loc, max, finite);
+  Value exponent = arith::MulFOp::create(builder, loc, distance, constant(unit.factor));
+  Value sum = arith::DivFOp::create(builder, loc, unit.power(builder, loc, exponent), factor);
+  // A row that keeps nothing of the part has a factor of 0.
+  sum = arith::SelectOp::create(builder, loc, equals(factor, 0), constant(0), sum);
+  sum = arith::MulFOp::create(builder, loc, sum, b.choose(exists, 1, 0));
+  if (state.out)
+    state.out = b.buildMap({state.out, b.loadPart(part)}, sum, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
+      Value product = arith::MulFOp::create(builder, loc, x[1], x[2]);
+      return arith::AddFOp::create(builder, loc, x[0], product);
+    });
+  state.sum = arith::AddFOp::create(builder, loc, state.sum, sum);
+  return state;
+}
+
+void ForwardWriter::writeCombining() {
+  auto op = cast<ForwardOp>(kernel.getOperation());
+  chooseUnit();
+  b.buildGeometry();
+  // Their maxima and weights are those of the first part.
+  if (kernel.getSinks())
+    sinkState();
+  Value parts = b.countParts(), max = greatestOfParts(parts);
+  Value finite = arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
+  State initial;
+  initial.sum = constant(0);
+  if (valueOrNull())
+    initial.out = b.splat(b.tileType(b.getColumns(), builder.getF32Type()), 0);
+  auto loop = scf::ForOp::create(builder, loc, b.index(0), parts, b.index(partsAtOnce), initial.values());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    State state = initial.with(loop.getRegionIterArgs());
+    for (int64_t n = 0; n < partsAtOnce; ++n)
+      state = addPart(b.add(loop.getInductionVar(), b.index(n)), parts, finite, state);
+    scf::YieldOp::create(builder, loc, state.values());
+  }
+  State state = initial.with(loop.getResults());
+  state.max = max;
+  tile::SoftmaxEndOp end = finish(state);
+  if (state.out)
+    storeOutput(op, state, end);
+  if (b.isReturned(op.getLse())) {
+    OpBuilder::InsertionGuard guard(builder);
+    auto branch = scf::IfOp::create(builder, loc, b.hasFirstColumns());
+    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+    b.storeRowVector(end.getLse(), op.getLse());
+  }
+  tile::ReturnOp::create(builder, loc);
+}

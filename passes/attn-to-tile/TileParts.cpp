@@ -1,0 +1,114 @@
+//===- TileParts.cpp - Tiles that go over parts of their keys ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where queries are few, so are tiles: parts of their keys keep a machine busy (S16). Each part leaves the state of its
+// rows in the workspace, and the program that combines them reads it there.
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/attn-to-tile/TileBuilder.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+/// Keys below which a part does not pay, where their number goes by that of blocks: a block takes some 3 us to come and
+/// go, in which it could have read as many.
+static constexpr int64_t leastKeysOfPart = 256;
+
+/// Columns of the output, or 0 where it is not wanted.
+int64_t TileBuilder::countOutputColumns() {
+  auto forward = cast<ForwardOp>(kernel.getOperation());
+  return isReturned(forward.getOut()) ? cast<RankedTensorType>(forward.getOut().getType()).getShape().back() : 0;
+}
+
+/// Columns of a row of the workspace: the output, and the numbers after it, in whole pieces of 16 bytes.
+int64_t TileBuilder::countPartColumns() { return llvm::alignTo(countOutputColumns(), 4) + 4; }
+
+/// Tiles of the output's columns in a program that combines parts.
+int64_t TileBuilder::countColumnTiles() {
+  return std::max<int64_t>(1, llvm::divideCeil(countOutputColumns(), getColumns()));
+}
+
+/// The number of tiles without their parts.
+Value TileBuilder::countTiles() {
+  Value rows = viewDim(lookup(kernel.getQuery()), 1);
+  Value tilesOfHead = arith::CeilDivUIOp::create(builder, loc, rows, index(getExtent(Coordinate::Query)));
+  return greatest(mul(mul(tilesOfHead, viewDim(lookup(kernel.getQuery()), 0)), index(countHeadTiles())), index(1));
+}
+
+Value TileBuilder::countParts() {
+  if (schedule.getSplits())
+    return index(schedule.getSplits());
+  Value ofBlocks = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
+  Value ofKeys = arith::CeilDivUIOp::create(builder, loc, geometry.key.stored, index(leastKeysOfPart));
+  return greatest(least(ofBlocks, ofKeys), index(1));
+}
+
+ColumnBounds TileBuilder::takePart(ColumnBounds bounds) {
+  if (!part)
+    return bounds;
+  Value step = index(getColumns());
+  Value visited = greatest(sub(bounds.high, bounds.low), index(0));
+  Value steps = arith::CeilDivUIOp::create(builder, loc, visited, step);
+  Value columns = mul(arith::CeilDivUIOp::create(builder, loc, steps, countParts()), step);
+  Value low = least(add(bounds.low, mul(part, columns)), greatest(bounds.high, bounds.low));
+  Value high = least(add(low, columns), bounds.high);
+  // Full columns of other parts are none of this one's.
+  auto within = [&](Value column) { return least(greatest(column, low), greatest(high, low)); };
+  return {low, within(bounds.fullLow), within(bounds.fullHigh), high, bounds.position};
+}
+
+Value TileBuilder::isFirstPart() {
+  return part ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, part, index(0)).getResult() : Value();
+}
+
+Value TileBuilder::isPart() { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, countParts()); }
+
+/// Where a part of the tile's rows has `column` in the workspace: parts, then batch entries, heads that share tiles, and
+/// rows of these.
+SmallVector<Value> TileBuilder::partIndices(Value ofPart, Value column) {
+  Value batch = viewDim(lookup(kernel.getQuery()), 0), heads = index(getHeads());
+  Value headTile = arith::DivUIOp::create(builder, loc, geometry.head, heads);
+  Value place = add(mul(add(mul(ofPart, batch), geometry.batch), index(countHeadTiles())), headTile);
+  Value row = add(mul(place, geometry.query.stored), geometry.row0);
+  return {mul(row, heads), column};
+}
+
+/// The end of the tile's rows in the workspace that hold queries: those are all that is stored, and read.
+Value TileBuilder::endOfPartRows(Value first) {
+  Value left = mul(sub(geometry.query.stored, geometry.row0), index(getHeads()));
+  return add(first, least(left, index(getRows())));
+}
+
+void TileBuilder::storePart(PartNumber number, Value rows) {
+  int64_t column = llvm::alignTo(countOutputColumns(), 4) + static_cast<int64_t>(number);
+  SmallVector<Value> indices = partIndices(part, index(column));
+  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(), indices,
+                        endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
+}
+
+void TileBuilder::storePart(Value tile) {
+  SmallVector<Value> indices = partIndices(part, index(0));
+  tile::StoreOp::create(builder, loc, tile, Value(), program.getWorkspaceView(), indices,
+                        ValueRange{endOfPartRows(indices[0]), index(countOutputColumns())}, ArrayRef<int64_t>{0, 1},
+                        ArrayRef<int64_t>());
+}
+
+Value TileBuilder::loadPart(PartNumber number, Value ofPart) {
+  int64_t column = llvm::alignTo(countOutputColumns(), 4) + static_cast<int64_t>(number);
+  SmallVector<Value> indices = partIndices(ofPart, index(column));
+  return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), program.getWorkspaceView(), indices,
+                              endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
+}
+
+Value TileBuilder::loadPart(Value ofPart) {
+  SmallVector<Value> indices = partIndices(ofPart, firstColumn);
+  return tile::LoadOp::create(builder, loc, tileType(getColumns(), builder.getF32Type()), program.getWorkspaceView(),
+                              indices, ValueRange{endOfPartRows(indices[0]), index(countOutputColumns())},
+                              ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>());
+}
+
+Value TileBuilder::hasFirstColumns() {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, firstColumn, index(0));
+}
