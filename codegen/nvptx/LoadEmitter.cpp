@@ -152,22 +152,36 @@ SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, 
   return read;
 }
 
+/// Zeros, for a row that does not exist.
+SmallVector<Value> LoadEmitter::readNothing(tile::LoadOp load, const Run &, int64_t pairs) {
+  OpBuilder &b = context.ptx.b;
+  Type element = cast<VectorType>(load.getResult().getType()).getElementType(), carried = carriedType(b, element);
+  Value zero = arith::ConstantOp::create(b, context.ptx.loc, b.getZeroAttr(carried));
+  return SmallVector<Value>((travelInPairs(element) ? 1 : 2) * pairs, zero);
+}
+
 /// Words of the thread's columns of its row `threadRow`, or of a vector along columns. A branch a row: both rows
-/// together would need more registers than there are.
+/// together would need more registers than there are. Tiles of few queries have few rows: others do not wait for loads.
 SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, int64_t pairs) {
   Ptx &ptx = context.ptx;
   Run run = findRun(load, threadRow);
   Type element = cast<VectorType>(load.getResult().getType()).getElementType();
   SmallVector<Type> types((travelInPairs(element) ? 1 : 2) * pairs, carriedType(ptx.b, element));
-  auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, areWholePairs(load, run, pairs), /*withElseRegion=*/true);
-  auto fill = [&](Block *block, auto read) {
+  auto choose = [&](Value condition, function_ref<SmallVector<Value>()> yes, function_ref<SmallVector<Value>()> no) {
+    auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, condition, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(ptx.b);
-    ptx.b.setInsertionPointToEnd(block);
-    scf::YieldOp::create(ptx.b, ptx.loc, (this->*read)(load, run, pairs));
+    for (auto [block, read] : {std::pair(branch.thenBlock(), yes), std::pair(branch.elseBlock(), no)}) {
+      ptx.b.setInsertionPointToEnd(block);
+      scf::YieldOp::create(ptx.b, ptx.loc, read());
+    }
+    return llvm::to_vector_of<Value>(branch.getResults());
   };
-  fill(branch.thenBlock(), &LoadEmitter::readPairs);
-  fill(branch.elseBlock(), &LoadEmitter::readElements);
-  return llvm::to_vector_of<Value>(branch.getResults());
+  auto elements = [&] { return readElements(load, run, pairs); };
+  return choose(
+      areWholePairs(load, run, pairs), [&] { return readPairs(load, run, pairs); },
+      [&] {
+        return run.inside ? choose(run.inside, elements, [&] { return readNothing(load, run, pairs); }) : elements();
+      });
 }
 
 /// The element of a vector along rows.

@@ -71,15 +71,18 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 ScheduleAttr ScheduleAttr::getCombining() const {
+  // Columns of the output that a tile has: few on a GPU, where more blocks then share what there is to wait for.
+  constexpr int64_t mostColumns = 32;
   PipelineAttr pipeline = getPipeline();
+  int64_t columns = pipeline ? std::min(getKeyTile(), mostColumns) : getKeyTile();
   if (pipeline)
     pipeline = PipelineAttr::get(getContext(), /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
                                  /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
                                  /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
-                                 /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
+                                 /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, pipeline.getEarly(),
                                  Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
-  return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
-             pipeline, Program::Combine, getSplits(), getSplitBlocks());
+  return get(getContext(), getQueryTile(), columns, getPanel(), getLeastQueries(), getMostQueries(), getHeads(), pipeline,
+             Program::Combine, getSplits(), getSplitBlocks());
 }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,

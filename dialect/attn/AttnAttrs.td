@@ -136,7 +136,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
     - `block_mask`: where only data says which tiles of keys a mask keeps (the kernel has `blocks`), a program of its own
       lists them first; else every step looks for itself.
-    - `early`: the kernel starts while its block mask is still being computed, and waits before it reads the list.
+    - `early`: the kernel starts while its block mask is still being computed, and waits before it reads the list; so does
+      the one that combines parts, while these are.
     - `staging`: how operands come to shared memory. With `tma`, a producer warpgroup brings them and consumers compute
       products of warpgroups. With `cp_async` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers

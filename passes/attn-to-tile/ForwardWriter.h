@@ -34,6 +34,11 @@ private:
     State with(mlir::ValueRange values) const;
   };
 
+  /// What a part of the keys has left: whether there is one, and its rows' maxima, factors and output.
+  struct Part {
+    mlir::Value exists, max, factor, out;
+  };
+
   void chooseUnit();
   void chooseReference();
   State initialState();
@@ -45,7 +50,8 @@ private:
   void writeWeights(WeightsOp op, mlir::Value query, State state);
   void writePart(State state);
   mlir::Value greatestOfParts(mlir::Value parts);
-  State addPart(mlir::Value part, mlir::Value parts, mlir::Value finite, State state);
+  Part loadPart(mlir::Value number, mlir::Value parts);
+  State addPart(const Part &part, mlir::Value finite, State state);
   tile::SoftmaxEndOp finish(State state);
   mlir::Value divideRows(mlir::Value tile, mlir::Value factors, mlir::Type element);
   void storeOutput(ForwardOp op, State state, tile::SoftmaxEndOp end);

@@ -45,20 +45,28 @@ Value ForwardWriter::greatestOfParts(Value parts) {
   return loop.getResult(0);
 }
 
-/// Adds part `part` of `parts` to sums that stand by the maxima `finite`; one past the last adds nothing.
-ForwardWriter::State ForwardWriter::addPart(Value part, Value parts, Value finite, State state) {
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, parts);
-  part = b.least(part, b.sub(parts, b.index(1)));
-  Value max = b.loadPart(TileBuilder::PartNumber::Max, part);
-  Value factor = b.loadPart(TileBuilder::PartNumber::Factor, part);
-  Value distance = arith::SubFOp::create(builder, loc, max, finite);
+/// What part `number` has left, or what the last has where there is no such part.
+ForwardWriter::Part ForwardWriter::loadPart(Value number, Value parts) {
+  Value last = b.sub(parts, b.index(1)), place = b.least(number, last);
+  Part part;
+  part.exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, parts);
+  part.max = b.loadPart(TileBuilder::PartNumber::Max, place);
+  part.factor = b.loadPart(TileBuilder::PartNumber::Factor, place);
+  if (valueOrNull())
+    part.out = b.loadPart(place);
+  return part;
+}
+
+/// Adds a part to sums that stand by the maxima `finite`.
+ForwardWriter::State ForwardWriter::addPart(const Part &part, Value finite, State state) {
+  Value distance = arith::SubFOp::create(builder, loc, part.max, finite);
   Value exponent = arith::MulFOp::create(builder, loc, distance, constant(unit.factor));
-  Value sum = arith::DivFOp::create(builder, loc, unit.power(builder, loc, exponent), factor);
+  Value sum = arith::DivFOp::create(builder, loc, unit.power(builder, loc, exponent), part.factor);
   // A row that keeps nothing of the part has a factor of 0.
-  sum = arith::SelectOp::create(builder, loc, equals(factor, 0), constant(0), sum);
-  sum = arith::MulFOp::create(builder, loc, sum, b.choose(exists, 1, 0));
+  sum = arith::SelectOp::create(builder, loc, equals(part.factor, 0), constant(0), sum);
+  sum = arith::MulFOp::create(builder, loc, sum, b.choose(part.exists, 1, 0));
   if (state.out)
-    state.out = b.buildMap({state.out, b.loadPart(part)}, sum, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
+    state.out = b.buildMap({state.out, part.out}, sum, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
       Value product = arith::MulFOp::create(builder, loc, x[1], x[2]);
       return arith::AddFOp::create(builder, loc, x[0], product);
     });
@@ -84,8 +92,11 @@ void ForwardWriter::writeCombining() {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
     State state = initial.with(loop.getRegionIterArgs());
+    SmallVector<Part> loaded;
     for (int64_t n = 0; n < partsAtOnce; ++n)
-      state = addPart(b.add(loop.getInductionVar(), b.index(n)), parts, finite, state);
+      loaded.push_back(loadPart(b.add(loop.getInductionVar(), b.index(n)), parts));
+    for (const Part &part : loaded)
+      state = addPart(part, finite, state);
     scf::YieldOp::create(builder, loc, state.values());
   }
   State state = initial.with(loop.getResults());

@@ -348,12 +348,13 @@ static ScheduleAttr split(ScheduleAttr schedule, GpuTargetAttr target) {
 static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t heads) {
   if (!isSplittable(kernel))
     return selectTma(kernel, shape, target, /*consumers=*/1, heads);
+  // Steps of 128 keys would spill where maxima and weights of a step are computed beside the next one's logits.
   Step step = selectStep(kernel, shape);
   auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
                                     shape.producerRegisters, shape.consumerRegisters, Rescaling::EachStep,
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
-                                    /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
-                                    Staging::Tma, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+                                    /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false,
+                                    /*early=*/target.getEarlyStart(), Staging::Tma, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
   return split(ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads), target);
 }
 
@@ -387,8 +388,7 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   int64_t least = 0;
   if (heads > 1 || isSplittable(kernel)) {
     int64_t few = heads > 1 ? warpgroupRows / heads : splitQueries;
-    schedules.push_back(
-        selectFew(kernel, *find(kind == Heavy ? Heavy : Listed), target, heads).forQueries(0, few));
+    schedules.push_back(selectFew(kernel, *find(kind), target, heads).forQueries(0, few));
     least = few + 1;
   }
   if (heads > 1) {
