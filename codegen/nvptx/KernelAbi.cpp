@@ -19,6 +19,9 @@ static constexpr unsigned globalSpace = 1;
 /// What a workspace is passed as: address, rows, columns.
 static constexpr int64_t workspaceSlots = 3;
 
+/// Bytes that the workspace is aligned to: far fewer than any allocation of a driver is.
+static constexpr int64_t workspaceAlignment = 16;
+
 TensorMap attnc::nvptx::getTensorMap(tile::PutOp put) {
   return {cast<BlockArgument>(put.getView()).getArgNumber(), tile::TensorBox(put)};
 }
@@ -151,13 +154,18 @@ void KernelAbi::readWorkspace(OpBuilder &builder, tile::ProgramOp program, Value
     return LLVM::LoadOp::create(builder, loc, i64, address);
   };
   Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  auto columns = dyn_cast<AffineConstantExpr>(program.getWorkspace()->getResult(1));
+  Value address = slot(0);
+  // Rows of a known number of bytes tell where they are aligned, if the memory does.
+  if (columns)
+    address = arith::AndIOp::create(builder, loc, address, ptx.i64(-workspaceAlignment));
   View view{cast<MemRefType>(program.getWorkspaceView().getType()),
-            LLVM::IntToPtrOp::create(builder, loc, global, slot(0)),
+            LLVM::IntToPtrOp::create(builder, loc, global, address),
             {},
             {}};
   for (int32_t dim : {1, 2})
     view.sizes.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), slot(dim)));
-  view.strides = {slot(2), ptx.i64(1)};
+  view.strides = {columns ? ptx.i64(columns.getValue()) : slot(2), ptx.i64(1)};
   views.try_emplace(program.getWorkspaceView(), view);
 }
 

@@ -186,6 +186,13 @@ void ForwardWriter::storeOutput(ForwardOp op, State state, tile::SoftmaxEndOp en
   b.storeRows(divideRows(state.out, end.getFactors(), element), op.getOut());
 }
 
+void ForwardWriter::storeResults(ForwardOp op, State state, tile::SoftmaxEndOp end) {
+  if (state.out)
+    storeOutput(op, state, end);
+  if (b.isReturned(op.getLse()))
+    b.storeRowVector(end.getLse(), op.getLse());
+}
+
 void ForwardWriter::writeForward(ForwardOp op, State state) {
   OpBuilder::InsertionGuard guard(builder);
   // A tile without rows has no keys either. On a GPU its results would take as long as others.
@@ -193,11 +200,7 @@ void ForwardWriter::writeForward(ForwardOp op, State state) {
     auto branch = scf::IfOp::create(builder, loc, holds);
     builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   }
-  tile::SoftmaxEndOp end = finish(state);
-  if (state.out)
-    storeOutput(op, state, end);
-  if (b.isReturned(op.getLse()))
-    b.storeRowVector(end.getLse(), op.getLse());
+  storeResults(op, state, finish(state));
 }
 
 /// A second walk over the keys, now that maxima and sums are known; it visits all, since every weight is stored.
@@ -244,7 +247,7 @@ void ForwardWriter::write() {
   }
   State state = initial.with(loop.getResults());
   if (schedule.isSplit())
-    writePart(state);
+    writePart(cast<ForwardOp>(kernel.getOperation()), state);
   else if (auto forward = dyn_cast<ForwardOp>(kernel.getOperation()))
     writeForward(forward, state);
   else

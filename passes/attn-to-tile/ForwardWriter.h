@@ -34,9 +34,9 @@ private:
     State with(mlir::ValueRange values) const;
   };
 
-  /// What a part of the keys has left: whether there is one, and its rows' maxima, factors and output.
+  /// What a part of the keys has left: whether there is one, and its rows' maxima, sums and output.
   struct Part {
-    mlir::Value exists, max, factor, out;
+    mlir::Value exists, max, sum, out;
   };
 
   void chooseUnit();
@@ -48,13 +48,15 @@ private:
   State step(mlir::Value query, mlir::Value j, State state, const ColumnBounds &bounds, bool masked);
   void writeForward(ForwardOp op, State state);
   void writeWeights(WeightsOp op, mlir::Value query, State state);
-  void writePart(State state);
+  void writePart(ForwardOp op, State state);
+  void combineParts(ForwardOp op);
   mlir::Value greatestOfParts(mlir::Value parts);
   Part loadPart(mlir::Value number, mlir::Value parts);
   State addPart(const Part &part, mlir::Value finite, State state);
   tile::SoftmaxEndOp finish(State state);
   mlir::Value divideRows(mlir::Value tile, mlir::Value factors, mlir::Type element);
   void storeOutput(ForwardOp op, State state, tile::SoftmaxEndOp end);
+  void storeResults(ForwardOp op, State state, tile::SoftmaxEndOp end);
 
   /// The values, where what comes of them is wanted.
   mlir::Value valueOrNull() {

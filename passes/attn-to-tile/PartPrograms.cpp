@@ -20,15 +20,23 @@ static constexpr float infinity = std::numeric_limits<float>::infinity();
 /// Parts whose numbers and outputs are loaded together, so that one does not wait for the other.
 static constexpr int64_t partsAtOnce = 4;
 
-void ForwardWriter::writePart(State state) {
+void ForwardWriter::writePart(ForwardOp op, State state) {
   OpBuilder::InsertionGuard guard(builder);
   auto branch = scf::IfOp::create(builder, loc, b.isPart());
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-  Value factors = finish(state).getFactors();
+  tile::SoftmaxEndOp end = finish(state);
+  Value factors = end.getFactors();
+  // Rows that keep nothing of the part have a factor of 0.
+  Value sums = arith::DivFOp::create(builder, loc, constant(1), factors);
+  sums = arith::SelectOp::create(builder, loc, equals(factors, 0), constant(0), sums);
+  auto alone = scf::IfOp::create(builder, loc, b.isOnlyPart(), /*withElseRegion=*/true);
+  builder.setInsertionPoint(alone.thenBlock()->getTerminator());
+  storeResults(op, state, end);
+  builder.setInsertionPoint(alone.elseBlock()->getTerminator());
   if (state.out)
     b.storePart(divideRows(state.out, factors, builder.getF32Type()));
   b.storePart(TileBuilder::PartNumber::Max, state.max);
-  b.storePart(TileBuilder::PartNumber::Factor, factors);
+  b.storePart(TileBuilder::PartNumber::Sum, sums);
 }
 
 /// The maximum of each row over all parts.
@@ -51,7 +59,7 @@ ForwardWriter::Part ForwardWriter::loadPart(Value number, Value parts) {
   Part part;
   part.exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, parts);
   part.max = b.loadPart(TileBuilder::PartNumber::Max, place);
-  part.factor = b.loadPart(TileBuilder::PartNumber::Factor, place);
+  part.sum = b.loadPart(TileBuilder::PartNumber::Sum, place);
   if (valueOrNull())
     part.out = b.loadPart(place);
   return part;
@@ -61,9 +69,7 @@ ForwardWriter::Part ForwardWriter::loadPart(Value number, Value parts) {
 ForwardWriter::State ForwardWriter::addPart(const Part &part, Value finite, State state) {
   Value distance = arith::SubFOp::create(builder, loc, part.max, finite);
   Value exponent = arith::MulFOp::create(builder, loc, distance, constant(unit.factor));
-  Value sum = arith::DivFOp::create(builder, loc, unit.power(builder, loc, exponent), part.factor);
-  // A row that keeps nothing of the part has a factor of 0.
-  sum = arith::SelectOp::create(builder, loc, equals(part.factor, 0), constant(0), sum);
+  Value sum = arith::MulFOp::create(builder, loc, unit.power(builder, loc, exponent), part.sum);
   sum = arith::MulFOp::create(builder, loc, sum, b.choose(part.exists, 1, 0));
   if (state.out)
     state.out = b.buildMap({state.out, part.out}, sum, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
@@ -74,10 +80,7 @@ ForwardWriter::State ForwardWriter::addPart(const Part &part, Value finite, Stat
   return state;
 }
 
-void ForwardWriter::writeCombining() {
-  auto op = cast<ForwardOp>(kernel.getOperation());
-  chooseUnit();
-  b.buildGeometry();
+void ForwardWriter::combineParts(ForwardOp op) {
   // Their maxima and weights are those of the first part.
   if (kernel.getSinks())
     sinkState();
@@ -91,10 +94,10 @@ void ForwardWriter::writeCombining() {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
-    State state = initial.with(loop.getRegionIterArgs());
     SmallVector<Part> loaded;
     for (int64_t n = 0; n < partsAtOnce; ++n)
       loaded.push_back(loadPart(b.add(loop.getInductionVar(), b.index(n)), parts));
+    State state = initial.with(loop.getRegionIterArgs());
     for (const Part &part : loaded)
       state = addPart(part, finite, state);
     scf::YieldOp::create(builder, loc, state.values());
@@ -104,11 +107,21 @@ void ForwardWriter::writeCombining() {
   tile::SoftmaxEndOp end = finish(state);
   if (state.out)
     storeOutput(op, state, end);
-  if (b.isReturned(op.getLse())) {
+  if (!b.isReturned(op.getLse()))
+    return;
+  auto branch = scf::IfOp::create(builder, loc, b.hasFirstColumns());
+  builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  b.storeRowVector(end.getLse(), op.getLse());
+}
+
+void ForwardWriter::writeCombining() {
+  chooseUnit();
+  b.buildGeometry();
+  auto branch = scf::IfOp::create(builder, loc, b.isOnlyPart(), /*withElseRegion=*/true);
+  {
     OpBuilder::InsertionGuard guard(builder);
-    auto branch = scf::IfOp::create(builder, loc, b.hasFirstColumns());
-    builder.setInsertionPoint(branch.thenBlock()->getTerminator());
-    b.storeRowVector(end.getLse(), op.getLse());
+    builder.setInsertionPoint(branch.elseBlock()->getTerminator());
+    combineParts(cast<ForwardOp>(kernel.getOperation()));
   }
   tile::ReturnOp::create(builder, loc);
 }

@@ -72,8 +72,9 @@ public:
   ColumnBounds takePart(ColumnBounds bounds);
   /// Whether the tile's part is the first; null where tiles go over all columns.
   mlir::Value isFirstPart();
-  /// Whether there is such a part: blocks past the last have none.
+  /// Whether there is such a part: blocks past the last have none. And whether there is but one, which leaves results.
   mlir::Value isPart();
+  mlir::Value isOnlyPart();
   /// In a program whose tiles are of keys: what follows is for this query head.
   void setHead(mlir::Value head) { geometry.head = head; }
   /// In a program whose tiles are of sinks: finds the tile's place among them, and its head where they differ from head
@@ -183,8 +184,8 @@ public:
   mlir::Value loadColumnStatistic(Statistic statistic, mlir::Value first);
 
   /// What a part of a row's columns leaves to the program that combines parts, for each row: its maximum, in the unit of
-  /// logits, and the reciprocal of its sum of weights.
-  enum class PartNumber { Max, Factor };
+  /// logits, and its sum of weights relative to that.
+  enum class PartNumber { Max, Sum };
   /// Stores such a number, and the rows' output, of as many columns as it has.
   void storePart(PartNumber number, mlir::Value rows);
   void storePart(mlir::Value tile);

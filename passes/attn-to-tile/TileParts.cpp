@@ -40,7 +40,18 @@ Value TileBuilder::countTiles() {
 Value TileBuilder::countParts() {
   if (schedule.getSplits())
     return index(schedule.getSplits());
-  Value ofBlocks = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
+  // Blocks are those of two waves. One wave of half as many parts is as good, and leaves fewer to combine; but an odd
+  // number's half is less, which matters where it is small.
+  constexpr int64_t manyParts = 8;
+  Value inTwoWaves = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
+  Value inOneWave = arith::DivUIOp::create(builder, loc, inTwoWaves, index(2));
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, x, y);
+  };
+  Value isOdd = compare(arith::CmpIPredicate::ne, add(inOneWave, inOneWave), inTwoWaves);
+  Value isFew = compare(arith::CmpIPredicate::slt, inTwoWaves, index(manyParts));
+  Value takesTwo = arith::AndIOp::create(builder, loc, isOdd, isFew);
+  Value ofBlocks = arith::SelectOp::create(builder, loc, takesTwo, inTwoWaves, inOneWave);
   Value ofKeys = arith::CeilDivUIOp::create(builder, loc, geometry.key.stored, index(leastKeysOfPart));
   return greatest(least(ofBlocks, ofKeys), index(1));
 }
@@ -61,6 +72,10 @@ ColumnBounds TileBuilder::takePart(ColumnBounds bounds) {
 
 Value TileBuilder::isFirstPart() {
   return part ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, part, index(0)).getResult() : Value();
+}
+
+Value TileBuilder::isOnlyPart() {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, countParts(), index(1));
 }
 
 Value TileBuilder::isPart() { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, countParts()); }

@@ -99,8 +99,8 @@ constexpr Room rooms[] = {{2, Epilogue::Staged, 1},
 /// gain little.
 constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 
-/// Up to how many queries of ungrouped heads are so few that keys are split, and how many blocks a multiprocessor then has
-/// to choose from: the fewer, the less of the last ones is left over (docs/rationale/split-rows.md).
+/// Up to how many queries of ungrouped heads keys are split, and blocks of a multiprocessor in two waves
+/// (docs/rationale/split-rows.md).
 constexpr int64_t splitQueries = 16, splitBlocksOfMultiprocessor = 2;
 
 /// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
@@ -334,19 +334,23 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   return schedule;
 }
 
-/// Whether tiles of few queries may go over parts of their keys: padded sequences, and steps that no list has.
-static bool isSplittable(KernelOpInterface kernel) {
-  return isa<ForwardOp>(kernel.getOperation()) && !kernel.isPacked() && !needsBlockMask(kernel);
+/// Whether tiles of few queries go over parts of their keys: those of padded sequences, and of steps that no list has.
+/// Ungrouped heads have tiles enough of their own in most problems; where the type does not say that queries are few, a
+/// kernel more to compile would cost more than it gives.
+static bool isSplittable(KernelOpInterface kernel, int64_t heads) {
+  int64_t rows = kernel.getQueryRows();
+  return isa<ForwardOp>(kernel.getOperation()) && !kernel.isPacked() && !needsBlockMask(kernel) &&
+         (heads > 1 || (!ShapedType::isDynamic(rows) && rows <= splitQueries));
 }
 
 static ScheduleAttr split(ScheduleAttr schedule, GpuTargetAttr target) {
   return schedule.withSplitBlocks(splitBlocksOfMultiprocessor * target.getMultiprocessors());
 }
 
-/// The schedule of one warpgroup, whose rows are enough for all queries of so many heads: memory binds it, and shorter
-/// steps do not pay. Keys are split where they can be, so that all multiprocessors read.
+/// The schedule of one warpgroup, whose rows are enough for all queries of so many heads. Keys are split where they can
+/// be, so that all multiprocessors read.
 static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t heads) {
-  if (!isSplittable(kernel))
+  if (!isSplittable(kernel, heads))
     return selectTma(kernel, shape, target, /*consumers=*/1, heads);
   // Steps of 128 keys would spill where maxima and weights of a step are computed beside the next one's logits.
   Step step = selectStep(kernel, shape);
@@ -371,7 +375,7 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   int64_t heads = countPackableHeads(kernel);
   if (!usesWarpgroups(kernel, target)) {
     ScheduleAttr single = selectCpAsync(kernel, target, /*heads=*/1), few = selectCpAsync(kernel, target, heads);
-    if (isSplittable(kernel))
+    if (isSplittable(kernel, heads))
       few = split(few, target);
     else if (heads == 1)
       return {single};
@@ -386,9 +390,11 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   const Shape *shape = find(kind);
   SmallVector<ScheduleAttr> schedules;
   int64_t least = 0;
-  if (heads > 1 || isSplittable(kernel)) {
+  if (heads > 1 || isSplittable(kernel, heads)) {
     int64_t few = heads > 1 ? warpgroupRows / heads : splitQueries;
-    schedules.push_back(selectFew(kernel, *find(kind), target, heads).forQueries(0, few));
+    // Where memory binds, shorter steps do not pay; but parts want them.
+    Kind ofFew = kind == Heavy || isSplittable(kernel, heads) ? kind : Listed;
+    schedules.push_back(selectFew(kernel, *find(ofFew), target, heads).forQueries(0, few));
     least = few + 1;
   }
   if (heads > 1) {
