@@ -28,6 +28,8 @@ int64_t apply(Op op, int64_t lower, int64_t upper) {
     return __builtin_mul_overflow(lower, upper, &value) ? -1 : value;
   case Op::CeilDiv:
     return upper == 0 ? -1 : lower / upper + (lower % upper != 0);
+  case Op::FloorDiv:
+    return upper == 0 ? -1 : lower / upper;
   case Op::Max:
     return std::max(lower, upper);
   case Op::Min:
@@ -179,7 +181,7 @@ GridRule GridRule::combine(Op op, const GridRule &lower, const GridRule &upper) 
 Status GridRule::verify(size_t numSymbols) const {
   size_t depth = 0;
   for (const Step &step : steps) {
-    if (step.op > Op::Min)
+    if (step.op > Op::FloorDiv)
       return Error{"grid rule has an unknown operation"};
     if (step.op == Op::Const && step.value < 0)
       return Error{"grid rule has the negative constant " + std::to_string(step.value)};
@@ -259,7 +261,10 @@ std::string GridRule::toString(Span<const std::string> symbols) const {
     } else if (step.op == Op::Mul) {
       lower = {factor(lower) + " * " + factor(upper), false};
     } else {
-      const char *name = step.op == Op::CeilDiv ? "ceildiv(" : step.op == Op::Max ? "max(" : "min(";
+      const char *name = step.op == Op::CeilDiv    ? "ceildiv("
+                         : step.op == Op::FloorDiv ? "floordiv("
+                         : step.op == Op::Max      ? "max("
+                                                   : "min(";
       lower = {name + lower.text + ", " + upper.text + ")", false};
     }
   }

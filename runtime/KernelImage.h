@@ -96,13 +96,14 @@ struct ArgSpec {
 struct GridRule {
   /// What one step does to the stack of values.
   enum class Op : uint8_t {
-    Const = 0,   ///< pushes `value`
-    Symbol = 1,  ///< pushes the size of symbol `value`
-    Add = 2,     ///< the sum of the two values on top, which it replaces
-    Mul = 3,     ///< their product
-    CeilDiv = 4, ///< lower divided by upper, rounded up
-    Max = 5,     ///< the greater
-    Min = 6,     ///< the lesser
+    Const = 0,    ///< pushes `value`
+    Symbol = 1,   ///< pushes the size of symbol `value`
+    Add = 2,      ///< the sum of the two values on top, which it replaces
+    Mul = 3,      ///< their product
+    CeilDiv = 4,  ///< lower divided by upper, rounded up
+    Max = 5,      ///< the greater
+    Min = 6,      ///< the lesser
+    FloorDiv = 7, ///< lower divided by upper, rounded down
   };
 
   /// One step.

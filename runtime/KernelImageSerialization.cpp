@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 10;
+constexpr uint32_t version = 11;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -222,7 +222,7 @@ void visitTensorMap(Archive &archive, Map &map) {
 template <typename Archive, typename Rule>
 void visitRule(Archive &archive, Rule &rule) {
   archive.list(rule.steps, [](auto &a, auto &step) {
-    a.enumeration(step.op, GridRule::Op::Min);
+    a.enumeration(step.op, GridRule::Op::FloorDiv);
     a.integer(step.value);
   });
 }

@@ -143,6 +143,8 @@ static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> size
     return GridRule::combine(GridRule::Op::Mul, *lhs, *rhs);
   case AffineExprKind::CeilDiv:
     return GridRule::combine(GridRule::Op::CeilDiv, *lhs, *rhs);
+  case AffineExprKind::FloorDiv:
+    return GridRule::combine(GridRule::Op::FloorDiv, *lhs, *rhs);
   default:
     return failure();
   }

@@ -81,8 +81,8 @@ ScheduleAttr ScheduleAttr::getCombining() const {
                                  /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                                  /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, pipeline.getEarly(),
                                  Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
-  return get(getContext(), getQueryTile(), columns, getPanel(), getLeastQueries(), getMostQueries(), getHeads(), pipeline,
-             Program::Combine, getSplits(), getSplitBlocks());
+  return get(getContext(), getQueryTile(), columns, getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+             pipeline, Program::Combine, getSplits(), getSplitBlocks());
 }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,

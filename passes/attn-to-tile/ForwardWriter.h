@@ -64,9 +64,7 @@ private:
     return forward && b.isReturned(forward.getOut()) ? forward.getValue() : mlir::Value();
   }
   /// Of queries, keys and values.
-  mlir::Type elementType() {
-    return mlir::cast<mlir::RankedTensorType>(kernel.getQuery().getType()).getElementType();
-  }
+  mlir::Type elementType() { return mlir::cast<mlir::RankedTensorType>(kernel.getQuery().getType()).getElementType(); }
   mlir::Value constant(float value) { return b.splat(b.rowType(builder.getF32Type()), value); }
   mlir::Value equals(mlir::Value x, float value);
 

@@ -117,10 +117,8 @@ void ForwardWriter::combineParts(ForwardOp op) {
 void ForwardWriter::writeCombining() {
   chooseUnit();
   b.buildGeometry();
-  auto branch = scf::IfOp::create(builder, loc, b.isOnlyPart(), /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(branch.elseBlock()->getTerminator());
     combineParts(cast<ForwardOp>(kernel.getOperation()));
   }
   tile::ReturnOp::create(builder, loc);

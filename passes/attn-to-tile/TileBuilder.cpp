@@ -30,8 +30,7 @@ static Type viewType(const KernelArgument &argument) {
 Type TileBuilder::workspaceType() const {
   MLIRContext *context = loc.getContext();
   constexpr int64_t any = ShapedType::kDynamic;
-  Type element =
-      isBackward() || schedule.isSplit() ? Type(Float32Type::get(context)) : IntegerType::get(context, 32);
+  Type element = isBackward() || schedule.isSplit() ? Type(Float32Type::get(context)) : IntegerType::get(context, 32);
   return MemRefType::get({any, any}, element, StridedLayoutAttr::get(context, 0, {any, 1}));
 }
 
@@ -175,8 +174,9 @@ void TileBuilder::setGrid() {
       rowsOfParts = rowsOfPart * splits;
     }
     AffineExpr columns = getAffineConstantExpr(countPartColumns(), context);
-    bool combines = schedule.getProgram() == Program::Combine;
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, combines ? tiles * countColumnTiles() : parts));
+    if (schedule.getProgram() == Program::Combine)
+      parts = tiles * countColumnTiles() * hasParts(tiles, sizeOf(kernel.getKey(), 1));
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, parts));
     program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {rowsOfParts, columns}, context));
   } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));

@@ -183,8 +183,8 @@ public:
   mlir::Value loadRowStatistic(Statistic statistic);
   mlir::Value loadColumnStatistic(Statistic statistic, mlir::Value first);
 
-  /// What a part of a row's columns leaves to the program that combines parts, for each row: its maximum, in the unit of
-  /// logits, and its sum of weights relative to that.
+  /// What a part of a row's columns leaves to the program that combines parts, for each row: its maximum, in the unit
+  /// of logits, and its sum of weights relative to that.
   enum class PartNumber { Max, Sum };
   /// Stores such a number, and the rows' output, of as many columns as it has.
   void storePart(PartNumber number, mlir::Value rows);
@@ -274,14 +274,13 @@ private:
   llvm::SmallVector<int64_t> rowGroup(std::optional<int64_t> headDimension) const;
   bool keepsExistingKeysOnly();
   mlir::Type workspaceType() const;
-  bool isBackward() const {
-    return !llvm::is_contained({Program::Forward, Program::Combine}, schedule.getProgram());
-  }
+  bool isBackward() const { return !llvm::is_contained({Program::Forward, Program::Combine}, schedule.getProgram()); }
   int64_t countStatistics();
   int64_t countOutputColumns();
   int64_t countPartColumns();
   int64_t countColumnTiles();
   mlir::Value countTiles();
+  mlir::AffineExpr hasParts(mlir::AffineExpr tiles, mlir::AffineExpr keys);
   llvm::SmallVector<mlir::Value> partIndices(mlir::Value ofPart, mlir::Value column);
   mlir::Value endOfPartRows(mlir::Value first);
   llvm::SmallVector<mlir::Value> statisticIndices(Statistic statistic, mlir::Value first);

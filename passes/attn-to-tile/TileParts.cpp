@@ -30,6 +30,16 @@ int64_t TileBuilder::countColumnTiles() {
   return std::max<int64_t>(1, llvm::divideCeil(countOutputColumns(), getColumns()));
 }
 
+/// 1 where a launch of `tiles` tiles has several parts, else 0.
+AffineExpr TileBuilder::hasParts(AffineExpr tiles, AffineExpr keys) {
+  if (schedule.getSplits())
+    return getAffineConstantExpr(schedule.getSplits() > 1, loc.getContext());
+  auto isPositive = [](AffineExpr count) { return count.ceilDiv(count + 1); };
+  // As `countParts`: twice as many blocks as tiles, and more keys than one part has.
+  AffineExpr most = getAffineConstantExpr(schedule.getSplitBlocks() / 2 + 1, loc.getContext());
+  return isPositive(most.floorDiv(tiles + 1)) * isPositive(keys.floorDiv(leastKeysOfPart + 1));
+}
+
 /// The number of tiles without their parts.
 Value TileBuilder::countTiles() {
   Value rows = viewDim(lookup(kernel.getQuery()), 1);
@@ -40,18 +50,7 @@ Value TileBuilder::countTiles() {
 Value TileBuilder::countParts() {
   if (schedule.getSplits())
     return index(schedule.getSplits());
-  // Blocks are those of two waves. One wave of half as many parts is as good, and leaves fewer to combine; but an odd
-  // number's half is less, which matters where it is small.
-  constexpr int64_t manyParts = 8;
-  Value inTwoWaves = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
-  Value inOneWave = arith::DivUIOp::create(builder, loc, inTwoWaves, index(2));
-  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, x, y);
-  };
-  Value isOdd = compare(arith::CmpIPredicate::ne, add(inOneWave, inOneWave), inTwoWaves);
-  Value isFew = compare(arith::CmpIPredicate::slt, inTwoWaves, index(manyParts));
-  Value takesTwo = arith::AndIOp::create(builder, loc, isOdd, isFew);
-  Value ofBlocks = arith::SelectOp::create(builder, loc, takesTwo, inTwoWaves, inOneWave);
+  Value ofBlocks = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
   Value ofKeys = arith::CeilDivUIOp::create(builder, loc, geometry.key.stored, index(leastKeysOfPart));
   return greatest(least(ofBlocks, ofKeys), index(1));
 }
@@ -78,10 +77,12 @@ Value TileBuilder::isOnlyPart() {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, countParts(), index(1));
 }
 
-Value TileBuilder::isPart() { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, countParts()); }
+Value TileBuilder::isPart() {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, countParts());
+}
 
-/// Where a part of the tile's rows has `column` in the workspace: parts, then batch entries, heads that share tiles, and
-/// rows of these.
+/// Where a part of the tile's rows has `column` in the workspace: parts, then batch entries, heads that share tiles,
+/// and rows of these.
 SmallVector<Value> TileBuilder::partIndices(Value ofPart, Value column) {
   Value batch = viewDim(lookup(kernel.getQuery()), 0), heads = index(getHeads());
   Value headTile = arith::DivUIOp::create(builder, loc, geometry.head, heads);
@@ -99,8 +100,8 @@ Value TileBuilder::endOfPartRows(Value first) {
 void TileBuilder::storePart(PartNumber number, Value rows) {
   int64_t column = llvm::alignTo(countOutputColumns(), 4) + static_cast<int64_t>(number);
   SmallVector<Value> indices = partIndices(part, index(column));
-  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(), indices,
-                        endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
+  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(), indices, endOfPartRows(indices[0]),
+                        ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
 }
 
 void TileBuilder::storePart(Value tile) {

@@ -99,9 +99,8 @@ constexpr Room rooms[] = {{2, Epilogue::Staged, 1},
 /// gain little.
 constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 
-/// Up to how many queries of ungrouped heads keys are split, and blocks of a multiprocessor in two waves
-/// (docs/rationale/split-rows.md).
-constexpr int64_t splitQueries = 16, splitBlocksOfMultiprocessor = 2;
+/// Up to how many queries of ungrouped heads keys are split.
+constexpr int64_t splitQueries = 16;
 
 /// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
 /// what copies take better than more stages do, and where one has it alone.
@@ -343,8 +342,11 @@ static bool isSplittable(KernelOpInterface kernel, int64_t heads) {
          (heads > 1 || (!ShapedType::isDynamic(rows) && rows <= splitQueries));
 }
 
+/// The schedule over as many parts as multiprocessors have blocks for: those with roles one each, of others two
+/// (docs/rationale/split-rows.md).
 static ScheduleAttr split(ScheduleAttr schedule, GpuTargetAttr target) {
-  return schedule.withSplitBlocks(splitBlocksOfMultiprocessor * target.getMultiprocessors());
+  bool hasRoles = schedule.getPipeline().getStaging() == Staging::Tma;
+  return schedule.withSplitBlocks((hasRoles ? 1 : 2) * target.getMultiprocessors());
 }
 
 /// The schedule of one warpgroup, whose rows are enough for all queries of so many heads. Keys are split where they can
@@ -358,8 +360,10 @@ static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuT
                                     shape.producerRegisters, shape.consumerRegisters, Rescaling::EachStep,
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
                                     /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false,
-                                    /*early=*/target.getEarlyStart(), Staging::Tma, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
-  return split(ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads), target);
+                                    /*early=*/target.getEarlyStart(), Staging::Tma, /*headroom=*/0, /*logit_stages=*/0,
+                                    Overlap::InStep);
+  return split(ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads),
+               target);
 }
 
 /// Up to how many queries `shape` is for.

@@ -76,7 +76,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   // Tiles hold heads that share a key head where sequences are short: four of a group of twelve. One warpgroup computes
   // as long as its rows are enough for all queries.
   // CHECK-LABEL: func.func @d128_group(
-  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, most_queries = 16, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>, split_blocks = 264>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 17, most_queries = 64, heads = 4, pipeline = <consumers = 2,{{[^#]*}}, headroom = 40>>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 65, pipeline = <consumers = 2,{{[^#]*}}, headroom = 40>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, most_queries = 16, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>, split_blocks = 132>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 17, most_queries = 64, heads = 4, pipeline = <consumers = 2,{{[^#]*}}, headroom = 40>>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 65, pipeline = <consumers = 2,{{[^#]*}}, headroom = 40>>)
   func.func @d128_group(%q: tensor<?x?x24x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x24x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16>
@@ -84,7 +84,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d128_one_query(
-  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>, split_blocks = 264>)
+  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, heads = 4, pipeline = <consumers = 1,{{[^#]*}}>, split_blocks = 132>)
   func.func @d128_one_query(%q: tensor<?x1x8x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>) -> tensor<?x1x8x128xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x1x8x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x1x8x128xbf16>

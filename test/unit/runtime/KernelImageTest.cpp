@@ -92,6 +92,8 @@ TEST(GridRule, Evaluates) {
   EXPECT_EQ(both(Op::Mul, 3, 4), 12);
   EXPECT_EQ(both(Op::CeilDiv, 9, 4), 3);
   EXPECT_EQ(both(Op::CeilDiv, INT64_MAX, 2), INT64_MAX / 2 + 1);
+  EXPECT_EQ(both(Op::FloorDiv, 9, 4), 2);
+  EXPECT_EQ(both(Op::FloorDiv, 3, 4), 0);
   EXPECT_EQ(both(Op::Max, 3, 4), 4);
   EXPECT_EQ(both(Op::Min, 3, 4), 3);
 }
@@ -101,6 +103,7 @@ TEST(GridRule, HasNoValueWhereThereIsNone) {
     return GridRule::combine(op, GridRule::constant(a), GridRule::constant(b)).evaluate({});
   };
   EXPECT_EQ(both(Op::CeilDiv, 1, 0), -1);
+  EXPECT_EQ(both(Op::FloorDiv, 1, 0), -1);
   EXPECT_EQ(both(Op::Add, INT64_MAX, 1), -1);
   EXPECT_EQ(both(Op::Mul, INT64_MAX, 2), -1);
   EXPECT_EQ(GridRule().evaluate({}), -1);
