@@ -563,6 +563,39 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // -----
 
+// S16: parts are counted in one way or the other,
+// expected-error@+1 {{expected splits or split_blocks, got both: 2 and 132}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = 2, split_blocks = 132>}
+
+// -----
+
+// expected-error@+1 {{expected splits from 0 to 1024 and split_blocks from 0 to 65536, got -1 and 0}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = -1>}
+
+// -----
+
+// of one consumer, which stores the state of its rows itself,
+// expected-error@+1 {{expected one consumer, epilogue = direct and neither rescaling = on_overflow nor block_mask with splits}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>, splits = 2>}
+
+// -----
+
+// expected-error@+1 {{expected no splits for program dq}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, program = dq, splits = 2>}
+
+// -----
+
+// in a forward of padded sequences alone.
+func.func @kernel(%q: tensor<?x4x16xf32>, %n: tensor<?xi32>) -> tensor<?x4x16xf32> {
+  // expected-error@+1 {{op expected no splits but for attn.forward of padded sequences [S16]}}
+  %o = attn.forward %q, %q, %q varlen(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>)
+    schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = 2>)
+    : (tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
+  return %o : tensor<?x4x16xf32>
+}
+
+// -----
+
 // All together are for every number,
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
   // expected-error@+1 {{op expected a schedule for 100 queries and more}}

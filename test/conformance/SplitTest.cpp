@@ -1,0 +1,129 @@
+//===- SplitTest.cpp - Rows whose keys are split ----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// S16: a row over parts of its keys is the row over all of them, and with a fixed number of parts it has the same bits
+// whatever else is in the batch.
+//===----------------------------------------------------------------------===//
+
+#include "runtime/jit/Verify.h"
+#include "test/conformance/Runner.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace attnc;
+using namespace attnc::conformance;
+using runtime::Tensor;
+
+namespace {
+
+/// A schedule of `target` that goes over parts as `parts` says.
+std::string scheduleFor(llvm::StringRef target, const std::string &parts) {
+  std::string tiles = "query_tile = 64, key_tile = 32, panel = 64, ";
+  std::string pipeline = "stages = 2, query_stages = 1, epilogue = direct, ";
+  if (target.ends_with("sm_90a"))
+    pipeline += "producer_registers = 24, consumer_registers = 240";
+  else if (target.ends_with("sm_80"))
+    pipeline += "producer_registers = 0, consumer_registers = 0, staging = cp_async";
+  else
+    return "#attn.schedule<query_tile = 32, key_tile = 32, panel = 16, " + parts + ">";
+  return "#attn.schedule<" + tiles + "pipeline = <consumers = 1, " + pipeline + ">, " + parts + ">";
+}
+
+/// Sinks, lengths and a window: of a part's keys all, some or none are kept.
+std::string specWith(const std::string &schedule) {
+  return R"(
+func.func @split(%q: tensor<?x?x4x16xbf16> {attn.name = "q"}, %k: tensor<?x?x2x16xbf16> {attn.name = "k"},
+                 %v: tensor<?x?x2x24xbf16> {attn.name = "v"}, %n: tensor<4x2xf32> {attn.name = "n"},
+                 %lengths: tensor<?xi32> {attn.name = "lengths"})
+    -> (tensor<?x?x4x24xbf16>, tensor<?x4x?xf32>) {
+  %o, %lse = attn.forward %q, %k, %v sinks(%n : tensor<4x2xf32>) lengths(key = %lengths : tensor<?xi32>)
+    score (%s, %b, %h, %i, %j) {
+      %capped = attn.softcap %s, 20.0
+      attn.yield %capped : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %keep = attn.window %i, %j left(150) right(0)
+      attn.yield %keep : i1
+    }
+    schedule()" +
+         schedule + R"()
+    : (tensor<?x?x4x16xbf16>, tensor<?x?x2x16xbf16>, tensor<?x?x2x24xbf16>)
+    -> (tensor<?x?x4x24xbf16>, tensor<?x4x?xf32>)
+  return %o, %lse : tensor<?x?x4x24xbf16>, tensor<?x4x?xf32>
+}
+)";
+}
+
+class Splits : public testing::TestWithParam<const char *> {
+protected:
+  /// The target: that of the run where the parameter names none.
+  static std::string target() { return *GetParam() ? GetParam() : requestedTarget(); }
+
+  /// Whether the spec compiles with a schedule over such parts.
+  void compile(const std::string &parts) {
+    auto compiled = CompiledSpec::compile(specWith(scheduleFor(target(), parts)), target());
+    ASSERT_TRUE(static_cast<bool>(compiled)) << compiled.message();
+    kernel = std::move(*compiled);
+  }
+
+  std::vector<runtime::ArgValue> draw(const char *shape) {
+    trial.shape = shape;
+    auto drawn = makeInputs(kernel->kernel(), trial);
+    EXPECT_TRUE(static_cast<bool>(drawn)) << drawn.message();
+    return std::move(*drawn);
+  }
+
+  std::vector<Tensor> run(const std::vector<runtime::ArgValue> &inputs) {
+    auto outputs = makeOutputs(kernel->kernel(), trial);
+    EXPECT_TRUE(static_cast<bool>(outputs)) << outputs.message();
+    runtime::Status status = kernel->run(inputs, *outputs);
+    EXPECT_TRUE(static_cast<bool>(status)) << status.message();
+    return std::move(*outputs);
+  }
+
+  std::unique_ptr<CompiledSpec> kernel;
+  Trial trial;
+};
+
+TEST_P(Splits, MeanTheUnsplitRow) {
+  for (const char *parts : {"splits = 1", "splits = 5", "splits = 40", "split_blocks = 33"}) {
+    compile(parts);
+    for (const char *shape : {"B=2,Sq=1,Sk=700", "B=1,Sq=70,Sk=310", "B=3,Sq=5,Sk=20"}) {
+      std::vector<runtime::ArgValue> inputs = draw(shape);
+      std::vector<Tensor> outputs = run(inputs);
+      auto judgements = jit::judgeAgainstReference(kernel->kernel(), inputs, outputs);
+      ASSERT_TRUE(static_cast<bool>(judgements)) << judgements.message();
+      for (const auto &judgement : *judgements)
+        EXPECT_TRUE(judgement.right()) << parts << ", " << shape << ": " << judgement.toString();
+    }
+  }
+}
+
+TEST_P(Splits, KeepTheirBitsInAnyBatch) {
+  compile("splits = 7");
+  constexpr int64_t batch = 3;
+  std::vector<runtime::ArgValue> inputs = draw("B=3,Sq=2,Sk=500");
+  std::vector<Tensor> outputs = run(inputs);
+  for (int64_t entry = 0; entry < batch; ++entry) {
+    std::vector<runtime::ArgValue> own = draw("B=1,Sq=2,Sk=500");
+    for (auto [all, one] : llvm::zip_equal(inputs, own)) {
+      const auto &from = std::get<Tensor>(all);
+      auto &to = std::get<Tensor>(one);
+      int64_t count = to.numElements(), first = from.numElements() == count ? 0 : entry * count;
+      for (int64_t n = 0; n < count; ++n)
+        to.storeLinear(n, from.loadLinear(first + n));
+    }
+    std::vector<Tensor> alone = run(own);
+    for (auto [all, one] : llvm::zip_equal(outputs, alone))
+      for (int64_t n = 0, count = one.numElements(); n < count; ++n)
+        ASSERT_EQ(one.loadLinear(n), all.loadLinear(entry * count + n)) << entry << ", " << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Splits, testing::Values("", "sim:sm_80", "sim:sm_90a"), [](const auto &info) {
+  std::string name = *info.param ? info.param : "requested";
+  std::replace(name.begin(), name.end(), ':', '_');
+  return name;
+});
+
+} // namespace
