@@ -6,6 +6,7 @@
 #include "codegen/llvm/Guard.h"
 #include "codegen/llvm/LlvmModule.h"
 #include "codegen/nvptx/BitMasks.h"
+#include "codegen/nvptx/HighWords.h"
 #include "codegen/nvptx/Magnitudes.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ShortIntegers.h"
@@ -139,6 +140,7 @@ static void optimize(LlvmModule &translated) {
   nvptx::defineMagnitudes(*translated.module);
   nvptx::widenShortIntegers(*translated.module);
   nvptx::defineBitMasks(*translated.module);
+  nvptx::defineHighWords(*translated.module);
 }
 
 /// Whether warps of the kernel have roles, which hand registers to each other.
