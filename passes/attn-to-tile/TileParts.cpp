@@ -60,10 +60,12 @@ ColumnBounds TileBuilder::takePart(ColumnBounds bounds) {
     return bounds;
   Value step = index(getColumns());
   Value visited = greatest(sub(bounds.high, bounds.low), index(0));
-  Value steps = arith::CeilDivUIOp::create(builder, loc, visited, step);
-  Value columns = mul(arith::CeilDivUIOp::create(builder, loc, steps, countParts()), step);
-  Value low = least(add(bounds.low, mul(part, columns)), greatest(bounds.high, bounds.low));
-  Value high = least(add(low, columns), bounds.high);
+  Value steps = arith::CeilDivUIOp::create(builder, loc, visited, step), parts = countParts();
+  Value ofPart = arith::CeilDivUIOp::create(builder, loc, steps, parts);
+  // Counted in steps, which stay far from the end of an index.
+  Value first = least(mul(least(part, parts), ofPart), steps), last = least(add(first, ofPart), steps);
+  auto columnOf = [&](Value number) { return add(bounds.low, mul(number, step)); };
+  Value low = least(columnOf(first), greatest(bounds.high, bounds.low)), high = least(columnOf(last), bounds.high);
   // Full columns of other parts are none of this one's.
   auto within = [&](Value column) { return least(greatest(column, low), greatest(high, low)); };
   return {low, within(bounds.fullLow), within(bounds.fullHigh), high, bounds.position};

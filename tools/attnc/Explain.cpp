@@ -75,6 +75,10 @@ static void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> 
     os << '\n';
     if (attn::PipelineAttr pipeline = schedule.getPipeline())
       explainPipeline(schedule);
+    if (int64_t splits = schedule.getSplits())
+      line("") << "keys in " << splits << " parts of each row, which a second kernel combines\n";
+    else if (int64_t blocks = schedule.getSplitBlocks())
+      line("") << "keys in as many parts as " << blocks << " blocks allow; a second kernel combines several\n";
     if (!cpu)
       continue;
     int64_t sums = schedule.getPanel() * 32 / cpu.getVectorBits() * cpu::columnsTogether(cpu);
