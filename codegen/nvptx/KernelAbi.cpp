@@ -19,7 +19,7 @@ static constexpr unsigned globalSpace = 1;
 /// What a workspace is passed as: address, rows, columns.
 static constexpr int64_t workspaceSlots = 3;
 
-/// Bytes that the workspace is aligned to: far fewer than any allocation of a driver is.
+/// Bytes that the workspace is aligned to, as include/attnc.h asks of callers; allocations of the driver are by far.
 static constexpr int64_t workspaceAlignment = 16;
 
 TensorMap attnc::nvptx::getTensorMap(tile::PutOp put) {

@@ -153,7 +153,7 @@ SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, 
 }
 
 /// Zeros, for a row that does not exist.
-SmallVector<Value> LoadEmitter::readNothing(tile::LoadOp load, const Run &, int64_t pairs) {
+SmallVector<Value> LoadEmitter::readNothing(tile::LoadOp load, int64_t pairs) {
   OpBuilder &b = context.ptx.b;
   Type element = cast<VectorType>(load.getResult().getType()).getElementType(), carried = carriedType(b, element);
   Value zero = arith::ConstantOp::create(b, context.ptx.loc, b.getZeroAttr(carried));
@@ -161,7 +161,7 @@ SmallVector<Value> LoadEmitter::readNothing(tile::LoadOp load, const Run &, int6
 }
 
 /// Words of the thread's columns of its row `threadRow`, or of a vector along columns. A branch a row: both rows
-/// together would need more registers than there are. Tiles of few queries have few rows: others do not wait for loads.
+/// together would need more registers than there are. Rows that do not exist load nothing.
 SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, int64_t pairs) {
   Ptx &ptx = context.ptx;
   Run run = findRun(load, threadRow);
@@ -180,7 +180,7 @@ SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, 
   return choose(
       areWholePairs(load, run, pairs), [&] { return readPairs(load, run, pairs); },
       [&] {
-        return run.inside ? choose(run.inside, elements, [&] { return readNothing(load, run, pairs); }) : elements();
+        return run.inside ? choose(run.inside, elements, [&] { return readNothing(load, pairs); }) : elements();
       });
 }
 

@@ -73,7 +73,7 @@ private:
   LogicalResult emitRoles();
   LogicalResult emitRole(tile::RoleOp role, int64_t firstWarpgroup);
   LogicalResult emitWithoutRoles();
-  void awaitBlockMask();
+  void awaitKernelBefore();
 
   tile::ProgramOp program;
   KernelAbi abi;
@@ -114,9 +114,9 @@ LogicalResult KernelEmitter::emit() {
   return emitWithoutRoles();
 }
 
-/// A kernel that starts early waits for its block mask, and sees what that has written (PTX ISA 9.7.13.13). Launched in
-/// the plain way it goes on at once.
-void KernelEmitter::awaitBlockMask() {
+/// A kernel that starts early waits for the one before it, its block mask or the parts that it combines, and sees what
+/// that has written (PTX ISA 9.7.13.13). Launched in the plain way it goes on at once.
+void KernelEmitter::awaitKernelBefore() {
   if (abi.startsEarly())
     ptx.assembly("awaitKernelBefore", {}, "griddepcontrol.wait;", "", {});
 }
@@ -124,7 +124,7 @@ void KernelEmitter::awaitBlockMask() {
 /// All warpgroups do the same, on the tile that has the block's number.
 LogicalResult KernelEmitter::emitWithoutRoles() {
   OpBuilder &b = ptx.b;
-  awaitBlockMask();
+  awaitKernelBefore();
   EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
   context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0);
   context.scalars[program.getTile()] = ptx.blockId();
@@ -145,7 +145,7 @@ LogicalResult KernelEmitter::emitRoles() {
     b.setInsertionPoint(first.thenBlock()->getTerminator());
     RingEmitter::initBarriers(ptx, base, program);
   }
-  awaitBlockMask();
+  awaitKernelBefore();
   ptx.blockSync();
 
   // Each role is one branch of a chain: registers move between warpgroups only so.

@@ -136,8 +136,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
     - `block_mask`: where only data says which tiles of keys a mask keeps (the kernel has `blocks`), a program of its own
       lists them first; else every step looks for itself.
-    - `early`: the kernel starts while its block mask is still being computed, and waits before it reads the list; so does
-      the one that combines parts, while these are.
+    - `early`: the kernel starts while its block mask is still being computed, and waits before it reads the list; the
+      one that combines parts starts as the last of them ends.
     - `staging`: how operands come to shared memory. With `tma`, a producer warpgroup brings them and consumers compute
       products of warpgroups. With `cp_async` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers
@@ -189,7 +189,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `splits`, `split_blocks`: tiles go over a part of their keys each, and a second program combines the parts (S16).
       With `splits`, there are so many parts of each row's keys, whatever else is in the batch: a row has the same bits in
       any. With `split_blocks`, as many as that number of blocks allows, and one at least. 0, which is both where they are
-      absent, splits nothing. For padded forward kernels whose mask is known without data.
+      absent, splits nothing. For padded forward kernels without a block mask.
     - `pipeline`: how a GPU overlaps steps; absent on a CPU.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`

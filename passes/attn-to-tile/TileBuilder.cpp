@@ -165,19 +165,21 @@ void TileBuilder::setGrid() {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
     program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
   } else if (schedule.isSplit()) {
-    // Rows of all parts: one part has all, and beyond one there are no more parts of tiles than blocks.
-    AffineExpr parts = tiles + schedule.getSplitBlocks();
-    AffineExpr rowsOfPart = rows * sizeOf(kernel.getQuery(), 0) * kernel.getQueryHeads();
-    AffineExpr rowsOfParts = rowsOfPart + schedule.getSplitBlocks() * getRows();
+    AffineExpr severalParts = hasParts(tiles, sizeOf(kernel.getKey(), 1)), parts, rowsOfParts;
     if (int64_t splits = schedule.getSplits()) {
       parts = tiles * splits;
-      rowsOfParts = rowsOfPart * splits;
+      rowsOfParts = rows * sizeOf(kernel.getQuery(), 0) * kernel.getQueryHeads() * splits;
+    } else {
+      // No blocks where there are no tiles. Of several parts there are no more than blocks, each with the rows of a tile.
+      parts = (tiles + schedule.getSplitBlocks()) * tiles.ceilDiv(tiles + 1);
+      rowsOfParts = getAffineConstantExpr(schedule.getSplitBlocks() * getRows(), context);
     }
-    AffineExpr columns = getAffineConstantExpr(countPartColumns(), context);
     if (schedule.getProgram() == Program::Combine)
-      parts = tiles * countColumnTiles() * hasParts(tiles, sizeOf(kernel.getKey(), 1));
+      parts = tiles * countColumnTiles() * severalParts;
     program.setGrid(AffineMap::get(0, sizes.size() / 2, parts));
-    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {rowsOfParts, columns}, context));
+    program.setWorkspace(
+        AffineMap::get(0, sizes.size() / 2,
+                       {rowsOfParts * severalParts, getAffineConstantExpr(countPartColumns(), context)}, context));
   } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {

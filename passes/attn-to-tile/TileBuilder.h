@@ -189,9 +189,9 @@ public:
   /// Stores such a number, and the rows' output, of as many columns as it has.
   void storePart(PartNumber number, mlir::Value rows);
   void storePart(mlir::Value tile);
-  /// In the program that combines parts, whose tiles have some columns of the output: how many parts there are, and
-  /// what part `part` has left.
+  /// How many parts there are.
   mlir::Value countParts();
+  /// In the program that combines parts, whose tiles have some columns of the output: what part `part` has left.
   mlir::Value loadPart(PartNumber number, mlir::Value part);
   mlir::Value loadPart(mlir::Value part);
   /// In such a program: whether the tile has the first columns, and with them what there is one of for each row.

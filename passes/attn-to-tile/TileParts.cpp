@@ -35,12 +35,12 @@ AffineExpr TileBuilder::hasParts(AffineExpr tiles, AffineExpr keys) {
   if (schedule.getSplits())
     return getAffineConstantExpr(schedule.getSplits() > 1, loc.getContext());
   auto isPositive = [](AffineExpr count) { return count.ceilDiv(count + 1); };
-  // As `countParts`: twice as many blocks as tiles, and more keys than one part has.
+  // As `countParts`: twice as many blocks as tiles, and keys for two parts.
   AffineExpr most = getAffineConstantExpr(schedule.getSplitBlocks() / 2 + 1, loc.getContext());
-  return isPositive(most.floorDiv(tiles + 1)) * isPositive(keys.floorDiv(leastKeysOfPart + 1));
+  return isPositive(most.floorDiv(tiles + 1)) * isPositive(keys.floorDiv(2 * leastKeysOfPart));
 }
 
-/// The number of tiles without their parts.
+/// The number of tiles without their parts, at least 1: it divides.
 Value TileBuilder::countTiles() {
   Value rows = viewDim(lookup(kernel.getQuery()), 1);
   Value tilesOfHead = arith::CeilDivUIOp::create(builder, loc, rows, index(getExtent(Coordinate::Query)));
@@ -51,7 +51,7 @@ Value TileBuilder::countParts() {
   if (schedule.getSplits())
     return index(schedule.getSplits());
   Value ofBlocks = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
-  Value ofKeys = arith::CeilDivUIOp::create(builder, loc, geometry.key.stored, index(leastKeysOfPart));
+  Value ofKeys = arith::DivUIOp::create(builder, loc, geometry.key.stored, index(leastKeysOfPart));
   return greatest(least(ofBlocks, ofKeys), index(1));
 }
 

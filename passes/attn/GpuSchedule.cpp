@@ -99,8 +99,9 @@ constexpr Room rooms[] = {{2, Epilogue::Staged, 1},
 /// gain little.
 constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 
-/// Up to how many queries of ungrouped heads keys are split.
-constexpr int64_t splitQueries = 16;
+/// Up to how many queries of ungrouped heads keys are split, and registers of a producer that finds the keys of a part:
+/// with less than 48 it would spill them.
+constexpr int64_t splitQueries = 16, splitProducerRegisters = 56;
 
 /// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
 /// what copies take better than more stages do, and where one has it alone.
@@ -333,12 +334,13 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   return schedule;
 }
 
-/// Whether tiles of few queries go over parts of their keys: those of padded sequences, and of steps that no list has.
+/// Whether tiles of few queries go over parts of their keys: those of padded sequences, of steps that no list has, and
+/// without a window, which may leave too few.
 /// Ungrouped heads have tiles enough of their own in most problems; where the type does not say that queries are few, a
 /// kernel more to compile would cost more than it gives.
 static bool isSplittable(KernelOpInterface kernel, int64_t heads) {
   int64_t rows = kernel.getQueryRows();
-  return isa<ForwardOp>(kernel.getOperation()) && !kernel.isPacked() && !needsBlockMask(kernel) &&
+  return isa<ForwardOp>(kernel.getOperation()) && !kernel.isPacked() && !needsBlockMask(kernel) && !hasWindow(kernel) &&
          (heads > 1 || (!ShapedType::isDynamic(rows) && rows <= splitQueries));
 }
 
@@ -357,7 +359,7 @@ static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuT
   // Steps of 128 keys would spill where maxima and weights of a step are computed beside the next one's logits.
   Step step = selectStep(kernel, shape);
   auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
-                                    shape.producerRegisters, shape.consumerRegisters, Rescaling::EachStep,
+                                    splitProducerRegisters, shape.consumerRegisters, Rescaling::EachStep,
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
                                     /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false,
                                     /*early=*/target.getEarlyStart(), Staging::Tma, /*headroom=*/0, /*logit_stages=*/0,
@@ -394,15 +396,14 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   const Shape *shape = find(kind);
   SmallVector<ScheduleAttr> schedules;
   int64_t least = 0;
+  const int64_t few = heads > 1 ? warpgroupRows / heads : splitQueries;
   if (heads > 1 || isSplittable(kernel, heads)) {
-    int64_t few = heads > 1 ? warpgroupRows / heads : splitQueries;
     // Where memory binds, shorter steps do not pay; but parts want them.
     Kind ofFew = kind == Heavy || isSplittable(kernel, heads) ? kind : Listed;
     schedules.push_back(selectFew(kernel, *find(ofFew), target, heads).forQueries(0, few));
     least = few + 1;
   }
   if (heads > 1) {
-    int64_t few = warpgroupRows / heads;
     schedules.push_back(selectTma(kernel, *shape, target, shape->consumers, heads).forQueries(few + 1, packedQueries));
     least = packedQueries + 1;
   }
