@@ -35,7 +35,7 @@ void nvptx::defineHighWords(llvm::Module &module) {
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       llvm::Value *x = nullptr, *y = nullptr;
       if (!instruction.getType()->isIntegerTy(32) ||
-          !match(&instruction, m_Trunc(m_LShr(m_Mul(m_Value(x), m_Value(y)), m_SpecificInt(32)))) ||
+          !match(&instruction, m_Trunc(m_LShr(m_OneUse(m_Mul(m_Value(x), m_Value(y))), m_SpecificInt(32)))) ||
           !x->getType()->isIntegerTy(64))
         continue;
       // The product of lower words, and those of a lower and an upper one, whose own lower words count.

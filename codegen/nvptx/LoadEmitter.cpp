@@ -179,9 +179,7 @@ SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, 
   auto elements = [&] { return readElements(load, run, pairs); };
   return choose(
       areWholePairs(load, run, pairs), [&] { return readPairs(load, run, pairs); },
-      [&] {
-        return run.inside ? choose(run.inside, elements, [&] { return readNothing(load, pairs); }) : elements();
-      });
+      [&] { return run.inside ? choose(run.inside, elements, [&] { return readNothing(load, pairs); }) : elements(); });
 }
 
 /// The element of a vector along rows.

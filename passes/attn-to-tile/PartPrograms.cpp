@@ -1,8 +1,8 @@
 //===- PartPrograms.cpp - Forward over parts of the keys --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A part leaves the maximum and the sum of each row, and its output divided by that sum: the state of the online softmax,
-// from which sums are those that a single walk over the keys makes, whatever the logits (S16).
+// A part leaves the maximum and the sum of each row, and its output divided by that sum: the state of the online
+// softmax, from which sums are those that a single walk over the keys makes, whatever the logits (S16).
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -170,7 +170,8 @@ void TileBuilder::setGrid() {
       parts = tiles * splits;
       rowsOfParts = rows * sizeOf(kernel.getQuery(), 0) * kernel.getQueryHeads() * splits;
     } else {
-      // No blocks where there are no tiles. Of several parts there are no more than blocks, each with the rows of a tile.
+      // No blocks where there are no tiles. Of several parts there are no more than blocks, each with the rows of a
+      // tile.
       parts = (tiles + schedule.getSplitBlocks()) * tiles.ceilDiv(tiles + 1);
       rowsOfParts = getAffineConstantExpr(schedule.getSplitBlocks() * getRows(), context);
     }

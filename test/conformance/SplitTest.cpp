@@ -88,8 +88,8 @@ protected:
 TEST_P(Splits, MeanTheUnsplitRow) {
   for (const char *parts : {"splits = 1", "splits = 5", "splits = 40", "split_blocks = 33"}) {
     compile(parts);
-    for (const char *shape : {"B=2,Sq=1,Sk=700", "B=1,Sq=70,Sk=310", "B=3,Sq=5,Sk=20", "B=0,Sq=3,Sk=600", "B=1,Sq=0,Sk=600",
-                              "B=1,Sq=3,Sk=0"}) {
+    for (const char *shape : {"B=2,Sq=1,Sk=700", "B=1,Sq=70,Sk=310", "B=3,Sq=5,Sk=20", "B=0,Sq=3,Sk=600",
+                              "B=1,Sq=0,Sk=600", "B=1,Sq=3,Sk=0"}) {
       std::vector<runtime::ArgValue> inputs = draw(shape);
       std::vector<Tensor> outputs = run(inputs);
       auto judgements = jit::judgeAgainstReference(kernel->kernel(), inputs, outputs);
