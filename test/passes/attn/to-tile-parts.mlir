@@ -4,7 +4,7 @@
 
 // Three parts of each tile; 16 columns of the output take 20 numbers a row. The second program has no parts, but a tile for
 // each 8 columns of the output.
-// CHECK-DAG: #[[PARTS:.*]] = affine_map<()[s0, s1, s2] -> (((s0 ceildiv 32) * s1) * 12)>
+// CHECK-DAG: #[[PARTS:.*]] = affine_map<()[s0, s1, s2, s3] -> (((s0 ceildiv 32) * s1) * 12)>
 // CHECK-DAG: #[[TILES:.*]] = affine_map<()[s0, s1, s2, s3] -> (((s0 ceildiv 32) * s1) * 8)>
 // CHECK-LABEL: tile.program @fixed_tile(
 // CHECK-SAME: %[[WORKSPACE:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]>>, %[[T:[a-z0-9]+]]: index) attributes {grid = #[[PARTS]]
