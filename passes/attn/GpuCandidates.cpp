@@ -141,6 +141,16 @@ static void enumerateGradientWarps(const Fields &base, SmallVectorImpl<ScheduleA
     }
 }
 
+/// The same over fewer and more parts of their keys.
+static void enumerateParts(ScheduleAttr base, SmallVectorImpl<ScheduleAttr> &schedules) {
+  SmallVector<ScheduleAttr> listed(schedules.begin(), schedules.end());
+  int64_t blocks = base.getSplitBlocks();
+  for (int64_t others : {blocks / 2, 2 * blocks, 3 * blocks, 4 * blocks})
+    for (ScheduleAttr schedule : listed)
+      if (schedule && others > 0)
+        schedules.push_back(schedule.withSplitBlocks(others));
+}
+
 SmallVector<ScheduleAttr> attnc::attn::enumerateGpuSchedules(KernelOpInterface kernel, ScheduleAttr base,
                                                              GpuTargetAttr target) {
   SmallVector<ScheduleAttr> schedules;
@@ -156,5 +166,7 @@ SmallVector<ScheduleAttr> attnc::attn::enumerateGpuSchedules(KernelOpInterface k
     enumerateGradientRoles(fields, target, schedules);
   else
     enumerateGradientWarps(fields, schedules);
+  if (base.getSplitBlocks() > 0)
+    enumerateParts(base, schedules);
   return schedules;
 }
