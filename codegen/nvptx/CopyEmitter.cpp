@@ -264,7 +264,7 @@ void CopyEmitter::emit(tile::PutOp put) {
 void CopyEmitter::emit(tile::GetOp get) {
   State &state = states.find(get.getRing())->second;
   context.sharedTiles[get.getShared()] =
-      SharedTile{takeStage(state, state.got), Value(), get.getShared().getType().getTile()};
+      SharedTile{takeStage(state, state.got), {}, get.getShared().getType().getTile()};
 }
 
 void CopyEmitter::emit(tile::SyncOp sync) {

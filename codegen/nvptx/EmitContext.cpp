@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/EmitContext.h"
+#include "dialect/tile/BlockedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -32,6 +33,37 @@ void EmitContext::onOneThread(llvm::function_ref<void()> body) {
 void EmitContext::syncWarpgroup() {
   constexpr int64_t firstBarrier = 8;
   ptx.barrierSync(ptx.add(place.warpgroup, firstBarrier), warpgroupThreads);
+}
+
+int64_t nvptx::countWarpgroups(Operation *op) {
+  if (auto role = op->getParentOfType<tile::RoleOp>())
+    return static_cast<int64_t>(role.getWarpgroups());
+  return op->getParentOfType<tile::ProgramOp>().getPipelineAttr().getConsumers();
+}
+
+TilePart nvptx::getPartOf(tile::StartOp start, bool left) {
+  bool byColumns = isDealtByColumns(start.getResult().getType().getTile(), countWarpgroups(start));
+  if (!left)
+    return byColumns ? TilePart::OwnColumns : TilePart::Whole;
+  return start.getLeftTransposed() ? TilePart::Whole : TilePart::OwnRows;
+}
+
+void EmitContext::storeFragment(Value address, const tile::SharedLayout &layout, const Fragment &fragment,
+                                int64_t first, int64_t end) {
+  Value region = ptx.add(address, ptx.mul(place.warpgroup, tile::warpgroupRows * tile::SharedLayout::rowBytes));
+  Value row = ptx.add(ptx.mul(place.warp, tile::warpRows), ptx.bitAnd(place.lane, 15));
+  Value rowStart = ptx.add(region, ptx.mul(row, tile::SharedLayout::rowBytes));
+  Value permutation = ptx.shiftLeft(ptx.bitAnd(row, 7), 4);
+  Value half = ptx.shiftLeft(ptx.shiftRight(place.lane, 4), 4); // the second matrix of each row: 16 bytes on
+  // Sixteen columns a step: four matrices of 8x8.
+  for (int64_t column = first; column < end; column += 16) {
+    int64_t word = column / 4, inPanel = (column - first) % layout.panelColumns;
+    int64_t panel = (column - first) / layout.panelColumns;
+    Value offset = ptx.bitXor(ptx.add(half, inPanel * 2), permutation);
+    int64_t words = std::min<int64_t>(4, (end - column) / 4);
+    ptx.storeMatrices(ptx.add(ptx.add(rowStart, panel * layout.panelBytes()), offset),
+                      ArrayRef(fragment.values).slice(word, words));
+  }
 }
 
 Value EmitContext::localArray(Type type, int64_t count) {
@@ -117,6 +149,34 @@ void EmitContext::moveToRow(MutableArrayRef<Value> indices, int64_t axis, tile::
     return;
   Value inGroup = arith::RemUIOp::create(ptx.b, ptx.loc, row, ptx.i32(group.size));
   indices[group.dimension] = ptx.add(indices[group.dimension], inGroup);
+}
+
+void EmitContext::reinterpret(memref::ReinterpretCastOp cast) {
+  auto type = mlir::cast<MemRefType>(cast.getType());
+  auto valueOf = [&](OpFoldResult size) -> Value {
+    if (auto value = dyn_cast<Value>(size))
+      return scalar(value);
+    return ptx.i32(mlir::cast<IntegerAttr>(mlir::cast<Attribute>(size)).getInt());
+  };
+  View view{type, abi.getView(cast.getSource()).pointer, {}, {}};
+  view.pointer = ptx.shift(view.pointer, type.getElementType(), ptx.widen(valueOf(cast.getMixedOffsets().front())));
+  for (OpFoldResult size : cast.getMixedSizes())
+    view.sizes.push_back(valueOf(size));
+  for (OpFoldResult stride : cast.getMixedStrides())
+    view.strides.push_back(ptx.widen(valueOf(stride)));
+  abi.setView(cast.getResult(), view);
+}
+
+Value EmitContext::findPieces(Value view, Value row, int64_t blocksOfWarpgroup) {
+  using tile::BlockedRows;
+  Value band = ptx.add(row, ptx.mul(place.warp, tile::warpRows)),
+        piece = ptx.mul(place.lane, BlockedRows::pieceElements);
+  if (blocksOfWarpgroup)
+    piece = ptx.add(piece, ptx.mul(place.warpgroup, blocksOfWarpgroup * BlockedRows::blockElements));
+  else
+    band = ptx.add(band, ptx.mul(place.warpgroup, tile::warpgroupRows));
+  Value start = abi.getView(view).address(ptx.b, ptx.loc, {band, ptx.i32(0)});
+  return ptx.shift(start, ptx.b.getF32Type(), piece);
 }
 
 SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Value(Value)> lookup) {

@@ -11,6 +11,9 @@
 
 #include "codegen/nvptx/KernelAbi.h"
 #include "codegen/nvptx/Ptx.h"
+#include "dialect/tile/SharedLayout.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <array>
 
 namespace attnc::nvptx {
 
@@ -41,11 +44,27 @@ struct Fragment {
   llvm::SmallVector<mlir::Value> shifts = {};
 };
 
-/// A tile in shared memory: where it starts, as i32, and the low word of a descriptor of it.
+/// The part of a tile in shared memory that products of one warpgroup read.
+enum class TilePart : uint8_t { Whole, OwnRows, OwnColumns };
+
+/// A tile in shared memory: where it starts, as i32, or the low words of descriptors of it, by `TilePart`; those that
+/// no product reads are null.
 struct SharedTile {
-  mlir::Value address, descriptor;
+  mlir::Value address;
+  std::array<mlir::Value, 3> descriptors;
   mlir::VectorType tile;
+  mlir::Value &descriptorOf(TilePart part) { return descriptors[static_cast<size_t>(part)]; }
 };
+
+/// How many warpgroups share the work that `op` is part of.
+int64_t countWarpgroups(mlir::Operation *op);
+/// Whether a tile of all warpgroups, of which `count` share it, is dealt to them by columns: it has rows for one of
+/// them.
+inline bool isDealtByColumns(mlir::VectorType tile, int64_t count) {
+  return count > 1 && tile.getDimSize(0) == tile::warpgroupRows;
+}
+/// What `start` reads of its left or right operand.
+TilePart getPartOf(tile::StartOp start, bool left);
 
 /// Where the thread stands among the consumers. All are i32 or i1.
 struct Place {
@@ -79,6 +98,14 @@ public:
   /// Moves `indices` into a view from a tile's first row to row `row`; `axis` is that of rows.
   void moveToRow(llvm::MutableArrayRef<mlir::Value> indices, int64_t axis, tile::RowGroup group, mlir::Value row);
 
+  /// Makes `cast`, other rows of a view, a view of its own.
+  void reinterpret(mlir::memref::ReinterpretCastOp cast);
+
+  /// The address of the thread's first piece of a tile that lies in `view` in the order of `tile::BlockedRows`, from
+  /// row `row` on. `blocksOfWarpgroup`: blocks of columns that each warpgroup has of all rows, or 0 where tiles are
+  /// dealt by rows.
+  mlir::Value findPieces(mlir::Value view, mlir::Value row, int64_t blocksOfWarpgroup);
+
   /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
   llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op, llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 
@@ -87,6 +114,11 @@ public:
 
   /// Emits `body` for one thread of those that run the role's code side by side.
   void onOneThread(llvm::function_ref<void()> body);
+
+  /// Writes columns [first, end) of the warpgroup's part of a tile of 16-bit elements to the start of its rows of a
+  /// buffer of `layout` at `address`. The fragment has them all.
+  void storeFragment(mlir::Value address, const tile::SharedLayout &layout, const Fragment &fragment, int64_t first,
+                     int64_t end);
 
   /// Joins the threads of one consumer warpgroup, each on a named barrier of its own: 8, 9, ...
   void syncWarpgroup();

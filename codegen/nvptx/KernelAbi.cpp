@@ -7,6 +7,7 @@
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Ptx.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -86,9 +87,9 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   program.walk([&](Operation *op) {
     if (!boxes)
       return;
-    if (auto put = dyn_cast<tile::PutOp>(op))
+    if (auto put = dyn_cast<tile::PutOp>(op); put && !tile::bringsVectors(put))
       add(getTensorMap(put));
-    else if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getBuffer())
+    else if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getBuffer() && !store.getBlocked())
       add(getTensorMap(store));
   });
 

@@ -52,8 +52,9 @@ public:
   KernelAbi(mlir::OpBuilder &builder, tile::ProgramOp program);
 
   mlir::LLVM::LLVMFuncOp getFunction() { return function; }
-  /// The program's argument of that number, a view.
-  const View &getView(mlir::Value argument) const { return views.find(argument)->second; }
+  /// A view: an argument of the program, or one that was made of another.
+  const View &getView(mlir::Value value) const { return views.find(value)->second; }
+  void setView(mlir::Value value, const View &view) { views.insert_or_assign(value, view); }
   /// A scalar argument, in its own type; i32 for an index.
   mlir::Value getScalar(mlir::Value argument) const { return scalars.lookup(argument); }
   bool isScalar(mlir::Value argument) const { return scalars.contains(argument); }

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/LoadEmitter.h"
+#include "dialect/tile/BlockedRows.h"
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -196,7 +197,23 @@ Value LoadEmitter::readRow(tile::LoadOp load, int64_t threadRow) {
   return ptx.select(below, view.load(ptx.b, ptx.loc, positions), zero);
 }
 
+/// A tile in the order of `tile::BlockedRows`, which the warps of one warpgroup hold by rows.
+void LoadEmitter::loadBlocked(tile::LoadOp load) {
+  Ptx &ptx = context.ptx;
+  int64_t blocks = cast<VectorType>(load.getResult().getType()).getDimSize(1) / tile::BlockedRows::blockColumns;
+  Value start = context.findPieces(load.getView(), context.scalar(load.getIndices()[0]), /*blocksOfWarpgroup=*/0);
+  Fragment fragment;
+  for (int64_t block = 0; block < blocks; ++block) {
+    auto offset = static_cast<int32_t>(block * tile::BlockedRows::blockElements);
+    llvm::append_range(fragment.values,
+                       ptx.loadFloats(ptx.shift(start, ptx.b.getF32Type(), offset), tile::BlockedRows::pieceElements));
+  }
+  context.tiles[load.getResult()] = fragment;
+}
+
 void LoadEmitter::emit(tile::LoadOp load) {
+  if (load.getBlocked())
+    return loadBlocked(load);
   Ptx &ptx = context.ptx;
   auto type = cast<VectorType>(load.getResult().getType());
   Type element = type.getElementType();

@@ -28,6 +28,7 @@ private:
   mlir::Value areWholePairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readPairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readElements(tile::LoadOp load, const Run &run, int64_t pairs);
+  void loadBlocked(tile::LoadOp load);
   llvm::SmallVector<mlir::Value> readNothing(tile::LoadOp load, int64_t pairs);
   llvm::SmallVector<mlir::Value> readWords(tile::LoadOp load, int64_t threadRow, int64_t pairs);
   mlir::Value readRow(tile::LoadOp load, int64_t threadRow);

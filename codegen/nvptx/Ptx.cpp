@@ -138,6 +138,33 @@ Value Ptx::loadIf(Type type, Value address, Value condition) {
   return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, type, word).getResult() : word;
 }
 
+void Ptx::addBytes(Value shared, Value global, int64_t bytes) {
+  assembly("addBytes", {}, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [$0], [$1], $2;", "lrr",
+           {global, shared, i32(bytes)});
+}
+
+void Ptx::loadBytes(Value shared, Value global, Value barrier, int64_t bytes) {
+  assembly("loadBytes", {}, "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];",
+           "rlrr", {shared, global, i32(bytes), barrier});
+}
+
+void Ptx::storeFloats(Value address, ArrayRef<Value> floats) {
+  auto type = VectorType::get(static_cast<int64_t>(floats.size()), b.getF32Type());
+  Value vector = LLVM::UndefOp::create(b, loc, type);
+  for (auto [n, value] : llvm::enumerate(floats))
+    vector = LLVM::InsertElementOp::create(b, loc, vector, value, i32(static_cast<int64_t>(n)));
+  LLVM::StoreOp::create(b, loc, vector, address, static_cast<unsigned>(floats.size() * sizeof(float)));
+}
+
+SmallVector<Value> Ptx::loadFloats(Value address, int64_t count) {
+  Value vector = LLVM::LoadOp::create(b, loc, VectorType::get(count, b.getF32Type()), address,
+                                      static_cast<unsigned>(count * sizeof(float)));
+  SmallVector<Value> floats;
+  for (int64_t n = 0; n < count; ++n)
+    floats.push_back(LLVM::ExtractElementOp::create(b, loc, vector, i32(n)));
+  return floats;
+}
+
 //===----------------------------------------------------------------------===//
 // Barriers in shared memory
 //===----------------------------------------------------------------------===//
@@ -252,6 +279,16 @@ static Type floats(OpBuilder &b, size_t count) {
   return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, b.getF32Type()));
 }
 
+SmallVector<Value> Ptx::loadSharedPair(Value address, int64_t offset) {
+  std::string text = "ld.shared.v2.f32 {$0, $1}, [$2";
+  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(floats(b, 2)), address,
+                                      text + (offset ? "+" + std::to_string(offset) : "") + "];", "=f,=f,r,~{memory}",
+                                      /*has_side_effects=*/true, false, LLVM::tailcallkind::TailCallKind::None,
+                                      LLVM::AsmDialectAttr(), ArrayAttr());
+  setName(op, "loadSharedPair");
+  return unpack(b, loc, op, 2);
+}
+
 SmallVector<Value> Ptx::waitProducts(int64_t pending, ValueRange written) {
   std::string constraints;
   for (size_t n = 0; n < written.size(); ++n)
@@ -291,7 +328,8 @@ private:
 
 } // namespace
 
-SmallVector<Value> Ptx::product(int64_t n, Type element, ArrayRef<ProductStep> steps, ValueRange acc, bool transposed) {
+SmallVector<Value> Ptx::product(int64_t n, Type element, ArrayRef<ProductStep> steps, ValueRange acc, bool transposed,
+                                bool leftTransposed) {
   // The high words of descriptors are constant: 128-byte swizzle, 1024 bytes between groups of eight rows (9.7.15.5.1).
   constexpr const char *high = "0x40000040";
   size_t count = n / 2;
@@ -331,7 +369,10 @@ SmallVector<Value> Ptx::product(int64_t n, Type element, ArrayRef<ProductStep> s
     if (number == 1 && acc.empty())
       text += "setp.ne.b32 p, 1, 0;\n";
     text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k16.f32." + type + "." + type + " {" +
-            registers + "}, " + left + ", db, p, 1, 1" + (step.a.size() == 4 ? "" : ", 0") +
+            registers + "}, " + left + ", db, p, 1, 1" +
+            (step.a.size() == 4 ? ""
+             : leftTransposed   ? ", 1"
+                                : ", 0") +
             (transposed ? ", 1" : ", 0") + ";\n";
   }
   auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(floats(b, count)), operands.values, text + "}",

@@ -103,6 +103,16 @@ public:
   /// The element of type `type`, of 8 to 64 bits, at an address in global memory where `condition`, an i1, holds; else
   /// 0. One instruction: neither a branch nor an address that is always there.
   mlir::Value loadIf(mlir::Type type, mlir::Value address, mlir::Value condition);
+  /// Starts a copy of `bytes`, a multiple of 16, from global to shared memory, which completes on `barrier`.
+  void loadBytes(mlir::Value shared, mlir::Value global, mlir::Value barrier, int64_t bytes);
+  /// Adds `bytes` of f32 in shared memory to those at `global`, both multiples of 16: each atomically, in any order, by
+  /// the copy engine (9.7.9.25.4.2, `cp.reduce.async.bulk`).
+  void addBytes(mlir::Value shared, mlir::Value global, int64_t bytes);
+  /// Two f32 of shared memory, `offset` bytes from `address` on.
+  llvm::SmallVector<mlir::Value> loadSharedPair(mlir::Value address, int64_t offset);
+  /// Stores, or loads, some f32 together.
+  void storeFloats(mlir::Value address, llvm::ArrayRef<mlir::Value> floats);
+  llvm::SmallVector<mlir::Value> loadFloats(mlir::Value address, int64_t count);
 
   // Shared memory.
   void storeShared(mlir::Value address, mlir::Value word);
@@ -126,9 +136,10 @@ public:
   /// up.
   llvm::SmallVector<mlir::Value> waitProducts(int64_t pending, mlir::ValueRange written);
   /// The sum of the 64 x n x 16 products of `steps`, and of `acc` where it is not empty. `transposed` reads b as k rows
-  /// of n. One piece of assembly: what compilers pay for registers that go in and out of it, they pay once.
+  /// of n, `leftTransposed` a as k rows of 64. One piece of assembly: what compilers pay for registers that go in and
+  /// out of it, they pay once.
   llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, llvm::ArrayRef<ProductStep> steps,
-                                         mlir::ValueRange acc, bool transposed);
+                                         mlir::ValueRange acc, bool transposed, bool leftTransposed = false);
   /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument, 0 or more.
   /// Each compares with a number of its own: those that compare alike would be one.
   void pin(mlir::Value argument);

@@ -36,6 +36,8 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
+    if (tile::isShared(ring))
+      continue;
     int64_t stages = ring.getRing().getType().getStages();
     for (int64_t stage = 0; stage < stages; ++stage) {
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), 1);
@@ -131,6 +133,20 @@ void RingEmitter::clearRows(State &state, const tile::SharedLayout &layout, Valu
 /// Starts the copies of a tile's panels to `address`, which complete on the barrier `full`.
 void RingEmitter::startCopies(tile::PutOp put, const tile::SharedLayout &layout, Value address, Value full) {
   Ptx &ptx = context.ptx;
+  if (tile::bringsVectors(put)) {
+    auto type = cast<VectorType>(put.getRing().getType().getElement());
+    int64_t rowBytes = type.getDimSize(1) * type.getElementTypeBitWidth() / 8;
+    ptx.expectBytes(full, type.getDimSize(0) * rowBytes);
+    for (int64_t row = 0; row < type.getDimSize(0); ++row) {
+      SmallVector<Value> position =
+          llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
+      Value &ofRow = position[put.getAxes()[0]];
+      ofRow = ptx.add(ofRow, row);
+      Value from = context.abi.getView(put.getView()).address(ptx.b, ptx.loc, position);
+      ptx.loadBytes(ptx.add(address, row * rowBytes), from, full, rowBytes);
+    }
+    return;
+  }
   ptx.expectBytes(full, layout.bytes());
   TensorMap map = getTensorMap(put);
   Value mapAddress = context.abi.getTensorMapAddress(map);
@@ -149,17 +165,48 @@ void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
   VectorType tileType = cast<tile::SharedTileType>(shared.getType()).getTile();
   tile::SharedLayout layout(tileType);
   tile::RingOp ring = state.ring;
+  SharedTile tile{Value(), {}, tileType};
+  if (bringsVectors(ring)) {
+    tile.address = ptx.add(ptx.add(base, *ring.getOffset()), ptx.mul(stage, layout.bytes()));
+    context.sharedTiles[shared] = tile;
+    return;
+  }
   // Descriptors count 16 bytes; stages follow each other, so that a descriptor takes one multiplication and addition.
   Value first = ptx.shiftRight(ptx.bitAnd(ptx.add(base, *ring.getOffset()), 0x3ffff), 4);
   Value start = ptx.add(first, ptx.mul(stage, layout.bytes() / 16));
-  // Of a left operand, each warpgroup reads its own rows.
-  bool isLeft = llvm::any_of(shared.getUsers(), [&](Operation *user) {
-    auto product = dyn_cast<tile::StartOp>(user);
-    return product && product.getA() == shared;
-  });
-  if (isLeft)
-    start = ptx.add(start, ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes / 16));
-  context.sharedTiles[shared] = SharedTile{Value(), ptx.uniform(start), tileType};
+  auto ofWarpgroup = [&](int64_t bytes) { return ptx.add(start, ptx.mul(context.place.warpgroup, bytes / 16)); };
+  for (OpOperand &use : shared.getUses()) {
+    auto product = dyn_cast<tile::StartOp>(use.getOwner());
+    TilePart part = product ? getPartOf(product, /*left=*/use.getOperandNumber() == 0) : TilePart::Whole;
+    Value &descriptor = tile.descriptorOf(part);
+    if (descriptor)
+      continue;
+    if (part == TilePart::OwnRows) {
+      descriptor = ptx.uniform(ofWarpgroup(warpgroupRows * tile::SharedLayout::rowBytes));
+    } else if (part == TilePart::OwnColumns) {
+      // Whole panels, or a part of the only one.
+      int64_t columns = tileType.getDimSize(1) / countWarpgroups(product);
+      descriptor = ptx.uniform(
+          ofWarpgroup(layout.panels == 1 ? columns * 2 : columns / layout.panelColumns * layout.panelBytes()));
+    } else {
+      descriptor = ptx.uniform(start);
+    }
+  }
+  context.sharedTiles[shared] = tile;
+}
+
+void RingEmitter::emit(tile::ShareOp share) {
+  Ptx &ptx = context.ptx;
+  State &state = find(share.getRing());
+  Value stage = read(state.stage);
+  auto type = cast<VectorType>(share.getValue().getType());
+  tile::SharedLayout layout(type);
+  Value address = ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, layout.bytes()));
+  context.storeFragment(address, layout, context.tiles.find(share.getValue())->second, 0, type.getDimSize(1));
+  // Products see what threads have stored.
+  ptx.fenceAsync();
+  setSharedTile(state, stage, share.getShared());
+  advance(state, stage);
 }
 
 void RingEmitter::emit(tile::GetOp get) {

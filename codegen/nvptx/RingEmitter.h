@@ -27,6 +27,8 @@ public:
   void emit(tile::GetOp get);
   void emit(tile::HeldOp held);
   void emit(tile::ReleaseOp release);
+  /// Writes the warpgroup's rows to the next buffer.
+  void emit(tile::ShareOp share);
   /// Passes a tile number on to the consumers.
   void post(mlir::Value ring, mlir::Value number);
   /// The next tile number, for a whole warpgroup.

@@ -6,6 +6,7 @@
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -16,6 +17,8 @@ using namespace attnc::nvptx;
 
 /// Named barriers 1, 2, ... say whose turn it is; each joins two warpgroups.
 static constexpr int64_t firstTurnBarrier = 1;
+/// The named barrier of all consumers.
+static constexpr int64_t consumersBarrier = 7;
 /// Rows or columns that one product instruction sums over: 16 elements of 16 bits.
 static constexpr int64_t productDepth = 16;
 
@@ -89,15 +92,17 @@ static SmallVector<Value> toValues(ValueRange values) { return SmallVector<Value
 /// Tiles in shared memory that a region uses but that were got outside get descriptors of their own at its start: what
 /// crosses a loop's edge does not stay in uniform registers.
 void RoleEmitter::refreshSharedTiles(Region &region) {
-  llvm::SetVector<Value> used;
+  llvm::SetVector<std::pair<Value, TilePart>> used;
   region.walk([&](tile::StartOp start) {
-    for (Value operand : {start.getA(), start.getB()})
+    for (bool left : {true, false}) {
+      Value operand = left ? start.getA() : start.getB();
       if (isa<tile::SharedTileType>(operand.getType()) && !region.isAncestor(operand.getParentRegion()))
-        used.insert(operand);
+        used.insert({operand, getPartOf(start, left)});
+    }
   });
-  for (Value shared : used) {
-    SharedTile &held = context.sharedTiles.find(shared)->second;
-    held.descriptor = context.ptx.uniform(held.descriptor);
+  for (auto [shared, part] : used) {
+    Value &descriptor = context.sharedTiles.find(shared)->second.descriptorOf(part);
+    descriptor = context.ptx.uniform(descriptor);
   }
 }
 
@@ -217,6 +222,10 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
       continue;
     }
     bool isScalar = !isa<tile::TileDialect>(op.getDialect()) && !isa<scf::SCFDialect>(op.getDialect());
+    if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
+      context.reinterpret(view);
+      continue;
+    }
     if (isScalar) {
       context.ptx.loc = op.getLoc();
       auto results = context.cloneScalar(op, [&](Value value) { return context.scalar(value); });
@@ -253,7 +262,14 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
         if (!copies)
           rings.emit(release);
       })
-      .Case([&](tile::SyncOp sync) { copies->emit(sync); })
+      .Case([&](tile::SyncOp sync) {
+        if (copies)
+          copies->emit(sync);
+        else
+          context.ptx.barrierSync(context.ptx.i32(consumersBarrier), role.getWarpgroups() * warpgroupThreads);
+      })
+      .Case([&](tile::ShareOp share) { rings.emit(share); })
+      .Case([&](tile::RowOp row) { emitRow(row); })
       .Case([&](tile::MmaOp product) { products.emit(product); })
       .Case([&](tile::StartOp start) { emitStart(start); })
       .Case([&](tile::AwaitOp await) { emitAwait(await); })
@@ -278,17 +294,29 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
 // Products
 //===----------------------------------------------------------------------===//
 
+/// The thread's columns of a row that a ring brought.
+void RoleEmitter::emitRow(tile::RowOp row) {
+  Ptx &ptx = context.ptx;
+  const SharedTile &shared = context.sharedTiles.find(row.getTile())->second;
+  int64_t columns = shared.tile.getDimSize(1), bytes = shared.tile.getElementTypeBitWidth() / 8;
+  Value first = ptx.add(shared.address, ptx.mul(context.place.column, bytes));
+  SmallVector<Value> &values = context.columns[row.getResult()];
+  for (int64_t group = 0; group < columns; group += 2 * lanesOfRow)
+    llvm::append_range(values, ptx.loadSharedPair(first, (row.getNumber() * columns + group) * bytes));
+}
+
 void RoleEmitter::emitStart(tile::StartOp start) {
   Ptx &ptx = context.ptx;
   auto type = start.getResult().getType().getTile();
-  int64_t columns = type.getDimSize(1);
-  const SharedTile right = context.sharedTiles.find(start.getB())->second;
+  int64_t warpgroups = countWarpgroups(start);
+  int64_t columns = type.getDimSize(1) / (isDealtByColumns(type, warpgroups) ? warpgroups : 1);
+  SharedTile right = context.sharedTiles.find(start.getB())->second;
   tile::SharedLayout rightLayout(right.tile);
   bool fresh = matchPattern(start.getAcc(), m_AnyZeroFloat());
   Type element = right.tile.getElementType();
   auto left = context.sharedTiles.find(start.getA());
   bool fromShared = left != context.sharedTiles.end();
-  int64_t depth = tile::getTileType(start.getA()).getDimSize(1);
+  int64_t depth = tile::getTileType(start.getA()).getDimSize(start.getLeftTransposed() ? 0 : 1);
 
   // Descriptors count 16 bytes. Operands whose rows are summed over lie in panels; a step is 32 bytes of a row. Others
   // are 16 rows further each step, and their leading offset leads from panel to panel.
@@ -297,19 +325,22 @@ void RoleEmitter::emitStart(tile::StartOp start) {
     int64_t column = step * productDepth;
     return column / layout.panelColumns * layout.panelBytes() / unit + column % layout.panelColumns * 2 / unit;
   };
+  auto alongColumn = [&](int64_t step) { return step * productDepth * tile::SharedLayout::rowBytes / unit; };
   int64_t leading = start.getTransposed() ? noLeading : rightLayout.panelBytes() / unit;
   SmallVector<ProductStep> steps((depth + productDepth - 1) / productDepth);
   for (auto [number, step] : llvm::enumerate(steps)) {
     auto place = static_cast<int64_t>(number);
     if (fromShared) {
-      step.a.push_back(left->second.descriptor);
-      step.aOffset = alongRow(tile::SharedLayout(left->second.tile), place) + (noLeading << 16);
+      // Of a turned operand no more than the columns of one panel are read.
+      step.a.push_back(left->second.descriptorOf(getPartOf(start, /*left=*/true)));
+      step.aOffset =
+          (start.getLeftTransposed() ? alongColumn(place) : alongRow(tile::SharedLayout(left->second.tile), place)) +
+          (noLeading << 16);
     } else {
       llvm::append_range(step.a, ArrayRef(context.tiles.find(start.getA())->second.values).slice(4 * place, 4));
     }
-    int64_t offset = start.getTransposed() ? alongRow(rightLayout, place)
-                                           : place * productDepth * tile::SharedLayout::rowBytes / unit;
-    step.b = right.descriptor;
+    int64_t offset = start.getTransposed() ? alongRow(rightLayout, place) : alongColumn(place);
+    step.b = right.descriptorOf(getPartOf(start, /*left=*/false));
     step.bOffset = offset + (leading << 16);
   }
   SmallVector<Value> acc;
@@ -317,7 +348,7 @@ void RoleEmitter::emitStart(tile::StartOp start) {
     acc = flatten(start.getAcc());
   // Registers that products read have been written since the last one: by rescaling, or by moves at a loop's edge.
   ptx.fenceProducts();
-  acc = ptx.product(columns, element, steps, acc, !start.getTransposed());
+  acc = ptx.product(columns, element, steps, acc, !start.getTransposed(), start.getLeftTransposed());
   ptx.commitProducts();
   flight.push_back(start.getResult());
   pending[start.getResult()] = acc;

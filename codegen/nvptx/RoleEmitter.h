@@ -38,6 +38,7 @@ private:
   mlir::Value fetchNumber();
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
+  void emitRow(tile::RowOp row);
   void emitStart(tile::StartOp start);
   void emitAwait(tile::AwaitOp await);
   void emitPart(tile::PartOp part);

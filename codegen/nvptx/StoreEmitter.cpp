@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/StoreEmitter.h"
+#include "dialect/tile/BlockedRows.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -181,10 +182,6 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
   // This warpgroup's rows of a panel.
   Value region = ptx.add(ptx.add(base, *buffer.getOffset()),
                          ptx.mul(context.place.warpgroup, warpgroupRows * tile::SharedLayout::rowBytes));
-  Value row = ptx.add(ptx.mul(context.place.warp, warpRows), ptx.bitAnd(context.place.lane, 15));
-  Value rowStart = ptx.add(region, ptx.mul(row, tile::SharedLayout::rowBytes));
-  Value permutation = ptx.shiftLeft(ptx.bitAnd(row, 7), 4);
-  Value half = ptx.shiftLeft(ptx.shiftRight(context.place.lane, 4), 4); // the second matrix of each row: 16 bytes on
   Value isLeader = byWarp ? ptx.equal(context.place.lane, 0) : context.place.isLeader;
   auto sync = [&] { byWarp ? ptx.warpSync() : context.syncWarpgroup(); };
   Value box = byWarp ? ptx.add(ptx.mul(context.place.warpgroup, boxes), context.place.warp) : context.place.warpgroup;
@@ -194,15 +191,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
     context.onlyIf(isLeader, [&] { ptx.waitStores(/*readOnly=*/true); });
     sync();
     int64_t end = std::min(columns, first + staged);
-    // Sixteen columns a step: four matrices of 8x8.
-    for (int64_t column = first; column < end; column += 16) {
-      int64_t word = column / 4, inPanel = (column - first) % layout.panelColumns;
-      int64_t panel = (column - first) / layout.panelColumns;
-      Value offset = ptx.bitXor(ptx.add(half, inPanel * 2), permutation);
-      Value address = ptx.add(ptx.add(rowStart, panel * layout.panelBytes()), offset);
-      int64_t words = std::min<int64_t>(4, (end - column) / 4);
-      ptx.storeMatrices(address, ArrayRef(fragment.values).slice(word, words));
-    }
+    context.storeFragment(ptx.add(base, *buffer.getOffset()), layout, fragment, first, end);
     ptx.fenceAsync();
     sync();
     context.onlyIf(isLeader, [&] {
@@ -238,8 +227,54 @@ void StoreEmitter::storeStagedBelow(tile::StoreOp store) {
   storeStaged(store);
 }
 
+/// A tile in the order of `tile::BlockedRows`: of each eight columns 16 bytes a lane, and of each band what a warp has
+/// of it. Through a buffer, the copy engine adds that to the sums in memory: additions by threads would hold up what
+/// else they want of memory.
+void StoreEmitter::storeBlocked(tile::StoreOp store) {
+  Ptx &ptx = context.ptx;
+  using tile::BlockedRows;
+  auto type = cast<VectorType>(store.getValue().getType());
+  int64_t warpgroups = countWarpgroups(store);
+  bool byColumns = isDealtByColumns(type, warpgroups);
+  int64_t blocks = type.getDimSize(1) / (byColumns ? warpgroups : 1) / BlockedRows::blockColumns;
+  auto elementsOf = [&](int64_t block) {
+    return llvm::map_to_vector(llvm::seq(BlockedRows::pieceElements), [&](int64_t n) {
+      return context.element(store.getValue(), block * BlockedRows::pieceElements + n);
+    });
+  };
+  Value start = context.findPieces(store.getView(), context.scalar(store.getIndices()[0]), byColumns ? blocks : 0);
+  if (!store.getBuffer()) {
+    for (int64_t block = 0; block < blocks; ++block)
+      ptx.storeFloats(ptx.shift(start, ptx.b.getF32Type(), static_cast<int32_t>(block * BlockedRows::blockElements)),
+                      elementsOf(block));
+    return;
+  }
+  usesCopies = true;
+  constexpr int64_t blockBytes = BlockedRows::blockElements * sizeof(float), pieceBytes = 16;
+  auto buffer = store.getBuffer().getDefiningOp<tile::BufferOp>();
+  Value warp = ptx.add(ptx.mul(context.place.warpgroup, warpgroupRows / warpRows), context.place.warp);
+  Value own = ptx.add(ptx.add(base, *buffer.getOffset()), ptx.mul(warp, blocks * blockBytes));
+  Value piece = ptx.add(own, ptx.mul(context.place.lane, pieceBytes)), isFirst = ptx.equal(context.place.lane, 0);
+  context.onlyIf(isFirst, [&] { ptx.waitStores(/*readOnly=*/true); });
+  ptx.warpSync();
+  for (int64_t block = 0; block < blocks; ++block)
+    ptx.storePiece(ptx.add(piece, block * blockBytes),
+                   llvm::map_to_vector(elementsOf(block), [&](Value element) -> Value {
+                     return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), element);
+                   }));
+  ptx.fenceAsync();
+  ptx.warpSync();
+  // The first lane's first piece is where the warp's part begins.
+  context.onlyIf(isFirst, [&] {
+    ptx.addBytes(own, start, blocks * blockBytes);
+    ptx.commitStores();
+  });
+}
+
 void StoreEmitter::emit(tile::StoreOp store) {
-  if (cast<VectorType>(store.getValue().getType()).getRank() == 1)
+  if (store.getBlocked())
+    storeBlocked(store);
+  else if (cast<VectorType>(store.getValue().getType()).getRank() == 1)
     storeRows(store);
   else if (!store.getBuffer())
     storeTile(store);

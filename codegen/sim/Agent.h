@@ -27,7 +27,7 @@ struct Product {
   Held a, b;
   std::shared_ptr<const Array> sum, result;
   int64_t columns;
-  bool transposed;
+  bool transposed, leftTransposed;
   Clock clock;
   bool done = false;
 };
@@ -39,6 +39,10 @@ struct Drain {
   llvm::SmallVector<int64_t> indices;
   int64_t firstColumn, columns;
 };
+
+/// Moves `indices` to where an element of a view of `columns` columns is whose rows lie in the order of
+/// `tile::BlockedRows`.
+void moveToBlocked(llvm::MutableArrayRef<int64_t> indices, int64_t columns);
 
 /// One warpgroup, or the one thread of a producer that works.
 class Agent {
@@ -98,7 +102,11 @@ private:
   bool computeWarpReduce(const Instruction &instruction);
   bool computeProduct(const Instruction &instruction);
   bool readView(const Instruction &instruction);
+  bool readAt(mlir::Value view, llvm::ArrayRef<int64_t> indices, Number &number);
+  mlir::Value resolve(mlir::Value view, Numbers &indices);
   bool loadTile(const Instruction &instruction);
+  bool readRow(const Instruction &instruction);
+  bool appendSharedTile(const Held &shared, mlir::Operation *op, std::vector<float> &all);
   bool storeTile(tile::StoreOp store);
   bool computeMinMax(const Instruction &instruction);
   bool listSteps(tile::BlockMaskOp blockMask);
@@ -112,12 +120,14 @@ private:
   Progress get(const Instruction &instruction, tile::GetOp op);
   Progress hold(const Instruction &instruction, tile::HeldOp op);
   Progress release(tile::ReleaseOp op);
+  Progress share(const Instruction &instruction, tile::ShareOp op);
   Progress start(const Instruction &instruction, tile::StartOp op);
   Progress await(const Instruction &instruction, tile::AwaitOp op);
   Progress turn(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
   Progress sync(mlir::Operation *op);
   bool isFree(const Ring &ring) const;
+  bool addDrained(const Drain &drain);
   bool endsInside(tile::PutOp op);
   bool isCut(tile::StoreOp op);
   bool readSharedTile(const Held &shared, mlir::Operation *op, const SharedMemory::Stamp &stamp, const Clock &clock);
@@ -137,7 +147,7 @@ private:
   std::optional<int64_t> tile, candidate; ///< worked on; fetched and not posted
   bool fresh = true;                      ///< before the first tile
 
-  llvm::DenseMap<const Ring *, int64_t> puts, gets, releases;
+  llvm::DenseMap<const Ring *, int64_t> puts, gets, releases, shares;
   std::deque<std::shared_ptr<Product>> products; ///< started and not awaited
   size_t nextProduct = 0;                        ///< the first that has not run
   Clock productClock, drainClock;

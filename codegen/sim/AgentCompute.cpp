@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Agent.h"
+#include "dialect/tile/BlockedRows.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <cmath>
 #include <limits>
@@ -55,6 +56,8 @@ bool Agent::compute(const Instruction &instruction) {
     return computeProduct(instruction);
   case Action::LoadTile:
     return loadTile(instruction);
+  case Action::Row:
+    return readRow(instruction);
   case Action::StoreTile:
     return storeTile(cast<tile::StoreOp>(instruction.op));
   case Action::MinMax:
@@ -125,10 +128,40 @@ bool Agent::computeElement(const Instruction &instruction) {
   return true;
 }
 
+/// The argument of the program that `view` is made of, with `indices` into that.
+Value Agent::resolve(Value view, Numbers &indices) {
+  auto cast = view.getDefiningOp<memref::ReinterpretCastOp>();
+  if (!cast)
+    return view;
+  auto numberOf = [&](OpFoldResult size) {
+    if (auto value = dyn_cast<Value>(size))
+      return held(value).number.i;
+    return mlir::cast<IntegerAttr>(mlir::cast<Attribute>(size)).getInt();
+  };
+  int64_t position = numberOf(cast.getMixedOffsets().front());
+  for (auto [index, stride] : llvm::zip_equal(indices, cast.getMixedStrides()))
+    position += index * numberOf(stride);
+  const attn::HostArray &whole = block.device.getView(cast.getSource());
+  indices.resize(whole.shape.size());
+  for (auto [index, size] : llvm::reverse(llvm::zip_equal(indices, whole.shape))) {
+    index = size > 0 ? position % size : 0;
+    position = size > 0 ? position / size : position + 1;
+  }
+  indices.front() += position * whole.shape.front(); // outside, where anything is left
+  return cast.getSource();
+}
+
+/// The element of a view; false where it is outside.
+bool Agent::readAt(Value view, ArrayRef<int64_t> indices, Number &number) {
+  Numbers at(indices);
+  Value whole = resolve(view, at);
+  return readElement(block.device.getView(whole), at, number);
+}
+
 bool Agent::readView(const Instruction &instruction) {
   auto load = cast<memref::LoadOp>(instruction.op);
   Number number;
-  if (!readElement(block.device.getView(load.getMemRef()), numbersOf(load.getIndices()), number)) {
+  if (!readAt(load.getMemRef(), numbersOf(load.getIndices()), number)) {
     fail(load) << "reads outside of the tensor";
     return false;
   }
@@ -253,6 +286,7 @@ bool Agent::computeProduct(const Instruction &instruction) {
   product.sum = values[instruction.operands[2]].array;
   product.columns = mma.getResult().getType().getDimSize(1);
   product.transposed = mma.getTransposed();
+  product.leftTransposed = mma.getLeftTransposed();
   SharedMemory::Stamp stamp{party, clock.at(party), Access::Product, mma};
   for (const Held *operand : {&product.a, &product.b})
     if (operand->ring && !readSharedTile(*operand, mma, stamp, clock))
@@ -263,32 +297,60 @@ bool Agent::computeProduct(const Instruction &instruction) {
   return true;
 }
 
+/// The transpose of a tile of `columns` columns.
+static std::vector<float> turned(const std::vector<float> &tile, int64_t columns) {
+  std::vector<float> result(tile.size());
+  auto rows = static_cast<int64_t>(tile.size()) / columns;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      result[column * rows + row] = tile[row * columns + column];
+  return result;
+}
+
+/// Appends what a tile in shared memory holds now.
+bool Agent::appendSharedTile(const Held &shared, Operation *op, std::vector<float> &all) {
+  bool early = false, late = false;
+  for (const StagePart &rows : shared.ring->stageOf(shared.round).parts) {
+    early |= !rows.data || rows.round < shared.round;
+    late |= rows.round > shared.round;
+    if (!early && !late)
+      all.insert(all.end(), rows.data->begin(), rows.data->end());
+  }
+  if (!early && !late)
+    return true;
+  fail(op) << (early ? "read of a buffer that has not arrived" : "buffer overwritten while a product reads it") << " ("
+           << shared.ring->name() << "; " << block.device.schedule << ")";
+  return false;
+}
+
+/// One row of a tile that a ring brought.
+bool Agent::readRow(const Instruction &instruction) {
+  auto row = cast<tile::RowOp>(instruction.op);
+  const Held &shared = values[instruction.operands[0]];
+  std::vector<float> all;
+  if (!readSharedTile(shared, row, {party, clock.at(party), Access::Read, row}, clock) ||
+      !appendSharedTile(shared, row, all))
+    return false;
+  int64_t columns = tile::getTileType(row.getTile()).getDimSize(1);
+  auto array = std::make_shared<Array>(columns, 1);
+  for (int64_t column = 0; column < columns; ++column)
+    array->data[column].f = all[row.getNumber() * columns + column];
+  values[instruction.results[0]].array = std::move(array);
+  return true;
+}
+
 /// Computes the result of a product from what its operands hold now. A sum is rounded once: what the order of its terms
 /// costs is the machine's affair.
 bool Agent::multiply(Product &product) {
   const Array &sum = *product.sum;
   int64_t rows = sum.rows, columns = product.columns;
-  // Appends what a tile in shared memory holds now.
-  auto readShared = [&](const Held &shared, std::vector<float> &all) {
-    bool early = false, late = false;
-    for (const StagePart &rows : shared.ring->stageOf(shared.round).parts) {
-      early |= !rows.data || rows.round < shared.round;
-      late |= rows.round > shared.round;
-      if (!early && !late)
-        all.insert(all.end(), rows.data->begin(), rows.data->end());
-    }
-    if (!early && !late)
-      return true;
-    fail(product.op) << (early ? "read of a buffer that has not arrived"
-                               : "buffer overwritten while a product reads it")
-                     << " (" << shared.ring->name() << "; " << block.device.schedule << ")";
-    return false;
-  };
   std::vector<float> left, right;
   if (product.a.ring) {
     std::vector<float> all;
-    if (!readShared(product.a, all))
+    if (!appendSharedTile(product.a, product.op, all))
       return false;
+    if (product.leftTransposed)
+      all = turned(all, rows * parts);
     int64_t own = static_cast<int64_t>(all.size()) / parts;
     left.assign(all.begin() + part * own, all.begin() + (part + 1) * own);
   } else {
@@ -297,19 +359,14 @@ bool Agent::multiply(Product &product) {
   }
   int64_t depth = static_cast<int64_t>(left.size()) / rows;
   if (product.b.ring) {
-    if (!readShared(product.b, right))
+    if (!appendSharedTile(product.b, product.op, right))
       return false;
   } else {
     for (Number number : product.b.array->data)
       right.push_back(static_cast<float>(number.f));
   }
-  if (product.transposed) {
-    std::vector<float> turned(right.size());
-    for (int64_t n = 0; n < columns; ++n)
-      for (int64_t k = 0; k < depth; ++k)
-        turned[k * columns + n] = right[n * depth + k];
-    right = std::move(turned);
-  }
+  if (product.transposed)
+    right = turned(right, depth);
   auto result = std::make_shared<Array>(rows, columns);
   std::vector<double> line(columns);
   for (int64_t row = 0; row < rows; ++row) {
@@ -333,13 +390,18 @@ bool Agent::multiply(Product &product) {
 // Tensors
 //===----------------------------------------------------------------------===//
 
+void sim::moveToBlocked(MutableArrayRef<int64_t> indices, int64_t columns) {
+  int64_t position = tile::BlockedRows::positionOf(indices[0], indices[1], columns);
+  indices[0] = position / columns;
+  indices[1] = position % columns;
+}
+
 bool Agent::loadTile(const Instruction &instruction) {
   auto load = cast<tile::LoadOp>(instruction.op);
   auto type = cast<VectorType>(load.getResult().getType());
   int number = instruction.results[0];
   auto array = std::make_shared<Array>(rowsOf(number), type.getRank() == 2 ? type.getDimSize(1) : 1);
   Numbers first = numbersOf(load.getIndices()), limits = numbersOf(load.getLimits());
-  const attn::HostArray &view = block.device.getView(load.getView());
   ArrayRef<int64_t> axes = load.getAxes();
   int64_t firstRow = code.isColumns(number) ? 0 : part * array->rows;
   for (int64_t row = 0; row < array->rows; ++row)
@@ -353,7 +415,9 @@ bool Agent::loadTile(const Instruction &instruction) {
       }
       Number &element = array->row(row)[column];
       element.i = 0; // the bits of a float's 0 as well
-      if (inside && !readElement(view, at, element)) {
+      if (inside && load.getBlocked())
+        moveToBlocked(at, array->columns);
+      if (inside && !readAt(load.getView(), at, element)) {
         fail(load) << "reads outside of the tensor";
         return false;
       }
@@ -377,7 +441,12 @@ bool Agent::storeTile(tile::StoreOp store) {
         at[axes[1]] += column;
         inside &= at[axes[1]] < limits[1];
       }
-      if (inside && !block.device.store(store, who, writer, store.getView(), at, array.row(row)[column]))
+      if (!inside)
+        continue;
+      if (store.getBlocked())
+        moveToBlocked(at, array.columns);
+      Value view = resolve(store.getView(), at);
+      if (!block.device.store(store, who, writer, view, at, array.row(row)[column]))
         return false;
     }
   return true;

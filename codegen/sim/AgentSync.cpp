@@ -27,6 +27,7 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
       .Case([&](tile::GetOp op) { return get(instruction, op); })
       .Case([&](tile::HeldOp op) { return hold(instruction, op); })
       .Case([&](tile::ReleaseOp op) { return release(op); })
+      .Case([&](tile::ShareOp op) { return share(instruction, op); })
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
       .Case([&](tile::PingPongOp op) { return turn(op); })
@@ -252,6 +253,26 @@ Agent::Progress Agent::release(tile::ReleaseOp op) {
   return Progress::Moved;
 }
 
+/// Writes the agent's rows of a tile to the next buffer of a ring, for products of all.
+Agent::Progress Agent::share(const Instruction &instruction, tile::ShareOp op) {
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = shares[&ring]++;
+  StagePart &rows = ring.stageOf(round).parts[part];
+  if (!block.access(rows.region, /*writes=*/true, {party, clock.at(party), Access::Share, op}, clock, name()))
+    return Progress::Failed;
+  auto data = std::make_shared<SharedTile>();
+  for (const Number &number : held(op.getValue()).array->data)
+    data->push_back(static_cast<float>(number.f));
+  rows.data = std::move(data);
+  rows.round = round;
+  rows.filler = op;
+  publish();
+  Held &shared = values[instruction.results[0]];
+  shared.ring = &ring;
+  shared.round = round;
+  return Progress::Moved;
+}
+
 /// Enters that `op` reads `shared`.
 bool Agent::readSharedTile(const Held &shared, Operation *op, const SharedMemory::Stamp &stamp, const Clock &before) {
   if (block.device.rules && released(*shared.ring) > shared.round) {
@@ -281,6 +302,7 @@ Agent::Progress Agent::start(const Instruction &instruction, tile::StartOp op) {
   product->sum = values[instruction.operands[2]].array;
   product->columns = op.getResult().getType().getTile().getDimSize(1);
   product->transposed = op.getTransposed();
+  product->leftTransposed = op.getLeftTransposed();
   if (!product->a.ring)
     product->left = instruction.operands[0];
   if (!code.isConstant(instruction.operands[2]))
@@ -357,7 +379,7 @@ Agent::Progress Agent::turn(tile::PingPongOp op) {
   return Progress::Moved;
 }
 
-/// Waits for all but the last copies of the warp's own, and for all warps.
+/// Waits for all but the last copies of the warp's own, and for all warps; or in a role for all its warpgroups.
 Agent::Progress Agent::sync(Operation *op) {
   if (!waits(op))
     return Progress::Moved;
@@ -374,13 +396,13 @@ Agent::Progress Agent::sync(Operation *op) {
     }
     barrier.clock.join(publish());
     meeting = barrier.meetings + 1;
-    if (++barrier.arrived == block.agents.size()) {
+    if (++barrier.arrived == (role ? block.consumers.size() : block.agents.size())) {
       barrier.arrived = 0;
       ++barrier.meetings;
     }
   }
   if (barrier.meetings < *meeting)
-    return waitFor("all warps at a barrier");
+    return waitFor(role ? "all consumers at a barrier" : "all warps at a barrier");
   clock.join(barrier.clock);
   meeting.reset();
   return Progress::Moved;
@@ -392,7 +414,7 @@ Agent::Progress Agent::sync(Operation *op) {
 
 /// Whether a copy engine would store rows of this agent that are past the limit of `op`.
 bool Agent::isCut(tile::StoreOp op) {
-  if (tile::reachesViewEnds(op) || op->hasAttr("no_limit"))
+  if (op.getBlocked() || tile::reachesViewEnds(op) || op->hasAttr("no_limit"))
     return false;
   int64_t rows = held(op.getValue()).array->rows;
   int64_t end = (part + 1) * rows / op.getRowGroup().size;
@@ -429,10 +451,26 @@ Agent::Progress Agent::stage(tile::StoreOp op) {
   return Progress::Moved;
 }
 
+/// Adds the rows of a buffer to sums in memory.
+bool Agent::addDrained(const Drain &drain) {
+  int64_t columns = drain.columns, rows = static_cast<int64_t>(drain.buffer->data.size()) / columns;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      Numbers at{drain.indices[0] + part * rows + row, drain.indices[1] + column};
+      moveToBlocked(at, columns);
+      mlir::Value view = resolve(tile::StoreOp(drain.op).getView(), at);
+      if (!block.device.add(drain.op, name(), view, at, drain.buffer->data[row * columns + column]))
+        return false;
+    }
+  return true;
+}
+
 /// The copy engine stops where the tensor does.
 bool Agent::runDrain() {
   Drain drain = std::move(drains.front());
   drains.pop_front();
+  if (drain.op.getBlocked())
+    return addDrained(drain);
   ArrayRef<int64_t> axes = drain.op.getAxes();
   int64_t stride = drain.op.getBuffer().getType().getTile().getDimSize(1);
   auto rows = static_cast<int64_t>(drain.buffer->data.size()) / stride;

@@ -5,6 +5,7 @@
 #include "codegen/sim/Block.h"
 #include "codegen/sim/Agent.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
 #include <numeric>
 
 using namespace mlir;
@@ -28,14 +29,33 @@ const attn::HostArray &Device::getView(Value value) const {
   return std::get<attn::HostArray>(arguments[cast<BlockArgument>(value).getArgNumber()]);
 }
 
-bool Device::store(Operation *op, const std::string &who, int writer, Value value, ArrayRef<int64_t> indices,
-                   Number number) {
-  const attn::HostArray &view = getView(value);
-  for (auto [index, size] : llvm::zip_equal(indices, view.shape))
+bool Device::checkInside(Operation *op, const std::string &who, Value view, ArrayRef<int64_t> indices) {
+  for (auto [index, size] : llvm::zip_equal(indices, getView(view).shape))
     if (index < 0 || index >= size) {
       fail(op, who) << "writes outside of the tensor";
       return false;
     }
+  return true;
+}
+
+bool Device::add(Operation *op, const std::string &who, Value value, ArrayRef<int64_t> indices, Number number) {
+  if (!checkInside(op, who, value, indices))
+    return false;
+  const attn::HostArray &view = getView(value);
+  int64_t offset = view.offset(indices);
+  auto [sum, isNew] = sums[value].try_emplace(offset, 0.0);
+  if (Number before; isNew && readElement(view, indices, before))
+    sum->second = before.f;
+  sum->second += number.f;
+  attn::storeElement(*attn::getElementKind(view.elementType), view.data, offset, sum->second);
+  return true;
+}
+
+bool Device::store(Operation *op, const std::string &who, int writer, Value value, ArrayRef<int64_t> indices,
+                   Number number) {
+  if (!checkInside(op, who, value, indices))
+    return false;
+  const attn::HostArray &view = getView(value);
   int64_t linear = 0, count = 1;
   for (auto [index, size] : llvm::zip_equal(indices, view.shape)) {
     linear = linear * size + index;
@@ -75,7 +95,7 @@ ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int6
     constexpr int64_t wordBytes = 8;
     int64_t bytes = tile ? tile::SharedLayout(tile).bytes() : wordBytes;
     // All parts have as many rows.
-    int64_t count = tile ? std::gcd(copyParts, tile.getDimSize(0)) : 1;
+    int64_t count = tile ? std::gcd(tile::isShared(op) ? parts : copyParts, tile.getDimSize(0)) : 1;
     Ring ring{op, ringNumber++, std::vector<RingStage>(type.getStages())};
     for (auto [number, stage] : llvm::enumerate(ring.stages))
       for (int64_t part = 0; part < count; ++part) {
@@ -118,9 +138,18 @@ bool ThreadBlock::access(int region, bool writes, const SharedMemory::Stamp &sta
     return true;
   InFlightDiagnostic diagnostic = device.fail(stamp.op, who);
   const char *note = "this access is neither before nor after it";
-  if (stamp.access == Access::Copy && race->access == Access::Product) {
+  if (stamp.access == Access::Copy && race->access == Access::Read) {
+    diagnostic << "buffer overwritten while a warpgroup reads it";
+    note = "the operation that reads it; nothing orders the two";
+  } else if (stamp.access == Access::Copy && race->access == Access::Product) {
     diagnostic << "buffer overwritten while a product reads it";
     note = "the product that reads it; nothing orders the two";
+  } else if (stamp.access == Access::Share && race->access == Access::Product) {
+    diagnostic << "shared tile overwritten while a product reads it";
+    note = "the product that reads it; nothing orders the two";
+  } else if (stamp.access == Access::Product && race->access == Access::Share) {
+    diagnostic << "read of rows that another warpgroup may not have shared yet";
+    note = "the operation that shares them; nothing orders the two";
   } else if (stamp.access == Access::Product && race->access == Access::Copy) {
     diagnostic << "read of a buffer that has not arrived";
     note = "the copy that fills it; nothing orders the two";

@@ -38,9 +38,16 @@ public:
   /// Writes an element of a result; `writer` says whose it is. False, with an error, where it is outside or another's.
   bool store(mlir::Operation *op, const std::string &who, int writer, mlir::Value view, llvm::ArrayRef<int64_t> indices,
              Number number);
+  /// Adds to an element of memory that programs share. False, with an error, where it is outside.
+  bool add(mlir::Operation *op, const std::string &who, mlir::Value view, llvm::ArrayRef<int64_t> indices,
+           Number number);
 
 private:
+  bool checkInside(mlir::Operation *op, const std::string &who, mlir::Value view, llvm::ArrayRef<int64_t> indices);
+
   llvm::DenseMap<mlir::Value, std::vector<int>> writers; ///< of each element, plus 1
+  /// Of elements that are added to, by their offset. In f64, where the order of additions does not show in f32.
+  llvm::DenseMap<mlir::Value, llvm::DenseMap<int64_t, double>> sums;
 };
 
 /// Elements of a tile in shared memory.

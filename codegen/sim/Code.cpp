@@ -143,12 +143,14 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::ReduceOp) { return simple(Action::Reduce); })
       .Case([&](tile::MmaOp) { return simple(Action::Product); })
       .Case([&](tile::LoadOp) { return simple(Action::LoadTile); })
+      .Case([&](tile::RowOp) { return simple(Action::Row); })
       .Case([&](tile::StoreOp store) { return simple(store.getBuffer() ? Action::Stage : Action::StoreTile); })
       .Case([&](tile::MinMaxOp) { return simple(Action::MinMax); })
       .Case([&](tile::PutOp) { return simple(Action::Put); })
       .Case([&](tile::GetOp) { return simple(Action::Get); })
       .Case([&](tile::HeldOp) { return simple(Action::Hold); })
       .Case([&](tile::ReleaseOp) { return simple(Action::Release); })
+      .Case([&](tile::ShareOp) { return simple(Action::Share); })
       .Case([&](tile::StartOp start) {
         Value successor = isa<VectorType>(start.getA().getType()) ? tile::nextOf(start.getA()) : Value();
         int number = successor ? numberOf(successor) : -1;
@@ -161,7 +163,8 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::LanePartialOp) { return simple(Action::LanePartial); })
       .Case([&](tile::WarpReduceOp) { return simple(Action::WarpReduce); })
       .Case([&](tile::PartOp) { return simple(Action::Part); })
-      .Case<tile::SchedBarrierOp, tile::SkipOp, tile::LiveRowsOp>([&](auto) { return simple(Action::Nothing); })
+      .Case<tile::SchedBarrierOp, tile::SkipOp, tile::LiveRowsOp, memref::ReinterpretCastOp>(
+          [&](auto) { return simple(Action::Nothing); })
       .Case([&](memref::DimOp) { return simple(Action::Dim); })
       .Case([&](memref::LoadOp) { return simple(Action::ReadView); })
       .Case([&](vector::StepOp) { return simple(Action::Step); })

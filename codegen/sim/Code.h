@@ -27,13 +27,14 @@ enum class Action : uint8_t {
   Any,         ///< tile.any
   Product,     ///< tile.mma
   LoadTile,    ///< tile.load
+  Row,         ///< tile.row
   StoreTile,   ///< tile.store without a buffer
   MinMax,      ///< tile.min_max
   NoteStep,    ///< one step of a tile.block_mask
   ListSteps,   ///< the end of a tile.block_mask
   Move,        ///< results become operands, all at once
   Advance,     ///< the induction variable of a loop
-  Nothing,     ///< pins and the like
+  Nothing,     ///< pins, views of views and the like
   Jump,        ///< to `target`
   Branch,      ///< to `target` where the operand does not hold
   LoopTest,    ///< to `target` where the induction variable has reached its end
@@ -43,6 +44,7 @@ enum class Action : uint8_t {
   Get,         ///< tile.get
   Hold,        ///< tile.held
   Release,     ///< tile.release
+  Share,       ///< tile.share
   Start,       ///< tile.start
   Await,       ///< tile.await
   PingPong,    ///< tile.ping_pong

@@ -26,7 +26,7 @@ void AttnDialect::registerAttributes() {
 static constexpr int64_t mostOfPipeline = 64;
 
 bool attnc::attn::tilesKeys(Program program) {
-  return llvm::is_contained({Program::Dkdv, Program::Dk, Program::Dv, Program::Dsinks}, program);
+  return llvm::is_contained({Program::Dkdv, Program::Dk, Program::Dv, Program::Dsinks, Program::Dqdkdv}, program);
 }
 
 /// More parts of a row's keys, or blocks, than any machine has use for.

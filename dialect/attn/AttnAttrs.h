@@ -19,6 +19,10 @@ inline constexpr llvm::StringLiteral targetAttrName = "attn.target";
 /// Marks an argument of a spec's function, a tensor that a score reads, whose gradient is wanted (a unit).
 inline constexpr llvm::StringLiteral requiresGradAttrName = "attn.requires_grad";
 
+/// Marks a spec's function whose gradients are to have the same bits in every run (a unit): no sum is added up in
+/// memory in whatever order blocks come by.
+inline constexpr llvm::StringLiteral deterministicAttrName = "attn.deterministic";
+
 /// Marks a function in a score region whose error may be one of 1, not of its result: 2^-22, or 2^-20 where that does
 /// not reach the score too often. An f64: how many times it does.
 inline constexpr llvm::StringLiteral errorOfOneAttrName = "attn.error_of_one";

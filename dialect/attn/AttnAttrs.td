@@ -66,11 +66,13 @@ def Attn_StagingParameter : EnumParameter<Attn_Staging> {
 def Attn_OverlapInStep : I32EnumAttrCase<"InStep", 0, "in_step">;
 def Attn_OverlapLogitsAhead : I32EnumAttrCase<"LogitsAhead", 1, "logits_ahead">;
 def Attn_OverlapSumsLate : I32EnumAttrCase<"SumsLate", 2, "sums_late">;
+def Attn_OverlapScoresAhead : I32EnumAttrCase<"ScoresAhead", 3, "scores_ahead">;
 
 /// What the products of a step of a backward overlap with: the elements of their own step; or a step ahead the products
-/// that start from zero, or a step late those that accumulate, with the elements of another.
+/// that start from zero, or only the first of them, or a step late those that accumulate, with the elements of another.
 def Attn_Overlap : I32EnumAttr<"Overlap", "what products of a backward overlap with",
-                               [Attn_OverlapInStep, Attn_OverlapLogitsAhead, Attn_OverlapSumsLate]> {
+                               [Attn_OverlapInStep, Attn_OverlapLogitsAhead, Attn_OverlapSumsLate,
+                                Attn_OverlapScoresAhead]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -89,6 +91,9 @@ def Attn_ProgramDbias : I32EnumAttrCase<"Dbias", 6, "dbias">;
 def Attn_ProgramDsums : I32EnumAttrCase<"Dsums", 7, "dsums">;
 def Attn_ProgramDbuckets : I32EnumAttrCase<"Dbuckets", 8, "dbuckets">;
 def Attn_ProgramCombine : I32EnumAttrCase<"Combine", 9, "combine">;
+def Attn_ProgramDelta : I32EnumAttrCase<"Delta", 10, "delta">;
+def Attn_ProgramDqdkdv : I32EnumAttrCase<"Dqdkdv", 11, "dqdkdv">;
+def Attn_ProgramConvertDq : I32EnumAttrCase<"ConvertDq", 12, "convert_dq">;
 
 /// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
 /// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, or one for each
@@ -96,10 +101,15 @@ def Attn_ProgramCombine : I32EnumAttrCase<"Combine", 9, "combine">;
 /// heads or batch entries share, `dbuckets` sums the rows of tables by what a computed index chooses, and `dsums` adds up
 /// what the others leave for each query or key. Where forward splits its keys, `combine` adds up what the parts leave; it
 /// follows from the schedule of forward and has none of its own.
+///
+/// In place of `dq` and `dkdv`, three programs compute all three gradients with two products less: `delta`, whose tiles
+/// are of queries, leaves what follows from their outputs alone, `dqdkdv`, whose tiles are of keys, adds each tile's part
+/// of the gradients of queries to sums in memory, and `convert_dq` makes gradients of those sums.
 def Attn_Program : I32EnumAttr<"Program", "what a program computes",
                                [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks,
                                 Attn_ProgramDk, Attn_ProgramDv, Attn_ProgramDbias, Attn_ProgramDsums,
-                                Attn_ProgramDbuckets, Attn_ProgramCombine]> {
+                                Attn_ProgramDbuckets, Attn_ProgramCombine, Attn_ProgramDelta, Attn_ProgramDqdkdv,
+                                Attn_ProgramConvertDq]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -120,7 +130,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
     - `overlap`: of a backward, what the products of a step overlap with. With `in_step`, the gradients of the weights with
       what becomes of the logits. With `logits_ahead`, the products that start from zero start a step ahead, with those of
       the step before that accumulate; with `sums_late`, products accumulate a step late, under what becomes of the next
-      logits. Both keep operands for two steps, and want two buffers of each.
+      logits; with `scores_ahead`, the product of queries and keys alone starts a step ahead, after the last products of
+      the step before and under what leaves for memory. All keep operands for two steps, and want two buffers of each.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
     - `rescaling`: when the accumulated output is rescaled. With `each_step`, whenever a row's maximum grew. With
       `on_growth`, when it grew by more than 8 in log2 units (the same maximum divides in the end, so the result stays
@@ -174,10 +185,10 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     checked and kept.
 
     - `program`: what is tiled so; absent for forward. A backward has a schedule for each of its programs: `dq`, `dkdv`,
-      or `dk` and `dv`, and with gradients of sinks `dsinks`, of captured tensors `dbias`,
-      `dbuckets` and `dsums`.
-    - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, `dk` and `dv`,
-      whose tiles are of keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
+      or `dk` and `dv`, or `delta`, `dqdkdv` and `convert_dq`, and with gradients of sinks `dsinks`, of captured tensors
+      `dbias`, `dbuckets` and `dsums`.
+    - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, `dk`, `dv` and
+      `dqdkdv`, whose tiles are of keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU. Divides the rows of a tile.
     - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,

@@ -162,12 +162,17 @@ static LogicalResult verifySchedules(KernelOpInterface op) {
     return success();
   SmallVector<Program> programs{Program::Forward};
   if (auto backward = dyn_cast<BackwardOp>(op.getOperation())) {
-    programs = {Program::Dq};
-    // The gradients of keys and values come of one program, or of one each.
-    bool apart = llvm::any_of(op.getSchedules(), [](ScheduleAttr schedule) {
-      return schedule.getProgram() == Program::Dk || schedule.getProgram() == Program::Dv;
-    });
-    llvm::append_range(programs, apart ? ArrayRef{Program::Dk, Program::Dv} : ArrayRef{Program::Dkdv});
+    auto hasAny = [&](ArrayRef<Program> of) {
+      return llvm::any_of(op.getSchedules(),
+                          [&](ScheduleAttr schedule) { return llvm::is_contained(of, schedule.getProgram()); });
+    };
+    // The gradients of keys and values come of one program, or of one each; or all three come of one.
+    if (hasAny(Program::Dqdkdv))
+      programs = {Program::Delta, Program::Dqdkdv, Program::ConvertDq};
+    else if (hasAny({Program::Dk, Program::Dv}))
+      programs = {Program::Dq, Program::Dk, Program::Dv};
+    else
+      programs = {Program::Dq, Program::Dkdv};
     llvm::append_range(programs, getOtherPrograms(backward));
   }
   for (ScheduleAttr schedule : op.getSchedules())

@@ -59,3 +59,12 @@ static LogicalResult verifyBuffer(Op op) {
 LogicalResult GetOp::verify() { return verifyBuffer(*this); }
 
 LogicalResult HeldOp::verify() { return verifyBuffer(*this); }
+
+LogicalResult ShareOp::verify() {
+  auto tile = cast<VectorType>(getValue().getType());
+  if (tile.getElementTypeBitWidth() != 16)
+    return emitOpError() << "expected a tile of 16-bit elements, got " << tile;
+  if (getShared().getType().getTile() != tile)
+    return emitOpError() << "expected a shared tile of " << tile << ", got " << getShared().getType();
+  return getRing() ? verifyBuffer(*this) : success();
+}

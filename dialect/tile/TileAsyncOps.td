@@ -109,11 +109,28 @@ def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
-def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Waits for copies and for all threads of the block";
+def Tile_ShareOp : Tile_Op<"share", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Writes a tile to shared memory, where products of all consumers read it";
   let description = [{
-    For programs without roles. With `copies`, each thread first waits until its part of all but that many of the last
-    puts is done: after the barrier, what any thread has copied is there for all.
+    Each warpgroup writes its rows to the next buffer of `ring`, which `tile-specialize-roles` adds. After a `tile.sync`
+    products may read the whole tile. A ring that is filled so has no barriers: a buffer is written again as many steps
+    later as there are buffers, and between there is a `tile.sync` that comes after the products that read it.
+
+    Example: `%shared = tile.share %gradients to %ring : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16> ->
+    !tile.shared<vector<128x64xbf16>>`
+  }];
+  let arguments = (ins Tile_Tile:$value, Optional<Tile_Ring>:$ring);
+  let results = (outs Tile_SharedTile:$shared);
+  let assemblyFormat = "$value (`to` $ring^ `:` type($ring))? attr-dict `:` type($value) `->` type($shared)";
+  let hasVerifier = 1;
+}
+
+def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for copies and for all threads";
+  let description = [{
+    All threads of the block, or of the role that it stands in: what they have written to shared memory is there for all
+    after it. With `copies`, in programs without roles, each thread first waits until its part of all but that many of the
+    last puts is done: what any thread has copied then is there as well.
 
     Example: `tile.sync copies 1`
   }];
@@ -132,10 +149,12 @@ def Tile_StartOp : Tile_Op<"start", [MemoryEffects<[MemRead, MemWrite]>]> {
     neither its operands' buffers may be released nor its operands' registers be written. Products end in the order in
     which they start.
   }];
-  let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed);
+  let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed,
+                       UnitAttr:$left_transposed);
   let results = (outs Tile_Pending:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc (`transposed` $transposed^)? attr-dict `:` type($a) `,` type($b) `,` type($acc) `->` type($result)
+    $a `,` $b `,` $acc (`transposed` $transposed^)? (`left_transposed` $left_transposed^)? attr-dict `:` type($a) `,`
+    type($b) `,` type($acc) `->` type($result)
   }];
   let hasVerifier = 1;
 }

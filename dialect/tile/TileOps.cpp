@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileOps.h"
+#include "dialect/tile/BlockedRows.h"
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -48,7 +49,23 @@ static LogicalResult verifyDistinctRows(Op op) {
   return success();
 }
 
+/// A tile of a view of whole bands of rows.
+static LogicalResult verifyBlocked(Operation *op, VectorType tile, MemRefType view, ArrayRef<int64_t> axes,
+                                   ArrayRef<int64_t> group) {
+  if (tile.getRank() != 2 || !tile.getElementType().isF32() || view.getRank() != 2 ||
+      !llvm::equal(axes, ArrayRef<int64_t>{0, 1}) || !group.empty() ||
+      tile.getDimSize(0) % BlockedRows::bandRows != 0 || tile.getDimSize(1) != view.getDimSize(1) ||
+      tile.getDimSize(1) % BlockedRows::blockColumns != 0)
+    return op->emitOpError() << "expected f32 tiles of whole rows, in multiples of " << BlockedRows::bandRows
+                             << ", of a view of two dimensions whose rows have a multiple of "
+                             << BlockedRows::blockColumns << " columns, with 'blocked'; got " << tile << " of " << view;
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
+  if (getBlocked() &&
+      failed(verifyBlocked(*this, cast<VectorType>(getResult().getType()), getView().getType(), getAxes(), getGroup())))
+    return failure();
   return verifyAccess(*this, cast<VectorType>(getResult().getType()), getView().getType(), getIndices(), getLimits(),
                       getAxes(), getGroup());
 }
@@ -62,6 +79,11 @@ LogicalResult StoreOp::verify() {
       return emitOpError() << "expected a buffer with the rows and some or all columns of " << value << ", got "
                            << buffer;
   }
+  if (getAccumulate() && !getBlocked())
+    return emitOpError("expected 'blocked' with 'accumulate'");
+  if (getBlocked() &&
+      failed(verifyBlocked(*this, cast<VectorType>(getValue().getType()), getView().getType(), getAxes(), getGroup())))
+    return failure();
   if (failed(verifyDistinctRows(*this)))
     return failure();
   return verifyAccess(*this, cast<VectorType>(getValue().getType()), getView().getType(), getIndices(), getLimits(),
@@ -104,6 +126,16 @@ LogicalResult BlockMaskOp::verify() {
   return success();
 }
 
+LogicalResult RowOp::verify() {
+  VectorType tile = getTileType(getTile()), result = cast<VectorType>(getResult().getType());
+  if (static_cast<int64_t>(getNumber()) >= tile.getDimSize(0))
+    return emitOpError() << "expected one of the " << tile.getDimSize(0) << " rows of " << tile << ", got "
+                         << getNumber();
+  if (result.getDimSize(0) != tile.getDimSize(1) || result.getElementType() != tile.getElementType())
+    return emitOpError() << "expected a row of " << tile << ", got " << result;
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   auto source = cast<VectorType>(getSource().getType()), acc = cast<VectorType>(getAcc().getType());
   if (acc.getDimSize(0) != source.getDimSize(0))
@@ -121,21 +153,22 @@ VectorType attnc::tile::getTileType(Value operand) {
 }
 
 /// Shapes of acc + a * b agree.
-static LogicalResult verifyProduct(Operation *op, Value left, Value right, VectorType acc, bool transposed) {
-  VectorType a = getTileType(left), b = getTileType(right);
+template <typename Op>
+static LogicalResult verifyProduct(Op op) {
+  VectorType a = getTileType(op.getA()), b = getTileType(op.getB()), acc = cast<VectorType>(op.getAcc().getType());
+  bool transposed = op.getTransposed(), leftTransposed = op.getLeftTransposed();
   int64_t n = b.getDimSize(transposed ? 0 : 1), k = b.getDimSize(transposed ? 1 : 0);
-  if (a.getDimSize(0) != acc.getDimSize(0) || n != acc.getDimSize(1) || a.getDimSize(1) != k)
-    return op->emitOpError() << "expected shapes of a product, got " << a << " and " << b << " into " << acc;
+  if (a.getDimSize(leftTransposed ? 1 : 0) != acc.getDimSize(0) || n != acc.getDimSize(1) ||
+      a.getDimSize(leftTransposed ? 0 : 1) != k)
+    return op.emitOpError() << "expected shapes of a product, got " << a << " and " << b << " into " << acc;
   return success();
 }
 
-LogicalResult MmaOp::verify() {
-  return verifyProduct(*this, getA(), getB(), cast<VectorType>(getAcc().getType()), getTransposed());
-}
+LogicalResult MmaOp::verify() { return verifyProduct(*this); }
 
 LogicalResult StartOp::verify() {
   if (getResult().getType().getTile() != getAcc().getType())
     return emitOpError() << "expected a result of " << getAcc().getType() << " in flight, got "
                          << getResult().getType();
-  return verifyProduct(*this, getA(), getB(), cast<VectorType>(getAcc().getType()), getTransposed());
+  return verifyProduct(*this);
 }

@@ -111,11 +111,11 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "Ma
 // Memory
 //===----------------------------------------------------------------------===//
 
-class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits>
+class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits, dag attributes = (ins)>
     : Tile_Op<mnemonic, !listconcat(traits, [AttrSizedOperandSegments])> {
   let arguments = !con(operands, (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$indices,
                                       Variadic<Index>:$limits, DenseI64ArrayAttr:$axes,
-                                      DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$group));
+                                      DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$group), attributes);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// How the rows of the tile fall on the view.
@@ -123,7 +123,7 @@ class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits>
   }];
 }
 
-def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], (ins UnitAttr:$blocked)> {
   let summary = "Loads a tile from a view";
   let description = [{
     Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]` (one axis
@@ -131,6 +131,11 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
 
     With `group` [n], n rows share an index along the axis of rows: r / n is added to dimension `axes[0]` instead of r.
     With [n, dimension], r % n is added to that dimension as well, which is always inside the view; n divides the rows.
+
+    With `blocked`, the view is memory that programs hand each other f32 through, two dimensions without gaps, and its rows
+    lie in bands of sixteen, each of whose elements stand in the order of `tile::BlockedRows`: what a lane of a warp holds
+    of a tile is then whole pieces of 16 bytes. The tile has whole bands, and no limit cuts it: there is memory for all of
+    its rows.
 
     Example: `%k = tile.load %K[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d) : memref<...> -> vector<64x128xbf16>`, and
     for sixteen queries of four heads
@@ -144,12 +149,15 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>]> {
 }
 
 def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Optional<Tile_SharedTile>:$buffer),
-                                 [MemoryEffects<[MemWrite]>]> {
+                                 [MemoryEffects<[MemWrite]>], (ins UnitAttr:$accumulate, UnitAttr:$blocked)> {
   let summary = "Stores a tile into a view";
   let description = [{
     The counterpart of `tile.load`: elements past a limit are not stored. With `via`, it goes through a buffer in shared
     memory, in pieces where the buffer has fewer columns, and may still be on its way when the next operation starts. That
     way, too, stops at the view's own ends alone: a warpgroup whose rows a limit inside the view cuts stores them itself.
+
+    With `accumulate`, elements are added to what is there, which has the order of `blocked` (see `tile.load`). Others may
+    add to the same element at any time: the order of additions is left open, and each is atomic.
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?
@@ -217,14 +225,36 @@ def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRea
 def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + a * b in f32";
   let description = [{
-    With `transposed`, b is given by rows of the result's columns: acc(m, n) + sum_k a(m, k) * b(n, k). Products
-    accumulate in f32 across the whole sum (S13).
+    With `transposed`, b is given by rows of the result's columns: acc(m, n) + sum_k a(m, k) * b(n, k). With
+    `left_transposed`, a is given by columns of the result's rows, a(k, m). Products accumulate in f32 across the whole sum
+    (S13).
+
+    A result with fewer rows than the tiles of the program is that of all warpgroups together: how it is dealt to them is
+    left to the lowering.
 
     Example: `%s = tile.mma %q, %k, %zero transposed : vector<96x128xbf16>, vector<64x128xbf16>, vector<96x64xf32>`
   }];
-  let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed);
+  let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed,
+                       UnitAttr:$left_transposed);
   let results = (outs Tile_F32Tile:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc (`transposed` $transposed^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`transposed` $transposed^)? (`left_transposed` $left_transposed^)? attr-dict `:` type($a) `,`
+    type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_RowOp : Tile_Op<"row", [MemoryEffects<[MemRead]>]> {
+  let summary = "One row of a tile, as a vector along columns";
+  let description = [{
+    For tiles of numbers that elements of a step read by their column. Such a tile is a whole tile for each warpgroup, and
+    comes through a ring as tiles of products do.
+
+    Example: `%lse = tile.row 0 of %statistics : vector<2x64xf32> -> vector<64xf32>`
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, Tile_Operand:$tile);
+  let results = (outs Tile_Vector:$result);
+  let assemblyFormat = "$number `of` $tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
 }
 

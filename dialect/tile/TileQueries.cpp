@@ -80,6 +80,19 @@ bool attnc::tile::mayClearRows(RingOp ring) {
   });
 }
 
+bool attnc::tile::isShared(RingOp ring) { return llvm::any_of(ring->getUsers(), llvm::IsaPred<ShareOp>); }
+
+bool attnc::tile::bringsVectors(PutOp put) {
+  return put.getView() == put->getParentOfType<ProgramOp>().getWorkspaceView();
+}
+
+bool attnc::tile::bringsVectors(RingOp ring) {
+  return llvm::any_of(ring->getUsers(), [](Operation *user) {
+    auto put = dyn_cast<PutOp>(user);
+    return put && bringsVectors(put);
+  });
+}
+
 Value attnc::tile::nextOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();

@@ -30,6 +30,15 @@ bool mayClearRows(PutOp put);
 /// Whether it may have to for any put into `ring`.
 bool mayClearRows(RingOp ring);
 
+/// Whether consumers fill `ring` by `tile.share`: it has no barriers of its own.
+bool isShared(RingOp ring);
+
+/// Whether `put` brings rows of the workspace: they lie one after the other, as vectors do (see `tile.row`), and no
+/// tensor map speaks of them.
+bool bringsVectors(PutOp put);
+/// Whether puts into `ring` do.
+bool bringsVectors(RingOp ring);
+
 /// Buffers of its ring that the role holds where `get` runs: got by it, and not released yet. Both branches of a
 /// condition are taken to change that number alike, and a step of a loop and a tile of a queue to leave it as it was.
 int64_t countHeldBuffers(GetOp get);

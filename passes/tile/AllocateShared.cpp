@@ -31,11 +31,17 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
       return builder.getI64IntegerAttr(offset);
     };
     SmallVector<RingOp> rings(program.getBody().getOps<RingOp>());
-    for (RingOp ring : rings)
-      if (auto tile = dyn_cast<VectorType>(ring.getRing().getType().getElement()))
-        ring.setOffsetAttr(place(tile, ring.getRing().getType().getStages()));
+    auto placeRings = [&](bool ofVectors) {
+      for (RingOp ring : rings)
+        if (auto tile = dyn_cast<VectorType>(ring.getRing().getType().getElement());
+            tile && bringsVectors(ring) == ofVectors)
+          ring.setOffsetAttr(place(tile, ring.getRing().getType().getStages()));
+    };
+    placeRings(/*ofVectors=*/false);
     for (auto buffer : program.getBody().getOps<BufferOp>())
       buffer.setOffsetAttr(place(buffer.getShared().getType().getTile(), 1));
+    // After the tiles, which begin at larger multiples of bytes.
+    placeRings(/*ofVectors=*/true);
     // A program that computes a block mask does nothing else.
     if (!program.getBody().getOps<BlockMaskOp>().empty())
       next += blockMaskBytes;
@@ -43,6 +49,8 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
     constexpr int64_t word = 8;
     bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Tma;
     for (RingOp ring : hasRoles ? ArrayRef(rings) : ArrayRef<RingOp>()) {
+      if (isShared(ring))
+        continue;
       int64_t stages = ring.getRing().getType().getStages();
       ring.setBarriersAttr(builder.getI64IntegerAttr(next));
       next += (2 * stages + (mayClearRows(ring) ? 1 : 0)) * word;

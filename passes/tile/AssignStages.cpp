@@ -39,9 +39,7 @@ static bool mayRunLate(MmaOp product, scf::ForOp loop, unsigned number) {
 
 /// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together,
 /// and the later run under what becomes of the first.
-static bool startsSeveral(scf::ForOp loop) {
-  return llvm::count_if(loop.getBody()->getOps<MmaOp>(), startsFromZero) > 1;
-}
+static bool startsSeveral(scf::ForOp loop) { return llvm::count_if(loop.getBody()->getOps<MmaOp>(), startsStep) > 1; }
 
 /// The products of a step of `loop` that accumulate over it.
 static SetVector<Operation *> findSums(scf::ForOp loop) {
@@ -67,11 +65,13 @@ static SetVector<Operation *> findLateOfSeveral(scf::ForOp loop, attnc::attn::Ov
     addLoads(loop, late);
     return late;
   }
-  if (overlap == attnc::attn::Overlap::LogitsAhead)
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (!op.hasTrait<OpTrait::ConstantLike>())
-        late.insert(&op);
-  late.set_subtract(findLogitOperations(loop));
+  if (overlap == attnc::attn::Overlap::InStep)
+    return late;
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!op.hasTrait<OpTrait::ConstantLike>())
+      late.insert(&op);
+  late.set_subtract(overlap == attnc::attn::Overlap::LogitsAhead ? findLogitOperations(loop)
+                                                                 : findScoreOperations(loop));
   return late;
 }
 

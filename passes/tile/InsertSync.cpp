@@ -62,6 +62,10 @@ static Operation *findDeadline(MmaOp product) {
     bool reads = llvm::is_contained(op->getOperands(), product.getResult());
     bool writes = successor && makes(op, successor);
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
+    // Where all consumers meet, what was started before the last of their elements is done soon: its registers are
+    // wanted after it.
+    if (isa<SyncOp>(op) && isa<VectorType>(product.getA().getType()))
+      return op->getNextNode();
     // A later product may take the accumulator as it is.
     if (reads || writes || nests || waitsForRefill(op, product) || holdsNext(op, product) ||
         op->hasTrait<OpTrait::IsTerminator>() || !op->getNextNode())
@@ -76,7 +80,7 @@ static void makeAsync(MmaOp product) {
   Location loc = product.getLoc();
   auto type = cast<VectorType>(product.getResult().getType());
   auto start = StartOp::create(builder, loc, PendingType::get(builder.getContext(), type), product.getA(),
-                               product.getB(), product.getAcc(), product.getTransposed());
+                               product.getB(), product.getAcc(), product.getTransposed(), product.getLeftTransposed());
   builder.setInsertionPoint(deadline);
   auto await = AwaitOp::create(builder, loc, type, start);
   product.replaceAllUsesWith(await.getResult());
@@ -143,19 +147,40 @@ static void splitCasts(MapOp map) {
   map.erase();
 }
 
-/// Releases the buffer that `source` gives once the last product that reads it is done.
+/// The operation that waits for the product which starts first after `op`: all warps have come past `op` by then.
+static Operation *findNextAwait(Operation *op) {
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
+    if (auto start = dyn_cast<StartOp>(next))
+      return *start->user_begin();
+  return nullptr;
+}
+
+/// Releases the buffer that `source` gives once the last product that reads it is done, or where warps read it
+/// themselves, once all of them have.
 static void release(Operation *source, Value ring) {
   Operation *last = source;
   for (Operation *user : source->getUsers()) {
     Operation *at = source->getBlock()->findAncestorOpInBlock(*user);
     if (auto start = dyn_cast<StartOp>(at))
       at = *start->user_begin();
+    else if (Operation *await = isa<RowOp>(at) ? findNextAwait(at) : nullptr)
+      at = await;
     if (last->isBeforeInBlock(at))
       last = at;
   }
   OpBuilder builder(source->getContext());
   builder.setInsertionPointAfter(last);
   ReleaseOp::create(builder, source->getLoc(), ring);
+}
+
+/// What is shared is there for all consumers after a barrier. With one buffer they also wait before they write it:
+/// products of all have read it by then.
+static void insertBarriers(ShareOp share) {
+  OpBuilder builder(share);
+  if (share.getRing().getType().getStages() == 1)
+    SyncOp::create(builder, share.getLoc(), IntegerAttr());
+  builder.setInsertionPointAfter(share);
+  SyncOp::create(builder, share.getLoc(), IntegerAttr());
 }
 
 /// Warpgroups take turns (ping-pong) with each group of products that start together, the first of them on new logits:
@@ -206,6 +231,7 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     role.walk([&](MapOp map) { maps.push_back(map); });
     for (MapOp map : maps)
       splitCasts(map);
+    role.walk([](ShareOp share) { insertBarriers(share); });
     SmallVector<MmaOp> products;
     role.walk([&](MmaOp product) { products.push_back(product); });
     for (MmaOp product : products)

@@ -11,16 +11,35 @@ using namespace attnc::tile;
 
 bool attnc::tile::startsFromZero(MmaOp product) { return matchPattern(product.getAcc(), m_AnyZeroFloat()); }
 
-llvm::SetVector<Operation *> attnc::tile::findLogitOperations(scf::ForOp loop) {
-  llvm::SetVector<Operation *> first;
+bool attnc::tile::startsStep(MmaOp product) {
+  return startsFromZero(product) && !product.getA().getDefiningOp<ShareOp>();
+}
+
+/// Adds `op`, with what a step of `loop` makes it from.
+static void addSlice(Operation *op, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
   BackwardSliceOptions options;
   options.inclusive = true;
   options.filter = [&](Operation *op) { return op->getBlock() == loop.getBody(); };
+  (void)getBackwardSlice(op, &slice, options);
+}
+
+llvm::SetVector<Operation *> attnc::tile::findLogitOperations(scf::ForOp loop) {
+  llvm::SetVector<Operation *> first;
   for (Operation &op : *loop.getBody()) {
     auto product = dyn_cast<MmaOp>(op);
     auto load = dyn_cast<LoadOp>(op);
-    if ((product && startsFromZero(product)) || (load && cast<VectorType>(load.getType()).getRank() == 1))
-      (void)getBackwardSlice(&op, &first, options);
+    if ((product && startsStep(product)) || (load && cast<VectorType>(load.getType()).getRank() == 1))
+      addSlice(&op, loop, first);
   }
+  return first;
+}
+
+llvm::SetVector<Operation *> attnc::tile::findScoreOperations(scf::ForOp loop) {
+  llvm::SetVector<Operation *> first;
+  for (auto product : loop.getBody()->getOps<MmaOp>())
+    if (startsStep(product)) {
+      addSlice(product, loop, first);
+      break;
+    }
   return first;
 }

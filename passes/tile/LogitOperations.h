@@ -14,9 +14,16 @@ namespace attnc::tile {
 /// Whether `product` adds to nothing.
 bool startsFromZero(MmaOp product);
 
-/// What a step of `loop` does before its elements are computed: products that start from zero, and loads of vectors of
+/// Whether a step of `loop` can start `product` before its elements are computed: it starts from zero, and reads
+/// nothing that they make.
+bool startsStep(MmaOp product);
+
+/// What a step of `loop` does before its elements are computed: products that start it, and loads of vectors of
 /// columns, with what both are made from.
 llvm::SetVector<mlir::Operation *> findLogitOperations(mlir::scf::ForOp loop);
+
+/// The first of those products, with what it is made from.
+llvm::SetVector<mlir::Operation *> findScoreOperations(mlir::scf::ForOp loop);
 
 } // namespace attnc::tile
 

@@ -49,7 +49,8 @@ static void splitLoads(scf::ForOp loop, int64_t &pairs) {
 }
 
 /// The operations of a step in the order of the new loop: what has been left of the step before, then the step. Where
-/// that is its sums alone, they start after the logits, which then are there first.
+/// that is its sums alone, they start after the logits, which then are there first. What leaves for memory comes last:
+/// it takes long, and products run meanwhile.
 static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsigned>> &schedule) {
   llvm::SetVector<Operation *> logits = findLogitOperations(loop);
   bool sumsAlone = llvm::any_of(*loop.getBody(), [&](Operation &op) {
@@ -62,8 +63,9 @@ static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsi
   };
   if (sumsAlone)
     append([&](Operation *op) { return stageOf(op) == 0 && logits.contains(op); });
-  append([&](Operation *op) { return stageOf(op) == 1; });
+  append([&](Operation *op) { return stageOf(op) == 1 && !isa<StoreOp>(op); });
   append([&](Operation *op) { return stageOf(op) == 0 && !(sumsAlone && logits.contains(op)); });
+  append([&](Operation *op) { return stageOf(op) == 1 && isa<StoreOp>(op); });
 }
 
 /// Moves `loop` under a condition that it has a step, where nothing needs predicates.

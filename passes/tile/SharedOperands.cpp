@@ -39,7 +39,7 @@ SmallVector<LoadOp> attnc::tile::findSharedLoads(ProgramOp program) {
     if (keepsRows(program) && isLeft(load))
       return;
     bool products = !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
-      return isa<SkipOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
+      return isa<SkipOp, RowOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
     });
     if (products)
       loads.push_back(load);
@@ -83,6 +83,8 @@ void attnc::tile::sinkLoads(ArrayRef<LoadOp> loads) {
 
 /// Whether `user`, of a tile that products read, takes its rows as columns: products of logits, and the like.
 static bool readsRowsAsColumns(Operation *user) {
+  if (isa<RowOp>(user))
+    return false;
   auto product = dyn_cast<MmaOp>(user);
   return product ? product.getTransposed() : cast<SkipOp>(user).getTransposed();
 }

@@ -40,6 +40,7 @@ private:
   void cloneBranch(scf::IfOp branch, IRMapping &mapping);
   void fillConsumer(PersistentOp each);
   void stageStores();
+  void giveRingsToShared();
 
   ProgramOp program;
   Block &body;
@@ -48,6 +49,7 @@ private:
   Location loc;
   SmallVector<LoadOp> shared;               ///< loads whose tiles go through rings
   llvm::DenseMap<Operation *, Value> rings; ///< of those loads
+  llvm::SmallDenseMap<Type, Value> ofSums;  ///< buffers of what is added to memory
   Value numbers;                            ///< the ring of tile numbers, where the producer hands them out
 };
 
@@ -209,8 +211,18 @@ static bool hasRowsOfHeads(StoreOp store) {
          reachesViewEnd(store.getView(), axis, store.getLimits()[1]);
 }
 
-/// Output tiles of narrow types go through a buffer.
+/// What is added to memory goes through a buffer, and so do output tiles of narrow types.
 void RoleSplitter::stageStores() {
+  program->walk([&](StoreOp store) {
+    if (!store.getAccumulate())
+      return;
+    builder.setInsertionPointToStart(&body);
+    auto type = SharedTileType::get(builder.getContext(), cast<VectorType>(store.getValue().getType()));
+    Value &buffer = ofSums[type];
+    if (!buffer)
+      buffer = BufferOp::create(builder, loc, type, IntegerAttr());
+    store.getBufferMutable().assign(buffer);
+  });
   if (pipeline.getEpilogue() == attnc::attn::Epilogue::Direct)
     return;
   llvm::SmallDenseSet<Value> staged;
@@ -227,6 +239,22 @@ void RoleSplitter::stageStores() {
     auto tile = VectorType::get({type.getDimSize(0), columns}, type.getElementType());
     Value buffer = BufferOp::create(builder, loc, SharedTileType::get(builder.getContext(), tile), IntegerAttr());
     store.getBufferMutable().assign(buffer);
+  });
+}
+
+/// What consumers share goes through a ring, one for all tiles of a type.
+void RoleSplitter::giveRingsToShared() {
+  llvm::SmallDenseMap<Type, Value> ofType;
+  program->walk([&](ShareOp share) {
+    Value &ring = ofType[share.getValue().getType()];
+    if (!ring) {
+      builder.setInsertionPointToStart(&body);
+      // A second buffer saves a barrier, and a third nothing.
+      int64_t stages = std::min<int64_t>(pipeline.getStages(), 2);
+      auto type = RingType::get(builder.getContext(), stages, share.getValue().getType());
+      ring = RingOp::create(builder, loc, type, IntegerAttr(), IntegerAttr());
+    }
+    share.getRingMutable().assign(ring);
   });
 }
 
@@ -259,6 +287,7 @@ void RoleSplitter::run() {
   }
   fillConsumer(consumer);
   stageStores();
+  giveRingsToShared();
 }
 
 namespace {

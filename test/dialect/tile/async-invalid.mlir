@@ -321,3 +321,79 @@ func.func @mostly_one_without_rows(%s: vector<8x4xf32>, %n: index) {
   } {mostly_one} -> vector<8x4xf32>
   return
 }
+
+//===----------------------------------------------------------------------===//
+// What consumers share
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @share_wide(%g: vector<8x16xf32>) {
+  // expected-error@+1 {{op expected a tile of 16-bit elements, got 'vector<8x16xf32>'}}
+  %s = tile.share %g : vector<8x16xf32> -> !tile.shared<vector<8x16xf32>>
+  return
+}
+
+// -----
+
+func.func @share_another(%g: vector<8x16xbf16>) {
+  // expected-error@+1 {{op expected a shared tile of 'vector<8x16xbf16>', got '!tile.shared<vector<16x8xbf16>>'}}
+  %s = tile.share %g : vector<8x16xbf16> -> !tile.shared<vector<16x8xbf16>>
+  return
+}
+
+// -----
+
+func.func @share_ring(%g: vector<8x16xbf16>, %r: !tile.ring<2 x vector<8x16xf16>>) {
+  // expected-error@+1 {{op expected a tile of 'vector<8x16xf16>', got '!tile.shared<vector<8x16xbf16>>'}}
+  %s = tile.share %g to %r : !tile.ring<2 x vector<8x16xf16>> : vector<8x16xbf16> -> !tile.shared<vector<8x16xbf16>>
+  return
+}
+
+// -----
+
+func.func @row_number(%t: vector<2x16xf32>) {
+  // expected-error@+1 {{op expected one of the 2 rows of 'vector<2x16xf32>', got 2}}
+  %r = tile.row 2 of %t : vector<2x16xf32> -> vector<16xf32>
+  return
+}
+
+// -----
+
+func.func @row_columns(%t: vector<2x16xf32>) {
+  // expected-error@+1 {{op expected a row of 'vector<2x16xf32>', got 'vector<2xf32>'}}
+  %r = tile.row 1 of %t : vector<2x16xf32> -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @turned_depth(%a: !tile.shared<vector<16x8xbf16>>, %b: !tile.shared<vector<8x4xbf16>>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{op expected shapes of a product}}
+  %s = tile.mma %a, %b, %c left_transposed : !tile.shared<vector<16x8xbf16>>, !tile.shared<vector<8x4xbf16>>, vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_in_order(%t: vector<16x8xf32>, %v: memref<?x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected 'blocked' with 'accumulate'}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) {accumulate} : vector<16x8xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @blocked_rows(%t: vector<24x8xf32>, %v: memref<?x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected f32 tiles of whole rows, in multiples of 16, of a view of two dimensions whose rows have a multiple of 8 columns, with 'blocked'; got 'vector<24x8xf32>'}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) {blocked} : vector<24x8xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @blocked_columns(%v: memref<?x16xf32>, %n: index) {
+  // expected-error@+1 {{with 'blocked'; got 'vector<16x8xf32>'}}
+  %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) {blocked} : memref<?x16xf32> -> vector<16x8xf32>
+  return
+}
