@@ -68,6 +68,12 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
     return writeKeyGradients(b, op, /*ofKeys=*/true, /*ofValues=*/false);
   case Program::Dv:
     return writeKeyGradients(b, op, /*ofKeys=*/false, /*ofValues=*/true);
+  case Program::Delta:
+    return writeStatistics(b, op);
+  case Program::Dqdkdv:
+    return writeKeyGradients(b, op, /*ofKeys=*/true, /*ofValues=*/true, /*ofQueries=*/true);
+  case Program::ConvertDq:
+    return writeConvertedSums(b, op);
   case Program::Dsinks:
     return writeSinkGradients(b, op);
   case Program::Forward:

@@ -37,16 +37,31 @@ SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Val
   return next;
 }
 
+GradientWriter::Statistics GradientWriter::storeStatistics(Value outGradient) {
+  auto [lse, delta] = buildStatistics(outGradient);
+  b.storeStatistic(b.lseStatistic(), lse);
+  b.storeStatistic(b.deltaStatistic(), delta);
+  return {lse, delta, /*ofRows=*/true};
+}
+
+void GradientWriter::writeStatistics() {
+  b.buildGeometry();
+  storeStatistics(b.loadRows(op.getDOut()));
+  b.clearQuerySums();
+}
+
+void GradientWriter::writeConvertedSums() {
+  b.buildGeometry();
+  b.storeRows(scaled(b.loadQuerySums(), b.buildScale()), op.getDQuery());
+}
+
 void GradientWriter::writeQueryGradient() {
   b.buildGeometry();
   b.buildCaptures();
   ColumnBounds bounds = b.buildBounds();
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
-  auto [lse, delta] = buildStatistics(outGradient);
-  b.storeStatistic(b.lseStatistic(), lse);
-  b.storeStatistic(b.deltaStatistic(), delta);
+  Statistics statistics = storeStatistics(outGradient);
   storeUnvisited(bounds);
-  Statistics statistics{lse, delta, /*ofRows=*/true};
   SmallVector<CapturedGradient> summed = capturedOf({CapturedForm::QuerySums, CapturedForm::Sums});
   SmallVector<Value> initial{zeros(dimOf(op.getQuery()))};
   llvm::append_range(initial, emptySums(summed));
@@ -61,15 +76,34 @@ void GradientWriter::writeQueryGradient() {
 // Tiles of keys
 //===----------------------------------------------------------------------===//
 
+Value GradientWriter::turnedProduct(Value gradients, Value key) {
+  auto type = tile::SharedTileType::get(builder.getContext(), cast<VectorType>(gradients.getType()));
+  Value shared = tile::ShareOp::create(builder, loc, type, gradients, Value());
+  auto part = VectorType::get({b.getColumns(), dimOf(op.getQuery())}, builder.getF32Type());
+  return tile::MmaOp::create(builder, loc, shared, key, b.splat(part, 0), /*transposed=*/false,
+                             /*left_transposed=*/true);
+}
+
 SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, const ColumnBounds &bounds,
                                            KeySums sums, bool masked) {
   Value queries = b.loadColumns(op.getQuery(), first, /*masked=*/false);
   Value outGradients = b.loadColumns(op.getDOut(), first, /*masked=*/false);
-  auto load = [&](TileBuilder::Statistic statistic) { return b.loadColumnStatistic(statistic, first); };
-  Statistics statistics{load(b.lseStatistic()), sums.key ? load(b.deltaStatistic()) : Value(),
-                        /*ofRows=*/false};
+  // Those that come straight from memory come ahead of the products, since it is far; others when they are wanted,
+  // since they take registers.
+  Statistics statistics{{}, {}, /*ofRows=*/false};
+  Value shared = b.sharesStatistics() ? b.loadColumnStatistics(first) : Value();
+  auto rowOf = [&](int64_t number) -> Value {
+    auto type = VectorType::get(b.getColumns(), builder.getF32Type());
+    return tile::RowOp::create(builder, loc, type, number, shared);
+  };
+  if (!shared) {
+    statistics.lse = b.loadColumnStatistic(b.lseStatistic(), first);
+    statistics.delta = sums.key ? b.loadColumnStatistic(b.deltaStatistic(), first) : Value();
+  }
   Value products = product(key, queries);
   Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
+  if (shared)
+    statistics.lse = rowOf(0);
   Logits logits = buildLogits(products, first, /*wantsSlope=*/static_cast<bool>(sums.key));
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (sums.value)
@@ -77,25 +111,36 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
   if (sums.key) {
     if (!weightProducts)
       weightProducts = product(value, outGradients);
+    if (shared)
+      statistics.delta = rowOf(1);
     LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics, /*wantsLogits=*/true,
                                               capturedOf({CapturedForm::KeySums}));
+    Value ofQueries = sums.ofQueries ? turnedProduct(gradients.logits, key) : Value();
     sums.key = accumulate(gradients.logits, queries, sums.key);
+    if (ofQueries)
+      b.addToQuerySums(ofQueries, first);
     for (auto [tile, sum] : llvm::zip_equal(gradients.captured, sums.captured))
       sum = addColumns(tile, sum);
   }
   return sums.values();
 }
 
-void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues) {
+void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQueries) {
   b.buildGeometry();
-  Value key = b.loadRows(op.getKey()), value = ofKeys ? b.loadRows(op.getValue()) : Value();
-  KeySums sums{ofKeys ? zeros(dimOf(op.getKey())) : Value(), ofValues ? zeros(dimOf(op.getValue())) : Value()};
+  // Gradients of queries are sums over the rows: weights of 0 make NaN of all that is no number.
+  auto load = [&](Value tensor) { return b.loadRows(tensor, /*anyBeyond=*/!ofQueries); };
+  Value key = load(op.getKey()), value = ofKeys ? load(op.getValue()) : Value();
+  KeySums sums{
+      ofKeys ? zeros(dimOf(op.getKey())) : Value(), ofValues ? zeros(dimOf(op.getValue())) : Value(), {}, ofQueries};
   SmallVector<CapturedGradient> summed;
   if (ofKeys)
     summed = capturedOf({CapturedForm::KeySums});
   auto ofHead = [&](ValueRange state) {
     b.buildCaptures();
     ColumnBounds bounds = b.buildBounds();
+    // A score may be no number for keys that do not exist, and gradients of queries are sums over them.
+    if (ofQueries && !op.getScore().empty())
+      bounds = b.maskRows(bounds);
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);
     KeySums after = before.with(overColumns(before.values(), bounds, [&](Value first, ValueRange inner, bool masked) {
@@ -184,8 +229,18 @@ void attnc::attn::writeQueryGradient(TileBuilder &b, BackwardOp op) {
   tile::ReturnOp::create(b.builder, b.loc);
 }
 
-void attnc::attn::writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues) {
-  GradientWriter(b, op).writeKeyGradients(ofKeys, ofValues);
+void attnc::attn::writeStatistics(TileBuilder &b, BackwardOp op) {
+  GradientWriter(b, op).writeStatistics();
+  tile::ReturnOp::create(b.builder, b.loc);
+}
+
+void attnc::attn::writeConvertedSums(TileBuilder &b, BackwardOp op) {
+  GradientWriter(b, op).writeConvertedSums();
+  tile::ReturnOp::create(b.builder, b.loc);
+}
+
+void attnc::attn::writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues, bool ofQueries) {
+  GradientWriter(b, op).writeKeyGradients(ofKeys, ofValues, ofQueries);
   tile::ReturnOp::create(b.builder, b.loc);
 }
 

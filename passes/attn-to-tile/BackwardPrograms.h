@@ -18,9 +18,16 @@ namespace attnc::attn {
 /// leaves the statistics of each row of queries in the workspace.
 void writeQueryGradient(TileBuilder &b, BackwardOp op);
 
-/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dkdv`, `Dk` or `Dv`: with
-/// the gradients of keys, of values, or of both.
-void writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues);
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dkdv`, `Dk`, `Dv` or
+/// `Dqdkdv`: with the gradients of keys, of values, or of both, or of all three, where those of queries are added to
+/// sums in the workspace.
+void writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues, bool ofQueries = false);
+
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Delta`, which comes before
+/// `Dqdkdv`, leaves the statistics of each row of queries in the workspace and clears the sums there; or of
+/// `Program::ConvertDq`, which comes after it and makes gradients of queries of them.
+void writeStatistics(TileBuilder &b, BackwardOp op);
+void writeConvertedSums(TileBuilder &b, BackwardOp op);
 
 /// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dsinks`.
 void writeSinkGradients(TileBuilder &b, BackwardOp op);

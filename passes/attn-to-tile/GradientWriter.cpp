@@ -54,8 +54,12 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
   if (lseFactor != 1)
     lse = arith::MulFOp::create(builder, loc, lse, b.splat(rows, lseFactor));
   lse = arith::SelectOp::create(builder, loc, isEmpty, none, lse);
-  if (op.getQueryLengths())
-    lse = arith::SelectOp::create(builder, loc, b.buildRowExists(), lse, none);
+  if (op.getQueryLengths()) {
+    // What lies behind the lengths may be anything.
+    Value exists = b.buildRowExists();
+    lse = arith::SelectOp::create(builder, loc, exists, lse, none);
+    delta = arith::SelectOp::create(builder, loc, exists, delta, b.splat(rows, 0));
+  }
   return {lse, delta};
 }
 

@@ -19,7 +19,9 @@ public:
 
   // The bodies of programs (see BackwardPrograms.h).
   void writeQueryGradient();
-  void writeKeyGradients(bool ofKeys, bool ofValues);
+  void writeStatistics();
+  void writeKeyGradients(bool ofKeys, bool ofValues, bool ofQueries);
+  void writeConvertedSums();
   void writeSinkGradients();
   /// A tensor that heads or batch entries share: for each of its tiles the gradients of all that keep something of it.
   void writeSharedTiles(const CapturedGradient &one);
@@ -46,6 +48,7 @@ private:
   struct KeySums {
     mlir::Value key, value;
     llvm::SmallVector<mlir::Value> captured = {};
+    bool ofQueries = false; ///< what the step makes of gradients of queries goes to their sums in memory
     llvm::SmallVector<mlir::Value> values() const {
       llvm::SmallVector<mlir::Value> values = gradients();
       llvm::append_range(values, captured);
@@ -59,7 +62,7 @@ private:
     /// The sums of the form of these that hold `values`.
     KeySums with(mlir::ValueRange values) const {
       size_t number = 0;
-      KeySums sums{key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value()};
+      KeySums sums{key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value(), {}, ofQueries};
       llvm::append_range(sums.captured, values.drop_front(number));
       return sums;
     }
@@ -83,6 +86,8 @@ private:
   /// The same for the products that only the gradients of logits need, or null. Where products run asynchronously, they
   /// start before the exponentials, which then run while they do; elsewhere they would only hold registers.
   mlir::Value productAhead(mlir::Value a, mlir::Value transposedB);
+  /// gradients^T * key, of all rows of a tile of keys: gradients go through shared memory.
+  mlir::Value turnedProduct(mlir::Value gradients, mlir::Value key);
   /// sum + a * columns.
   mlir::Value accumulate(mlir::Value a, mlir::Value columns, mlir::Value sum) {
     return tile::MmaOp::create(builder, loc, a, columns, sum, /*transposed=*/false);
@@ -139,6 +144,8 @@ private:
   void storeUnvisited(const ColumnBounds &bounds);
 
   // Steps.
+  /// Stores what the programs whose tiles are of keys read of the tile's rows of queries.
+  Statistics storeStatistics(mlir::Value outGradient);
   /// What a step of keys makes of the sums of a tile of queries.
   llvm::SmallVector<mlir::Value> queryStep(mlir::Value query, mlir::Value outGradient, mlir::Value first,
                                            const Statistics &statistics, const ColumnBounds &bounds,

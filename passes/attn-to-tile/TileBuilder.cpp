@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn-to-tile/TileBuilder.h"
+#include "dialect/tile/BlockedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -157,9 +158,16 @@ void TileBuilder::setGrid() {
     // Statistics of each head (see `statisticIndices`).
     int64_t ofRows = kernel.isPacked() ? 0 : 1;
     AffineExpr columns = ofQueries ? rows : sizeOf(kernel.getQuery(), ofRows);
+    int64_t unit = statisticUnit();
+    if (unit > 1)
+      columns = columns.ceilDiv(unit) * unit;
     if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::KeySums}).empty())
       columns = columns + (ofQueries ? sizeOf(kernel.getKey(), ofRows) : rows);
-    AffineExpr heads = getAffineConstantExpr(countStatistics() * kernel.getQueryHeads(), context);
+    // Rows begin at multiples of 16 bytes, and have whole bands of the sums of gradients of queries.
+    if (unit > 1)
+      columns = columns.ceilDiv(tile::BlockedRows::bandRows) * tile::BlockedRows::bandRows;
+    int64_t numbers = countStatistics() + (hasQuerySums() ? kernel.getHeadDim() : 0);
+    AffineExpr heads = getAffineConstantExpr(numbers * kernel.getQueryHeads(), context);
     if (!kernel.isPacked())
       heads = heads * sizeOf(kernel.getQuery(), 0);
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));

@@ -97,6 +97,9 @@ public:
   /// Derives the columns to visit from the kernel's `bounds` or `query_bounds` region, or from the block mask where
   /// there is one.
   ColumnBounds buildBounds();
+  /// From now on masks drop rows past the last as well, which else may give anything: `bounds` for that, where no
+  /// columns of a tile with such rows are full.
+  ColumnBounds maskRows(ColumnBounds bounds);
   /// How far a step of the loop over columns leads: their number in a step, or one place of the list.
   mlir::Value buildColumnStep();
   /// The column that the step `iv` of that loop starts at.
@@ -114,7 +117,8 @@ public:
   void buildCaptures();
 
   /// The tile's rows of `tensor`, which is laid out like queries, or like keys in a program whose tiles are of keys.
-  mlir::Value loadRows(mlir::Value tensor);
+  /// `anyBeyond`: rows past the last may hold anything, since nothing of what they give is stored; else they are 0.
+  mlir::Value loadRows(mlir::Value tensor, bool anyBeyond = true);
   /// The columns from `first` on that a step has, as rows of `tensor`. `masked`: what comes of rows past the last is
   /// masked, so that they may hold anything; else they are 0.
   mlir::Value loadColumns(mlir::Value tensor, mlir::Value first, bool masked);
@@ -168,20 +172,32 @@ public:
   struct Statistic {
     mlir::Value number; ///< of the row among those of its head
     Coordinate axis = Coordinate::Query;
+    bool ofAllRows = false; ///< rows that hold no query have one as well
   };
-  Statistic lseStatistic() { return {index(0)}; }
-  Statistic deltaStatistic() { return {index(1)}; }
+  Statistic lseStatistic() { return {index(0), Coordinate::Query, !kernel.isPacked()}; }
+  Statistic deltaStatistic() { return {index(1), Coordinate::Query, !kernel.isPacked()}; }
   /// The sums of a captured tensor, or of bucket `bucket` of its computed index.
   Statistic sumStatistic(const CapturedGradient &of, mlir::Value bucket = {});
   /// In a program of a table: the first of the buckets that the tile sums, and how many it sums at most. Their sums are
   /// in registers on a GPU; on a CPU, products are what they cost.
   mlir::Value getFirstBucket() const { return firstBucket; }
   int64_t countBucketsOfTile() const { return std::min<int64_t>(getPipeline() ? 8 : 16, captured->countBuckets()); }
+  /// Whether gradients of queries are added up in the workspace: one program computes all three gradients.
+  bool hasQuerySums();
+  /// Adds `tile`, what the tile's keys make of the gradients of queries from `first` on, to those sums: unscaled, f32.
+  void addToQuerySums(mlir::Value tile, mlir::Value first);
+  /// In a program whose tiles are of queries: clears the sums of the tile's rows, or loads them.
+  void clearQuerySums();
+  mlir::Value loadQuerySums();
   /// Stores a statistic of the tile's rows.
   void storeStatistic(Statistic statistic, mlir::Value rows);
   /// Loads one of the tile's rows, or of the columns from `first` on, 0 for those that hold no query or key.
   mlir::Value loadRowStatistic(Statistic statistic);
   mlir::Value loadColumnStatistic(Statistic statistic, mlir::Value first);
+  /// Whether statistics of columns come through shared memory, as columns do; and the LSE and delta of the columns from
+  /// `first` on as rows of one tile.
+  bool sharesStatistics();
+  mlir::Value loadColumnStatistics(mlir::Value first);
 
   /// What a part of a row's columns leaves to the program that combines parts, for each row: its maximum, in the unit
   /// of logits, and its sum of weights relative to that.
@@ -284,6 +300,12 @@ private:
   llvm::SmallVector<mlir::Value> partIndices(mlir::Value ofPart, mlir::Value column);
   mlir::Value endOfPartRows(mlir::Value first);
   llvm::SmallVector<mlir::Value> statisticIndices(Statistic statistic, mlir::Value first);
+  mlir::Value headOfBatch();
+  int64_t statisticUnit();
+  mlir::Value countStatisticColumns();
+  mlir::Value querySumsView();
+  mlir::Value rowOfQuerySums(mlir::Value first);
+  void storeQuerySums(mlir::Value tile, mlir::Value first, bool accumulate);
   mlir::Value statisticLimit(Statistic statistic);
   mlir::Value loadStatistic(Statistic statistic, mlir::Value first, int64_t count);
   Coordinate capturedRows() const {
@@ -343,6 +365,7 @@ private:
   /// Where results of the kernel go: the program's arguments, one for each time that the function returns one.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> destinations;
   TileGeometry geometry;
+  bool masksRows = false;                                  ///< see `maskRows`
   mlir::Value firstBucket;                                 ///< of a program of a table
   mlir::Value listRow;                                     ///< of this tile in the workspace
   mlir::Value part;                                        ///< of the tile's columns, where they are split

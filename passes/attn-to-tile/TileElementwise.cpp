@@ -407,8 +407,21 @@ Value TileBuilder::buildMask(Value scores, Value j, const ColumnBounds &bounds) 
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, column, getSide(getColumnAxis()).count);
     keep = keep ? arith::AndIOp::create(builder, loc, keep, exists).getResult() : exists;
   }
+  if (masksRows) {
+    Value row = body->getArgument(body->getNumArguments() - 2);
+    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, row, getSide(getRowAxis()).count);
+    keep = arith::AndIOp::create(builder, loc, keep, exists);
+  }
   tile::YieldOp::create(builder, loc, keep);
   return mask.getResult();
+}
+
+ColumnBounds TileBuilder::maskRows(ColumnBounds bounds) {
+  masksRows = true;
+  Value end = add(geometry.row0, index(getRows()));
+  Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, end, getSide(getRowAxis()).count);
+  bounds.fullHigh = arith::SelectOp::create(builder, loc, whole, bounds.fullHigh, bounds.fullLow);
+  return bounds;
 }
 
 /// The probability of dropout, and what it leaves is multiplied by.

@@ -3,7 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/attn-to-tile/TileBuilder.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace attnc;
@@ -53,8 +55,9 @@ Value TileBuilder::loadTile(Value tensor, Coordinate axis, Value first, bool any
   return tile::LoadOp::create(builder, loc, tile, view, indices, ValueRange{limit, index(dim)}, axes, group);
 }
 
-// What rows past the last give is not stored.
-Value TileBuilder::loadRows(Value tensor) { return loadTile(tensor, getRowAxis(), geometry.row0, /*anyBeyond=*/true); }
+Value TileBuilder::loadRows(Value tensor, bool anyBeyond) {
+  return loadTile(tensor, getRowAxis(), geometry.row0, anyBeyond);
+}
 
 // Masks do not look at what they drop. Weights of 0 do: they make NaN of all that is no number.
 Value TileBuilder::loadColumns(Value tensor, Value first, bool masked) {
@@ -184,16 +187,51 @@ TileBuilder::Statistic TileBuilder::sumStatistic(const CapturedGradient &of, Val
           of.form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query};
 }
 
+/// The number of the head at hand among those of all batch entries.
+Value TileBuilder::headOfBatch() {
+  if (kernel.isPacked())
+    return geometry.head;
+  return add(mul(geometry.batch, index(kernel.getQueryHeads())), geometry.head);
+}
+
+/// Queries that statistics, and sums, have room for in multiples of this: where copies bring statistics to shared
+/// memory, those of whole tiles of the program that stores them, since such copies know no limit within a row.
+int64_t TileBuilder::statisticUnit() {
+  int64_t unit = 1;
+  for (ScheduleAttr schedule : kernel.getSchedules())
+    if (llvm::is_contained({Program::Dq, Program::Delta, Program::ConvertDq}, schedule.getProgram()) &&
+        schedule.getPipeline() && !kernel.isPacked())
+      unit = std::lcm(unit, schedule.getRows());
+  return unit;
+}
+
+/// Columns of the workspace for the statistics of queries.
+Value TileBuilder::countStatisticColumns() {
+  Value queries = viewDim(lookup(kernel.getQuery()), kernel.isPacked() ? 0 : 1), unit = index(statisticUnit());
+  return statisticUnit() == 1 ? queries : mul(arith::CeilDivUIOp::create(builder, loc, queries, unit), unit);
+}
+
+bool TileBuilder::sharesStatistics() {
+  PipelineAttr pipeline = getPipeline();
+  return pipeline && pipeline.getStaging() == Staging::Tma && getRowAxis() == Coordinate::Key &&
+         statisticUnit() % getColumns() == 0;
+}
+
+Value TileBuilder::loadColumnStatistics(Value first) {
+  Value workspace = program.getWorkspaceView();
+  auto type = VectorType::get({ownStatistics, getColumns()}, builder.getF32Type());
+  return tile::LoadOp::create(builder, loc, type, workspace, statisticIndices(lseStatistic(), first),
+                              ValueRange{viewDim(workspace, 0), viewDim(workspace, 1)}, ArrayRef<int64_t>{0, 1},
+                              ArrayRef<int64_t>());
+}
+
 /// Where a statistic of row or column `first` of the head at hand is in the workspace. Those of keys come after those
 /// of queries.
 SmallVector<Value> TileBuilder::statisticIndices(Statistic statistic, Value first) {
-  Value head = geometry.head;
-  if (!kernel.isPacked())
-    head = add(mul(geometry.batch, index(kernel.getQueryHeads())), head);
-  Value row = add(mul(head, index(countStatistics())), statistic.number);
+  Value row = add(mul(headOfBatch(), index(countStatistics())), statistic.number);
   Value column = add(getSide(statistic.axis).base, first);
   if (statistic.axis == Coordinate::Key)
-    column = add(column, viewDim(lookup(kernel.getQuery()), kernel.isPacked() ? 0 : 1));
+    column = add(column, countStatisticColumns());
   return {row, column};
 }
 
@@ -204,7 +242,8 @@ Value TileBuilder::statisticLimit(Statistic statistic) {
 
 void TileBuilder::storeStatistic(Statistic statistic, Value rows) {
   tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(),
-                        statisticIndices(statistic, geometry.row0), statisticLimit(statistic), ArrayRef<int64_t>{1},
+                        statisticIndices(statistic, geometry.row0),
+                        statistic.ofAllRows ? countStatisticColumns() : statisticLimit(statistic), ArrayRef<int64_t>{1},
                         ArrayRef<int64_t>());
 }
 
@@ -218,4 +257,56 @@ Value TileBuilder::loadRowStatistic(Statistic statistic) { return loadStatistic(
 
 Value TileBuilder::loadColumnStatistic(Statistic statistic, Value first) {
   return loadStatistic(statistic, first, getColumns());
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of gradients of queries
+//===----------------------------------------------------------------------===//
+
+bool TileBuilder::hasQuerySums() {
+  return llvm::any_of(kernel.getSchedules(),
+                      [](ScheduleAttr schedule) { return schedule.getProgram() == Program::Dqdkdv; });
+}
+
+/// The row of query `first` of the head at hand among all sums. Heads have as many rows as the workspace has columns:
+/// whole tiles of each program.
+Value TileBuilder::rowOfQuerySums(Value first) {
+  return add(mul(headOfBatch(), viewDim(program.getWorkspaceView(), 1)), first);
+}
+
+/// What follows the statistics in the workspace, as rows of one query of one head each.
+Value TileBuilder::querySumsView() {
+  Value workspace = program.getWorkspaceView(), columns = viewDim(workspace, 1);
+  Value heads = mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads()));
+  // Counted in elements, statistics and rows of sums alike: fewer than 2^31 on any machine that has memory for the sums
+  // of head dims of 64 and more.
+  Value offset = mul(mul(heads, index(countStatistics())), columns), rows = mul(heads, columns);
+  int64_t dim = kernel.getHeadDim();
+  auto type = MemRefType::get({ShapedType::kDynamic, dim}, builder.getF32Type(),
+                              StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {dim, 1}));
+  return memref::ReinterpretCastOp::create(builder, loc, type, workspace, OpFoldResult(offset),
+                                           {rows, builder.getIndexAttr(dim)},
+                                           {builder.getIndexAttr(dim), builder.getIndexAttr(1)});
+}
+
+void TileBuilder::storeQuerySums(Value tile, Value first, bool accumulate) {
+  Value row = rowOfQuerySums(first);
+  int64_t rows = cast<VectorType>(tile.getType()).getDimSize(0);
+  tile::StoreOp::create(builder, loc, tile, Value(), querySumsView(), ValueRange{row, index(0)},
+                        ValueRange{add(row, index(rows)), index(kernel.getHeadDim())}, ArrayRef<int64_t>{0, 1},
+                        ArrayRef<int64_t>(), accumulate, /*blocked=*/true);
+}
+
+void TileBuilder::addToQuerySums(Value tile, Value first) { storeQuerySums(tile, first, /*accumulate=*/true); }
+
+void TileBuilder::clearQuerySums() {
+  storeQuerySums(splat(tileType(kernel.getHeadDim(), builder.getF32Type()), 0), geometry.row0, /*accumulate=*/false);
+}
+
+Value TileBuilder::loadQuerySums() {
+  Value row = rowOfQuerySums(geometry.row0);
+  return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), builder.getF32Type()), querySumsView(),
+                              ValueRange{row, index(0)},
+                              ValueRange{add(row, index(getRows())), index(kernel.getHeadDim())},
+                              ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), /*blocked=*/true);
 }

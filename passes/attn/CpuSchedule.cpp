@@ -41,6 +41,8 @@ static constexpr int64_t mostRows = 65536, mostColumns = 4096;
 static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
   if (schedule.getHeads() != 1)
     return kernel.emitError() << "expected one head a tile on a CPU, got " << schedule.getHeads();
+  if (schedule.getProgram() == Program::Dqdkdv)
+    return kernel.emitError("expected programs dq and dkdv on a CPU: dqdkdv is for GPUs");
   int64_t w = lanes(target);
   if (schedule.getPanel() % w != 0 || schedule.getPanel() > 3 * w)
     return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w

@@ -4,6 +4,7 @@
 
 #include "passes/attn/GpuBackwardSchedule.h"
 #include "dialect/attn/CapturedGradients.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuScheduleParts.h"
 
@@ -34,6 +35,10 @@ constexpr int64_t mostColumnsOfSums = 256;
 /// and consumers take turns. At others, products keep the tensor cores busy as it is (docs/rationale/backward.md).
 constexpr int64_t mostDimsOfLateSums = 64;
 
+/// Head dims of which one program computes all three gradients: with larger ones shared memory binds it, and of others
+/// the warpgroups' columns are no whole panels. Columns of a step, since with more registers spill.
+constexpr int64_t leastDimOfAll = 64, mostDimOfAll = 128, columnsOfAll = 64;
+
 /// Columns of a step, and buffers of the rings of columns: of those that accumulating products read, and of others.
 struct Step {
   int64_t columns, stages, logitStages;
@@ -60,6 +65,8 @@ public:
   int64_t findColumnsOfWarps();
   /// The gradients of keys and values, in one program or in one each.
   SmallVector<Program> findKeyPrograms();
+  /// Whether one program, by roles, may compute the gradients of queries, keys and values.
+  bool suitOneProgram();
   /// Bytes of shared memory that tiles take by `schedule`.
   int64_t countSharedBytes(ScheduleAttr schedule);
 
@@ -80,7 +87,8 @@ private:
 /// Columns of the sums that a row of a tile has.
 int64_t GradientTiles::countSumColumns(Program program) {
   int64_t ofKeys = program == Program::Dv ? 0 : keyDim();
-  return ofKeys + (program == Program::Dkdv || program == Program::Dv ? valueDim() : 0);
+  bool hasValues = llvm::is_contained({Program::Dkdv, Program::Dv, Program::Dqdkdv}, program);
+  return ofKeys + (hasValues ? valueDim() : 0);
 }
 
 int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
@@ -100,7 +108,15 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
       return all * (key + value);
     }
   };
-  return rows * schedule.getRows() + columns() * schedule.getColumns();
+  // Gradients of logits that consumers share, and what a step adds to those of queries.
+  int64_t shared = 0;
+  if (schedule.getProgram() == Program::Dqdkdv)
+    shared = std::min<int64_t>(all, 2) * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()) +
+             schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
+  // Of each column its LSE and delta, in whole pieces of 128 bytes.
+  int64_t statistics =
+      tilesKeys(schedule.getProgram()) ? all * 2 * llvm::alignTo(schedule.getColumns() * sizeof(float), 128) : 0;
+  return rows * schedule.getRows() + columns() * schedule.getColumns() + shared + statistics;
 }
 
 /// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where a slope is taken
@@ -146,6 +162,13 @@ ScheduleAttr GradientTiles::selectRoles(Program program) {
   };
   bool isLate =
       program == Program::Dkdv && op.getBlocks().empty() && std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
+  if (program == Program::Dqdkdv) {
+    bool isAhead = op.getBlocks().empty();
+    Overlap overlap = isAhead ? Overlap::ScoresAhead : Overlap::InStep;
+    (void)(fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, overlap}) ||
+           fits({columnsOfAll, /*stages=*/2, /*logitStages=*/2, overlap}));
+    return schedule;
+  }
   // The shortest step with one buffer each fits any head dim, if not the registers of any score.
   (void)((isLate && fits(lateSums)) || find(roomsOfLong, longSteps) || find(roomsOfShort, shortSteps));
   return schedule;
@@ -169,6 +192,17 @@ int64_t GradientTiles::findColumnsOfWarps() {
   return columns == std::end(columnsOfWarps) ? 0 : *columns;
 }
 
+bool GradientTiles::suitOneProgram() {
+  // What rows of queries add up for captured tensors is the business of a program whose tiles are of queries.
+  bool hasRowSums =
+      !getCapturedGradients(op, {CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums}).empty();
+  // Scores of keys that do not exist are masked, and data may say that nothing is.
+  bool leavesOutMasks = !op.getScore().empty() && !op.getBlocks().empty();
+  bool isDeterministic = op->getParentOfType<func::FuncOp>()->hasAttr(deterministicAttrName);
+  return !KernelOpInterface(op).isPacked() && !hasRowSums && !leavesOutMasks && !isDeterministic &&
+         (keyDim() == leastDimOfAll || keyDim() == mostDimOfAll) && valueDim() <= mostDimOfAll;
+}
+
 SmallVector<Program> GradientTiles::findKeyPrograms() {
   if (keyDim() + valueDim() <= mostColumnsOfSums)
     return {Program::Dkdv};
@@ -180,9 +214,14 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   SmallVector<ScheduleAttr> schedules;
   int64_t columns = tiles.findColumnsOfWarps();
   if (usesWarpgroups(op, target)) {
-    schedules.push_back(tiles.selectRoles(Program::Dq));
-    for (Program program : tiles.findKeyPrograms())
-      schedules.push_back(tiles.selectRoles(program));
+    if (tiles.suitOneProgram()) {
+      schedules = {tiles.selectWarps(Program::Delta, mostColumnsOfWarps), tiles.selectRoles(Program::Dqdkdv),
+                   tiles.selectWarps(Program::ConvertDq, mostColumnsOfWarps)};
+    } else {
+      schedules.push_back(tiles.selectRoles(Program::Dq));
+      for (Program program : tiles.findKeyPrograms())
+        schedules.push_back(tiles.selectRoles(program));
+    }
   } else if (columns == 0) {
     return {};
   } else {
@@ -199,10 +238,30 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   return schedules;
 }
 
+/// Checks what the program of all three gradients adds.
+static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, GradientTiles &tiles) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  if (!tiles.suitOneProgram())
+    return op.emitError() << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of "
+                          << leastDimOfAll << " or " << mostDimOfAll << ", values of at most " << mostDimOfAll
+                          << ", without gradients that rows of queries sum for captured tensors, without a score where "
+                          << "data decides about tiles, and not for " << deterministicAttrName;
+  if (pipeline.getStaging() != Staging::Tma || pipeline.getQueryStages() == 0 ||
+      !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead}, pipeline.getOverlap()))
+    return op.emitError("expected staging = tma, query_stages of 1 or more and overlap = in_step or scores_ahead for "
+                        "program dqdkdv");
+  if (schedule.getColumns() != columnsOfAll || pipeline.getConsumers() > 2)
+    return op.emitError() << "expected steps of " << columnsOfAll << " queries and one or two consumers for program "
+                          << "dqdkdv, got " << schedule.getColumns() << " and " << pipeline.getConsumers();
+  return success();
+}
+
 /// Checks what a pipeline with roles adds.
 static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
-  if (!usesWarpgroups(op, target) || llvm::is_contained(getOtherPrograms(op), schedule.getProgram()))
+  bool isOfWarps = llvm::is_contained(getOtherPrograms(op), schedule.getProgram()) ||
+                   llvm::is_contained({Program::Delta, Program::ConvertDq}, schedule.getProgram());
+  if (!usesWarpgroups(op, target) || isOfWarps)
     return op.emitError() << "expected staging = cp_async for program " << stringifyProgram(schedule.getProgram())
                           << " on " << target.getArch();
   if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty())
@@ -228,9 +287,12 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
     return op.emitError() << "expected steps of a multiple of 16 columns up to 128 for gradients, got "
                           << schedule.getColumns();
+  GradientTiles tiles(op, target);
   if (hasRoles && failed(checkRoles(op, schedule, target)))
     return failure();
-  int64_t bytes = GradientTiles(op, target).countSharedBytes(schedule) + barrierBytes;
+  if (schedule.getProgram() == Program::Dqdkdv && failed(checkOneProgram(op, schedule, tiles)))
+    return failure();
+  int64_t bytes = tiles.countSharedBytes(schedule) + barrierBytes;
   if (bytes > target.getSharedBytes())
     return op.emitError() << "the schedule needs " << bytes << " bytes of shared memory, but " << target.getArch()
                           << " has " << target.getSharedBytes();

@@ -130,6 +130,17 @@ static void enumerateGradientRoles(const Fields &base, GpuTargetAttr target, Sma
   }
 }
 
+/// All three gradients in one program.
+static void enumerateOneProgram(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
+  for (int64_t stages : {2, 3})
+    for (Overlap overlap : {Overlap::InStep, Overlap::ScoresAhead}) {
+      Fields fields = base;
+      fields.stages = fields.logitStages = stages;
+      fields.overlap = overlap;
+      schedules.push_back(fields.get());
+    }
+}
+
 /// Gradients without roles.
 static void enumerateGradientWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
   for (int64_t columns : {16, 32, 48, 64, 96, 128})
@@ -155,13 +166,16 @@ SmallVector<ScheduleAttr> attnc::attn::enumerateGpuSchedules(KernelOpInterface k
                                                              GpuTargetAttr target) {
   SmallVector<ScheduleAttr> schedules;
   Fields fields(base);
-  if (base.getProgram() == Program::Dsinks || base.getProgram() == Program::Dsums) // sinks and sums are few
+  // Sinks and sums are few, and what comes before and after one program of all gradients takes no products.
+  if (llvm::is_contained({Program::Dsinks, Program::Dsums, Program::Delta, Program::ConvertDq}, base.getProgram()))
     return schedules;
   bool hasRoles = base.getPipeline().getStaging() == Staging::Tma, isForward = !isa<BackwardOp>(kernel.getOperation());
   if (isForward && hasRoles)
     enumerateRoles(kernel, fields, target, schedules);
   else if (isForward)
     enumerateWarps(fields, schedules);
+  else if (base.getProgram() == Program::Dqdkdv)
+    enumerateOneProgram(fields, schedules);
   else if (hasRoles)
     enumerateGradientRoles(fields, target, schedules);
   else

@@ -34,6 +34,10 @@ public:
   /// The kernel.
   jit::Executable &executable() { return *loaded; }
 
+  /// Whether two runs have the same bits in result `number`. On GPUs gradients of queries need not, where the spec does
+  /// not ask for it: they may be added up in any order.
+  bool hasSameBits(size_t number) const;
+
   /// The schedule that the compiler chose.
   runtime::Result<attn::ScheduleAttr> schedule();
 
@@ -51,6 +55,7 @@ private:
   llvm::raw_string_ostream stream{diagnostics};
   jit::Session session{stream};
   std::optional<attn::KernelFunction> function;
+  bool isForGpu = false;
   std::unique_ptr<jit::Executable> loaded;
 };
 

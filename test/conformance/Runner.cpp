@@ -206,12 +206,22 @@ Result<std::vector<Tensor>> conformance::makeOutputs(const attn::KernelFunction 
   return outputs;
 }
 
-bool conformance::sameBits(const Tensor &left, const Tensor &right) {
+/// Whether both hold the same bits.
+static bool sameBits(const Tensor &left, const Tensor &right) {
   auto a = left.contiguous(), b = right.contiguous();
   if (!a || !b)
     return false;
   auto bytes = static_cast<size_t>(a->numBytes());
   return bytes == 0 || std::memcmp(a->data(), b->data(), bytes) == 0;
+}
+
+Status conformance::expectSameBits(const CompiledSpec &spec, runtime::Span<const Tensor> first,
+                                   runtime::Span<const Tensor> later, unsigned run) {
+  for (size_t n = 0; n < first.size(); ++n)
+    if (spec.hasSameBits(n) && !sameBits(first[n], later[n]))
+      return runtime::Error{"run " + std::to_string(run + 1) + " gives other bits of '" +
+                            spec.kernel().outputs[n].name + "' than the first"};
+  return {};
 }
 
 /// The rows to judge, within the budget; empty for all.
@@ -328,8 +338,8 @@ Outcome conformance::runTrial(CompiledSpec &spec, const Trial &trial, double bud
       return fail(status.takeError());
     if (n == 0)
       first = std::move(*outputs);
-    else if (!std::equal(first.begin(), first.end(), outputs->begin(), sameBits))
-      return fail({"run " + std::to_string(n + 1) + " gives other bits than the first"});
+    else if (Status status = expectSameBits(spec, first, *outputs, n); !status)
+      return fail(status.takeError());
   }
 
   auto judgements = jit::judgeAgainstReference(kernel, *inputs, first, rows);

@@ -31,8 +31,9 @@ runtime::Status relayout(runtime::Tensor &tensor, Layout layout, bool unit, bool
 /// Poisoned results for `trial`.
 runtime::Result<std::vector<runtime::Tensor>> makeOutputs(const attn::KernelFunction &kernel, const Trial &trial);
 
-/// Whether both hold the same bits.
-bool sameBits(const runtime::Tensor &left, const runtime::Tensor &right);
+/// The status of a run of `spec`, number `run` from 0 on, that has to give the bits of the first.
+runtime::Status expectSameBits(const CompiledSpec &spec, runtime::Span<const runtime::Tensor> first,
+                               runtime::Span<const runtime::Tensor> later, unsigned run);
 
 /// Whether `judgement` of `got` fails by its mean alone, and by no more than chance allows. Errors within a row share
 /// its maximum and sum, and rows that are alike share all, so unlike rows are what is drawn: a mean over n of them is

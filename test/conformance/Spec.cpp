@@ -66,8 +66,9 @@ std::string Spec::toString(const std::string &dtype) const {
                       (withLse ? ", " + types.lse + " {attn.name = \"lse\"}" : "");
   std::string values = withLse ? "%o, %lse" : "%o";
   std::string text = "func.func @kernel(" + llvm::join(declared, ",\n                  ") + ")\n    -> (" + named +
-                     ") {\n  " + values + " = " + (weights ? "attn.weights %q, %k" : "attn.forward %q, %k, %v") +
-                     varlen + " " + clauses + "\n" + region("score (%s, %b, %h, %i, %j)", score, "%x : f32") +
+                     ")" + (deterministic ? " attributes {attn.deterministic}" : "") + " {\n  " + values + " = " +
+                     (weights ? "attn.weights %q, %k" : "attn.forward %q, %k, %v") + varlen + " " + clauses + "\n" +
+                     region("score (%s, %b, %h, %i, %j)", score, "%x : f32") +
                      region("mask (%b, %h, %i, %j)", mask, "%keep : i1") + "    : (" + llvm::join(operands, ", ") +
                      ") -> (" + results + ")\n  return " + values + " : " + results + "\n}\n";
 

@@ -25,7 +25,8 @@ struct Spec {
   bool weights = false; ///< `attn.weights` instead of `attn.forward`
   /// Captured arguments: "bias: tensor<1x1x?x?x$T>".
   std::vector<std::string> arguments;
-  bool learned = false; ///< captured tensors have gradients
+  bool learned = false;       ///< captured tensors have gradients
+  bool deterministic = false; ///< gradients have the same bits in every run
   /// "scale(0.5) align(top_left)".
   std::string clauses;
   /// Operations of the score region, which leave the logit %s as %x; empty for no region.

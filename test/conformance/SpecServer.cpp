@@ -167,8 +167,8 @@ Status Request::run(unsigned repeats) {
       return status;
     if (n == 0)
       outputs = std::move(*results);
-    else if (!std::equal(outputs.begin(), outputs.end(), results->begin(), sameBits))
-      return Error{"run " + std::to_string(n + 1) + " gives other bits than the first"};
+    else if (Status status = expectSameBits(*spec, outputs, *results, n); !status)
+      return status;
   }
   return {};
 }

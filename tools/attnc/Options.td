@@ -41,6 +41,8 @@ defm schedule : Value<"schedule", "ATTR", "Tile sizes and overlap of one's own, 
 
 def backward : Switch<"backward", "The gradients of the spec in place of its results">, Visibility<tunedCommands>;
 
+def deterministic : Switch<"deterministic", "Gradients with the same bits in every run">, Visibility<tunedCommands>;
+
 // Schedules that were found by tuning.
 defm policy : Value<"policy", "P", "Schedules by auto (default: records, else heuristics), records, autotune or heuristics",
                     specCommands>;

@@ -35,6 +35,8 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
   spec.kernel = std::move(*kernel);
   spec.entry = spec.kernel.function.getName().str();
   spec.backward = args.hasArg(OPT_backward);
+  if (args.hasArg(OPT_deterministic))
+    spec.kernel.function->setAttr(attn::deterministicAttrName, mlir::UnitAttr::get(&spec.session->context()));
   if (spec.backward) {
     Result<attn::KernelFunction> backward = spec.session->deriveBackward(spec.kernel);
     if (!backward)

@@ -346,6 +346,7 @@ def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = Fals
         if rng.random() < 0.08:
             saturate(rng.choice(case.spec.kernels), rng.choice([20.0, 60.0, 150.0]))
         learn(rng, case)
+        case.spec.deterministic = random.Random(f"{seed}/{number}/deterministic").random() < 0.25
         case.spec.learned = [name for name in learnable(case.spec, case.inputs) if rng.random() < 0.7]
         # Where a slope steps at a value that occurs, the score goes.
         for kernel in (None, *(kernel for kernel in case.spec.kernels if kernel.score)):

@@ -111,6 +111,7 @@ class Spec:
     constants: list[Op]
     returns: list[tuple[str, str]]  # values and the names of results
     learned: list[str] = dataclasses.field(default_factory=list)  # captured tensors whose gradients are wanted
+    deterministic: bool = False  # gradients with the same bits in every run
 
     def copy(self) -> Spec:
         return copy.deepcopy(self)
@@ -172,7 +173,8 @@ class Spec:
         mark = lambda name: ", attn.requires_grad" if name in self.learned else ""
         arguments = ",\n    ".join(f'%{name}: {type_name} {{attn.name = "{name}"{mark(name)}}}' for name, type_name in self.arguments.items())
         results = ", ".join(f'{types[value]} {{attn.name = "{name}"}}' for value, name in self.returns)
-        lines = [f"func.func @{self.name}(\n    {arguments})\n    -> ({results}) {{"]
+        asks = " attributes {attn.deterministic}" if self.deterministic else ""
+        lines = [f"func.func @{self.name}(\n    {arguments})\n    -> ({results}){asks} {{"]
         lines += ["  " + op_text(op) for op in self.constants]
         for kernel in self.kernels:
             lines += self.kernel_lines(kernel, types)
@@ -354,13 +356,15 @@ def parse_op(line: str) -> Op:
 def parse(text: str) -> Spec:
     """The spec that `Spec.text` wrote."""
     lines = [line.split("//")[0].rstrip() for line in text.splitlines()]
-    head = re.match(r"\s*func\.func @(\w+)\((.*?)\)\s*->\s*\((.*?)\) \{", "\n".join(lines), re.DOTALL)
+    head = re.match(
+        r"\s*func\.func @(\w+)\((.*?)\)\s*->\s*\((.*?)\)( attributes \{attn\.deterministic\})? \{", "\n".join(lines), re.DOTALL
+    )
     if not head:
         raise ValueError("expected 'func.func @NAME(%argument: type {attn.name = \"argument\"}, ...) -> (...) {'")
     arguments = dict(re.findall(r"%(\w+): (\S+)", head[2]))
     names = re.findall(r'attn\.name = "(\w+)"', head[3])
     learned = re.findall(r"%(\w+): \S+ \{[^}]*attn\.requires_grad", head[2])
-    spec = Spec(head[1], arguments, [], [], [], learned)
+    spec = Spec(head[1], arguments, [], [], [], learned, head[4] is not None)
     rest = iter("\n".join(lines)[head.end() :].splitlines())
     for line in rest:
         stripped = line.strip()

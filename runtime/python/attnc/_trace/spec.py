@@ -16,6 +16,10 @@ from .graph import BOOL, FLOAT, Node, float_text
 from .values import Value
 
 
+#: What a spec says whose gradients have the same bits in every run.
+DETERMINISTIC = "attn.deterministic"
+
+
 class Facts(NamedTuple):
     """What is compiled in of queries, keys and values."""
 
@@ -187,6 +191,12 @@ def as_result(known: Trace, result: Any, role: str, name: str) -> Node:
     if type == FLOAT and value.type == BOOL:
         raise TraceError(f"score_mod '{name}' returned a bool, expected a score: return attnc.where(keep, score, -inf)")
     return to_type(value, type).node
+
+
+def deterministic(text: str) -> str:
+    """The same spec, whose gradients have the same bits in every run."""
+    # The only line before the body that ends so: the results of the function.
+    return text.replace(") {\n", f") attributes {{{DETERMINISTIC}}} {{\n", 1)
 
 
 def _describe(result: Any) -> str:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .._core import Error
 from .._options import ARRAYS, Options, trace
+from .._trace.spec import deterministic
 from ._dtensor import has_dtensor, on_mesh
 from ._ops import Call, attend, wants_gradient
 
@@ -116,6 +117,7 @@ def check_tensors(query: Any, key: Any, value: Any, layout: str) -> None:
 
 def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], **options: Any) -> Call:
     """The spec of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. `given`: arrays that may be there."""
+    same_bits = options.pop("deterministic", False)
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
     arrays: list[Tensor] = [given[name] for name in names]  # type: ignore[misc]
     seed = options.pop("seed", 0)
@@ -137,6 +139,8 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor |
     )
     held = dict(zip(names, arrays, strict=True))
     captured = tuple(held["softmax_aux" if name == "sinks" else name] for name in order)
+    if same_bits:
+        backward_text = deterministic(backward_text)
     return Call(text, backward_text, order, captured, (seed,) if told.dropout else (), differentiated)
 
 

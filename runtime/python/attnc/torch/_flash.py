@@ -70,7 +70,7 @@ def pair_of_offsets(names: tuple[str, str], q: Any, k: Any, query: Tensor) -> di
 
 def _flash(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], dropout_p: float, softmax_scale: Any,
-    causal: bool, window_size: Any, softcap: float, alibi_slopes: Tensor | None, return_attn_probs: bool,
+    causal: bool, window_size: Any, softcap: float, alibi_slopes: Tensor | None, deterministic: bool, return_attn_probs: bool,
 ) -> Any:  # fmt: skip
     """What the functions of FlashAttention share."""
     probability = _probability("dropout_p", dropout_p)
@@ -81,7 +81,7 @@ def _flash(
     out, lse = call(
         query, key, value, {**given, "slopes": alibi_slopes}, scale=softmax_scale, causal=bool(causal),
         window=sides("window_size", window_size), softcap=float(softcap) or None, dropout=probability,
-        seed=_drawn_seed(probability),
+        seed=_drawn_seed(probability), deterministic=bool(deterministic),
     )  # fmt: skip
     return (out, lse, None) if return_attn_probs else out
 
@@ -93,7 +93,8 @@ def flash_attn_func(
 ) -> Any:  # fmt: skip
     """Attention of [B, S, H, D] tensors, with the signature of FlashAttention's. The last query stands at the last key.
 
-    Gradients are always the same. return_attn_probs: a tuple with the LSE, [B, H, S], and None for the probabilities.
+    deterministic: gradients with the same bits in every run, as under torch.use_deterministic_algorithms.
+    return_attn_probs: a tuple with the LSE, [B, H, S], and None for the probabilities.
     """
     key: Any = None
     if alibi_slopes is None and not dropout_p and not return_attn_probs and is_plain(q, k, v):
@@ -103,7 +104,9 @@ def flash_attn_func(
         if results is not None:
             return results[0]
     check_tensors(q, k, v, "B, S, H, D")
-    result = _flash(q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, return_attn_probs)
+    result = _flash(
+        q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
+    )  # fmt: skip
     if key is not None:
         options = {"scale": softmax_scale, "causal": bool(causal), "softcap": float(softcap) or None}
         remember(key, prepare(q, k, v, {}, window=sides("window_size", window_size), dropout=0.0, **options).text, q)
@@ -138,7 +141,9 @@ def flash_attn_varlen_func(
     if block_table is not None:
         raise Error("block_table: expected None, since keys in pages are not read yet")
     given = pair_of_offsets(("cu_seqlens_q", "cu_seqlens_k"), cu_seqlens_q, cu_seqlens_k, q)
-    return _flash(q, k, v, given, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, return_attn_probs)
+    return _flash(
+        q, k, v, given, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
+    )  # fmt: skip
 
 
 def _window(sliding_window: Any) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .._jit import dtype_name, facts_of, kernel_of
 from .._trace.capture import WantsGradient
-from .._trace.spec import Facts, Traced
+from .._trace.spec import DETERMINISTIC, Facts, Traced, deterministic
 
 # Results lie as queries do: a compiler that lays queries out differently has to know.
 _TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
@@ -97,6 +97,8 @@ def _backward(
     out: Tensor, lse: Tensor, d_out: Tensor, d_lse: Tensor, others: list[int],
 ) -> list[Tensor]:  # fmt: skip
     results = _backward_results(q, k, v, captured, numbers, spec, out, lse, d_out, d_lse, others)
+    if torch.are_deterministic_algorithms_enabled() and DETERMINISTIC not in spec:
+        spec = deterministic(spec)
     saved = _rows(out), lse, _rows(d_out), d_lse
     written = (*(_rows(result) for result in results[:3]), *(_with_dimension(result) for result in results[3:]))
     _launch(spec, True, (*_values(q, k, v, captured, numbers), *saved), written)
