@@ -16,6 +16,7 @@ from attnc.torch import (
     flash_attn_varlen_func,
     varlen_attn,
 )
+from attnc.torch._calls import prepare
 
 B, SQ, SK, H, HK, D = 2, 21, 29, 4, 2, 16
 torch.manual_seed(0)
@@ -130,6 +131,27 @@ def test_flash_attn_func(name):
         lambda q, k, v: flash_attn_func(q, k, v, **options, deterministic=True, return_attn_probs=True)[:2],
         lambda q, k, v: torch_reference.attention(q, k, v, **meaning), q, k, v,
     )  # fmt: skip
+
+
+def test_the_same_gradients_in_every_run():
+    """Both ways of asking, whose kernels differ on GPUs alone."""
+    one, other = (prepare(q, k, v, {}, window=None, dropout=0.0, causal=True, softcap=None, scale=None, deterministic=same) for same in (True, False))
+    assert one.text == other.text
+    assert " attributes {attn.deterministic} {" in one.backward_text
+    assert one.backward_text.replace(" attributes {attn.deterministic}", "") == other.backward_text
+
+    def gradients(**options):
+        tensors = [tensor.clone().requires_grad_() for tensor in (q, k, v)]
+        flash_attn_func(*tensors, causal=True, **options).float().square().sum().backward()
+        return [tensor.grad for tensor in tensors]
+
+    wanted = gradients(deterministic=True)
+    torch.use_deterministic_algorithms(True)
+    try:
+        found = gradients()
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert all(torch.equal(left, right) for left, right in zip(wanted, found, strict=True))
 
 
 def test_packed_into_one():
