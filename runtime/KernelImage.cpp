@@ -237,6 +237,19 @@ int64_t countWorkspaceBytes(const KernelImage &image, Span<const int64_t> symbol
   return most;
 }
 
+const char *GridRule::nameOf(Op op) {
+  switch (op) {
+  case Op::CeilDiv:
+    return "ceildiv";
+  case Op::FloorDiv:
+    return "floordiv";
+  case Op::Max:
+    return "max";
+  default:
+    return "min";
+  }
+}
+
 std::string GridRule::toString(Span<const std::string> symbols) const {
   if (!verify(symbols.size()))
     return "<malformed>";
@@ -261,11 +274,7 @@ std::string GridRule::toString(Span<const std::string> symbols) const {
     } else if (step.op == Op::Mul) {
       lower = {factor(lower) + " * " + factor(upper), false};
     } else {
-      const char *name = step.op == Op::CeilDiv    ? "ceildiv("
-                         : step.op == Op::FloorDiv ? "floordiv("
-                         : step.op == Op::Max      ? "max("
-                                                   : "min(";
-      lower = {name + lower.text + ", " + upper.text + ")", false};
+      lower = {nameOf(step.op) + ("(" + lower.text) + ", " + upper.text + ")", false};
     }
   }
   return stack.back().text;

@@ -133,6 +133,10 @@ struct GridRule {
 
   /// The rule as a formula, `ceildiv(Sq, 96) * B`, for people.
   std::string toString(Span<const std::string> symbols) const;
+
+private:
+  /// What formulas call an operation that they write as a function.
+  static const char *nameOf(Op op);
 };
 
 /// How a GPU's copy unit sees one tensor argument: what a CUtensorMap says

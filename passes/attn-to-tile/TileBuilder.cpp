@@ -3,7 +3,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn-to-tile/TileBuilder.h"
-#include "dialect/tile/BlockedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -155,40 +154,9 @@ void TileBuilder::setGrid() {
   if (captured)
     tiles = schedule.getProgram() == Program::Dbuckets ? tiles * countBucketTiles() : countCapturedTiles(sizes);
   if (isBackward()) {
-    // Statistics of each head (see `statisticIndices`).
-    int64_t ofRows = kernel.isPacked() ? 0 : 1;
-    AffineExpr columns = ofQueries ? rows : sizeOf(kernel.getQuery(), ofRows);
-    int64_t unit = statisticUnit();
-    if (unit > 1)
-      columns = columns.ceilDiv(unit) * unit;
-    if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::KeySums}).empty())
-      columns = columns + (ofQueries ? sizeOf(kernel.getKey(), ofRows) : rows);
-    // Rows begin at multiples of 16 bytes, and have whole bands of the sums of gradients of queries.
-    if (unit > 1)
-      columns = columns.ceilDiv(tile::BlockedRows::bandRows) * tile::BlockedRows::bandRows;
-    int64_t numbers = countStatistics() + (hasQuerySums() ? kernel.getHeadDim() : 0);
-    AffineExpr heads = getAffineConstantExpr(numbers * kernel.getQueryHeads(), context);
-    if (!kernel.isPacked())
-      heads = heads * sizeOf(kernel.getQuery(), 0);
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
-    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
+    setGridOfGradients(tiles, rows, sizes);
   } else if (schedule.isSplit()) {
-    AffineExpr severalParts = hasParts(tiles, sizeOf(kernel.getKey(), 1)), parts, rowsOfParts;
-    if (int64_t splits = schedule.getSplits()) {
-      parts = tiles * splits;
-      rowsOfParts = rows * sizeOf(kernel.getQuery(), 0) * kernel.getQueryHeads() * splits;
-    } else {
-      // No blocks where there are no tiles. Of several parts there are no more than blocks, each with the rows of a
-      // tile.
-      parts = (tiles + schedule.getSplitBlocks()) * tiles.ceilDiv(tiles + 1);
-      rowsOfParts = getAffineConstantExpr(schedule.getSplitBlocks() * getRows(), context);
-    }
-    if (schedule.getProgram() == Program::Combine)
-      parts = tiles * countColumnTiles() * severalParts;
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, parts));
-    program.setWorkspace(
-        AffineMap::get(0, sizes.size() / 2,
-                       {rowsOfParts * severalParts, getAffineConstantExpr(countPartColumns(), context)}, context));
+    setGridOfParts(tiles, rows, sizes);
   } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {

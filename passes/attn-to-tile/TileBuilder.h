@@ -299,9 +299,11 @@ private:
   mlir::AffineExpr hasParts(mlir::AffineExpr tiles, mlir::AffineExpr keys);
   llvm::SmallVector<mlir::Value> partIndices(mlir::Value ofPart, mlir::Value column);
   mlir::Value endOfPartRows(mlir::Value first);
+  mlir::Value columnOf(PartNumber number);
   llvm::SmallVector<mlir::Value> statisticIndices(Statistic statistic, mlir::Value first);
   mlir::Value headOfBatch();
   int64_t statisticUnit();
+  int64_t countStoredTogether();
   mlir::Value countStatisticColumns();
   mlir::Value querySumsView();
   mlir::Value rowOfQuerySums(mlir::Value first);
@@ -316,6 +318,8 @@ private:
   bool blockMaskKnowsHeads();
   mlir::AffineExpr sizeOf(mlir::Value value, int64_t dim, llvm::SmallVectorImpl<int64_t> &sizes);
   void setGrid();
+  void setGridOfGradients(mlir::AffineExpr tiles, mlir::AffineExpr rows, llvm::SmallVectorImpl<int64_t> &sizes);
+  void setGridOfParts(mlir::AffineExpr tiles, mlir::AffineExpr rows, llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::AffineExpr countCapturedTiles(llvm::SmallVectorImpl<int64_t> &sizes);
   int64_t countBucketTiles() const;
   mlir::Value takePlace(mlir::Value &rest, mlir::Value count);

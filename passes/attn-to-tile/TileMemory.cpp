@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/BlockedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/attn-to-tile/TileBuilder.h"
@@ -194,8 +195,31 @@ Value TileBuilder::headOfBatch() {
   return add(mul(geometry.batch, index(kernel.getQueryHeads())), geometry.head);
 }
 
+/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: statistics of each head (see
+/// `statisticIndices`), and after all of them the sums of gradients of queries.
+void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
+  MLIRContext *context = loc.getContext();
+  bool ofQueries = getRowAxis() == Coordinate::Query;
+  int64_t ofRows = kernel.isPacked() ? 0 : 1, unit = statisticUnit();
+  auto roundUp = [](AffineExpr count, int64_t multiple) {
+    return multiple == 1 ? count : count.ceilDiv(multiple) * multiple;
+  };
+  AffineExpr columns = roundUp(ofQueries ? rows : sizeOf(kernel.getQuery(), ofRows, sizes), unit);
+  if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::KeySums}).empty())
+    columns = columns + (ofQueries ? sizeOf(kernel.getKey(), ofRows, sizes) : rows);
+  // Rows begin at multiples of 16 bytes, and have whole bands of sums.
+  if (unit > 1)
+    columns = roundUp(columns, tile::BlockedRows::bandRows);
+  int64_t numbers = countStatistics() + (hasQuerySums() ? kernel.getHeadDim() : 0);
+  AffineExpr heads = getAffineConstantExpr(numbers * kernel.getQueryHeads(), context);
+  if (!kernel.isPacked())
+    heads = heads * sizeOf(kernel.getQuery(), 0, sizes);
+  program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
+  program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
+}
+
 /// Queries that statistics, and sums, have room for in multiples of this: where copies bring statistics to shared
-/// memory, those of whole tiles of the program that stores them, since such copies know no limit within a row.
+/// memory, those of whole tiles of the programs that store them, since such copies know no limit within a row.
 int64_t TileBuilder::statisticUnit() {
   int64_t unit = 1;
   for (ScheduleAttr schedule : kernel.getSchedules())
@@ -203,6 +227,15 @@ int64_t TileBuilder::statisticUnit() {
         schedule.getPipeline() && !kernel.isPacked())
       unit = std::lcm(unit, schedule.getRows());
   return unit;
+}
+
+/// Queries in multiples of which statistics are stored, whichever schedule is the one for a launch.
+int64_t TileBuilder::countStoredTogether() {
+  int64_t together = 0;
+  for (ScheduleAttr schedule : kernel.getSchedules())
+    if (llvm::is_contained({Program::Dq, Program::Delta}, schedule.getProgram()))
+      together = std::gcd(together, schedule.getRows());
+  return together;
 }
 
 /// Columns of the workspace for the statistics of queries.
@@ -213,8 +246,8 @@ Value TileBuilder::countStatisticColumns() {
 
 bool TileBuilder::sharesStatistics() {
   PipelineAttr pipeline = getPipeline();
-  return pipeline && pipeline.getStaging() == Staging::Tma && getRowAxis() == Coordinate::Key &&
-         statisticUnit() % getColumns() == 0;
+  return pipeline && pipeline.getStaging() == Staging::Tma && !kernel.isPacked() && getRowAxis() == Coordinate::Key &&
+         countStoredTogether() % getColumns() == 0;
 }
 
 Value TileBuilder::loadColumnStatistics(Value first) {

@@ -40,6 +40,25 @@ AffineExpr TileBuilder::hasParts(AffineExpr tiles, AffineExpr keys) {
   return isPositive(most.floorDiv(tiles + 1)) * isPositive(keys.floorDiv(2 * leastKeysOfPart));
 }
 
+/// The grid of `tiles` tiles over parts of their keys, of `rows` queries, or of the program that combines them; and the
+/// workspace, the rows of each part.
+void TileBuilder::setGridOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
+  AffineExpr severalParts = hasParts(tiles, sizeOf(kernel.getKey(), 1, sizes)), parts, rowsOfParts;
+  if (int64_t splits = schedule.getSplits()) {
+    parts = tiles * splits;
+    rowsOfParts = rows * sizeOf(kernel.getQuery(), 0, sizes) * kernel.getQueryHeads() * splits;
+  } else {
+    // No blocks where there are no tiles. Of several parts there are no more than blocks, each with the rows of a tile.
+    parts = (tiles + schedule.getSplitBlocks()) * tiles.ceilDiv(tiles + 1);
+    rowsOfParts = getAffineConstantExpr(schedule.getSplitBlocks() * getRows(), loc.getContext());
+  }
+  if (schedule.getProgram() == Program::Combine)
+    parts = tiles * countColumnTiles() * severalParts;
+  AffineExpr columns = getAffineConstantExpr(countPartColumns(), loc.getContext());
+  program.setGrid(AffineMap::get(0, sizes.size() / 2, parts));
+  program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {rowsOfParts * severalParts, columns}, loc.getContext()));
+}
+
 /// The number of tiles without their parts, at least 1: it divides.
 Value TileBuilder::countTiles() {
   Value rows = viewDim(lookup(kernel.getQuery()), 1);
@@ -99,9 +118,13 @@ Value TileBuilder::endOfPartRows(Value first) {
   return add(first, least(left, index(getRows())));
 }
 
+/// The column of the workspace that has a number of a part's rows.
+Value TileBuilder::columnOf(PartNumber number) {
+  return index(llvm::alignTo(countOutputColumns(), 4) + static_cast<int64_t>(number));
+}
+
 void TileBuilder::storePart(PartNumber number, Value rows) {
-  int64_t column = llvm::alignTo(countOutputColumns(), 4) + static_cast<int64_t>(number);
-  SmallVector<Value> indices = partIndices(part, index(column));
+  SmallVector<Value> indices = partIndices(part, columnOf(number));
   tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(), indices, endOfPartRows(indices[0]),
                         ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
 }
@@ -114,8 +137,7 @@ void TileBuilder::storePart(Value tile) {
 }
 
 Value TileBuilder::loadPart(PartNumber number, Value ofPart) {
-  int64_t column = llvm::alignTo(countOutputColumns(), 4) + static_cast<int64_t>(number);
-  SmallVector<Value> indices = partIndices(ofPart, index(column));
+  SmallVector<Value> indices = partIndices(ofPart, columnOf(number));
   return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), program.getWorkspaceView(), indices,
                               endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
 }

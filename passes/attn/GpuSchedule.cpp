@@ -356,7 +356,6 @@ static ScheduleAttr split(ScheduleAttr schedule, GpuTargetAttr target) {
 static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t heads) {
   if (!isSplittable(kernel, heads))
     return selectTma(kernel, shape, target, /*consumers=*/1, heads);
-  // Steps of 128 keys would spill where maxima and weights of a step are computed beside the next one's logits.
   Step step = selectStep(kernel, shape);
   auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
                                     splitProducerRegisters, shape.consumerRegisters, Rescaling::EachStep,

@@ -264,7 +264,14 @@ Status GpuLaunch::launchIn(const PreparedLaunch &prepared, StreamHandle stream, 
                                  : launchOnCopies(prepared, stream, workspace);
 }
 
+/// Bytes whose multiples a workspace begins at: copies of whole pieces read and write it.
+static constexpr DeviceAddress workspaceAlignment = 16;
+
 Status GpuLaunch::launch(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace) {
+  if (workspace % workspaceAlignment != 0)
+    return Error{"kernel '" + kernel.name + "': expected a workspace at a multiple of " +
+                 std::to_string(workspaceAlignment) + " bytes, got one " +
+                 std::to_string(workspace % workspaceAlignment) + " bytes past one"};
   if (workspace != 0 || prepared.workspaceBytes == 0)
     return launchIn(prepared, stream, workspace);
 

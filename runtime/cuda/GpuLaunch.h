@@ -64,8 +64,8 @@ public:
   /// made so for the call. The tensors must live until the work is done.
   ///
   /// `workspace` has `workspaceBytes` bytes, aligned to 16, that no other work uses
-  /// meanwhile. Where it is 0 and some are needed, they come from the memory pool of
-  /// the device in the order of the stream, and go back there.
+  /// meanwhile; one that is not aligned is refused. Where it is 0 and some are needed, they come from the memory pool
+  /// of the device in the order of the stream, and go back there.
   runtime::Status launch(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace = 0);
 
   /// Prepares and launches. Fails with nothing launched.

@@ -73,7 +73,7 @@ def check : Switch<"check", "Judge the results against the fp64 reference">, Vis
 defm rows : Value<"rows", "N", "Judge N query rows only, edges of the sequence and of tiles included", [VerifyCommand]>;
 defm scale_values : Value<"scale-values", "X", "Multiply random queries, keys and values by X (default 1)",
                           [VerifyCommand]>;
-defm repeat : Value<"repeat", "N", "Run N times and expect the same bits each time", [VerifyCommand]>;
+defm repeat : Value<"repeat", "N", "Run N times and expect the same bits each time; of gradients with --deterministic", [VerifyCommand]>;
 
 // attnc explain
 defm svg : Value<"svg", "FILE", "Write the picture of the mask's tiles as SVG", [ExplainCommand]>;

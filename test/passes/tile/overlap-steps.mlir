@@ -131,3 +131,67 @@ tile.program @sums_late(%Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %K: memref<
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// All five products in a loop: two fresh ones, a third that reads what consumers share, and two that accumulate, whose loads feed two
+// products each. The product of queries and keys alone runs a step ahead: after the last products of the step before, and
+// before what leaves for memory.
+
+// CHECK-LABEL: tile.program @scores_ahead(
+// CHECK: scf.if
+// CHECK: tile.load %[[Q:[a-z0-9]+]][%{{.*}} {tile.kept = 0 : i64}
+// CHECK: %[[FIRST:[a-z0-9]+]] = tile.mma {{.*}} transposed
+// CHECK: scf.for %[[J:[a-z0-9]+]] = %{{.*}} to %{{.*}} step {{.*}} iter_args(%{{.*}}, %{{.*}}, %[[S:[a-z0-9]+]] = %[[FIRST]])
+// CHECK: %[[HELD:[a-z0-9]+]] = tile.load %[[Q]][%[[J]], %{{.*}} {tile.held = 0 : i64}
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: tile.map tiles(%[[S]] :
+// CHECK: tile.mma %{{.*}}, %{{.*}}, %{{[a-z0-9]+}} :
+// CHECK: %[[DS:[a-z0-9]+]] = tile.map
+// CHECK: %[[SHARED:[a-z0-9]+]] = tile.share %[[DS]]
+// CHECK: %[[PART:[a-z0-9]+]] = tile.mma %[[SHARED]], %{{.*}}, %{{.*}} left_transposed
+// CHECK: tile.mma %[[DS]], %[[HELD]],
+// CHECK: tile.load %[[Q]][%{{.*}} {tile.kept = 0 : i64}
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: tile.store %[[PART]], %{{.*}}[%[[J]], %{{.*}} {accumulate, blocked}
+// CHECK-NEXT: scf.yield
+// CHECK-NOT: arith.select
+// CHECK: tile.store %{{.*}} {accumulate, blocked}
+// CHECK: } else {
+tile.program @scores_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>,
+                           %DQ: memref<?x16xf32>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 32, panel = 16,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, overlap = scores_ahead>} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<32x16xf32>
+  %none = arith.constant dense<0.0> : vector<16x16xf32>
+  %k = tile.load %K[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<32x16xbf16>
+  %v = tile.load %V[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<32x16xbf16>
+  %r:2 = scf.for %j = %low to %high step %c16 iter_args(%dk = %zero, %dv = %zero) -> (vector<32x16xf32>, vector<32x16xf32>) {
+    %q = tile.load %Q[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<16x16xbf16>
+    %do = tile.load %DO[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<16x16xbf16>
+    %s = tile.mma %k, %q, %zero transposed : vector<32x16xbf16>, vector<16x16xbf16>, vector<32x16xf32>
+    %dp = tile.mma %v, %do, %zero transposed : vector<32x16xbf16>, vector<16x16xbf16>, vector<32x16xf32>
+    %p = tile.map tiles(%s : vector<32x16xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%x: f32, %i: index, %n: index):
+      %b = arith.truncf %x : f32 to bf16
+      tile.yield %b : bf16
+    } -> vector<32x16xbf16>
+    %a = tile.mma %p, %do, %dv : vector<32x16xbf16>, vector<16x16xbf16>, vector<32x16xf32>
+    %ds = tile.map tiles(%dp : vector<32x16xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%x: f32, %i: index, %n: index):
+      %b = arith.truncf %x : f32 to bf16
+      tile.yield %b : bf16
+    } -> vector<32x16xbf16>
+    %shared = tile.share %ds : vector<32x16xbf16> -> !tile.shared<vector<32x16xbf16>>
+    %part = tile.mma %shared, %k, %none left_transposed : !tile.shared<vector<32x16xbf16>>, vector<32x16xbf16>, vector<16x16xf32>
+    %b = tile.mma %ds, %q, %dk : vector<32x16xbf16>, vector<16x16xbf16>, vector<32x16xf32>
+    tile.store %part, %DQ[%j, %c0] axes [0, 1] below(%high, %c16) {accumulate, blocked} : vector<16x16xf32>, memref<?x16xf32>
+    scf.yield %b, %a : vector<32x16xf32>, vector<32x16xf32>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<32x16xf32>, memref<?x?xf32>
+  tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<32x16xf32>, memref<?x?xf32>
+  tile.return
+}

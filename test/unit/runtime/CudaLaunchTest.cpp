@@ -230,6 +230,11 @@ TEST_F(CudaLaunch, HandsTheWorkspaceOn) {
   EXPECT_EQ(given, (std::vector<Numbers>{{0x7000, 2, 128}, {0x7000, 2, 1000}}));
   EXPECT_EQ(std::count(fake.calls.begin(), fake.calls.end(), "cuMemAllocAsync"), 0);
 
+  // One that copies of pieces cannot use.
+  EXPECT_EQ(launch->launch(values(2, 128, 16), stream, 0x7008).message(),
+            "kernel 'forward': expected a workspace at a multiple of 16 bytes, got one 8 bytes past one");
+  EXPECT_EQ(given.size(), 2u);
+
   // The device's own: as much as the entries that run need, in the order of the stream.
   given.clear();
   fake.clear();
