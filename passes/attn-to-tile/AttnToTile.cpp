@@ -20,6 +20,16 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
+/// Programs in the order in which they run: they read what those before them leave. Schedules may stand in any.
+static void sortByProgram(SmallVectorImpl<ScheduleAttr> &schedules) {
+  static constexpr Program order[] = {Program::Forward, Program::Combine,   Program::Delta, Program::Dq,
+                                      Program::Dqdkdv,  Program::Dkdv,      Program::Dk,    Program::Dv,
+                                      Program::Dsinks,  Program::ConvertDq, Program::Dbias, Program::Dbuckets,
+                                      Program::Dsums};
+  auto placeOf = [](ScheduleAttr schedule) { return llvm::find(order, schedule.getProgram()); };
+  llvm::stable_sort(schedules, [&](ScheduleAttr a, ScheduleAttr b) { return placeOf(a) < placeOf(b); });
+}
+
 /// The program that runs before that of `kernel`, where its schedule wants one.
 static void writeBlockMask(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
                            ScheduleAttr schedule, StringRef name) {
@@ -101,6 +111,7 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
           kernel.emitError("expected a schedule; run attn-select-schedule first");
           return signalPassFailure();
         }
+        sortByProgram(schedules);
         std::string name = spec.getName().str();
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);

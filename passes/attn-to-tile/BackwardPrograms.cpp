@@ -138,8 +138,9 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
   auto ofHead = [&](ValueRange state) {
     b.buildCaptures();
     ColumnBounds bounds = b.buildBounds();
-    // A score may be no number for keys that do not exist, and gradients of queries are sums over them.
-    if (ofQueries && !op.getScore().empty())
+    // Gradients of queries are sums over the rows. A score may be no number for keys that do not exist, and without one
+    // what 0 is taken times may be beyond the type.
+    if (ofQueries)
       bounds = b.maskRows(bounds);
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);

@@ -305,6 +305,7 @@ private:
   int64_t statisticUnit();
   int64_t countStoredTogether();
   mlir::Value countStatisticColumns();
+  mlir::Value countRowsOfSums();
   mlir::Value querySumsView();
   mlir::Value rowOfQuerySums(mlir::Value first);
   void storeQuerySums(mlir::Value tile, mlir::Value first, bool accumulate);

@@ -195,8 +195,8 @@ Value TileBuilder::headOfBatch() {
   return add(mul(geometry.batch, index(kernel.getQueryHeads())), geometry.head);
 }
 
-/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: statistics of each head (see
-/// `statisticIndices`), and after all of them the sums of gradients of queries.
+/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: the sums of gradients of queries, and after
+/// all of them statistics of each head (see `statisticIndices`).
 void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
   MLIRContext *context = loc.getContext();
   bool ofQueries = getRowAxis() == Coordinate::Query;
@@ -261,7 +261,7 @@ Value TileBuilder::loadColumnStatistics(Value first) {
 /// Where a statistic of row or column `first` of the head at hand is in the workspace. Those of keys come after those
 /// of queries.
 SmallVector<Value> TileBuilder::statisticIndices(Statistic statistic, Value first) {
-  Value row = add(mul(headOfBatch(), index(countStatistics())), statistic.number);
+  Value row = add(add(mul(headOfBatch(), index(countStatistics())), statistic.number), countRowsOfSums());
   Value column = add(getSide(statistic.axis).base, first);
   if (statistic.axis == Coordinate::Key)
     column = add(column, countStatisticColumns());
@@ -307,17 +307,22 @@ Value TileBuilder::rowOfQuerySums(Value first) {
   return add(mul(headOfBatch(), viewDim(program.getWorkspaceView(), 1)), first);
 }
 
-/// What follows the statistics in the workspace, as rows of one query of one head each.
+/// Rows of the workspace that the sums take, which come first: nothing is counted in elements then, but by addresses.
+Value TileBuilder::countRowsOfSums() {
+  if (!hasQuerySums())
+    return index(0);
+  return mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads() * kernel.getHeadDim()));
+}
+
+/// The start of the workspace as rows of one query of one head each.
 Value TileBuilder::querySumsView() {
   Value workspace = program.getWorkspaceView(), columns = viewDim(workspace, 1);
-  Value heads = mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads()));
-  // Counted in elements, statistics and rows of sums alike: fewer than 2^31 on any machine that has memory for the sums
-  // of head dims of 64 and more.
-  Value offset = mul(mul(heads, index(countStatistics())), columns), rows = mul(heads, columns);
+  // Of head dims of 64 and more there are fewer than 2^31 on any machine that has memory for them.
+  Value rows = mul(mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads())), columns);
   int64_t dim = kernel.getHeadDim();
   auto type = MemRefType::get({ShapedType::kDynamic, dim}, builder.getF32Type(),
-                              StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {dim, 1}));
-  return memref::ReinterpretCastOp::create(builder, loc, type, workspace, OpFoldResult(offset),
+                              StridedLayoutAttr::get(builder.getContext(), 0, {dim, 1}));
+  return memref::ReinterpretCastOp::create(builder, loc, type, workspace, builder.getIndexAttr(0),
                                            {rows, builder.getIndexAttr(dim)},
                                            {builder.getIndexAttr(dim), builder.getIndexAttr(1)});
 }

@@ -66,7 +66,9 @@ public:
   /// The gradients of keys and values, in one program or in one each.
   SmallVector<Program> findKeyPrograms();
   /// Whether one program, by roles, may compute the gradients of queries, keys and values.
-  bool suitOneProgram();
+  bool suitsOneProgram();
+  /// Whether registers hold what a step of that takes. It has no shorter steps, as others have.
+  bool fitsOneProgram();
   /// Bytes of shared memory that tiles take by `schedule`.
   int64_t countSharedBytes(ScheduleAttr schedule);
 
@@ -192,15 +194,21 @@ int64_t GradientTiles::findColumnsOfWarps() {
   return columns == std::end(columnsOfWarps) ? 0 : *columns;
 }
 
-bool GradientTiles::suitOneProgram() {
+bool GradientTiles::suitsOneProgram() {
   // What rows of queries add up for captured tensors is the business of a program whose tiles are of queries.
   bool hasRowSums =
       !getCapturedGradients(op, {CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums}).empty();
-  // Scores of keys that do not exist are masked, and data may say that nothing is.
-  bool leavesOutMasks = !op.getScore().empty() && !op.getBlocks().empty();
+  // Keys that do not exist are masked, and data may say that nothing is. Their scores may be no numbers then, or their
+  // gradients beyond f16; else they are finite, and times keys of 0.
+  bool isNarrow = cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF16();
+  bool leavesOutMasks = !op.getBlocks().empty() && (isNarrow || !op.getScore().empty());
   bool isDeterministic = op->getParentOfType<func::FuncOp>()->hasAttr(deterministicAttrName);
   return !KernelOpInterface(op).isPacked() && !hasRowSums && !leavesOutMasks && !isDeterministic &&
          (keyDim() == leastDimOfAll || keyDim() == mostDimOfAll) && valueDim() <= mostDimOfAll;
+}
+
+bool GradientTiles::fitsOneProgram() {
+  return fitRegisters(Program::Dqdkdv, {columnsOfAll, /*stages=*/2, /*logitStages=*/2});
 }
 
 SmallVector<Program> GradientTiles::findKeyPrograms() {
@@ -214,7 +222,7 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   SmallVector<ScheduleAttr> schedules;
   int64_t columns = tiles.findColumnsOfWarps();
   if (usesWarpgroups(op, target)) {
-    if (tiles.suitOneProgram()) {
+    if (tiles.suitsOneProgram() && tiles.fitsOneProgram()) {
       schedules = {tiles.selectWarps(Program::Delta, mostColumnsOfWarps), tiles.selectRoles(Program::Dqdkdv),
                    tiles.selectWarps(Program::ConvertDq, mostColumnsOfWarps)};
     } else {
@@ -241,11 +249,12 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
 /// Checks what the program of all three gradients adds.
 static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, GradientTiles &tiles) {
   PipelineAttr pipeline = schedule.getPipeline();
-  if (!tiles.suitOneProgram())
-    return op.emitError() << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of "
-                          << leastDimOfAll << " or " << mostDimOfAll << ", values of at most " << mostDimOfAll
-                          << ", without gradients that rows of queries sum for captured tensors, without a score where "
-                          << "data decides about tiles, and not for " << deterministicAttrName;
+  if (!tiles.suitsOneProgram())
+    return op.emitError()
+           << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of " << leastDimOfAll
+           << " or " << mostDimOfAll << ", values of at most " << mostDimOfAll
+           << ", without gradients that rows of queries sum for captured tensors, without a score or f16 "
+           << "where data decides about tiles, and not for " << deterministicAttrName;
   if (pipeline.getStaging() != Staging::Tma || pipeline.getQueryStages() == 0 ||
       !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead}, pipeline.getOverlap()))
     return op.emitError("expected staging = tma, query_stages of 1 or more and overlap = in_step or scores_ahead for "

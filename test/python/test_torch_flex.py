@@ -387,8 +387,8 @@ def test_another_length_compiles_nothing():
 
 def test_refused():
     q, k, v = tensors()
-    table = torch.ones(2 * SK, H, requires_grad=True)
-    with pytest.raises(attnc.Error, match=r"attn.load %table\["):
+    table = torch.ones(2000, H, requires_grad=True)
+    with pytest.raises(attnc.Error, match="captured tensor 'table': expected a computed index into a dimension of a static size"):
         flex_attention(q, k, v, lambda s, b, h, i, j: s + table[i - j + SK, h])
     with torch.no_grad():
         flex_attention(q, k, v, lambda s, b, h, i, j: s + table[i - j + SK, h])
