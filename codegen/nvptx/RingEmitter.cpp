@@ -36,7 +36,7 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
-    if (tile::isShared(ring))
+    if (tile::isFilledByConsumers(ring))
       continue;
     int64_t stages = ring.getRing().getType().getStages();
     for (int64_t stage = 0; stage < stages; ++stage) {

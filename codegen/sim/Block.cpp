@@ -95,7 +95,7 @@ ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int6
     constexpr int64_t wordBytes = 8;
     int64_t bytes = tile ? tile::SharedLayout(tile).bytes() : wordBytes;
     // All parts have as many rows.
-    int64_t count = tile ? std::gcd(tile::isShared(op) ? parts : copyParts, tile.getDimSize(0)) : 1;
+    int64_t count = tile ? std::gcd(tile::isFilledByConsumers(op) ? parts : copyParts, tile.getDimSize(0)) : 1;
     Ring ring{op, ringNumber++, std::vector<RingStage>(type.getStages())};
     for (auto [number, stage] : llvm::enumerate(ring.stages))
       for (int64_t part = 0; part < count; ++part) {

@@ -80,7 +80,7 @@ bool attnc::tile::mayClearRows(RingOp ring) {
   });
 }
 
-bool attnc::tile::isShared(RingOp ring) { return llvm::any_of(ring->getUsers(), llvm::IsaPred<ShareOp>); }
+bool attnc::tile::isFilledByConsumers(RingOp ring) { return llvm::any_of(ring->getUsers(), llvm::IsaPred<ShareOp>); }
 
 bool attnc::tile::bringsVectors(PutOp put) {
   return put.getView() == put->getParentOfType<ProgramOp>().getWorkspaceView();

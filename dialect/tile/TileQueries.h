@@ -31,7 +31,7 @@ bool mayClearRows(PutOp put);
 bool mayClearRows(RingOp ring);
 
 /// Whether consumers fill `ring` by `tile.share`: it has no barriers of its own.
-bool isShared(RingOp ring);
+bool isFilledByConsumers(RingOp ring);
 
 /// Whether `put` brings rows of the workspace: they lie one after the other, as vectors do (see `tile.row`), and no
 /// tensor map speaks of them.

@@ -97,8 +97,8 @@ public:
   /// Derives the columns to visit from the kernel's `bounds` or `query_bounds` region, or from the block mask where
   /// there is one.
   ColumnBounds buildBounds();
-  /// From now on masks drop rows past the last as well, which else may give anything: `bounds` for that, where no
-  /// columns of a tile with such rows are full.
+  /// From now on masks drop rows past the last as well, which otherwise hold arbitrary values: `bounds` for that, where
+  /// no columns of a tile with such rows are full.
   ColumnBounds maskRows(ColumnBounds bounds);
   /// How far a step of the loop over columns leads: their number in a step, or one place of the list.
   mlir::Value buildColumnStep();

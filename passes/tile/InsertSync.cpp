@@ -147,7 +147,8 @@ static void splitCasts(MapOp map) {
   map.erase();
 }
 
-/// The operation that waits for the product which starts first after `op`: all warps have come past `op` by then.
+/// The operation that waits for the product which starts first after `op`: products are those of a whole
+/// warpgroup, so that all of its warps have come past `op` by then.
 static Operation *findNextAwait(Operation *op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
     if (auto start = dyn_cast<StartOp>(next))
