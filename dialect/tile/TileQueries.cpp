@@ -69,15 +69,20 @@ bool attnc::tile::hasRoles(ProgramOp program) {
   return pipeline && pipeline.getStaging() == attnc::attn::Staging::Tma;
 }
 
+/// Whether `predicate` holds for an operation that puts tiles into `ring`.
+static bool anyPut(RingOp ring, llvm::function_ref<bool(PutOp)> predicate) {
+  return llvm::any_of(ring->getUsers(), [predicate](Operation *user) {
+    auto put = dyn_cast<PutOp>(user);
+    return put && predicate(put);
+  });
+}
+
 bool attnc::tile::mayClearRows(PutOp put) {
   return !reachesViewEnd(put.getView(), put.getAxes()[0], put.getLimits()[0]);
 }
 
 bool attnc::tile::mayClearRows(RingOp ring) {
-  return llvm::any_of(ring->getUsers(), [](Operation *user) {
-    auto put = dyn_cast<PutOp>(user);
-    return put && mayClearRows(put);
-  });
+  return anyPut(ring, [](PutOp put) { return mayClearRows(put); });
 }
 
 bool attnc::tile::isFilledByConsumers(RingOp ring) { return llvm::any_of(ring->getUsers(), llvm::IsaPred<ShareOp>); }
@@ -87,10 +92,7 @@ bool attnc::tile::bringsVectors(PutOp put) {
 }
 
 bool attnc::tile::bringsVectors(RingOp ring) {
-  return llvm::any_of(ring->getUsers(), [](Operation *user) {
-    auto put = dyn_cast<PutOp>(user);
-    return put && bringsVectors(put);
-  });
+  return anyPut(ring, [](PutOp put) { return bringsVectors(put); });
 }
 
 Value attnc::tile::nextOf(Value value) {

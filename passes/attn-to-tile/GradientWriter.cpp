@@ -55,7 +55,7 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
     lse = arith::MulFOp::create(builder, loc, lse, b.splat(rows, lseFactor));
   lse = arith::SelectOp::create(builder, loc, isEmpty, none, lse);
   if (op.getQueryLengths()) {
-    // What lies behind the lengths may be anything.
+    // Rows past the lengths may hold anything.
     Value exists = b.buildRowExists();
     lse = arith::SelectOp::create(builder, loc, exists, lse, none);
     delta = arith::SelectOp::create(builder, loc, exists, delta, b.splat(rows, 0));
