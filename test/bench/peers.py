@@ -54,8 +54,14 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"own/{variant}", Case(variant, 128, long)) for variant in OWN_VARIANTS]
     points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SHORT]
     points += [(f"own/{variant}/d{dim}", Case(variant, dim, 4096)) for variant, dim in HEAVY]
+    # The two peers that drop weights, and the one that has no instructions of Hopper's either.
+    dropped = [Case("dropout", dim, 4096) for dim in (64, 128, 256)]
+    points += [(f"dropout/d{case.dim}/4k/causal", case) for case in dropped]
+    points += [(f"flash2/dropout/d{case.dim}/4k/causal", case) for case in dropped]
+    points += [(f"flash2/sm_80/d{dim}/{sequence // 1024}k/{mask}", Case(mask, dim, sequence, warps=True))
+               for dim in (64, 128, 256) for sequence in sorted({4096, long}) for mask in ("full", "causal")]
     points += [("backward/" + name, dataclasses.replace(case, backward=True)) for name, case in points
-               if name.startswith(("cudnn/", "flex/"))]
+               if name.startswith(("cudnn/", "flex/", "dropout/", "flash2/"))]
     points += [(f"backward/own/{variant}", Case(variant, 128, long, backward=True)) for variant in BACKWARD_OWN_VARIANTS]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
     points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]

@@ -16,7 +16,7 @@ import traceback
 from typing import Any, Callable
 
 from attnc_runtime import Kernel, Library
-from peers_cases import Case, Data, call_flex, call_sdpa, call_sdpa_backward, choose_backend, make_data
+from peers_cases import Case, Data, call_flex, call_sdpa, call_sdpa_backward, choose_backend, make_data, peer_of
 from peers_compiler import HERE, TARGET, Compiler
 
 SLEEP_CYCLES = 1_500_000  # hides the host's launches behind a GPU that waits
@@ -100,8 +100,8 @@ class Bench:
     def runs(self, name: str, case: Case) -> tuple[Run, Run, Data, Case]:
         """Our run, the peer's, our data, and the peer's case."""
         ours, data = self.bind(case)
-        peer = name.removeprefix("backward/").split("/")[0]
-        if peer in ("cudnn", "rest"):
+        peer = peer_of(name)
+        if peer in ("cudnn", "rest", "dropout", "flash2"):
             call = call_sdpa_backward if case.backward else call_sdpa
             return ours, call(case, data, self.torch), data, case
         if peer == "flex":
@@ -130,7 +130,7 @@ class Bench:
         return (data.out.transpose(1, 2).float() - expected.float()).abs().max().item()
 
     def measure(self, name: str, case: Case) -> dict[str, Any]:
-        with self.torch.no_grad(), choose_backend(case):
+        with self.torch.no_grad(), choose_backend(case, peer_of(name)):
             ours, theirs, data, peer_case = self.runs(name, case)
             result: dict[str, Any] = {"name": name, "flops": case.flops(), "peer_flops": peer_case.flops()}
             result["difference"] = self.difference(ours, theirs, data)

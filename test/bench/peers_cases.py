@@ -10,6 +10,7 @@ WIDTH = 2048  # heads times head dim
 WINDOW = 1024  # keys before the query's own
 DOCUMENTS = 8
 CAP = 50.0
+DROPOUT = 0.1
 
 # Masks and score regions of variants: arguments, clauses, score, mask. $H is the number of query heads.
 REGIONS: dict[str, tuple[list[str], str, str, str]] = {
@@ -34,7 +35,7 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
         ["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>",
         "%keep = attn.causal %i, %j",
     ),
-    "dropout": (["seed: i64"], "dropout(0.1, %seed)", "", "%keep = attn.causal %i, %j"),
+    "dropout": (["seed: i64"], f"dropout({DROPOUT}, %seed)", "", "%keep = attn.causal %i, %j"),
     "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
     "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
     "packed": (
@@ -125,6 +126,7 @@ def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
     """Those of named points, and what they need or are compared with."""
     cases = [case for _, case in points]
     plain = [Case("causal", 128, 4096)]
+    plain += [Case("causal", case.dim, case.sequence) for name, case in points if peer_of(name) == "own"]
     if any(case.backward for case in cases):
         plain += [case.forward for case in cases if case.backward] + [dataclasses.replace(plain[0], backward=True)]
     return cases + plain
@@ -201,12 +203,24 @@ def make_data(case: Case, torch: Any) -> Data:
     return Data(query, key, value, extra, out, lse, normal(case.heads) if case.backward else None, gradients)
 
 
-def choose_backend(case: Case) -> Any:
+def peer_of(name: str) -> str:
+    """The group of a point, which says what it is compared with."""
+    return name.removeprefix("backward/").split("/")[0]
+
+
+def choose_backend(case: Case, peer: str = "cudnn") -> Any:
     """PyTorch's attention by cuDNN, which has none for f32: by memory-efficient kernels there, with products in three
-    parts as well."""
+    parts as well. Or by its FlashAttention-2."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
+    if peer == "flash2":
+        return sdpa_kernel(SDPBackend.FLASH_ATTENTION)
     return sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION if case.element == "f32" else SDPBackend.CUDNN_ATTENTION)
+
+
+def dropout_of(case: Case) -> float:
+    """The probability that PyTorch's attention drops a weight with."""
+    return DROPOUT if case.variant == "dropout" else 0.0
 
 
 def call_sdpa(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
@@ -214,7 +228,7 @@ def call_sdpa(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     query, key, value = data.views()
     attend = torch.nn.functional.scaled_dot_product_attention
     causal = case.variant != "full"
-    return lambda: attend(query, key, value, is_causal=causal)
+    return lambda: attend(query, key, value, dropout_p=dropout_of(case), is_causal=causal)
 
 
 def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callable[[], Any]:
@@ -229,7 +243,7 @@ def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callab
 def call_sdpa_backward(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     """The backward of PyTorch's attention; to be called under `choose_backend`."""
     attend = torch.nn.functional.scaled_dot_product_attention
-    return call_gradients(data, torch, lambda *views: attend(*views, is_causal=case.variant != "full"))
+    return call_gradients(data, torch, lambda *views: attend(*views, dropout_p=dropout_of(case), is_causal=case.variant != "full"))
 
 
 def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import peers_report
 from peers_bench import Bench, attempt
-from peers_cases import Case, all_cases, choose_backend
+from peers_cases import Case, all_cases, choose_backend, peer_of
 from peers_compiler import HERE, Compiler
 
 FLOPS_PER_CYCLE = 4096  # of one multiprocessor's tensor cores in bf16
@@ -33,7 +33,7 @@ def run_for_cycles(options: argparse.Namespace, points: list[tuple[str, Case]], 
     bench.images = bench.compiler.compile_all(all_cases(points))
     for number, (name, case) in enumerate(points, 1):
         print(f"counting {number} of {len(points)}: {name}", file=sys.stderr, flush=True)
-        with torch.no_grad(), choose_backend(case):
+        with torch.no_grad(), choose_backend(case, peer_of(name)):
             found = attempt(errors, name, lambda n=name, c=case: {"runs": bench.runs(n, c)})
             if not found:
                 continue

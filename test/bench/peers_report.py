@@ -48,7 +48,8 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "flex", "own", "rest", "backward/cudnn", "backward/flex", "backward/own"):
+    for group in ("cudnn", "flex", "own", "dropout", "flash2", "rest", "backward/cudnn", "backward/flex", "backward/own",
+                  "backward/dropout", "backward/flash2"):
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
         shares = [
             point["ours"]["share"] / point["peer"]["share"]
@@ -89,10 +90,15 @@ def section(report: dict[str, Any]) -> str:
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
         ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
          "named."),
+        ("dropout", "cuDNN", "A tenth of the weights dropped, beside cuDNN."),
+        ("flash2", "FlashAttention-2", "The same, and kernels for sm_80, beside PyTorch's FlashAttention-2."),
         ("backward/cudnn", "cuDNN", "Gradients beside cuDNN's. FLOPs are those of five products."),
         ("backward/flex", "FlexAttention", "Gradients beside FlexAttention's; head dim 128."),
         ("backward/own", "plain causal", "Gradients of variants beside our own of plain causal attention, by FLOP kept; "
          "head dim 128."),
+        ("backward/dropout", "cuDNN", "Gradients of it beside cuDNN's."),
+        ("backward/flash2", "FlashAttention-2", "Gradients of it, and of kernels for sm_80, beside PyTorch's "
+         "FlashAttention-2's."),
         ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN; f32 beside PyTorch's memory-efficient "
          "attention. Those of f32 and sm_80 use none of Hopper's own instructions."),
     )
