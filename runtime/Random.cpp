@@ -40,11 +40,6 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<u
   return counter;
 }
 
-float dropoutUniform(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j) {
-  const uint32_t word = philox4x32({b, h, i, j}, {low(seed), high(seed)})[0];
-  return static_cast<float>(word >> 8) * 0x1p-24f;
-}
-
 double uniformAt(uint64_t seed, uint64_t stream, uint64_t index) {
   const std::array<uint32_t, 4> random = words(seed, stream, index);
   return bits53(random[0], random[1]) * 0x1p-53;

@@ -3,8 +3,7 @@
 //
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
 // as 1, 2, 3", SC 2011): a number is a function of a key and a counter, with no
-// state. Dropout (rule S9) needs that, for backward and every tiling see the
-// same mask; test inputs use it to be the same everywhere.
+// state, so that inputs are the same everywhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +19,6 @@ namespace attnc::runtime {
 
 /// Four random words for `counter` under `key`.
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
-
-/// The number u in [0, 1) of rule S9: a weight is kept when u >= p. Batch `b`,
-/// query head `h`, query `i` and key `j` are positions in the tensors, not in
-/// tiles. A multiple of 2^-24, so exact.
-float dropoutUniform(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j);
 
 /// The `index`-th number of `stream`, uniform in [0, 1), a multiple of 2^-53.
 double uniformAt(uint64_t seed, uint64_t stream, uint64_t index);

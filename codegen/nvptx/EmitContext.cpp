@@ -135,7 +135,8 @@ Value EmitContext::unshifted(Value tile, int64_t element) {
   Value word = fragment.values[element / 2];
   Value half = element % 2 ? ptx.shiftRight(word, 16) : word;
   Value bits = arith::TruncIOp::create(ptx.b, ptx.loc, ptx.b.getI16Type(), half);
-  return arith::BitcastOp::create(ptx.b, ptx.loc, cast<VectorType>(tile.getType()).getElementType(), bits);
+  Type type = cast<VectorType>(tile.getType()).getElementType();
+  return type == bits.getType() ? bits : arith::BitcastOp::create(ptx.b, ptx.loc, type, bits).getResult();
 }
 
 Value EmitContext::stepsOf(Value row, int64_t size) {

@@ -74,6 +74,10 @@ Value Ptx::afresh(Value x) {
   return assembly("afresh", x.getType(), isWord ? "mov.b32 $0, $1;" : "mov.b64 $0, $1;", isWord ? "rr" : "ll", x);
 }
 
+Value Ptx::opaque(Value x) {
+  return assembly("opaque", b.getI32Type(), "mov.b32 $0, $1;", "rr", x, /*sideEffects=*/false);
+}
+
 Value Ptx::uniform(Value x) {
   return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, i32(0), i32(0x1f), NVVM::ShflKind::idx, UnitAttr());
 }
@@ -90,6 +94,10 @@ Value Ptx::shuffleInteger(Value x, int64_t mask) {
   auto extend = [&](Value word) -> Value { return arith::ExtUIOp::create(b, loc, b.getI64Type(), word); };
   Value shifted = arith::ShLIOp::create(b, loc, extend(shuffle(high, mask)), i64(32));
   return arith::OrIOp::create(b, loc, extend(shuffle(low, mask)), shifted);
+}
+
+Value Ptx::permuteBytes(Value x, Value y, Value selector) {
+  return NVVM::PermuteOp::create(b, loc, b.getI32Type(), x, y, selector, NVVM::PermuteMode::DEFAULT);
 }
 
 static Value joinWarp(Ptx &ptx, Value x, NVVM::ReduxKind kind) {

@@ -65,6 +65,8 @@ public:
   /// A word or double word as it is, of which nothing is known any more: what is made of it is computed where it
   /// stands, and not kept in registers from in front of a loop on.
   mlir::Value afresh(mlir::Value x);
+  /// A word as it is, of which LLVM knows nothing, though assemblers do.
+  mlir::Value opaque(mlir::Value x);
   /// The value of lane 0: the assembler then knows that all lanes hold the same and keeps it in a uniform register,
   /// where products want their descriptors.
   mlir::Value uniform(mlir::Value x);
@@ -72,6 +74,8 @@ public:
   mlir::Value shuffle(mlir::Value x, int64_t mask);
   /// The i32 or i64 of the lane whose number differs in the bits `mask`.
   mlir::Value shuffleInteger(mlir::Value x, int64_t mask);
+  /// Four of the eight bytes of `x` and, behind them, `y`: one for each digit of `selector` (9.7.9.7).
+  mlir::Value permuteBytes(mlir::Value x, mlir::Value y, mlir::Value selector);
   /// The least, or greatest, of the i32 of all lanes of the warp (redux.sync, 9.7.13.9).
   mlir::Value least(mlir::Value x);
   mlir::Value greatest(mlir::Value x);

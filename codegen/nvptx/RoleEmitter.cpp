@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/RoleEmitter.h"
+#include "codegen/nvptx/PhiloxEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -270,6 +271,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       })
       .Case([&](tile::ShareOp share) { rings.emit(share); })
       .Case([&](tile::RowOp row) { emitRow(row); })
+      .Case([&](tile::PhiloxOp philox) { PhiloxEmitter(context).emit(philox); })
       .Case([&](tile::MmaOp product) { products.emit(product); })
       .Case([&](tile::StartOp start) { emitStart(start); })
       .Case([&](tile::AwaitOp await) { emitAwait(await); })

@@ -159,6 +159,12 @@ OptionalExpr CudaWriter::writeThread(Operation &op) {
         return Expr{(isXor ? "__shfl_xor_sync(" : "__shfl_sync(") + all(shuffle.getThreadMask()) + ", " +
                     use(shuffle.getVal()).text + ", " + use(shuffle.getOffset()).text + ")"};
       })
+      .Case([&](NVVM::PermuteOp permute) -> OptionalExpr {
+        if (permute.getMode() != NVVM::PermuteMode::DEFAULT)
+          return std::nullopt;
+        return Expr{"__byte_perm(" + use(permute.getLo()).text + ", " + use(permute.getHi()).text + ", " +
+                    use(permute.getSelector()).text + ")"};
+      })
       .Case([&](NVVM::ReduxOp reduce) -> OptionalExpr {
         std::string mask = all(reduce.getMaskAndClamp()), value = use(reduce.getVal()).text;
         switch (reduce.getKind()) {

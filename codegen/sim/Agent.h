@@ -97,6 +97,7 @@ private:
   bool compute(const Instruction &instruction);
   bool computeElement(const Instruction &instruction);
   bool computeMap(const Instruction &instruction);
+  bool computePhilox(const Instruction &instruction);
   bool computeReduce(const Instruction &instruction);
   bool computeLanePartial(const Instruction &instruction);
   bool computeWarpReduce(const Instruction &instruction);

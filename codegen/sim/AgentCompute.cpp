@@ -4,6 +4,7 @@
 
 #include "codegen/sim/Agent.h"
 #include "dialect/tile/BlockedRows.h"
+#include "dialect/tile/Philox.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <cmath>
 #include <limits>
@@ -41,6 +42,8 @@ bool Agent::compute(const Instruction &instruction) {
   }
   case Action::Map:
     return computeMap(instruction);
+  case Action::Philox:
+    return computePhilox(instruction);
   case Action::Reduce:
     return computeReduce(instruction);
   case Action::LanePartial:
@@ -229,6 +232,28 @@ bool Agent::computeMap(const Instruction &instruction) {
   return true;
 }
 
+/// The numbers of the agent's rows. Threads share calls within blocks, from whose starts they count.
+bool Agent::computePhilox(const Instruction &instruction) {
+  auto op = cast<tile::PhiloxOp>(instruction.op);
+  auto operand = [&](size_t number) { return values[instruction.operands[number]].number.i; };
+  int64_t i = operand(3), j = operand(4);
+  if (i % tile::philoxBlock != 0 || j % tile::philoxBlock != 0) {
+    fail(op) << "starts within a block of " << tile::philoxBlock << " at query " << i << " and key " << j;
+    return false;
+  }
+  auto result = std::make_shared<Array>(rowsOf(instruction.results[0]), cast<VectorType>(op.getType()).getDimSize(1));
+  auto narrow = [](int64_t x) { return static_cast<uint32_t>(x); };
+  for (int64_t row = 0; row < result->rows; ++row)
+    for (int64_t column = 0; column < result->columns; ++column) {
+      int64_t ofTile = part * result->rows + row;
+      int64_t query = i + (op.getTransposed() ? column : ofTile), key = j + (op.getTransposed() ? ofTile : column);
+      result->row(row)[column].i = tile::findPhiloxNumber(static_cast<uint64_t>(operand(0)), narrow(operand(1)),
+                                                          narrow(operand(2)), narrow(query), narrow(key));
+    }
+  values[instruction.results[0]].array = std::move(result);
+  return true;
+}
+
 bool Agent::computeReduce(const Instruction &instruction) {
   auto reduce = cast<tile::ReduceOp>(instruction.op);
   bool isMax = reduce.getKind() == tile::ReduceKind::Max;
@@ -276,119 +301,6 @@ bool Agent::computeWarpReduce(const Instruction &instruction) {
   values[instruction.results[0]].array = std::move(result);
   return true;
 }
-
-bool Agent::computeProduct(const Instruction &instruction) {
-  auto mma = cast<tile::MmaOp>(instruction.op);
-  Product product;
-  product.op = mma;
-  product.a = values[instruction.operands[0]];
-  product.b = values[instruction.operands[1]];
-  product.sum = values[instruction.operands[2]].array;
-  product.columns = mma.getResult().getType().getDimSize(1);
-  product.transposed = mma.getTransposed();
-  product.leftTransposed = mma.getLeftTransposed();
-  SharedMemory::Stamp stamp{party, clock.at(party), Access::Product, mma};
-  for (const Held *operand : {&product.a, &product.b})
-    if (operand->ring && !readSharedTile(*operand, mma, stamp, clock))
-      return false;
-  if (!multiply(product))
-    return false;
-  values[instruction.results[0]].array = product.result;
-  return true;
-}
-
-/// The transpose of a tile of `columns` columns.
-static std::vector<float> turned(const std::vector<float> &tile, int64_t columns) {
-  std::vector<float> result(tile.size());
-  auto rows = static_cast<int64_t>(tile.size()) / columns;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      result[column * rows + row] = tile[row * columns + column];
-  return result;
-}
-
-/// Appends what a tile in shared memory holds now.
-bool Agent::appendSharedTile(const Held &shared, Operation *op, std::vector<float> &all) {
-  bool early = false, late = false;
-  for (const StagePart &rows : shared.ring->stageOf(shared.round).parts) {
-    early |= !rows.data || rows.round < shared.round;
-    late |= rows.round > shared.round;
-    if (!early && !late)
-      all.insert(all.end(), rows.data->begin(), rows.data->end());
-  }
-  if (!early && !late)
-    return true;
-  fail(op) << (early ? "read of a buffer that has not arrived" : "buffer overwritten while a product reads it") << " ("
-           << shared.ring->name() << "; " << block.device.schedule << ")";
-  return false;
-}
-
-/// One row of a tile that a ring brought.
-bool Agent::readRow(const Instruction &instruction) {
-  auto row = cast<tile::RowOp>(instruction.op);
-  const Held &shared = values[instruction.operands[0]];
-  std::vector<float> all;
-  if (!readSharedTile(shared, row, {party, clock.at(party), Access::Read, row}, clock) ||
-      !appendSharedTile(shared, row, all))
-    return false;
-  int64_t columns = tile::getTileType(row.getTile()).getDimSize(1);
-  auto array = std::make_shared<Array>(columns, 1);
-  for (int64_t column = 0; column < columns; ++column)
-    array->data[column].f = all[row.getNumber() * columns + column];
-  values[instruction.results[0]].array = std::move(array);
-  return true;
-}
-
-/// Computes the result of a product from what its operands hold now. A sum is rounded once: what the order of its terms
-/// costs is the machine's affair.
-bool Agent::multiply(Product &product) {
-  const Array &sum = *product.sum;
-  int64_t rows = sum.rows, columns = product.columns;
-  std::vector<float> left, right;
-  if (product.a.ring) {
-    std::vector<float> all;
-    if (!appendSharedTile(product.a, product.op, all))
-      return false;
-    if (product.leftTransposed)
-      all = turned(all, rows * parts);
-    int64_t own = static_cast<int64_t>(all.size()) / parts;
-    left.assign(all.begin() + part * own, all.begin() + (part + 1) * own);
-  } else {
-    for (Number number : product.a.array->data)
-      left.push_back(static_cast<float>(number.f));
-  }
-  int64_t depth = static_cast<int64_t>(left.size()) / rows;
-  if (product.b.ring) {
-    if (!appendSharedTile(product.b, product.op, right))
-      return false;
-  } else {
-    for (Number number : product.b.array->data)
-      right.push_back(static_cast<float>(number.f));
-  }
-  if (product.transposed)
-    right = turned(right, depth);
-  auto result = std::make_shared<Array>(rows, columns);
-  std::vector<double> line(columns);
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t n = 0; n < columns; ++n)
-      line[n] = sum.row(row)[n].f;
-    for (int64_t k = 0; k < depth; ++k) {
-      double factor = left[row * depth + k];
-      const float *values = right.data() + k * columns;
-      for (int64_t n = 0; n < columns; ++n)
-        line[n] += factor * values[n];
-    }
-    for (int64_t n = 0; n < columns; ++n)
-      result->row(row)[n].f = static_cast<float>(line[n]);
-  }
-  product.result = std::move(result);
-  product.done = true;
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Tensors
-//===----------------------------------------------------------------------===//
 
 void sim::moveToBlocked(MutableArrayRef<int64_t> indices, int64_t columns) {
   int64_t position = tile::BlockedRows::positionOf(indices[0], indices[1], columns);

@@ -140,6 +140,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::BlockMaskOp blockMask) { return compileBlockMask(blockMask); })
       .Case([&](tile::MapOp map) { return compileElementwise(map); })
       .Case([&](tile::MaskOp mask) { return compileElementwise(mask); })
+      .Case([&](tile::PhiloxOp) { return simple(Action::Philox); })
       .Case([&](tile::ReduceOp) { return simple(Action::Reduce); })
       .Case([&](tile::MmaOp) { return simple(Action::Product); })
       .Case([&](tile::LoadOp) { return simple(Action::LoadTile); })

@@ -21,6 +21,7 @@ enum class Action : uint8_t {
   Dim,         ///< one size of a tensor
   Part,        ///< tile.part
   Map,         ///< tile.map, tile.mask
+  Philox,      ///< tile.philox
   Reduce,      ///< tile.reduce
   LanePartial, ///< tile.lane_partial
   WarpReduce,  ///< tile.warp_reduce

@@ -54,7 +54,7 @@ struct Problem {
   double scale;
   std::optional<HostArray> sinks; ///< [Hq, n] or [n]
   bool hasDropout = false;
-  float dropout = 0; ///< probability, compared in f32 as u is (S9)
+  float dropout = 0; ///< probability (S9)
   uint64_t seed = 0;
   std::vector<Sequence> sequences;
   std::optional<ScalarProgram> score, mask;

@@ -9,10 +9,10 @@
 using namespace attnc::attn;
 using namespace attnc::attn::reference;
 
-float attnc::attn::reference::dropoutUniform(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j) {
-  uint32_t counter[4] = {b, h, i, j};
+uint32_t attnc::attn::reference::dropoutNumber(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j) {
+  uint32_t counter[4] = {b, h, i / 16 * 8 + i % 8, j / 16 * 4 + j % 8 / 2};
   auto key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 7; ++round) {
     uint64_t product0 = uint64_t{0xD2511F53} * counter[0], product1 = uint64_t{0xCD9E8D57} * counter[2];
     uint32_t next[4] = {static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key0, static_cast<uint32_t>(product1),
                         static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key1, static_cast<uint32_t>(product0)};
@@ -20,7 +20,8 @@ float attnc::attn::reference::dropoutUniform(uint64_t seed, uint32_t b, uint32_t
     key0 += 0x9E3779B9; // golden ratio
     key1 += 0xBB67AE85; // sqrt(3) - 1
   }
-  return static_cast<float>(counter[0] >> 8) * 0x1p-24f;
+  uint32_t part = i / 8 % 2 * 4 + j / 8 % 2 * 2 + j % 2;
+  return counter[part / 2] >> (16 * (part % 2)) & 0xffff;
 }
 
 /// Rows of one key head; row j and element d come to j * rowStride + d * dimStride.
@@ -214,10 +215,12 @@ void HeadRows<Real>::evaluateSoftmax() {
 /// S9. Without dropout all factors are 1.
 template <typename Real>
 void HeadRows<Real>::evaluateDropout(int64_t row) {
-  auto kept = static_cast<Real>(1 / (1 - static_cast<double>(problem.dropout)));
+  // Of the 65536 numbers, so many drop: the nearest to the probability, and of two the even one.
+  double dropped = std::nearbyint(65536.0 * problem.dropout);
+  auto kept = static_cast<Real>(65536 / (65536 - dropped));
   std::fill(weights.begin(), weights.end(), Real(0));
   for (int64_t j = first; j < last; ++j) {
-    bool drops = problem.hasDropout && !(dropoutUniform(problem.seed, sequence.batch, head, row, j) >= problem.dropout);
+    bool drops = problem.hasDropout && dropoutNumber(problem.seed, sequence.batch, head, row, j) < dropped;
     dropoutFactors[j] = drops ? Real(0) : kept;
     weights[j] = drops ? Real(0) : static_cast<Real>(problem.roundToInput(probabilities[j] * kept));
   }

@@ -11,9 +11,10 @@
 
 namespace attnc::attn::reference {
 
-/// The number u of rule S9, a multiple of 2^-24 in [0, 1): Philox4x32-10 (Salmon et al., "Parallel random numbers: as
-/// easy as 1, 2, 3", SC 2011) of the counter (b, h, i, j) under the halves of the seed.
-float dropoutUniform(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j);
+/// The number of rule S9 that decides whether element (i, j) is dropped, of 16 bits: a part of Philox4x32-7 (Salmon et
+/// al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Two by two elements, and those eight rows and eight
+/// columns on, share a call.
+uint32_t dropoutNumber(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j);
 
 /// The rows of one query head of one sequence, evaluated one after the other. `Real` is double for Precision::Exact and
 /// float for Precision::Baseline. Vectors have one element a key of the sequence.

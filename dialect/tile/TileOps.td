@@ -101,7 +101,7 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
   let assemblyFormat = "`of` $count attr-dict";
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "SoftmaxOp", "BlockMaskOp"]>]> {
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "BlockMaskOp"]>]> {
   let summary = "Ends an elementwise region, or that of a block mask";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
@@ -256,6 +256,26 @@ def Tile_RowOp : Tile_Op<"row", [MemoryEffects<[MemRead]>]> {
   let results = (outs Tile_Vector:$result);
   let assemblyFormat = "$number `of` $tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Tile_PhiloxOp : Tile_Op<"philox", [Pure]> {
+  let summary = "Random numbers of 16 bits, by place";
+  let description = [{
+    Element (r, c) is the number of query `i` + r and key `j` + c, or with `transposed` of query `i` + c and key `j` + r, for
+    batch entry `b`, query head `h` and a seed: parts of Philox4x32-7 as rule S9 deals them. A call serves the two queries
+    that are eight apart, in blocks of sixteen, and in blocks of sixteen keys four: two neighbours, and those eight on.
+
+    Targets whose threads hold such elements together compute them so. There `i` and `j` are multiples of sixteen.
+
+    With `again` they are computed although another operation has the same: to be held from there would take registers.
+
+    Example: `%n = tile.philox %seed at(%b, %h, %i, %j) : vector<64x128xi16>`
+  }];
+  let arguments = (ins I64:$seed, Index:$b, Index:$h, Index:$i, Index:$j, UnitAttr:$transposed, UnitAttr:$again);
+  let results = (outs VectorOfRankAndType<[2], [I16]>:$result);
+  let assemblyFormat = [{
+    $seed `at` `(` $b `,` $h `,` $i `,` $j `)` (`transposed` $transposed^)? (`again` $again^)? attr-dict `:` type($result)
+  }];
 }
 
 class Tile_ElementwiseOp<string mnemonic, dag leading, dag trailing, list<Trait> traits>

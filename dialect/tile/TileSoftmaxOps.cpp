@@ -20,9 +20,8 @@ void SoftmaxOp::build(OpBuilder &builder, OperationState &state, Value scores, V
                       const ExponentUnit &unit, Type weight) {
   auto &properties = state.getOrAddProperties<Properties>();
   setUnit(builder, properties, unit);
-  properties.operandSegmentSizes = {1, 1, 1, 1, 1, 0, 0, 0};
+  properties.operandSegmentSizes = {1, 1, 1, 1, 1, 0, 0, 0, 0};
   state.addOperands({scores, max, sum, i, j});
-  state.addRegion();
   auto weights = VectorType::get(cast<VectorType>(scores.getType()).getShape(), weight);
   state.addTypes({max.getType(), max.getType(), weights, max.getType()});
 }
@@ -60,17 +59,10 @@ LogicalResult SoftmaxOp::verify() {
     return emitOpError("expected maxima of the tile's own of type ") << getMax().getType();
   if (getRenewed() && cast<VectorType>(getRenewed().getType()).getDimSize(0) != scores.getDimSize(0))
     return emitOpError("expected to be told of each of the ") << scores.getDimSize(0) << " rows whether it is renewed";
-  if (getKept().empty() != !getKeptFactor())
-    return emitOpError("expected a factor for what its region keeps, and none without a region");
-  if (!getKept().empty()) {
-    Block &body = getKept().front();
-    Type i1 = IntegerType::get(getContext(), 1), index = IndexType::get(getContext());
-    if (body.getArgumentTypes() != ArrayRef<Type>{index, index})
-      return emitOpError("expected a region that takes a row and a column: index, index");
-    auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
-    if (!yield || yield.getOperandTypes() != ArrayRef<Type>{i1})
-      return emitOpError("expected a region that yields one i1");
-  }
+  if (!getNumbers() != !getLeastKept())
+    return emitOpError("expected numbers and the least that is kept, or neither");
+  if (getNumbers() && cast<VectorType>(getNumbers().getType()).getShape() != scores.getShape())
+    return emitOpError("expected numbers of the shape of the scores, got ") << getNumbers().getType();
   return verifyScale(*this, getScale());
 }
 

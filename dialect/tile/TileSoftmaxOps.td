@@ -45,8 +45,8 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
     With `own_max`, that are the maxima of the tile's rows, and none are looked for. With `renewed`, rows that it does not
     have keep their maximum.
 
-    The region tells by row and column, counted from `i` and `j`, whether the product takes the weight, times
-    `kept_factor`, or 0: dropout (S9). The sum has weights as they are.
+    With `dropped below`, the product takes 0 for the weights whose number, an unsigned one of 16 bits (`tile.philox`), is
+    below that bound: dropout (S9). The sum has weights as they are.
 
     Example:
 
@@ -57,16 +57,15 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
   }];
   let arguments = (ins Tile_F32Tile:$scores, Tile_RowVector:$max, Tile_RowVector:$sum, Index:$i, Index:$j,
                        Optional<Tile_RowVector>:$own_max, Optional<VectorOfRankAndType<[1], [I1]>>:$renewed,
-                       Optional<F32>:$kept_factor, F32Attr:$scale, UnitAttr:$octaves,
+                       Optional<VectorOfRankAndType<[2], [I16]>>:$numbers, Optional<I32>:$least_kept, F32Attr:$scale, UnitAttr:$octaves,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$rescale_on_growth, UnitAttr:$fixed, UnitAttr:$partial,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent);
-  let regions = (region MaxSizedRegion<1>:$kept);
   let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$i,
                                  "::mlir::Value":$j, "const ::attnc::tile::ExponentUnit &":$unit, "::mlir::Type":$weight)>];
   let results = (outs Tile_RowVector:$new_max, Tile_RowVector:$new_sum, Tile_Tile:$weights, Tile_RowVector:$shrink);
   let assemblyFormat = [{
     $scores `,` $max `,` $sum `at` `(` $i `,` $j `)` (`own` $own_max^ `:` type($own_max))?
-    (`renewed` $renewed^ `:` type($renewed))? (`times` $kept_factor^ `where` $kept)? attr-dict `:` type($scores) `,`
+    (`renewed` $renewed^ `:` type($renewed))? (`numbers` $numbers^ `:` type($numbers) `dropped` `below` $least_kept)? attr-dict `:` type($scores) `,`
     type($max) `->` type($weights)
   }];
   let extraClassDeclaration = unitDeclaration;

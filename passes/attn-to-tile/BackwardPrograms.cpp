@@ -107,7 +107,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
   Logits logits = buildLogits(products, first, /*wantsSlope=*/static_cast<bool>(sums.key));
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (sums.value)
-    sums.value = accumulate(b.buildDropout(weights, first, element), outGradients, sums.value);
+    sums.value = accumulate(b.buildDropout(weights, b.buildNumbers(first), element), outGradients, sums.value);
   if (sums.key) {
     if (!weightProducts)
       weightProducts = product(value, outGradients);
@@ -164,7 +164,7 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
   if (sums.key)
     b.storeRows(scaled(sums.key, b.buildScale()), op.getDKey());
   if (sums.value)
-    b.storeRows(scaled(sums.value, b.f32(1)), op.getDValue());
+    b.storeRows(scaled(sums.value, b.buildKeptFactor()), op.getDValue());
 }
 
 //===----------------------------------------------------------------------===//

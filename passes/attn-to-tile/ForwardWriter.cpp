@@ -145,9 +145,11 @@ Value ForwardWriter::logits(Value query, Value j, const ColumnBounds &bounds, bo
 }
 
 ForwardWriter::State ForwardWriter::step(Value query, Value j, State state, const ColumnBounds &bounds, bool masked) {
+  // They wait for nothing, and so come before the logits.
+  Value numbers = b.buildNumbers(j);
   Value scores = logits(query, j, bounds, masked);
   Value max = reference ? constant(*reference) : state.max;
-  tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, state.sum, unit, j, elementType());
+  tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, state.sum, unit, j, numbers, elementType());
   softmax.setFixed(reference.has_value());
   softmax.setRescaleOnGrowth(!reference && rescalesOnGrowth());
   if (!reference)
@@ -175,6 +177,13 @@ tile::SoftmaxEndOp ForwardWriter::finish(State state) {
   return end;
 }
 
+/// What rows of the output, or of the weights, are multiplied by.
+Value ForwardWriter::outputFactors(tile::SoftmaxEndOp end) {
+  if (!kernel.getSeed())
+    return end.getFactors();
+  return arith::MulFOp::create(builder, loc, end.getFactors(), b.broadcast(b.buildKeptFactor()));
+}
+
 /// Multiplies by reciprocal row sums. Rows past the queries of a padded sequence may hold anything.
 Value ForwardWriter::divideRows(Value tile, Value factors, Type element) {
   bool hasPadding = static_cast<bool>(kernel.getQueryLengths());
@@ -183,7 +192,7 @@ Value ForwardWriter::divideRows(Value tile, Value factors, Type element) {
 
 void ForwardWriter::storeOutput(ForwardOp op, State state, tile::SoftmaxEndOp end) {
   Type element = cast<RankedTensorType>(op.getOut().getType()).getElementType();
-  b.storeRows(divideRows(state.out, end.getFactors(), element), op.getOut());
+  b.storeRows(divideRows(state.out, outputFactors(end), element), op.getOut());
 }
 
 void ForwardWriter::storeResults(ForwardOp op, State state, tile::SoftmaxEndOp end) {
@@ -205,7 +214,7 @@ void ForwardWriter::writeForward(ForwardOp op, State state) {
 
 /// A second walk over the keys, now that maxima and sums are known; it visits all, since every weight is stored.
 void ForwardWriter::writeWeights(WeightsOp op, Value query, State state) {
-  Value factors = finish(state).getFactors(), max;
+  Value factors = outputFactors(finish(state)), max;
   if (reference) {
     max = constant(*reference);
   } else {
@@ -219,7 +228,7 @@ void ForwardWriter::writeWeights(WeightsOp op, Value query, State state) {
   builder.setInsertionPointToStart(loop.getBody());
   Value j = loop.getInductionVar(), zero = b.index(0);
   Value scores = logits(query, j, {zero, zero, zero, end}, /*masked=*/true);
-  tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, constant(0), unit, j, builder.getF32Type());
+  tile::SoftmaxOp softmax = b.buildSoftmax(scores, max, constant(0), unit, j, b.buildNumbers(j), builder.getF32Type());
   softmax.setFixed(true);
   b.storeWeights(divideRows(softmax.getWeights(), factors, element), op.getWeights(), j);
 }

@@ -54,6 +54,7 @@ private:
   Part loadPart(mlir::Value number, mlir::Value parts);
   State addPart(const Part &part, mlir::Value finite, State state);
   tile::SoftmaxEndOp finish(State state);
+  mlir::Value outputFactors(tile::SoftmaxEndOp end);
   mlir::Value divideRows(mlir::Value tile, mlir::Value factors, mlir::Type element);
   void storeOutput(ForwardOp op, State state, tile::SoftmaxEndOp end);
   void storeResults(ForwardOp op, State state, tile::SoftmaxEndOp end);

@@ -95,10 +95,12 @@ Value GradientWriter::probabilities(const Logits &logits, Value first, const Sta
 GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, const Logits &logits, Value weightProducts,
                                                               Value first, const Statistics &statistics,
                                                               bool wantsLogits, ArrayRef<CapturedGradient> wanted) {
-  Value dropped = b.buildDropout(weightProducts, first, builder.getF32Type());
+  Value numbers = b.buildNumbers(first), dropped = b.buildDropout(weightProducts, numbers, builder.getF32Type());
+  Value keptFactor = numbers ? b.buildKeptFactor() : Value();
   bool isDone = op.getCaptured().empty() && (op.getDerivative().empty() || logits.slope);
   auto body = [&](ValueRange x) -> Value {
-    Value difference = arith::SubFOp::create(builder, loc, x[1], x.back());
+    Value weightGradient = numbers ? arith::MulFOp::create(builder, loc, x[1], keptFactor).getResult() : x[1];
+    Value difference = arith::SubFOp::create(builder, loc, weightGradient, x.back());
     Value gradient = arith::MulFOp::create(builder, loc, x[0], difference);
     if (logits.slope) {
       // What has no gradient gives none, whatever the slope is there.

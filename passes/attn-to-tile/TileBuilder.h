@@ -151,13 +151,18 @@ public:
   /// The mask region and the end of the columns.
   mlir::Value buildMask(mlir::Value scores, mlir::Value j, const ColumnBounds &bounds);
 
-  /// A step of the online softmax of `scores`, whose first column is key `j` (S7); weights are dropped out, scaled and
-  /// cast to `element` for the product with the values (S9, S13).
-  tile::SoftmaxOp buildSoftmax(mlir::Value scores, mlir::Value max, mlir::Value sum, ExponentUnit unit, mlir::Value j,
-                               mlir::Type element);
+  /// The numbers by which dropout chooses among elements whose first column is `j`; null where nothing is dropped (S9).
+  mlir::Value buildNumbers(mlir::Value j);
+  /// What kept weights are multiplied by, or 1. Sums over them are, in the end, instead.
+  mlir::Value buildKeptFactor();
+  /// `tile` with 0 where `numbers`, if there are any, drop an element, cast to `element`.
+  mlir::Value buildDropout(mlir::Value tile, mlir::Value numbers, mlir::Type element);
 
-  /// `tile`, times what dropout makes of it: 0, or 1 / (1 - probability) (S9). As it is where nothing is dropped.
-  mlir::Value buildDropout(mlir::Value tile, mlir::Value j, mlir::Type element);
+  /// A step of the online softmax of `scores`, whose first column is key `j` (S7); weights are dropped out by `numbers`
+  /// and cast to `element` for the product with the values (S9, S13).
+  tile::SoftmaxOp buildSoftmax(mlir::Value scores, mlir::Value max, mlir::Value sum, ExponentUnit unit, mlir::Value j,
+                               mlir::Value numbers, mlir::Type element);
+
   /// scale: the spec's number or value.
   mlir::Value buildScale();
   /// True where rows hold queries, or keys in a program whose tiles are of keys: vector<rows x i1>.
@@ -342,8 +347,8 @@ private:
   llvm::SmallVector<mlir::Value> cloneRegion(mlir::Region &region, mlir::Block *body,
                                              const ElementwiseOperands &operands, mlir::ValueRange leading);
   std::pair<mlir::Value, mlir::Value> buildPositions(mlir::Block *body);
-  std::pair<mlir::Value, mlir::Value> buildDropoutFactors();
-  mlir::Value buildIsKept(mlir::Value probability, mlir::Value i, mlir::Value j);
+  mlir::Value countDropped();
+  mlir::Value buildLeastKept();
   mlir::Value rowPosition();
   mlir::Value cloneComputedLoad(LoadOp load, mlir::IRMapping &mapping, mlir::Value i, mlir::Value j);
   mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
@@ -377,11 +382,6 @@ private:
   mlir::Value firstColumn;                                 ///< of the output, in a program that combines parts
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows
 };
-
-/// A uniform number in [0, 1) for one element, from Philox4x32-10 (S9), built where `builder` stands. Coordinates are
-/// index values.
-mlir::Value buildDropoutUniform(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value seed, mlir::Value b,
-                                mlir::Value h, mlir::Value i, mlir::Value j);
 
 } // namespace attnc::attn
 

@@ -424,56 +424,6 @@ ColumnBounds TileBuilder::maskRows(ColumnBounds bounds) {
   return bounds;
 }
 
-/// The probability of dropout, and what it leaves is multiplied by.
-std::pair<Value, Value> TileBuilder::buildDropoutFactors() {
-  Value probability =
-      kernel.getDropout() ? lookup(kernel.getDropout()) : f32(kernel.getStaticDropout()->convertToFloat());
-  Value kept = arith::DivFOp::create(builder, loc, f32(1), arith::SubFOp::create(builder, loc, f32(1), probability));
-  return {probability, kept};
-}
-
-/// Whether dropout keeps the element of query `i` and key `j`, which count as rows, not positions.
-Value TileBuilder::buildIsKept(Value probability, Value i, Value j) {
-  Value uniform = buildDropoutUniform(builder, loc, lookup(kernel.getSeed()), geometry.batch, geometry.head, i, j);
-  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, uniform, probability);
-}
-
-tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, ExponentUnit unit, Value j,
-                                          Type element) {
-  Value probability, keptFactor;
-  if (kernel.getSeed())
-    std::tie(probability, keptFactor) = buildDropoutFactors();
-  OpBuilder::InsertionGuard guard(builder);
-  auto softmax = tile::SoftmaxOp::create(builder, loc, scores, max, sum, geometry.row0, j, unit, element);
-  if (!kernel.getSeed())
-    return softmax;
-  softmax.getKeptFactorMutable().assign(keptFactor);
-  Type index = builder.getIndexType();
-  Block *body = builder.createBlock(&softmax.getKept(), {}, {index, index}, {loc, loc});
-  tile::YieldOp::create(builder, loc, buildIsKept(probability, body->getArgument(0), body->getArgument(1)));
-  return softmax;
-}
-
-Value TileBuilder::buildDropout(Value tile, Value j, Type element) {
-  auto convert = [&](Value x) -> Value {
-    return element.isF32() ? x : arith::TruncFOp::create(builder, loc, element, x).getResult();
-  };
-  if (!kernel.getSeed())
-    return element.isF32() ? tile : buildMap(tile, {}, {}, element, [&](ValueRange x) { return convert(x[0]); });
-  auto [probability, keptFactor] = buildDropoutFactors();
-  OpBuilder::InsertionGuard guard(builder);
-  auto type = VectorType::get(cast<VectorType>(tile.getType()).getShape(), element);
-  auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange{tile}, ValueRange(), ValueRange(),
-                                 geometry.row0, j);
-  Block *body = addElementwiseBody(map.getBody(), tile, {});
-  Value row = body->getArgument(1), column = body->getArgument(2);
-  bool ofQueries = getRowAxis() == Coordinate::Query;
-  Value isKept = buildIsKept(probability, ofQueries ? row : column, ofQueries ? column : row);
-  Value kept = arith::MulFOp::create(builder, loc, body->getArgument(0), keptFactor);
-  tile::YieldOp::create(builder, loc, convert(arith::SelectOp::create(builder, loc, isKept, kept, f32(0))));
-  return map.getResult(0);
-}
-
 Value TileBuilder::buildMap(ValueRange tiles, ValueRange rows, ValueRange columns, Type element,
                             function_ref<Value(ValueRange elements)> body) {
   OpBuilder::InsertionGuard guard(builder);

@@ -84,7 +84,8 @@ ColumnBounds TileBuilder::takePart(ColumnBounds bounds) {
   // Counted in steps, which stay far from the end of an index.
   Value first = least(mul(least(part, parts), ofPart), steps), last = least(add(first, ofPart), steps);
   auto columnOf = [&](Value number) { return add(bounds.low, mul(number, step)); };
-  Value low = least(columnOf(first), greatest(bounds.high, bounds.low)), high = least(columnOf(last), bounds.high);
+  // Parts begin with whole steps; one without steps may begin behind the last column.
+  Value low = columnOf(first), high = least(columnOf(last), bounds.high);
   // Full columns of other parts are none of this one's.
   auto within = [&](Value column) { return least(greatest(column, low), greatest(high, low)); };
   return {low, within(bounds.fullLow), within(bounds.fullHigh), high, bounds.position};

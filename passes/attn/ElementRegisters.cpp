@@ -14,7 +14,7 @@ using namespace attnc::attn;
 /// one, vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what
 /// the assembler was seen to need.
 static constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
-                        ofDropout = 2.3;
+                        ofDropout = 0.6;
 
 bool attnc::attn::hasFunctions(Region &region) {
   bool found = false;

@@ -131,6 +131,9 @@ bool GradientTiles::fitRegisters(Program program, const Step &step) {
   double statistics = tilesKeys(program) ? count / 4 : 0;
   if (program != Program::Dv && !op.getDerivative().empty())
     logits += count / 2;
+  // Random numbers are there for weights, and then for their gradients.
+  if (KernelOpInterface(op).hasDropout())
+    logits += count / 4;
   return sums + logits + weights + statistics + getElementRegisters(op) * count / 2 <= registersOfTiles;
 }
 
@@ -233,7 +236,9 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   } else if (columns == 0) {
     return {};
   } else {
-    schedules = {tiles.selectWarps(Program::Dq, columns), tiles.selectWarps(Program::Dkdv, columns)};
+    schedules.push_back(tiles.selectWarps(Program::Dq, columns));
+    for (Program program : tiles.findKeyPrograms())
+      schedules.push_back(tiles.selectWarps(program, columns));
   }
   for (Program program : getOtherPrograms(op)) {
     // Sinks and sums are few, and take no products.

@@ -23,9 +23,10 @@ static Exponent chooseExponent(SoftmaxOp softmax, bool onOverflow) {
 }
 
 /// Whether a product takes the weights of `softmax` as they are rounded, and those of maxima would not be if exponents
-/// were exact. Under dropout they are multiplied before, and relative to a fixed number any weight is rounded.
+/// were exact. Under dropout the product may not take that of the maximum, and relative to a fixed number any weight is
+/// rounded.
 static bool isRoundedForProduct(SoftmaxOp softmax) {
-  return softmax.getKept().empty() && !softmax.getFixed() &&
+  return !softmax.getNumbers() && !softmax.getFixed() &&
          llvm::any_of(softmax.getWeights().getUsers(), [&](Operation *user) {
            auto product = dyn_cast<MmaOp>(user);
            return product && product.getA() == softmax.getWeights();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/Philox.h"
 #include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -39,7 +40,7 @@ private:
   Value findMaximum();
   void buildRows();
   SmallVector<Value> rowsOfWeights();
-  Value buildExponent(Block &body);
+  Value buildExponent(Value element, ValueRange rows);
   std::pair<Value, Value> buildWeights();
   Value addTo(Value sum, Value weights);
 
@@ -118,11 +119,11 @@ SmallVector<Value> StepLowering::rowsOfWeights() {
   llvm_unreachable("all kinds of exponents are above");
 }
 
-/// The exponent of an element's weight, in the `body` of a map.
-Value StepLowering::buildExponent(Block &body) {
-  Value element = body.getArgument(0), row = body.getArgument(1);
+/// The exponent of an element's weight from the element and what `rowsOfWeights` are for its row.
+Value StepLowering::buildExponent(Value element, ValueRange rows) {
+  Value row = rows[0];
   if (op.getExponent() == Exponent::Fused)
-    return math::FmaOp::create(builder, loc, element, /*factor*/ body.getArgument(2), row);
+    return math::FmaOp::create(builder, loc, element, /*factor*/ rows[1], row);
   auto number = [&](float value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
   };
@@ -133,7 +134,7 @@ Value StepLowering::buildExponent(Block &body) {
   // bit, which is large for large logits.
   Value exponent = arith::SubFOp::create(builder, loc, element, row);
   if (op.getExponent() == Exponent::Split)
-    return math::FmaOp::create(builder, loc, exponent, number(unit.factor), /*rest*/ body.getArgument(2));
+    return math::FmaOp::create(builder, loc, exponent, number(unit.factor), /*rest*/ rows[1]);
   if (unit.factor != 1)
     exponent = multiply(exponent, number(unit.factor));
   if (unit.headroom)
@@ -146,31 +147,26 @@ std::pair<Value, Value> StepLowering::buildWeights() {
   OpBuilder::InsertionGuard guard(builder);
   auto wide = cast<VectorType>(op.getScores().getType()), narrow = cast<VectorType>(op.getWeights().getType());
   SmallVector<Value> rows = rowsOfWeights();
-  auto number = [&](float value) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
-  };
-  auto map = MapOp::create(builder, loc, TypeRange{wide, narrow}, ValueRange{op.getScores()}, rows, ValueRange{},
-                           op.getI(), op.getJ());
+  SmallVector<Value> tiles{op.getScores()};
+  if (op.getNumbers())
+    tiles.push_back(op.getNumbers());
+  auto map = MapOp::create(builder, loc, TypeRange{wide, narrow}, tiles, rows, ValueRange{}, op.getI(), op.getJ());
   Type f32 = builder.getF32Type(), index = builder.getIndexType();
-  SmallVector<Type> types(1 + rows.size(), f32);
+  SmallVector<Type> types{f32};
+  if (op.getNumbers())
+    types.push_back(builder.getI16Type());
+  types.append(rows.size(), f32);
   types.append({index, index});
   Block *body = builder.createBlock(&map.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-  Value exponent = buildExponent(*body);
+  ValueRange ofRows = body->getArguments().drop_front(tiles.size());
+  Value exponent = buildExponent(body->getArgument(0), ofRows);
   Value weight = unit.power(builder, loc, exponent), kept = weight;
   weight.getDefiningOp()->setAttr(weightAttrName, builder.getUnitAttr());
   // Without a pipeline, no pass takes another number for the maximum.
   if (!hasPipeline && !op.getFixed() && !op.getRescaleOnGrowth())
     weight.getDefiningOp()->setAttr(nonpositiveAttrName, builder.getUnitAttr());
-  if (!op.getKept().empty()) {
-    Block &region = op.getKept().front();
-    IRMapping mapping;
-    mapping.map(region.getArguments(), body->getArguments().take_back(2));
-    for (Operation &inner : region.without_terminator())
-      builder.clone(inner, mapping);
-    Value isKept = mapping.lookupOrDefault(region.getTerminator()->getOperand(0));
-    Value scaled = multiply(weight, op.getKeptFactor());
-    kept = arith::SelectOp::create(builder, loc, isKept, scaled, number(0));
-  }
+  if (op.getNumbers())
+    kept = buildKept(builder, loc, weight, body->getArgument(1), op.getLeastKept());
   if (narrow.getElementType() != f32)
     kept = arith::TruncFOp::create(builder, loc, narrow.getElementType(), kept);
   YieldOp::create(builder, loc, ValueRange{weight, kept});

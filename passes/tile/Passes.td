@@ -67,6 +67,15 @@ def TileLowerSoftmax : Pass<"tile-lower-softmax", "::attnc::tile::ProgramOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def TileExpandPhilox : Pass<"tile-expand-philox", "::attnc::tile::ProgramOp"> {
+  let summary = "Lets elements compute their random numbers themselves";
+  let description = [{
+    For programs without a `pipeline`: the maps that read a `tile.philox` compute the number of each element instead. With
+    one, threads hold elements that share calls, and the operation stays.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
   let summary = "Sums over lanes after the loop instead of in each step";
   let description = [{

@@ -70,20 +70,10 @@ static std::optional<LoopSoftmax> match(scf::ForOp loop) {
 }
 
 /// The largest sum for the weights of `step` in a row. `counted` is whether the divisor takes their rounding in.
-static Value createLargestSum(OpBuilder &builder, SoftmaxOp step, bool counted) {
-  Value rows = step.getSum(), factor = step.getKeptFactor();
-  if (!cast<VectorType>(step.getWeights().getType()).getElementType().isF16())
-    return splat(builder, rows, counted ? largestOfWide : largestUncounted);
-  if (!factor)
-    return splat(builder, rows, largestOfHalf);
-  // What weights are multiplied by before they are rounded. A step may compute it.
-  Location loc = step.getLoc();
-  OpBuilder::InsertionGuard guard(builder);
-  if (step->getParentRegion()->isAncestor(factor.getParentRegion()))
-    builder.setInsertionPointAfterValue(factor);
-  Value half = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(largestOfHalf));
-  return vector::BroadcastOp::create(builder, loc, rows.getType(),
-                                     arith::DivFOp::create(builder, loc, half, factor).getResult());
+static float findLargestSum(SoftmaxOp step, bool counted) {
+  if (cast<VectorType>(step.getWeights().getType()).getElementType().isF16())
+    return largestOfHalf;
+  return counted ? largestOfWide : largestUncounted;
 }
 
 /// The rows whose maxima `before` are none to be fixed: they have none yet, or one that is too large for rounded
@@ -179,6 +169,9 @@ void Truster::yieldRenewed(Value parts, Value isOther) {
   Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, total, largest);
   Value isOutgrown = arith::OrIOp::create(builder, loc, isLarge, isOther);
   IRMapping mapping;
+  // Steps are seldom done again: the numbers of dropout are not to be held for that.
+  if (auto numbers = step.getNumbers() ? step.getNumbers().getDefiningOp<PhiloxOp>() : PhiloxOp())
+    cast<PhiloxOp>(builder.clone(*numbers, mapping)).setAgain(true);
   // Rows next to one that has outgrown its maximum keep theirs: a row's result is its own.
   cast<SoftmaxOp>(builder.clone(*step, mapping)).getRenewedMutable().assign(isOutgrown);
   builder.clone(*softmax.scaling, mapping);
@@ -233,10 +226,10 @@ void Truster::countGreatest() {
 }
 
 void Truster::run() {
-  // Under dropout, weights are multiplied before they are rounded.
-  if (!step.getKeptFactor())
+  // Under dropout, the product may not take the greatest weight.
+  if (!step.getNumbers())
     end = findEnd(loop.getResult(softmax.sum));
-  largest = createLargestSum(builder, step, /*counted=*/static_cast<bool>(end));
+  largest = splat(builder, step.getSum(), findLargestSum(step, /*counted=*/static_cast<bool>(end)));
   if (end)
     carryGreatest();
   findChanging();

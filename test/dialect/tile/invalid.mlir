@@ -540,7 +540,7 @@ func.func @mask_without_full(%s: vector<8x4xf32>, %n: index) {
 // -----
 
 func.func @yield_outside(%x: f32) {
-  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask, tile.softmax, tile.block_mask'}}
+  // expected-error@+1 {{op expects parent op to be one of 'tile.map, tile.mask, tile.block_mask'}}
   tile.yield %x : f32
 }
 
@@ -628,24 +628,9 @@ func.func @softmax_on_growth(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index
 
 // -----
 
-func.func @softmax_region(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index, %f: f32) {
-  // expected-error@+1 {{op expected a region that takes a row and a column: index, index}}
-  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) times %f where {
-  ^bb0(%w: f32):
-    %keep = arith.constant true
-    tile.yield %keep : i1
-  } {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
-  return
-}
-
-// -----
-
-func.func @softmax_yield(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index, %f: f32) {
-  // expected-error@+1 {{op expected a region that yields one i1}}
-  %n, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) times %f where {
-  ^bb0(%row: index, %col: index):
-    tile.yield %row : index
-  } {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+func.func @softmax_numbers(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index, %n: vector<8x16xi16>, %least: i32) {
+  // expected-error@+1 {{op expected numbers of the shape of the scores, got 'vector<8x16xi16>'}}
+  %0, %l, %p, %r = tile.softmax %s, %m, %m at(%i, %i) numbers %n : vector<8x16xi16> dropped below %least {scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
   return
 }
 

@@ -171,20 +171,16 @@ tile.program @block_mask(%ids: memref<?xi32>, %list: memref<?x?xi32, strided<[?,
 
 // The online softmax: a step, one with dropout, and the end.
 // CHECK-LABEL: func @softmax(
-func.func @softmax(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %i: index, %padding: vector<16xi1>) {
+func.func @softmax(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %i: index, %padding: vector<16xi1>, %seed: i64,
+                   %least: i32) {
   // CHECK: tile.softmax %{{.*}}, %{{.*}}, %{{.*}} at(%{{.*}}, %{{.*}}) {headroom = 40 : i64, octaves, scale = 2.500000e-01 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
   %m1, %l1, %p1, %r1 = tile.softmax %s, %m, %l at(%i, %i) {headroom = 40 : i64, octaves, scale = 0.25 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
-  // CHECK: tile.softmax {{.*}} own %{{.*}} : vector<16xf32> renewed %{{.*}} : vector<16xi1> times %{{.*}} where {
-  // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index):
-  // CHECK-NEXT: arith.cmpi
-  // CHECK-NEXT: tile.yield %{{.*}} : i1
-  // CHECK-NEXT: } {rescale_on_growth, scale = 1.000000e+00 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
-  %half = arith.constant 0.5 : f32
-  %m2, %l2, %p2, %r2 = tile.softmax %s, %m1, %l1 at(%i, %i) own %m : vector<16xf32> renewed %padding : vector<16xi1> times %half where {
-  ^bb0(%row: index, %col: index):
-    %keep = arith.cmpi ne, %row, %col : index
-    tile.yield %keep : i1
-  } {rescale_on_growth, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
+  // CHECK: tile.philox %{{.*}} at(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : vector<16x8xi16>
+  %numbers = tile.philox %seed at(%i, %i, %i, %i) : vector<16x8xi16>
+  // CHECK: tile.philox %{{.*}} at(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) transposed again : vector<8x16xi16>
+  %turned = tile.philox %seed at(%i, %i, %i, %i) transposed again : vector<8x16xi16>
+  // CHECK: tile.softmax {{.*}} own %{{.*}} : vector<16xf32> renewed %{{.*}} : vector<16xi1> numbers %{{.*}} : vector<16x8xi16> dropped below %{{.*}} {rescale_on_growth, scale = 1.000000e+00 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
+  %m2, %l2, %p2, %r2 = tile.softmax %s, %m1, %l1 at(%i, %i) own %m : vector<16xf32> renewed %padding : vector<16xi1> numbers %numbers : vector<16x8xi16> dropped below %least {rescale_on_growth, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
   // CHECK: tile.softmax_end %{{.*}}, %{{.*}} padding %{{.*}} : vector<16xi1> sink %{{.*}} : vector<16xf32> greatest %{{.*}} : vector<16xf32> {approximate, rounded = bf16, scale = 1.000000e+00 : f32} : vector<16xf32>
   %f, %lse = tile.softmax_end %m2, %l2 padding %padding : vector<16xi1> sink %m : vector<16xf32> greatest %l : vector<16xf32> {approximate, rounded = bf16, scale = 1.0 : f32} : vector<16xf32>
   return

@@ -291,20 +291,22 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
 
 
 def dropout_factors(grid: Grid, probability: np.float32, seed: int) -> np.ndarray:
-    """S9: Philox4x32-10 of the seed and the place, rows counted from the sequence's first."""
+    """S9: Philox4x32-7 of the seed and the place, rows counted from the sequence's first; eight elements share a call."""
     shape = (grid.batch, grid.heads, grid.queries, grid.keys)
     low = np.uint64(0xFFFFFFFF)
-    places = (grid.b, grid.h, np.arange(grid.queries).reshape(1, 1, -1, 1), np.arange(grid.keys).reshape(1, 1, 1, -1))
+    i, j = np.arange(grid.queries).reshape(1, 1, -1, 1), np.arange(grid.keys).reshape(1, 1, 1, -1)
+    places = (grid.b, grid.h, i // 16 * 8 + i % 8, j // 16 * 4 + j % 8 // 2)
     counter = [np.broadcast_to(place, shape).astype(np.uint64) for place in places]
     key = [np.uint64(seed & 0xFFFFFFFF), np.uint64((seed >> 32) & 0xFFFFFFFF)]
-    for _ in range(10):
+    for _ in range(7):
         first, second = np.uint64(0xD2511F53) * counter[0], np.uint64(0xCD9E8D57) * counter[2]
         counter = [(second >> np.uint64(32)) ^ counter[1] ^ key[0], second & low,
                    (first >> np.uint64(32)) ^ counter[3] ^ key[1], first & low]
         key = [(key[0] + np.uint64(0x9E3779B9)) & low, (key[1] + np.uint64(0xBB67AE85)) & low]
-    uniform = (counter[0] >> np.uint64(8)).astype(np.float64) * 2.0**-24
-    kept = 0.0 if probability == 1 else 1 / (1 - float(probability))
-    return np.where(uniform >= float(probability), kept, 0.0)
+    word = np.choose(np.broadcast_to(i // 8 % 2 * 2 + j // 8 % 2, shape), counter)
+    number = np.where(j % 2 == 0, word & np.uint64(0xFFFF), word >> np.uint64(16)).astype(np.int64)
+    dropped = int(np.rint(65536 * float(probability)))
+    return np.where(number >= dropped, 0.0 if dropped == 65536 else 65536 / (65536 - dropped), 0.0)
 
 
 def evaluate_region(spec: Spec, grid: Grid, inputs: Arrays, region: Region, precision: Precision,

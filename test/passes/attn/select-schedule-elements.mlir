@@ -13,9 +13,9 @@
 // RUN: %{schedule} bias_192 | FileCheck %s -DKEYS=64 -DSTAGES=2
 // RUN: %{schedule} bias_256 | FileCheck %s -DKEYS=64 -DSTAGES=2
 // RUN: %{schedule} window_256 | FileCheck %s -DKEYS=48 -DSTAGES=2
-// RUN: %{schedule} dropout | FileCheck %s -DKEYS=64 -DSTAGES=4
-// RUN: %{schedule} dropout_192 | FileCheck %s -DKEYS=48 -DSTAGES=2
-// RUN: %{schedule} dropout_256 | FileCheck %s -DKEYS=32 -DSTAGES=2
+// RUN: %{schedule} dropout | FileCheck %s -DKEYS=128 -DSTAGES=2
+// RUN: %{schedule} dropout_192 | FileCheck %s -DKEYS=64 -DSTAGES=2
+// RUN: %{schedule} dropout_256 | FileCheck %s -DKEYS=64 -DSTAGES=2
 // RUN: %{schedule} documents | FileCheck %s --check-prefixes=LISTED
 
 // PLAIN: schedule(#attn.schedule<query_tile = 128, key_tile = 128, {{.*}}consumers = 2{{.*}}#attn.schedule<query_tile = 192, key_tile = 128, {{.*}}consumers = 3

@@ -196,35 +196,23 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 
 // -----
 
-// Philox4x32-10: its two multipliers, ten rounds of two products, 2^-24 (S9). The
-// first word is all that is used: one product of the last round goes, and one half of one before it.
+// Of 65536 numbers those below 0.1 * 65536 drop; in the end rows are multiplied by what is left (S9).
 
 // CHECK-LABEL: tile.program @dropout_tile(
 // CHECK-SAME: %[[SEED:[a-z0-9]+]]: i64
-// CHECK-DAG: arith.constant -766435501 : i32
-// CHECK-DAG: arith.constant -845247145 : i32
-// CHECK-DAG: arith.constant 5.96046448E-8 : f32
-// CHECK-DAG: %[[P:[a-z0-9_]+]] = arith.constant 1.000000e-01 : f32
-// CHECK-DAG: %[[KEPT:[a-z0-9_]+]] = arith.constant 1.11111116 : f32
-// Rows, not positions: the map is at the row, whatever the alignment.
+// CHECK-DAG: %[[LEAST:[a-z0-9_]+]] = arith.constant 6554 : i32
+// CHECK-DAG: %[[KEPT:[a-z0-9_]+]] = arith.constant dense<1.11111867> : vector<32xf32>
+// Rows, not positions: numbers are at the row, whatever the alignment.
 // CHECK: %[[ROW:[a-z0-9_]+]] = arith.muli %{{.*}}, %c32
-// CHECK: tile.map tiles(%{{.*}}) rows(%{{.*}}) cols() at(%[[ROW]], %{{.*}}) {
+// CHECK: scf.for %[[J:[a-z0-9_]+]] =
+// CHECK: %[[N:[a-z0-9_]+]] = tile.philox %[[SEED]] at(%{{.*}}, %{{.*}}, %[[ROW]], %[[J]]) : vector<32x16xi16>
+// CHECK: tile.map tiles(%{{.*}}, %[[N]] : vector<32x16xf32>, vector<32x16xi16>)
 // CHECK: %[[W:[a-z0-9_]+]] = math.exp %{{.*}} : f32
-// CHECK: arith.trunci %[[SEED]] : i64 to i32
-// CHECK: %[[HIGH:[a-z0-9_]+]] = arith.shrui %[[SEED]], %{{.*}} : i64
-// CHECK: arith.trunci %[[HIGH]] : i64 to i32
-// CHECK-COUNT-17: arith.mului_extended
-// CHECK: arith.muli %
-// CHECK: arith.mului_extended
-// CHECK-NOT: arith.mului_extended
-// CHECK: %[[BITS:[a-z0-9_]+]] = arith.shrui %{{.*}}, %{{.*}} : i32
-// CHECK: %[[U:[a-z0-9_]+]] = arith.sitofp %[[BITS]] : i32 to f32
-// CHECK: %[[UNIT:[a-z0-9_]+]] = arith.mulf %[[U]],
-// CHECK: %[[KEEP:[a-z0-9_]+]] = arith.cmpf oge, %[[UNIT]], %[[P]] : f32
-// CHECK: %[[SCALED:[a-z0-9_]+]] = arith.mulf %[[W]], %[[KEPT]] : f32
-// CHECK: %[[D:[a-z0-9_]+]] = arith.select %[[KEEP]], %[[SCALED]], %{{.*}} : f32
+// CHECK: %[[KEEP:[a-z0-9_]+]] = arith.cmpi uge, %{{.*}}, %[[LEAST]] : i32
+// CHECK: %[[D:[a-z0-9_]+]] = arith.select %[[KEEP]], %[[W]], %{{.*}} : f32
 // The denominator is of all weights.
 // CHECK: tile.yield %[[W]], %[[D]] : f32, f32
+// CHECK: arith.mulf %{{.*}}, %[[KEPT]] : vector<32xf32>
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   func.func @dropout(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x2x16xf32>, %v: tensor<?x?x2x24xf32>, %seed: i64) -> tensor<?x?x4x24xf32> {
     %o = attn.forward %q, %k, %v dropout(0.1, %seed) schedule(#attn.schedule<query_tile = 32, key_tile = 16, panel = 16>)

@@ -148,8 +148,8 @@ tile.program @f32(%view: memref<?x?xf32>, %o: memref<?x?xf32>, %some: i1, %high:
   tile.return
 }
 
-// Weights that are multiplied before they are rounded (dropout) are rounded in any case, as are those relative to a fixed
-// number: the divisor stays.
+// Under dropout a product may not take the weight of the maximum, and relative to a fixed number it is rounded in any
+// case: the divisor stays.
 
 // CHECK-LABEL: tile.program @dropout(
 // CHECK: tile.softmax
@@ -157,7 +157,8 @@ tile.program @f32(%view: memref<?x?xf32>, %o: memref<?x?xf32>, %some: i1, %high:
 // CHECK: tile.softmax_end %{{.*}} {octaves, scale =
 tile.program @dropout(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #pipeline} {
-  %half = arith.constant 0.5 : f32
+  %seed = arith.constant 1 : i64
+  %least = arith.constant 6554 : i32
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
@@ -168,11 +169,8 @@ tile.program @dropout(%view: memref<?x?xbf16>, %o: memref<?x?xf32>, %some: i1, %
     %q = tile.load %view[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<8x16xbf16>
     %v = tile.load %view[%j, %c0] axes [0, 1] below(%high, %high) : memref<?x?xbf16> -> vector<16x16xbf16>
     %s = tile.mma %q, %v, %zeros : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
-    %m, %l, %p, %r = tile.softmax %s, %max, %sum at(%c0, %j) times %half where {
-    ^bb0(%i: index, %k: index):
-      %keep = arith.cmpi ne, %i, %k : index
-      tile.yield %keep : i1
-    } {scale = 0.125 : f32, octaves} : vector<8x16xf32>, vector<8xf32> -> vector<8x16xbf16>
+    %n = tile.philox %seed at(%c0, %c0, %c0, %j) : vector<8x16xi16>
+    %m, %l, %p, %r = tile.softmax %s, %max, %sum at(%c0, %j) numbers %n : vector<8x16xi16> dropped below %least {scale = 0.125 : f32, octaves} : vector<8x16xf32>, vector<8xf32> -> vector<8x16xbf16>
     %acc = tile.mma %p, %v, %out : vector<8x16xbf16>, vector<16x16xbf16>, vector<8x16xf32>
     scf.yield %acc, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }

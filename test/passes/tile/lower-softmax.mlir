@@ -47,28 +47,28 @@ tile.program @plain(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>
   tile.return
 }
 
-// One that is fixed has no new maximum and nothing to shrink by. What its region keeps is multiplied before it is
-// converted, and the sum has the weight as it is.
+// One that is fixed has no new maximum and nothing to shrink by. Of what is dropped the product takes 0, and the sum has
+// the weight as it is.
 // CHECK-LABEL: tile.program @fixed(
 // CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>, %[[L:[a-z0-9]+]]: vector<16xf32>
 // CHECK-NOT: tile.reduce <max>
-// CHECK: %[[P:.*]]:2 = tile.map tiles(%[[S]] : vector<16x8xf32>) rows(%[[M]] : vector<16xf32>) cols()
+// CHECK: %[[N:.*]] = tile.philox
+// CHECK: %[[P:.*]]:2 = tile.map tiles(%[[S]], %[[N]] : vector<16x8xf32>, vector<16x8xi16>) rows(%[[M]] : vector<16xf32>) cols()
+// CHECK-NEXT: ^bb0(%{{[a-z0-9]+}}: f32, %[[NUMBER:[a-z0-9]+]]: i16
 // CHECK: %[[W:.*]] = math.exp %{{.*}} {tile.weight}
-// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi ne,
-// CHECK-NEXT: %[[K:.*]] = arith.mulf %[[W]], %{{.*}} : f32
-// CHECK-NEXT: %[[OR_0:.*]] = arith.select %[[KEEP]], %[[K]], %{{.*}} : f32
-// CHECK-NEXT: %[[N:.*]] = arith.truncf %[[OR_0]] : f32 to bf16
-// CHECK-NEXT: tile.yield %[[W]], %[[N]]
+// CHECK-NEXT: %[[WIDE:.*]] = arith.extui %[[NUMBER]] : i16 to i32
+// CHECK-NEXT: %[[KEEP:.*]] = arith.cmpi uge, %[[WIDE]], %{{.*}} : i32
+// CHECK: %[[OR_0:.*]] = arith.select %[[KEEP]], %[[W]], %{{.*}} : f32
+// CHECK-NEXT: %[[NARROW:.*]] = arith.truncf %[[OR_0]] : f32 to bf16
+// CHECK-NEXT: tile.yield %[[W]], %[[NARROW]]
 // CHECK: tile.reduce <add> %[[P]]#0, %[[L]]
 tile.program @fixed(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>, %o: memref<?xf32, strided<[?]>>, %t: index) attributes {grid = #map, grid_sizes = array<i64>, panel = 16 : i64, rows = 16 : i64, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
-  %twice = arith.constant 2.0 : f32
-  %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) times %twice where {
-  ^bb0(%row: index, %col: index):
-    %keep = arith.cmpi ne, %row, %col : index
-    tile.yield %keep : i1
-  } {fixed, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
+  %seed = arith.constant 1 : i64
+  %least = arith.constant 6554 : i32
+  %numbers = tile.philox %seed at(%c0, %c0, %c0, %c0) : vector<16x8xi16>
+  %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) numbers %numbers : vector<16x8xi16> dropped below %least {fixed, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
   tile.store %sum, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
   %v = vector.extract %p[0, 0] : bf16 from vector<16x8xbf16>
   %w = arith.extf %v : bf16 to f32

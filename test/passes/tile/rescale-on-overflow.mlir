@@ -105,16 +105,16 @@ tile.program @half(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
 
 // -----
 
-// Those that are multiplied before they are rounded have fewer still.
+// Numbers of dropout are computed again where a step is done again.
 
 // CHECK-LABEL: tile.program @kept(
-// CHECK-SAME: %[[FACTOR:[^ ]*]]: f32
-// CHECK-DAG: %[[LARGE:.*]] = arith.constant 3.276800e+04 : f32
-// CHECK: %[[LESS:.*]] = arith.divf %[[LARGE]], %[[FACTOR]]
-// CHECK: %[[ROWS:.*]] = vector.broadcast %[[LESS]] : f32 to vector<8xf32>
 // CHECK: scf.for
-// CHECK: arith.cmpf ogt, %{{.*}}, %[[ROWS]]
-tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>, %low: index, %high: index, %factor: f32,
+// CHECK: %[[N:.*]] = tile.philox %{{.*}} at(%{{[^)]*}}) : vector<8x4xi16>
+// CHECK: tile.softmax {{.*}} numbers %[[N]] :
+// CHECK: scf.if
+// CHECK: %[[AGAIN:.*]] = tile.philox %{{.*}} at(%{{[^)]*}}) again : vector<8x4xi16>
+// CHECK: tile.softmax {{.*}} numbers %[[AGAIN]] :
+tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>, %low: index, %high: index, %seed: i64,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
@@ -126,16 +126,14 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
   %out0 = arith.constant dense<0.0> : vector<8x16xf32>
   %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
   %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %least = arith.constant 6554 : i32
   %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<8x16xf16>
   %r:3 = scf.for %j = %low to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0)
       -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xf16>, vector<4x16xf16>, vector<8x4xf32>
-    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) times %factor where {
-    ^bb0(%i: index, %n: index):
-      %keep = arith.cmpi ne, %i, %n : index
-      tile.yield %keep : i1
-    } {octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf16>
+    %numbers = tile.philox %seed at(%c0, %c0, %c0, %j) : vector<8x4xi16>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) numbers %numbers : vector<8x4xi16> dropped below %least {octaves, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf16>
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xf16> -> vector<4x16xf16>
     %u = tile.map tiles(%out : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):

@@ -1,0 +1,74 @@
+//===- TileDropout.cpp - Weights that dropout drops -------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/Philox.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/attn-to-tile/TileBuilder.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+/// How many numbers an element may have.
+static constexpr int32_t countNumbers = 1 << 16;
+
+/// How many of them drop, as i32: the nearest to the probability, and of two the even one.
+Value TileBuilder::countDropped() {
+  if (std::optional<APFloat> probability = kernel.getStaticDropout())
+    return arith::ConstantIntOp::create(
+        builder, loc, builder.getI32Type(),
+        static_cast<int64_t>(std::nearbyint(countNumbers * probability->convertToDouble())));
+  Value count = arith::MulFOp::create(builder, loc, lookup(kernel.getDropout()), f32(countNumbers));
+  return arith::FPToSIOp::create(builder, loc, builder.getI32Type(), math::RoundEvenOp::create(builder, loc, count));
+}
+
+/// The least number that is kept. Where all are dropped one is not, but the factor is 0.
+Value TileBuilder::buildLeastKept() {
+  Value last = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), countNumbers - 1);
+  return arith::MinSIOp::create(builder, loc, countDropped(), last);
+}
+
+Value TileBuilder::buildKeptFactor() {
+  if (!kernel.getSeed())
+    return f32(1);
+  Value all = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), countNumbers), dropped = countDropped();
+  Value kept = arith::SIToFPOp::create(builder, loc, builder.getF32Type(),
+                                       arith::SubIOp::create(builder, loc, all, dropped).getResult());
+  Value none = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, dropped, all);
+  return arith::SelectOp::create(builder, loc, none, f32(0),
+                                 arith::DivFOp::create(builder, loc, f32(countNumbers), kept).getResult());
+}
+
+Value TileBuilder::buildNumbers(Value j) {
+  if (!kernel.getSeed())
+    return {};
+  bool ofQueries = getRowAxis() == Coordinate::Query;
+  return tile::PhiloxOp::create(builder, loc, tileType(getColumns(), builder.getI16Type()), lookup(kernel.getSeed()),
+                                geometry.batch, geometry.head, ofQueries ? geometry.row0 : j,
+                                ofQueries ? j : geometry.row0, /*transposed=*/!ofQueries, /*again=*/false);
+}
+
+tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, ExponentUnit unit, Value j, Value numbers,
+                                          Type element) {
+  Value least = numbers ? buildLeastKept() : Value();
+  auto softmax = tile::SoftmaxOp::create(builder, loc, scores, max, sum, geometry.row0, j, unit, element);
+  if (numbers) {
+    softmax.getNumbersMutable().assign(numbers);
+    softmax.getLeastKeptMutable().assign(least);
+  }
+  return softmax;
+}
+
+Value TileBuilder::buildDropout(Value tile, Value numbers, Type element) {
+  auto convert = [&](Value x) -> Value {
+    return element.isF32() ? x : arith::TruncFOp::create(builder, loc, element, x).getResult();
+  };
+  if (!numbers)
+    return element.isF32() ? tile : buildMap(tile, {}, {}, element, [&](ValueRange x) { return convert(x[0]); });
+  Value least = buildLeastKept();
+  return buildMap({tile, numbers}, {}, {}, element,
+                  [&](ValueRange x) -> Value { return convert(tile::buildKept(builder, loc, x[0], x[1], least)); });
+}
