@@ -33,6 +33,7 @@ struct EmitContext {
   int64_t vectors;          ///< registers of a panel
   int64_t panels;           ///< panels of a tile
   int64_t columns;          ///< columns computed together
+  bool bf16Tiles;           ///< products of bf16 go by tile registers
   mlir::Value scratch;      ///< memref<?xi8>: the worker's memory
   int64_t scratchBytes = 0; ///< handed out so far
 

@@ -101,16 +101,22 @@ Value PanelEmitter::bufferFor(Value tile, Operation *writer, ArrayRef<StoredTile
   if (Value target = targets.lookup(tile))
     return target;
   Type element = storageType(cast<VectorType>(tile.getType()).getElementType());
+  SmallVector<int64_t> shape{columnsOf(tile), context.panelRows()};
+  if (isPaired(context, tile)) {
+    element = context.builder.getBF16Type();
+    shape = {columnsOf(tile) / 2, 2 * context.panelRows()};
+  }
   if (usedOutside(tile)) {
     Value &state = values.states[tile];
+    shape.insert(shape.begin(), context.panels);
     if (!state)
-      state = context.allocate({context.panels, columnsOf(tile), context.panelRows()}, element);
+      state = context.allocate(shape, element);
     return state;
   }
   if (element.isF32())
     if (Value reused = reusableBuffer(writer, taken))
       return reused;
-  return context.allocate({columnsOf(tile), context.panelRows()}, element);
+  return context.allocate(shape, element);
 }
 
 SmallVector<Value> PanelEmitter::bufferIndices(Value buffer, Value column) {
@@ -121,6 +127,8 @@ SmallVector<Value> PanelEmitter::bufferIndices(Value buffer, Value column) {
 }
 
 void PanelEmitter::storeBlock(const ColumnBlock &block, Value buffer, Value column) {
+  if (cast<MemRefType>(buffer.getType()).getElementType().isBF16())
+    return storePairs(block, buffer, column);
   for (auto [offset, lanes] : llvm::enumerate(block)) {
     SmallVector<Value> indices = bufferIndices(buffer, context.add(column, context.index(offset)));
     for (auto [number, vector] : llvm::enumerate(lanes))
@@ -197,7 +205,8 @@ void PanelEmitter::materialize(Operation *op) {
     rows[reduce.getResult()] = rowVector(reduce.getAcc());
   bringRows(op);
   bool isProduct = multiplies(op);
-  width = isProduct ? context.columns : 1;
+  bool hasPairs = llvm::any_of(op->getResults(), [&](Value result) { return isPaired(context, result); });
+  width = isProduct ? context.columns : hasPairs ? 2 : 1;
   numVectors = isProduct ? context.vectors : 1;
   for (firstVector = 0; firstVector < context.vectors; firstVector += numVectors)
     materializeVectors(op, stores, reductions);
@@ -372,6 +381,8 @@ void PanelEmitter::emit(Value panelNumber) {
       emitReduce(reduce);
     } else if (op->hasTrait<OpTrait::ConstantLike>()) {
       continue;
+    } else if (auto product = dyn_cast<tile::MmaOp>(op); product && usesTiles(context, product)) {
+      emitTileProduct(product);
     } else if (isTile(op->getResult(0))) {
       if (!llvm::all_of(op->getResults(), [&](Value result) { return isDeferred(result); }))
         materialize(op);

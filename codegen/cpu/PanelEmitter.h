@@ -23,16 +23,28 @@ struct ProgramValues {
   /// Key and value tiles, which all panels share, by how they are packed: `n` columns of a product side by side, for
   /// each step of its sum.
   llvm::DenseMap<mlir::Value, mlir::Value> packedRows, packedColumns;
+  /// The same for tile registers: rows of bf16, or columns as rows.
+  llvm::DenseMap<mlir::Value, mlir::Value> tileRows, tileColumns;
+  /// Loaded rows for tile registers: [panels][columns / 2][2 * rows] or, of one panel, [columns / 2][2 * rows].
+  llvm::DenseMap<mlir::Value, mlir::Value> pairs;
   llvm::DenseMap<mlir::Value, mlir::Value> columns; ///< column vectors: [columns]
   llvm::DenseMap<mlir::Value, mlir::Value> states;  ///< tiles [panels][columns][rows], row vectors [panels][rows]
   /// The regions that are functions, by their operations.
   llvm::DenseMap<mlir::Operation *, RegionFunction> functions;
 
   mlir::Value &packed(mlir::Value tile, bool byRows) { return (byRows ? packedRows : packedColumns)[tile]; }
+  mlir::Value &forTiles(mlir::Value tile, bool byRows) { return (byRows ? tileRows : tileColumns)[tile]; }
 
   /// The emitted scalar or view of a value of the program.
   mlir::Value scalar(mlir::Value value) const { return scalars.lookup(value); }
 };
+
+/// Whether a product goes by tile registers: of bf16, where there are such, and from operands that are laid out for them.
+bool usesTiles(const EmitContext &context, tile::MmaOp op);
+
+/// Whether a tile of bf16 is kept as pairs of columns, [columns / 2][2 * rows], since nothing but products by tile
+/// registers reads it.
+bool isPaired(const EmitContext &context, mlir::Value tile);
 
 /// Writes a run of operations on rows.
 class PanelEmitter {
@@ -69,12 +81,18 @@ private:
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
   ColumnBlock sumProducts(tile::MmaOp op, mlir::Value column, mlir::Value low, mlir::Value high);
-  void prefetchNext(tile::MmaOp op, mlir::Value column);
+  void prefetchNext(tile::MmaOp op, mlir::Value block, int64_t blocks);
   ColumnBlock evaluateMma(tile::MmaOp op, mlir::Value column);
   std::vector<ColumnBlock> evaluateElementwise(mlir::Operation *op, mlir::Value column);
   llvm::SmallVector<mlir::Value> bufferIndices(mlir::Value buffer, mlir::Value column);
   void storeBlock(const ColumnBlock &block, mlir::Value buffer, mlir::Value column);
   Lanes combine(tile::ReduceKind kind, const Lanes &acc, const ColumnBlock &block);
+
+  // Products by tile registers.
+  void emitTileProduct(tile::MmaOp op);
+  mlir::Value pairsOf(mlir::Value tile) const;
+  void storePairs(const ColumnBlock &block, mlir::Value buffer, mlir::Value column);
+  void fillWith(mlir::Value tile, mlir::Value buffer);
 
   // Row vectors.
   void bringRows(mlir::Operation *op);
@@ -85,6 +103,7 @@ private:
 
   // Memory.
   void emitLoad(tile::LoadOp op);
+  void loadPairs(tile::LoadOp op);
   void emitStore(tile::StoreOp op);
   /// Where a load or store meets the view: the panel's first element there, and how much of the panel lies below the
   /// limits.
@@ -100,7 +119,8 @@ private:
   llvm::SmallVector<mlir::Value> viewIndices(const PanelAccess &access, mlir::Value row, mlir::Value column);
   llvm::SmallVector<mlir::Value> elementIndices(const PanelAccess &access, mlir::Value buffer, mlir::Value row,
                                                 mlir::Value column);
-  void forElements(const PanelAccess &access, llvm::function_ref<void(mlir::Value, mlir::Value)> square,
+  void forElements(const PanelAccess &access, int64_t columnsOfSquare, int64_t columnsOfSingle,
+                   llvm::function_ref<void(mlir::Value, mlir::Value)> square,
                    llvm::function_ref<void(mlir::Value, mlir::Value)> single);
   void finish();
 

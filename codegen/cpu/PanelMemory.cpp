@@ -55,30 +55,40 @@ SmallVector<Value> PanelEmitter::elementIndices(const PanelAccess &access, Value
   return indices;
 }
 
-/// Visits what is live of a panel in square blocks, and what they leave over element by element; all of it so where the
-/// elements of a row do not lie side by side in the view.
-void PanelEmitter::forElements(const PanelAccess &access, llvm::function_ref<void(Value, Value)> square,
+/// Visits what is live of a panel in blocks of `squareBlock` rows and `columnsOfSquare` columns, and what they leave over
+/// in `columnsOfSingle` columns of a row at a time; all of it so where the elements of a row do not lie side by side in
+/// the view.
+void PanelEmitter::forElements(const PanelAccess &access, int64_t columnsOfSquare, int64_t columnsOfSingle,
+                               llvm::function_ref<void(Value, Value)> square,
                                llvm::function_ref<void(Value, Value)> single) {
   Value zero = context.index(0);
   auto type = cast<MemRefType>(access.view.getType());
   bool isContiguous = access.columnAxis == type.getRank() - 1 && type.isLastDimUnitStride();
-  Value rows = isContiguous ? wholeBlocks(context, access.liveRows) : zero;
+  Value rows = isContiguous ? wholeBlocks(context, access.liveRows, squareBlock) : zero;
   if (isContiguous)
     forRange(context, zero, rows, squareBlock, [&](Value row) {
-      Value columns = wholeBlocks(context, access.liveColumns);
-      forRange(context, zero, columns, squareBlock, [&](Value column) { square(row, column); });
-      forRange(context, columns, access.liveColumns, 1, [&](Value column) {
+      Value columns = wholeBlocks(context, access.liveColumns, columnsOfSquare);
+      forRange(context, zero, columns, columnsOfSquare, [&](Value column) { square(row, column); });
+      forRange(context, columns, access.liveColumns, columnsOfSingle, [&](Value column) {
         for (int64_t n = 0; n < squareBlock; ++n)
           single(context.add(row, context.index(n)), column);
       });
     });
   forRange(context, rows, access.liveRows, 1, [&](Value row) {
-    forRange(context, zero, access.liveColumns, 1, [&](Value column) { single(row, column); });
+    forRange(context, zero, access.liveColumns, columnsOfSingle, [&](Value column) { single(row, column); });
   });
 }
 
 /// Copies rows of a view into a panel, transposed: buffer[column][row]. Rows and columns past the limits are 0.
 void PanelEmitter::emitLoad(tile::LoadOp op) {
+  auto isTileProduct = [&](Operation *user) {
+    auto product = dyn_cast<tile::MmaOp>(user);
+    return product && usesTiles(context, product);
+  };
+  if (llvm::any_of(op->getUsers(), isTileProduct))
+    loadPairs(op);
+  if (!op->use_empty() && llvm::all_of(op->getUsers(), isTileProduct))
+    return;
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   auto type = cast<VectorType>(op.getResult().getType());
@@ -111,7 +121,7 @@ void PanelEmitter::emitLoad(tile::LoadOp op) {
                               elementIndices(access, state, row, context.add(column, context.index(n))));
   };
   Value zero = context.index(0), allColumns = context.index(access.columns);
-  forElements(access, loadSquare, [&](Value row, Value column) {
+  forElements(access, squareBlock, /*columnsOfSingle=*/1, loadSquare, [&](Value row, Value column) {
     Value loaded = memref::LoadOp::create(b, loc, access.view, viewIndices(access, row, column));
     memref::StoreOp::create(b, loc, widen(context, loaded), state, elementIndices(access, state, row, column));
   });
@@ -158,7 +168,7 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
       vector::StoreOp::create(b, loc, narrow(context, turned, type.getElementType()), access.view,
                               viewIndices(access, context.add(row, context.index(n)), column));
   };
-  forElements(access, storeSquare, [&](Value row, Value column) {
+  forElements(access, squareBlock, /*columnsOfSingle=*/1, storeSquare, [&](Value row, Value column) {
     Value element = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
     memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), access.view,
                             viewIndices(access, row, column));
@@ -212,9 +222,10 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
 }
 
 /// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of
-/// it has come from memory. Blocks of columns take turns with its rows, or parts of rows: those of the later half of
-/// the panels, as part of what came earlier would be gone again from a cache that is nearly full.
-void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
+/// it has come from memory. Blocks of columns, of which the product has `blocks` and this is number `block`, take turns
+/// with its rows, or parts of rows: those of the later half of the panels, as part of what came earlier would be gone
+/// again from a cache that is nearly full.
+void PanelEmitter::prefetchNext(tile::MmaOp op, Value block, int64_t blocks) {
   auto load = op.getB().getDefiningOp<tile::LoadOp>();
   if (!load || !load->getParentOfType<scf::ForOp>())
     return;
@@ -223,7 +234,6 @@ void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
   int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
   int64_t lineElements = cacheLine * 8 / type.getElementTypeBitWidth();
   int64_t lines = llvm::divideCeil(columns, lineElements);
-  int64_t blocks = columnsOf(op.getResult()) / context.columns;
   int64_t firstPanel = context.panels / 2, turns = (context.panels - firstPanel) * blocks;
   // More turns than rows: a row is shared out. Fewer: a turn takes several rows.
   int64_t parts = 1;
@@ -235,8 +245,7 @@ void PanelEmitter::prefetchNext(tile::MmaOp op, Value column) {
   auto branch = scf::IfOp::create(b, context.loc, isLate, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
-  Value turn = context.add(context.mul(context.sub(panel, context.index(firstPanel)), context.index(blocks)),
-                           arith::DivUIOp::create(b, context.loc, column, context.index(context.columns)));
+  Value turn = context.add(context.mul(context.sub(panel, context.index(firstPanel)), context.index(blocks)), block);
   Value row = arith::DivUIOp::create(b, context.loc, turn, context.index(parts));
   Value part = arith::RemUIOp::create(b, context.loc, turn, context.index(parts));
   SmallVector<Value> base;
@@ -292,7 +301,8 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   bool isExact = cast<VectorType>(op.getA().getType()).getElementType().isF32();
   // What is added to an accumulator is a piece of a longer sum already.
   bool isWhole = matchPattern(op.getAcc(), m_AnyZeroFloat());
-  prefetchNext(op, column);
+  prefetchNext(op, arith::DivUIOp::create(b, context.loc, column, context.index(context.columns)),
+               columnsOf(op.getResult()) / context.columns);
   ColumnBlock product;
   if (!isExact || !isWhole || depth <= 32) {
     product = sumProducts(op, column, context.index(0), context.index(depth));

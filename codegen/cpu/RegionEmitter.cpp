@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/RegionEmitter.h"
+#include "codegen/cpu/PanelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -157,6 +158,16 @@ Value RegionEmitter::emitLoad(Operation &op) {
   return result;
 }
 
+/// Whether what comes of `op` is nothing but an element of pairs, which are rounded when they are stored.
+bool RegionEmitter::isRoundedWhenStored(Operation &op) const {
+  auto map = dyn_cast<tile::MapOp>(body.getParentOp());
+  if (!map || !isa<arith::TruncFOp>(op) || !op.getOperand(0).getType().isF32() || !op.getResult(0).getType().isBF16())
+    return false;
+  return llvm::all_of(op.getUses(), [&](OpOperand &use) {
+    return use.getOwner() == body.getTerminator() && isPaired(context, map.getResult(use.getOperandNumber()));
+  });
+}
+
 Value RegionEmitter::emitOp(Operation &op) {
   OpBuilder &b = context.builder;
   Value source = op.getResult(0);
@@ -171,6 +182,8 @@ Value RegionEmitter::emitOp(Operation &op) {
 
   // Casts between held types are mostly nothing.
   Type result = laneType(source);
+  if (isRoundedWhenStored(op))
+    return asLanes(op.getOperand(0), laneType(op.getOperand(0)));
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return convert(asLanes(op.getOperand(0), laneType(op.getOperand(0))), cast<FloatType>(source.getType()));
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))

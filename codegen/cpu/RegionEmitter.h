@@ -36,6 +36,7 @@ public:
 
 private:
   mlir::Value convert(mlir::Value value, mlir::FloatType type);
+  bool isRoundedWhenStored(mlir::Operation &op) const;
   mlir::Value emitOp(mlir::Operation &op);
   mlir::Value emitScalarOp(mlir::Operation &op);
   mlir::Value emitLoad(mlir::Operation &op);

@@ -68,8 +68,8 @@ static Value liveBelow(EmitContext &context, Value first, Value limit, int64_t s
   return context.least(left, context.index(size));
 }
 
-Value attnc::cpu::wholeBlocks(EmitContext &context, Value live) {
-  Value block = context.index(squareBlock);
+Value attnc::cpu::wholeBlocks(EmitContext &context, Value live, int64_t size) {
+  Value block = context.index(size);
   return context.mul(arith::DivUIOp::create(context.builder, context.loc, live, block), block);
 }
 
@@ -143,7 +143,7 @@ static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
                               arith::RemUIOp::create(b, loc, within, context.index(size))};
   };
   Value zero = context.index(0), columns = context.index(tile.columns());
-  Value whole = wholeBlocks(context, tile.live);
+  Value whole = wholeBlocks(context, tile.live, squareBlock);
   forRange(context, zero, whole, squareBlock, [&](Value row) {
     tile.prefetchSuccessors(row);
     forRange(context, zero, columns, squareBlock, [&](Value column) {
@@ -173,10 +173,86 @@ static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
   return buffer;
 }
 
+/// Copies rows of bf16 as they are; those past the limit are 0.
+static Value copyRows(EmitContext &context, const TileCopy &tile) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  Type element = tile.type.getElementType();
+  Value buffer = context.allocate({tile.rows(), tile.columns()}, element);
+  Value zero = context.index(0), columns = context.index(tile.columns());
+  int64_t size = 32;
+  while (tile.columns() % size != 0)
+    size /= 2;
+  auto type = VectorType::get({size}, element);
+  forRange(context, zero, tile.live, 1, [&](Value row) {
+    forRange(context, zero, columns, size, [&](Value column) {
+      Value part = vector::LoadOp::create(b, loc, type, tile.view, tile.at(row, column));
+      vector::StoreOp::create(b, loc, part, buffer, {row, column});
+    });
+  });
+  Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  forRange(context, tile.live, context.index(tile.rows()), 1, [&](Value row) {
+    forRange(context, zero, columns, size,
+             [&](Value column) { vector::StoreOp::create(b, loc, none, buffer, {row, column}); });
+  });
+  return buffer;
+}
+
+/// Copies columns of bf16 to rows; elements past the limit are 0. Pairs of rows are turned as words.
+static Value copyColumns(EmitContext &context, const TileCopy &tile) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  Type element = tile.type.getElementType();
+  Value buffer = context.allocate({tile.columns(), tile.rows()}, element);
+  Value zero = context.index(0), columns = context.index(tile.columns());
+  constexpr int64_t rowsOfBlock = 2 * squareBlock;
+  auto narrow = VectorType::get({squareBlock}, element), pairs = VectorType::get({rowsOfBlock}, element);
+  auto words = VectorType::get({squareBlock}, b.getI32Type());
+  Value whole = wholeBlocks(context, tile.live, rowsOfBlock);
+  forRange(context, zero, whole, rowsOfBlock, [&](Value row) {
+    forRange(context, zero, columns, squareBlock, [&](Value column) {
+      auto load = [&](int64_t n) -> Value {
+        return vector::LoadOp::create(b, loc, narrow, tile.view, tile.at(context.add(row, context.index(n)), column));
+      };
+      SmallVector<Value> square;
+      for (int64_t n = 0; n < rowsOfBlock; n += 2) {
+        Value pair = vector::InterleaveOp::create(b, loc, load(n), load(n + 1));
+        square.push_back(vector::BitCastOp::create(b, loc, words, pair));
+      }
+      for (auto [n, turned] : llvm::enumerate(transposed(context, square)))
+        vector::StoreOp::create(b, loc, vector::BitCastOp::create(b, loc, pairs, turned), buffer,
+                                {context.add(column, context.index(n)), row});
+    });
+  });
+  forRange(context, whole, context.index(tile.rows()), 1, [&](Value row) {
+    Value isLive = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row, tile.live);
+    auto branch = scf::IfOp::create(b, loc, isLive, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    auto copy = [&](Block *to, function_ref<Value(Value)> elementAt) {
+      b.setInsertionPoint(to->getTerminator());
+      forRange(context, zero, columns, 1, [&](Value column) {
+        memref::StoreOp::create(b, loc, elementAt(column), buffer, ValueRange{column, row});
+      });
+    };
+    copy(branch.thenBlock(), [&](Value column) -> Value {
+      return memref::LoadOp::create(b, loc, tile.view, tile.at(row, column));
+    });
+    copy(branch.elseBlock(), [&](Value) { return context.constant(element, 0); });
+  });
+  return buffer;
+}
+
 void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load) {
   TileCopy tile(context, values, load);
   for (Operation *user : load->getUsers()) {
-    bool byRows = cast<tile::MmaOp>(user).getTransposed();
+    auto product = cast<tile::MmaOp>(user);
+    bool byRows = product.getTransposed();
+    if (usesTiles(context, product)) {
+      Value &buffer = values.forTiles(load.getResult(), byRows);
+      if (!buffer)
+        buffer = byRows ? copyRows(context, tile) : copyColumns(context, tile);
+      continue;
+    }
     Value &buffer = values.packed(load.getResult(), byRows);
     if (!buffer)
       buffer = packTile(context, tile, byRows);

@@ -19,8 +19,8 @@ mlir::Value widen(EmitContext &context, mlir::Value element);
 /// Rows and columns of the blocks that are turned in registers.
 constexpr int64_t squareBlock = 4;
 
-/// The rows or columns among `live` that fill blocks.
-mlir::Value wholeBlocks(EmitContext &context, mlir::Value live);
+/// The rows or columns among `live` that fill blocks of `size`.
+mlir::Value wholeBlocks(EmitContext &context, mlir::Value live, int64_t size);
 
 /// The columns of a square block of rows, as vectors.
 llvm::SmallVector<mlir::Value> transposed(EmitContext &context, llvm::ArrayRef<mlir::Value> rows);

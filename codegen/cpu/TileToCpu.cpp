@@ -8,6 +8,7 @@
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Staging.h"
 #include "dialect/attn/AttnAttrs.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -59,7 +60,7 @@ int64_t attnc::cpu::columnsTogether(attn::CpuTargetAttr target) { return target.
 
 ProgramEmitter::ProgramEmitter(tile::ProgramOp program, attn::CpuTargetAttr target, OpBuilder &builder)
     : program(program),
-      context{builder, program.getLoc(), target.getVectorBits() / 32, 0, 0, columnsTogether(target), {}} {
+      context{builder, program.getLoc(), target.getVectorBits() / 32, 0, 0, columnsTogether(target), target.getBf16Tiles(), {}} {
   int64_t panel = program.getPanel();
   context.vectors = panel / context.lanes;
   context.panels = program.getRows() / panel;

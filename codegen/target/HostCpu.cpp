@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/target/HostCpu.h"
+#include "runtime/MatrixTiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Host.h"
 #include <unistd.h>
@@ -18,9 +19,10 @@ static int64_t cacheBytes(int name, int64_t otherwise) {
 
 attn::CpuTargetAttr target::getHostCpu(MLIRContext *context) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  bool tiles = host.lookup("amx-bf16") && host.lookup("avx512bf16") && runtime::permitMatrixTiles();
   SmallVector<std::string> features;
   for (const auto &feature : host)
-    if (feature.second)
+    if (feature.second && (tiles || !feature.first().starts_with("amx")))
       features.push_back(("+" + feature.first()).str());
   llvm::sort(features);
 
@@ -34,5 +36,5 @@ attn::CpuTargetAttr target::getHostCpu(MLIRContext *context) {
   }
   return attn::CpuTargetAttr::get(context, llvm::sys::getHostCPUName(), llvm::join(features, ","), bits, registers,
                                   cacheBytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
-                                  cacheBytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10));
+                                  cacheBytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10), tiles);
 }

@@ -13,13 +13,26 @@ using namespace attnc::attn;
 /// Lanes of f32 in one SIMD register.
 static int64_t lanes(CpuTargetAttr target) { return target.getVectorBits() / 32; }
 
+/// Whether products go by tile registers, which hold sums of 16 columns over 32 elements: else none do, so that panels
+/// suit the products that do not.
+static bool usesTiles(KernelOpInterface kernel, CpuTargetAttr target) {
+  auto isWhole = [](Value tensor, int64_t size) {
+    return !tensor || cast<RankedTensorType>(tensor.getType()).getShape().back() % size == 0;
+  };
+  return target.getBf16Tiles() && cast<RankedTensorType>(kernel.getQuery().getType()).getElementType().isBF16() &&
+         isWhole(kernel.getQuery(), 32) && isWhole(kernel.getValueOrNull(), 16);
+}
+
 /// Three registers of query rows and four keys (eight with 32 registers) fill the register file with accumulators
 /// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache
 /// to the keys and values, but not so many that a causal mask's diagonal costs more than staging does
 /// (docs/rationale/cpu-kernel.md).
 static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target, Program program) {
-  constexpr int64_t mostRows = 240, columns = 64;
-  int64_t panel = 3 * lanes(target);
+  // Of eight tile registers four hold sums: two by two, so that each operand is loaded for two products. These are fast,
+  // and what is done once a step shows more.
+  bool inTiles = usesTiles(kernel, target);
+  int64_t mostRows = inTiles ? 256 : 240, columns = inTiles ? 128 : 64;
+  int64_t panel = (inTiles ? 2 : 3) * lanes(target);
   int64_t dims = kernel.getHeadDim();
   if (Value value = kernel.getValueOrNull())
     dims += cast<RankedTensorType>(value.getType()).getShape().back();

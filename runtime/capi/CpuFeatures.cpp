@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/capi/CpuFeatures.h"
+#include "runtime/MatrixTiles.h"
 
 using namespace attnc;
 
@@ -42,6 +43,9 @@ static bool hasFeature(std::string_view name) {
   ATTNC_FEATURE("avx512fp16");
   ATTNC_FEATURE("gfni");
 #undef ATTNC_FEATURE
+  // Tile registers are there where the system lets us have them.
+  if (name == "amx-tile" || name == "amx-bf16")
+    return runtime::permitMatrixTiles() && __builtin_cpu_supports("amx-bf16");
   return true;
 }
 #else

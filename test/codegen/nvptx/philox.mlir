@@ -32,9 +32,9 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
 // CHECK-LABEL: func @keys
 // CHECK-COUNT-14: arith.mului_extended
 // CHECK: nvvm.prmt
-// CHECK: nvvm.shfl.sync  idx
+// CHECK: nvvm.shfl.sync  bfly
 // CHECK-COUNT-3: nvvm.prmt
-// CHECK: nvvm.shfl.sync  idx
+// CHECK: nvvm.shfl.sync  bfly
 // CHECK-COUNT-2: nvvm.prmt
 // CHECK-COUNT-14: arith.mului_extended
 // CHECK-NOT: arith.mului_extended
