@@ -93,7 +93,9 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
     if (!isOfF32(op.getType()))
       return failure();
     ExponentialBuilder e(b, op.getLoc(), op.getType());
-    Value x = e.atMost(e.atLeast(op.getOperand(), -126), 128);
+    Value x = e.atLeast(op.getOperand(), -126);
+    if (!op->hasAttr(attnc::tile::nonpositiveAttrName))
+      x = e.atMost(x, 128);
     Value shifted = arith::AddFOp::create(b, e.loc, x, e.number(shifter));
     Value fraction = e.sub(x, e.sub(shifted, e.number(shifter)));
     static constexpr std::array<double, 6> coefficients = {0.6931471824645996f,    0.24022650718688965f,

@@ -9,6 +9,7 @@
 #include "codegen/cpu/Staging.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -57,14 +58,20 @@ Value PanelEmitter::pairsOf(Value tile) const {
 void PanelEmitter::storePairs(const ColumnBlock &block, Value buffer, Value column) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  auto round = [&](Value lanes) -> Value {
-    return arith::TruncFOp::create(b, loc, context.vectorType(b.getBF16Type()), lanes);
-  };
+  // One instruction rounds both, which gives the second operand's first; LLVM makes it of nothing else.
+  auto rounded = VectorType::get({2 * context.lanes}, b.getBF16Type());
+  SmallVector<int64_t> interleaved;
+  for (int64_t lane = 0; lane < context.lanes; ++lane)
+    interleaved.append({lane, context.lanes + lane});
   Value first = arith::DivUIOp::create(b, loc, column, context.index(2));
   for (size_t offset = 0; offset < block.size(); offset += 2)
     for (auto [number, lanes] : llvm::enumerate(llvm::zip_equal(block[offset], block[offset + 1]))) {
       auto [even, odd] = lanes;
-      Value pairs = vector::InterleaveOp::create(b, loc, round(even), round(odd));
+      Value both = LLVM::CallIntrinsicOp::create(b, loc, rounded,
+                                                 b.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
+                                                 ValueRange{odd, even})
+                       .getResult(0);
+      Value pairs = vector::ShuffleOp::create(b, loc, both, both, interleaved);
       SmallVector<Value> indices = bufferIndices(buffer, context.add(first, context.index(offset / 2)));
       indices.back() = context.index(2 * context.lanes * (firstVector + static_cast<int64_t>(number)));
       vector::StoreOp::create(b, loc, pairs, buffer, indices);

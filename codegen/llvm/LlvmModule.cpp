@@ -27,8 +27,10 @@ std::unique_ptr<llvm::TargetMachine> codegen::createMachine(const llvm::Triple &
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, processor, features, options, relocation, /*CM=*/std::nullopt, level, justInTime));
+  // The linker keeps code and constants together: addresses fit 32 bits, and constants are operands.
+  auto model = justInTime ? std::optional(llvm::CodeModel::Small) : std::nullopt;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, processor, features, options, relocation, model, level, justInTime));
 }
 
 namespace {

@@ -32,7 +32,7 @@ from peers_data import data_points, find_model, measure_data, parse_columns
 BACKWARD_OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap")
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
-CPU_MASKS = ("full", "causal")
+CPU_POINTS = [(element, dim, mask) for element in ("f32", "bf16") for dim in (64, 128) for mask in ("full", "causal")]
 OTHERS = ("block_mask", "host", "workspace", "compile", "cpu")  # what is no point
 BLOCK_MASK_VARIANTS = ("documents", "dense")
 OTHER_DIMS = (32, 96, 192)  # of the schedules for sm_90a that no other point shows
@@ -107,10 +107,12 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
             print(f"compile {entry['case']}: {entry['seconds']:.2f} s, ptxas alone {entry['ptxas_seconds']:.2f} s, "
                   f"{entry['more_seconds']:+.2f} s", flush=True)
     if "cpu" in others:
-        found = [attempt(errors, f"cpu/{mask}", lambda mask=mask: bench.measure_cpu(mask)) for mask in CPU_MASKS]
+        found = [attempt(errors, f"cpu/{element}/d{dim}/{mask}",
+                         lambda element=element, dim=dim, mask=mask: bench.measure_cpu(element, dim, mask))
+                 for element, dim, mask in CPU_POINTS]
         report["cpu"] = [entry for entry in found if entry]
         for entry in report["cpu"]:
-            print(f"cpu {entry['mask']}: {entry['seconds']:.3f} s, PyTorch's {entry['peer_seconds']:.3f} s on "
+            print(f"cpu {entry['element']} d{entry['dim']} {entry['mask']}: {entry['seconds']:.3f} s, PyTorch's {entry['peer_seconds']:.3f} s on "
                   f"{entry['threads']} threads, {entry['ratio']:.2f} times as fast", flush=True)
     return report
 

@@ -244,14 +244,16 @@ class Bench:
             "more_seconds": statistics.median(a - b for a, b in zip(ours, alone)),
         }
 
-    def measure_cpu(self, mask: str) -> dict[str, Any]:
-        """Seconds of the CPU target and of PyTorch's attention on the same cores, in turns: f32, 4096 rows of 128."""
-        case = Case(mask, 128, 4096)
+    def measure_cpu(self, element: str, dim: int, mask: str) -> dict[str, Any]:
+        """Seconds of the CPU target and of PyTorch's attention on the same cores, in turns: 4096 rows."""
+        case = Case(mask, dim, 4096, element=element)
         path = self.compiler.folder / f"cpu_{case.image}.mlir"
-        path.write_text(case.spec().replace("bf16", "f32"), encoding="utf-8")
-        shape = f"B={case.batch},Sq={case.sequence},Sk={case.sequence}"
-        command = [self.compiler.program, "bench", str(path), "--shape", shape, "--target", "cpu", "--json"]
-        values = [self.torch.randn(case.batch, case.heads, case.sequence, case.dim) for _ in range(3)]
+        path.write_text(case.spec(), encoding="utf-8")
+        sizes = f"B={case.batch},Sq={case.sequence},Sk={case.sequence}"
+        command = [self.compiler.program, "bench", str(path), "--shape", sizes, "--target", "cpu", "--json"]
+        dtype = self.torch.bfloat16 if element == "bf16" else self.torch.float32
+        shape = (case.batch, case.heads, case.sequence, case.dim)
+        values = [self.torch.randn(shape).to(dtype) for _ in range(3)]
         attention = self.torch.nn.functional.scaled_dot_product_attention
 
         def ours() -> float:
@@ -269,6 +271,8 @@ class Bench:
         theirs()
         pairs = [(ours(), theirs()) for _ in range(CPU_ROUNDS)]
         return {
+            "element": element,
+            "dim": dim,
             "mask": mask,
             "threads": self.torch.get_num_threads(),
             "seconds": statistics.median(pair[0] for pair in pairs),

@@ -136,9 +136,9 @@ def section(report: dict[str, Any]) -> str:
                          f"{entry['more_seconds']:+.2f} |")
         lines.append("")
     if cpu := report.get("cpu"):
-        lines += ["The CPU target beside PyTorch's attention on the same cores, f32, 16 heads of 128, 4096 rows:", ""]
-        lines += ["| mask | attnc, s | PyTorch, s | times as fast |", "|---|--:|--:|--:|"]
-        lines += [f"| {entry['mask']} | {entry['seconds']:.3f} | {entry['peer_seconds']:.3f} | {entry['ratio']:.2f} |"
+        lines += ["The CPU target beside PyTorch's attention on the same cores, 4096 rows, heads times head dim 2048:", ""]
+        lines += ["| dtype | head dim | mask | attnc, s | PyTorch, s | times as fast |", "|---|--:|---|--:|--:|--:|"]
+        lines += [f"| {entry['element']} | {entry['dim']} | {entry['mask']} | {entry['seconds']:.3f} | {entry['peer_seconds']:.3f} | {entry['ratio']:.2f} |"
                   for entry in cpu] + [""]
     if errors := {name: why for name, why in report.get("errors", {}).items() if not name.startswith("data/")}:
         lines += ["Not measured:", ""] + [f"- {name}: {why.splitlines()[0]}" for name, why in errors.items()] + [""]
