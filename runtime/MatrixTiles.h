@@ -7,8 +7,8 @@
 
 namespace attnc::runtime {
 
-/// Asks the system to let this process use the tile registers of AMX, whose state is large, so that it wants to be asked
-/// (Linux, `arch_prctl`, ARCH_REQ_XCOMP_PERM). Whether it does; not where the CPU has none. Asks once.
+/// Asks the system to let this process use the tile registers of AMX, whose state is large, so that it wants to be
+/// asked (Linux, `arch_prctl`, ARCH_REQ_XCOMP_PERM). Whether it does; not where the CPU has none. Asks once.
 bool permitMatrixTiles();
 
 } // namespace attnc::runtime

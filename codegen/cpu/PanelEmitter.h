@@ -39,7 +39,8 @@ struct ProgramValues {
   mlir::Value scalar(mlir::Value value) const { return scalars.lookup(value); }
 };
 
-/// Whether a product goes by tile registers: of bf16, where there are such, and from operands that are laid out for them.
+/// Whether a product goes by tile registers: of bf16, where there are such, and from operands that are laid out for
+/// them.
 bool usesTiles(const EmitContext &context, tile::MmaOp op);
 
 /// Whether a tile of bf16 is kept as pairs of columns, [columns / 2][2 * rows], since nothing but products by tile

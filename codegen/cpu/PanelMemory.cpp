@@ -55,9 +55,9 @@ SmallVector<Value> PanelEmitter::elementIndices(const PanelAccess &access, Value
   return indices;
 }
 
-/// Visits what is live of a panel in blocks of `squareBlock` rows and `columnsOfSquare` columns, and what they leave over
-/// in `columnsOfSingle` columns of a row at a time; all of it so where the elements of a row do not lie side by side in
-/// the view.
+/// Visits what is live of a panel in blocks of `squareBlock` rows and `columnsOfSquare` columns, and what they leave
+/// over in `columnsOfSingle` columns of a row at a time; all of it so where the elements of a row do not lie side by
+/// side in the view.
 void PanelEmitter::forElements(const PanelAccess &access, int64_t columnsOfSquare, int64_t columnsOfSingle,
                                llvm::function_ref<void(Value, Value)> square,
                                llvm::function_ref<void(Value, Value)> single) {

@@ -1,8 +1,8 @@
 //===- PanelTiles.cpp - Products by tile registers --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// AMX multiplies 16 rows of the right operand, as they lie in memory, with 16 rows of a panel, of which two elements that
-// are multiplied in one step lie side by side. Its sums are 16 columns of the panel, which is how panels are kept.
+// AMX multiplies 16 rows of the right operand, as they lie in memory, with 16 rows of a panel, of which two elements
+// that are multiplied in one step lie side by side. Its sums are 16 columns of the panel, which is how panels are kept.
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/PanelEmitter.h"
@@ -67,9 +67,8 @@ void PanelEmitter::storePairs(const ColumnBlock &block, Value buffer, Value colu
   for (size_t offset = 0; offset < block.size(); offset += 2)
     for (auto [number, lanes] : llvm::enumerate(llvm::zip_equal(block[offset], block[offset + 1]))) {
       auto [even, odd] = lanes;
-      Value both = LLVM::CallIntrinsicOp::create(b, loc, rounded,
-                                                 b.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
-                                                 ValueRange{odd, even})
+      Value both = LLVM::CallIntrinsicOp::create(
+                       b, loc, rounded, b.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"), ValueRange{odd, even})
                        .getResult(0);
       Value pairs = vector::ShuffleOp::create(b, loc, both, both, interleaved);
       SmallVector<Value> indices = bufferIndices(buffer, context.add(first, context.index(offset / 2)));
@@ -127,8 +126,8 @@ void PanelEmitter::loadPairs(tile::LoadOp op) {
   };
   auto loadPair = [&](Value row, Value column) {
     for (bool isOdd : {false, true}) {
-      Value element = memref::LoadOp::create(
-          b, loc, access.view, viewIndices(access, row, context.add(column, context.index(isOdd))));
+      Value element = memref::LoadOp::create(b, loc, access.view,
+                                             viewIndices(access, row, context.add(column, context.index(isOdd))));
       memref::StoreOp::create(b, loc, element, buffer, place(row, column, isOdd));
     }
   };

@@ -234,9 +234,8 @@ static Value copyColumns(EmitContext &context, const TileCopy &tile) {
         memref::StoreOp::create(b, loc, elementAt(column), buffer, ValueRange{column, row});
       });
     };
-    copy(branch.thenBlock(), [&](Value column) -> Value {
-      return memref::LoadOp::create(b, loc, tile.view, tile.at(row, column));
-    });
+    copy(branch.thenBlock(),
+         [&](Value column) -> Value { return memref::LoadOp::create(b, loc, tile.view, tile.at(row, column)); });
     copy(branch.elseBlock(), [&](Value) { return context.constant(element, 0); });
   });
   return buffer;

@@ -59,8 +59,8 @@ private:
 int64_t attnc::cpu::columnsTogether(attn::CpuTargetAttr target) { return target.getVectorRegisters() >= 32 ? 8 : 4; }
 
 ProgramEmitter::ProgramEmitter(tile::ProgramOp program, attn::CpuTargetAttr target, OpBuilder &builder)
-    : program(program),
-      context{builder, program.getLoc(), target.getVectorBits() / 32, 0, 0, columnsTogether(target), target.getBf16Tiles(), {}} {
+    : program(program), context{builder, program.getLoc(),        target.getVectorBits() / 32, 0,
+                                0,       columnsTogether(target), target.getBf16Tiles(),       {}} {
   int64_t panel = program.getPanel();
   context.vectors = panel / context.lanes;
   context.panels = program.getRows() / panel;

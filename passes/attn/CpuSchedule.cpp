@@ -28,8 +28,8 @@ static bool usesTiles(KernelOpInterface kernel, CpuTargetAttr target) {
 /// to the keys and values, but not so many that a causal mask's diagonal costs more than staging does
 /// (docs/rationale/cpu-kernel.md).
 static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target, Program program) {
-  // Of eight tile registers four hold sums: two by two, so that each operand is loaded for two products. These are fast,
-  // and what is done once a step shows more.
+  // Of eight tile registers four hold sums: two by two, so that each operand is loaded for two products. These are
+  // fast, and what is done once a step shows more.
   bool inTiles = usesTiles(kernel, target);
   int64_t mostRows = inTiles ? 256 : 240, columns = inTiles ? 128 : 64;
   int64_t panel = (inTiles ? 2 : 3) * lanes(target);

@@ -5,10 +5,10 @@
 // of f16 count as they are, and on a GPU f32 inputs below 5e-32 may lose digits, as may values of bf16 below 1e-24.
 //===----------------------------------------------------------------------===//
 
+#include "runtime/MatrixTiles.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "runtime/jit/Verify.h"
 #include "test/conformance/Runner.h"
-#include "runtime/MatrixTiles.h"
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -181,8 +181,8 @@ TEST_P(Subnormal, OfHalvesCount) {
   }
 }
 
-/// Inputs keep all their digits down to the least normal number; on a GPU, and in tile registers of CPUs, down to 5e-32,
-/// and some below that. Values of bf16 keep them down to 1e-24 on GPUs, and may count as 0 soon after.
+/// Inputs keep all their digits down to the least normal number; on a GPU, and in tile registers of CPUs, down to
+/// 5e-32, and some below that. Values of bf16 keep them down to 1e-24 on GPUs, and may count as 0 soon after.
 TEST_P(Subnormal, DigitsOfSmallInputs) {
   if (isHalf())
     GTEST_SKIP() << "f16 has no such numbers";
