@@ -277,10 +277,11 @@ static ScheduleAttr selectCpAsync(KernelOpInterface kernel, GpuTargetAttr target
   Rescaling rescaling = held >= registersRescaledOnGrowth ? Rescaling::OnGrowth : Rescaling::EachStep;
   double ofElement = getElementRegisters(kernel);
   auto fits = [&](Step step, int64_t blocks) {
-    // What elements take is there for one row after the other.
-    double logits = step.keys / 2.0;
+    // What elements take is there for one row after the other, but for random numbers: rows share them, and calls under
+    // way take as much again.
+    double logits = step.keys / 2.0, atOnce = kernel.hasDropout() ? 2 * logits : logits / 2;
     ScheduleAttr schedule = getCpAsync(kernel, target, heads, step, rescaling);
-    return held + logits + ofElement * logits / 2 <= most &&
+    return held + logits + ofElement * atOnce <= most &&
            blocks * (sharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
   };
   int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
