@@ -75,6 +75,15 @@ func.func @exp_of_nonpositive(%x: vector<8xf32>) -> vector<8xf32> {
   return %y : vector<8xf32>
 }
 
+// CHECK-LABEL: func.func @exp2_of_nonpositive(
+// CHECK: arith.cmpf ogt
+// CHECK-NOT: arith.cmpf
+// CHECK: return
+func.func @exp2_of_nonpositive(%x: vector<8xf32>) -> vector<8xf32> {
+  %y = math.exp2 %x {tile.nonpositive} : vector<8xf32>
+  return %y : vector<8xf32>
+}
+
 // Logarithm and hyperbolic tangent: MLIR's own approximations.
 
 // CHECK-LABEL: func.func @others(
