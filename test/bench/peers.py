@@ -32,7 +32,6 @@ from peers_data import data_points, find_model, measure_data, parse_columns
 BACKWARD_OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap")
 FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
 OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
-CPU_POINTS = [(element, dim, mask) for element in ("f32", "bf16") for dim in (64, 128) for mask in ("full", "causal")]
 OTHERS = ("block_mask", "host", "workspace", "compile", "cpu")  # what is no point
 BLOCK_MASK_VARIANTS = ("documents", "dense")
 OTHER_DIMS = (32, 96, 192)  # of the schedules for sm_90a that no other point shows
@@ -69,13 +68,21 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     return points
 
 
+def cpu_points() -> list[tuple[str, Case]]:
+    """Names and cases of the CPU target."""
+    return [(f"cpu/{what}/{element}/d{dim}/{mask}", Case(mask, dim, 4096, element=element, backward=what == "gradients"))
+            for what in ("forward", "gradients") for element in ("f32", "bf16") for dim in (64, 128)
+            for mask in ("full", "causal")]
+
+
 def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> dict[str, Any]:
     """Times of all points, and what else is asked for."""
     bench = Bench(options, folder)
     torch_sms = bench.torch.cuda.get_device_properties(0).multi_processor_count
     report: dict[str, Any] = {"facts": bench.facts(), "multiprocessors": torch_sms, "points": [], "errors": {}}
     errors = report["errors"]
-    others = {name for name in OTHERS if wanted(options, name)}
+    others = {name for name in OTHERS
+              if wanted(options, name) or any(only.startswith(name + "/") for only in options.only)}
     cases = all_cases(points)
     began = time.perf_counter()
     bench.images = bench.compiler.compile_all(cases)
@@ -87,7 +94,7 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
             print(peers_report.line(result), flush=True)
         bench.torch.cuda.empty_cache()
     if "block_mask" in others:
-        lists = [case for _, case in points if case.variant in BLOCK_MASK_VARIANTS]
+        lists = [case for _, case in points if case.variant in BLOCK_MASK_VARIANTS and not case.backward]
         report["block_mask"] = attempt_each(errors, "block_mask", list({case.image: case for case in lists}.values()),
                                         bench.measure_block_mask)
         for entry in report["block_mask"]:
@@ -96,7 +103,7 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
         report["host"] = attempt(errors, "host", lambda: bench.measure_host(Case("causal", 128, 1024)))
         print("host", report["host"], flush=True)
     if "workspace" in others:
-        sizes = [Case("causal", 128, 4096), *{case.image: case for _, case in points}.values()]
+        sizes = [Case("causal", 128, 4096), *{case.image: case for _, case in points if not case.backward}.values()]
         report["workspace"] = attempt_each(errors, "workspace", sizes, bench.measure_workspace)
         most = max((entry["taken_bytes"] for entry in report["workspace"]), default=0)
         print(f"workspace: {most} bytes at most over {len(report['workspace'])} kernels", flush=True)
@@ -107,13 +114,13 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
             print(f"compile {entry['case']}: {entry['seconds']:.2f} s, ptxas alone {entry['ptxas_seconds']:.2f} s, "
                   f"{entry['more_seconds']:+.2f} s", flush=True)
     if "cpu" in others:
-        found = [attempt(errors, f"cpu/{element}/d{dim}/{mask}",
-                         lambda element=element, dim=dim, mask=mask: bench.measure_cpu(element, dim, mask))
-                 for element, dim, mask in CPU_POINTS]
-        report["cpu"] = [entry for entry in found if entry]
-        for entry in report["cpu"]:
-            print(f"cpu {entry['element']} d{entry['dim']} {entry['mask']}: {entry['seconds']:.3f} s, PyTorch's {entry['peer_seconds']:.3f} s on "
-                  f"{entry['threads']} threads, {entry['ratio']:.2f} times as fast", flush=True)
+        report["cpu"] = []
+        for name, case in cpu_points():
+            entry = attempt(errors, name, lambda case=case: bench.measure_cpu(case)) if wanted(options, name) else None
+            if entry:
+                report["cpu"].append(entry)
+                print(f"{name}: {entry['seconds']:.3f} s, PyTorch's {entry['peer_seconds']:.3f} s on {entry['threads']} "
+                      f"threads, {entry['ratio']:.2f} times as fast", flush=True)
     return report
 
 

@@ -244,17 +244,18 @@ class Bench:
             "more_seconds": statistics.median(a - b for a, b in zip(ours, alone)),
         }
 
-    def measure_cpu(self, element: str, dim: int, mask: str) -> dict[str, Any]:
-        """Seconds of the CPU target and of PyTorch's attention on the same cores, in turns: 4096 rows."""
-        case = Case(mask, dim, 4096, element=element)
+    def measure_cpu(self, case: Case) -> dict[str, Any]:
+        """Seconds of the CPU target and of PyTorch's attention on the same cores, in turns."""
         path = self.compiler.folder / f"cpu_{case.image}.mlir"
         path.write_text(case.spec(), encoding="utf-8")
         sizes = f"B={case.batch},Sq={case.sequence},Sk={case.sequence}"
         command = [self.compiler.program, "bench", str(path), "--shape", sizes, "--target", "cpu", "--json"]
-        dtype = self.torch.bfloat16 if element == "bf16" else self.torch.float32
+        command += ["--backward"] * case.backward
+        dtype = self.torch.bfloat16 if case.element == "bf16" else self.torch.float32
         shape = (case.batch, case.heads, case.sequence, case.dim)
-        values = [self.torch.randn(shape).to(dtype) for _ in range(3)]
-        attention = self.torch.nn.functional.scaled_dot_product_attention
+        values = [self.torch.randn(shape).to(dtype).requires_grad_(case.backward) for _ in range(3)]
+        attend = self.torch.nn.functional.scaled_dot_product_attention
+        causal = case.variant == "causal"
 
         def ours() -> float:
             done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -262,18 +263,24 @@ class Bench:
 
         def theirs() -> float:
             times = []
-            for _ in range(5):
-                began = time.perf_counter()
-                attention(*values, is_causal=mask == "causal")
-                times.append(time.perf_counter() - began)
+            with self.torch.set_grad_enabled(case.backward):
+                out = attend(*values, is_causal=causal) if case.backward else None
+                for _ in range(2 if case.backward else 5):
+                    began = time.perf_counter()
+                    if case.backward:
+                        self.torch.autograd.grad(out, values, out.detach(), retain_graph=True)
+                    else:
+                        attend(*values, is_causal=causal)
+                    times.append(time.perf_counter() - began)
             return statistics.median(times)
 
         theirs()
         pairs = [(ours(), theirs()) for _ in range(CPU_ROUNDS)]
         return {
-            "element": element,
-            "dim": dim,
-            "mask": mask,
+            "what": "gradients" if case.backward else "forward",
+            "element": case.element,
+            "dim": case.dim,
+            "mask": case.variant,
             "threads": self.torch.get_num_threads(),
             "seconds": statistics.median(pair[0] for pair in pairs),
             "peer_seconds": statistics.median(pair[1] for pair in pairs),

@@ -66,18 +66,20 @@ def summaries(report: dict[str, Any]) -> list[str]:
 
 
 def points_table(points: list[dict[str, Any]], cycles: dict[str, dict[str, Any]], peer: str) -> list[str]:
-    """The points of one group."""
-    rows = [f"| point | attnc, TFLOP/s | {peer}, TFLOP/s | times as fast | share of peak | {peer}'s |",
-            "|---|--:|--:|--:|--:|--:|"]
+    """The points of one group; without shares of the peak where no cycles were counted."""
+    counted = any(point["name"] in cycles for point in points)
+    shares = (" share of peak |", f" {peer}'s |") if counted else ()
+    rows = [f"| point | attnc, TFLOP/s | {peer}, TFLOP/s | times as fast |" + "".join(shares),
+            "|---|--:|--:|--:|" + "--:|" * len(shares)]
     for point in points:
-        counted = cycles.get(point["name"], {})
-        shares = [f"{counted[side]['share']:.3f}" if side in counted else "" for side in ("ours", "peer")]
-        rows.append(
-            f"| {' '.join(point['name'].removeprefix('backward/').split('/')[1:])} | {point['tflops']:.0f} | {point['peer_tflops']:.0f} | "
-            f"{point['ratio']:.3f} | {shares[0]} | {shares[1]} |"
-        )
+        label = " ".join(point["name"].removeprefix("backward/").split("/")[1:])
+        row = f"| {label} | {point['tflops']:.0f} | {point['peer_tflops']:.0f} | {point['ratio']:.3f} |"
+        sides = cycles.get(point["name"], {})
+        for side in ("ours", "peer") if counted else ():
+            row += f" {sides[side]['share']:.3f} |" if side in sides else "  |"
+        rows.append(row)
     mean = geometric_mean([point["ratio"] for point in points])
-    return [*rows, f"| geometric mean | | | {mean:.3f} | | |", ""]
+    return [*rows, f"| geometric mean | | | {mean:.3f} |" + " |" * len(shares), ""]
 
 
 def section(report: dict[str, Any]) -> str:
@@ -137,8 +139,8 @@ def section(report: dict[str, Any]) -> str:
         lines.append("")
     if cpu := report.get("cpu"):
         lines += ["The CPU target beside PyTorch's attention on the same cores, 4096 rows, heads times head dim 2048:", ""]
-        lines += ["| dtype | head dim | mask | attnc, s | PyTorch, s | times as fast |", "|---|--:|---|--:|--:|--:|"]
-        lines += [f"| {entry['element']} | {entry['dim']} | {entry['mask']} | {entry['seconds']:.3f} | {entry['peer_seconds']:.3f} | {entry['ratio']:.2f} |"
+        lines += ["| | dtype | head dim | mask | attnc, s | PyTorch, s | times as fast |", "|---|---|--:|---|--:|--:|--:|"]
+        lines += [f"| {entry['what']} | {entry['element']} | {entry['dim']} | {entry['mask']} | {entry['seconds']:.3f} | {entry['peer_seconds']:.3f} | {entry['ratio']:.2f} |"
                   for entry in cpu] + [""]
     if errors := {name: why for name, why in report.get("errors", {}).items() if not name.startswith("data/")}:
         lines += ["Not measured:", ""] + [f"- {name}: {why.splitlines()[0]}" for name, why in errors.items()] + [""]
