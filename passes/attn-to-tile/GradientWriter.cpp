@@ -140,14 +140,7 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, con
 SmallVector<Value>
 GradientWriter::overColumns(ValueRange initial, const ColumnBounds &bounds,
                             function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
-  auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildColumnStep(), initial);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(loop.getBody());
-  Value first = loop.getInductionVar();
-  ValueRange state = loop.getRegionIterArgs();
-  scf::YieldOp::create(builder, loc,
-                       b.buildStep(first, state, [&](bool masked) { return step(first, state, masked); }));
-  return loop.getResults();
+  return b.overColumns(initial, bounds, step);
 }
 
 Value GradientWriter::scaled(Value tile, Value scale) {

@@ -149,7 +149,7 @@ void TileBuilder::buildBlockMask() {
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&blockMask.getBody(), {}, builder.getIndexType(), loc);
-    auto [some, all] = buildBlock(body->getArgument(0));
+    auto [some, all] = buildBlock(body->getArgument(0), getColumns());
     tile::YieldOp::create(builder, loc, ValueRange{some, all});
   }
   hoistInvariants(blockMask);

@@ -106,9 +106,14 @@ public:
   mlir::Value buildColumn(mlir::Value iv);
   /// Lists the tiles of keys in the workspace: all that a program of `ProgramKind::BlockMask` does.
   void buildBlockMask();
-  /// Whether some and all of the columns from `first` on that a step has are kept, from the `blocks` region: (some,
-  /// all).
-  std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value first);
+  /// Whether some and all of `columns` columns from `first` on are kept, from the `blocks` region: (some, all).
+  std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value first, int64_t columns);
+  /// The loop over the columns within `bounds`, from the state `initial`: `step` gives the next, with or without the
+  /// mask, from a step's first column. Where data decides about steps, there are two, one in the other: of most
+  /// stretches of several steps all are left out, or keep all.
+  llvm::SmallVector<mlir::Value> overColumns(
+      mlir::ValueRange initial, const ColumnBounds &bounds,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first, mlir::ValueRange state, bool masked)> step);
   /// The results of `step`, with or without the mask, as the `blocks` region says; `state`, where it keeps nothing.
   /// Without such a region, or where a block mask has listed the steps, the mask is always there.
   llvm::SmallVector<mlir::Value> buildStep(mlir::Value first, mlir::ValueRange state,
@@ -341,7 +346,7 @@ private:
   llvm::SmallVector<mlir::Value> viewIndices(LoadOp load, mlir::Value j, llvm::SmallVectorImpl<int64_t> &axes,
                                              llvm::SmallVectorImpl<mlir::Value> &limits);
   mlir::Value loadCapture(LoadOp load, Capture kind, mlir::Value j);
-  mlir::IntegerAttr lengthAlongLast(LoadRangeOp range);
+  mlir::IntegerAttr lengthAlongLast(LoadRangeOp range, int64_t columns);
   mlir::Value cloneUniform(mlir::Value value, mlir::Region &region, mlir::IRMapping &mapping);
   ElementwiseOperands gatherOperands(mlir::Region &region, mlir::Value j);
   llvm::SmallVector<mlir::Value> cloneRegion(mlir::Region &region, mlir::Block *body,
@@ -352,13 +357,16 @@ private:
   mlir::Value rowPosition();
   mlir::Value cloneComputedLoad(LoadOp load, mlir::IRMapping &mapping, mlir::Value i, mlir::Value j);
   mlir::Block *addElementwiseBody(mlir::Region &body, mlir::ValueRange leading, const ElementwiseOperands &operands);
+  llvm::SmallVector<mlir::Value> buildBranch(mlir::TypeRange types, mlir::Value condition,
+                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
+                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
   tile::MapOp
   buildElementMap(llvm::ArrayRef<mlir::Region *> regions, mlir::ValueRange leading, mlir::Value j, size_t results,
                   llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Block *, const ElementwiseOperands &)> body);
   tile::MapOp buildElementMap(mlir::Region &region, mlir::ValueRange leading, mlir::Value j,
                               llvm::function_ref<mlir::Value(mlir::Block *, const ElementwiseOperands &)> body);
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
-                                              mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey);
+                                              mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey, int64_t columns);
   mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
   llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);

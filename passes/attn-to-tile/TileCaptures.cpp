@@ -161,17 +161,17 @@ void TileBuilder::buildCaptures() {
 //===----------------------------------------------------------------------===//
 
 /// The most elements that a range has along the last dimension of its tensor; no number where it has no dimensions.
-IntegerAttr TileBuilder::lengthAlongLast(LoadRangeOp range) {
+IntegerAttr TileBuilder::lengthAlongLast(LoadRangeOp range, int64_t columns) {
   if (range.getFirst().empty())
     return {};
   std::optional<Coordinate> coordinate = getIndexCoordinate(range, range.getFirst().size() - 1);
   bool isLong = coordinate == Coordinate::Query || coordinate == Coordinate::Key;
-  return builder.getI64IntegerAttr(isLong ? getExtent(*coordinate) : 1);
+  return builder.getI64IntegerAttr(!isLong ? 1 : *coordinate == getColumnAxis() ? columns : getExtent(*coordinate));
 }
 
 /// Clones a `bounds` or `blocks` region here. Ranges of rows and keys serve its attn.load_range operations.
 SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionArguments, Value firstRow, Value lastRow,
-                                             Value firstKey, Value lastKey) {
+                                             Value firstKey, Value lastKey, int64_t columns) {
   IRMapping mapping(arguments);
   mapping.map(region.getArguments(), regionArguments);
   auto indexOf = [&](IndexedOpInterface op, Value value, Value tensorView, unsigned dim, bool isLast) -> Value {
@@ -215,7 +215,7 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
       for (auto [dim, position] : llvm::enumerate(range.getLast()))
         last.push_back(indexOf(range, position, view, dim, true));
       Type type = range.getLeast().getType();
-      auto minMax = tile::MinMaxOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range));
+      auto minMax = tile::MinMaxOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range, columns));
       mapping.map(range.getLeast(), minMax.getLeast());
       mapping.map(range.getGreatest(), minMax.getGreatest());
     } else {
@@ -266,7 +266,7 @@ ColumnBounds TileBuilder::buildQueryBounds() {
     return {zero, zero, zero, count};
   Value last = lastRow(*this, add(geometry.row0, index(getExtent(Coordinate::Key))));
   SmallVector<Value> bounds =
-      inlineRegion(*region, {geometry.batch, geometry.head, geometry.row0, last}, {}, {}, geometry.row0, last);
+      inlineRegion(*region, {geometry.batch, geometry.head, geometry.row0, last}, {}, {}, geometry.row0, last, getColumns());
   // A position less that of the first query, within the rows that there are: in 64 bits until then.
   Type i64 = builder.getI64Type();
   auto wide = [&](Value value) { return arith::IndexCastOp::create(builder, loc, i64, value).getResult(); };
@@ -293,7 +293,7 @@ ColumnBounds TileBuilder::buildKeyBounds() {
   Value last = lastRow(*this, end);
   SmallVector<Value> bounds = inlineRegion(
       kernel.getBounds(), {geometry.batch, geometry.head, add(first, geometry.shift), add(last, geometry.shift)}, first,
-      last, {}, {});
+      last, {}, {}, getColumns());
   // Whole steps from key 0, so that tiles fall on the same keys for every query.
   Value step = index(getColumns());
   Value low = mul(arith::DivUIOp::create(builder, loc, bounds[0], step), step);
@@ -302,9 +302,13 @@ ColumnBounds TileBuilder::buildKeyBounds() {
   return {low, bounds[1], least(bounds[2], geometry.key.count), least(bounds[3], geometry.key.count)};
 }
 
-std::pair<Value, Value> TileBuilder::buildBlock(Value first) {
-  Coordinate rows = getRowAxis(), columns = getColumnAxis();
-  Value count = getSide(columns).count, next = add(first, index(getColumns()));
+/// Where data decides about steps, so many of them are looked at together first: mostly all of them are left out, or
+/// keep all.
+static constexpr int64_t stepsOfStretch = 8;
+
+std::pair<Value, Value> TileBuilder::buildBlock(Value first, int64_t columns) {
+  Coordinate rows = getRowAxis();
+  Value count = getSide(getColumnAxis()).count, next = add(first, index(columns));
   Value last = lastRow(*this, add(geometry.row0, index(getExtent(rows)))),
         lastColumn = sub(least(next, count), index(1));
   bool ofQueries = rows == Coordinate::Query;
@@ -312,27 +316,64 @@ std::pair<Value, Value> TileBuilder::buildBlock(Value first) {
   Value j = ofQueries ? first : geometry.row0, lastJ = ofQueries ? lastColumn : last;
   SmallVector<Value> kept = inlineRegion(
       kernel.getBlocks(), {geometry.batch, geometry.head, add(i, geometry.shift), add(lastI, geometry.shift), j, lastJ},
-      i, lastI, j, lastJ);
+      i, lastI, j, lastJ, columns);
   // A step that the columns end in is never full.
   Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, next, count);
   return {kept[0], arith::AndIOp::create(builder, loc, kept[1], whole)};
+}
+
+SmallVector<Value> TileBuilder::buildBranch(TypeRange types, Value condition, function_ref<SmallVector<Value>()> then,
+                                            function_ref<SmallVector<Value>()> otherwise) {
+  auto branch = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, then());
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise());
+  return SmallVector<Value>(branch.getResults());
+}
+
+SmallVector<Value> TileBuilder::overColumns(
+    ValueRange initial, const ColumnBounds &bounds,
+    function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
+  auto over = [&](Value low, Value high, int64_t size, ValueRange before,
+                  function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    auto loop = scf::ForOp::create(builder, loc, low, high, index(size), before);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(builder, loc, body(loop.getInductionVar(), loop.getRegionIterArgs()));
+    return SmallVector<Value>(loop.getResults());
+  };
+  auto asDecided = [&](Value first, ValueRange state) {
+    return buildStep(first, state, [&](bool masked) { return step(first, state, masked); });
+  };
+  if (kernel.getBlocks().empty())
+    return over(bounds.low, bounds.high, getColumns(), initial, asDecided);
+  int64_t columns = stepsOfStretch * getColumns();
+  return over(bounds.low, bounds.high, columns, initial, [&](Value stretch, ValueRange state) {
+    auto [some, all] = buildBlock(stretch, columns);
+    Value full = all, end = least(add(stretch, index(columns)), bounds.high);
+    auto steps = [&](function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+      return over(stretch, end, getColumns(), state, body);
+    };
+    auto visited = [&] {
+      return buildBranch(
+          state.getTypes(), full,
+          [&] { return steps([&](Value first, ValueRange inner) { return step(first, inner, /*masked=*/false); }); },
+          [&] { return steps(asDecided); });
+    };
+    return buildBranch(state.getTypes(), some, visited, [&] { return SmallVector<Value>(state); });
+  });
 }
 
 SmallVector<Value> TileBuilder::buildStep(Value first, ValueRange state,
                                           function_ref<SmallVector<Value>(bool masked)> step) {
   if (kernel.getBlocks().empty() || hasBlockMask(kernel, schedule))
     return step(/*masked=*/true);
-  auto [some, all] = buildBlock(first);
-  SmallVector<Type> types(state.getTypes());
+  auto [some, all] = buildBlock(first, getColumns());
   auto branch = [&](Value condition, function_ref<SmallVector<Value>()> then,
                     function_ref<SmallVector<Value>()> otherwise) {
-    auto ifOp = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(ifOp.thenBlock());
-    scf::YieldOp::create(builder, loc, then());
-    builder.setInsertionPointToEnd(ifOp.elseBlock());
-    scf::YieldOp::create(builder, loc, otherwise());
-    return SmallVector<Value>(ifOp.getResults());
+    return buildBranch(state.getTypes(), condition, then, otherwise);
   };
   Value full = all;
   return branch(

@@ -211,7 +211,9 @@ bool GradientTiles::suitsOneProgram() {
 }
 
 bool GradientTiles::fitsOneProgram() {
-  return fitRegisters(Program::Dqdkdv, {columnsOfAll, /*stages=*/2, /*logitStages=*/2});
+  // Where data decides about steps, the sums pass through branches, which takes registers of its own.
+  bool isTight = !op.getBlocks().empty() && keyDim() == mostDimOfAll;
+  return !isTight && fitRegisters(Program::Dqdkdv, {columnsOfAll, /*stages=*/2, /*logitStages=*/2});
 }
 
 SmallVector<Program> GradientTiles::findKeyPrograms() {
