@@ -126,18 +126,20 @@ static Value boundWithoutData(OpBuilder &builder, Value value, bool above) {
   return builder.clone(*op, mapping)->getResult(0);
 }
 
-/// Moves what is the same for all steps out of the region, but no single elements: tensors without elements have no
-/// steps either, and boxes of them are empty. Tensors do not change while a program runs. What is made of elements
-/// stays: it can wait for them there.
-static void hoistInvariants(tile::BlockMaskOp blockMask) {
-  Region &region = blockMask.getBody();
-  moveLoopInvariantCode(
-      &region, [&](Value value, Region *) { return !region.isAncestor(value.getParentRegion()); },
-      [](Operation *op, Region *) {
-        bool stays = op->hasTrait<OpTrait::IsTerminator>() || llvm::any_of(op->getOperands(), dependsOnData);
-        return !stays && (isMemoryEffectFree(op) || isa<tile::MinMaxOp>(op));
-      },
-      [&](Operation *op, Region *) { op->moveBefore(blockMask); });
+/// Moves scalars that are the same for all steps, and ranges of elements, out of the regions of `op`, but no single
+/// elements: tensors without elements have no steps either, and boxes of them are empty. Tensors that ranges are of do
+/// not change while a program runs. What is made of elements stays: it can wait for them there.
+void attnc::attn::hoistInvariants(Operation *op) {
+  for (Region &region : op->getRegions())
+    moveLoopInvariantCode(
+        &region, [&](Value value, Region *) { return !region.isAncestor(value.getParentRegion()); },
+        [](Operation *inner, Region *) {
+          bool stays = inner->hasTrait<OpTrait::IsTerminator>() || inner->getNumRegions() > 0 ||
+                       llvm::any_of(inner->getOperands(), dependsOnData) ||
+                       llvm::any_of(inner->getResultTypes(), llvm::IsaPred<VectorType>);
+          return !stays && (isMemoryEffectFree(inner) || isa<tile::MinMaxOp>(inner));
+        },
+        [&](Operation *inner, Region *) { inner->moveBefore(op); });
 }
 
 void TileBuilder::buildBlockMask() {

@@ -366,7 +366,8 @@ private:
   tile::MapOp buildElementMap(mlir::Region &region, mlir::ValueRange leading, mlir::Value j,
                               llvm::function_ref<mlir::Value(mlir::Block *, const ElementwiseOperands &)> body);
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
-                                              mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey, int64_t columns);
+                                              mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey,
+                                              int64_t columns);
   mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
   llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);
@@ -390,6 +391,10 @@ private:
   mlir::Value firstColumn;                                 ///< of the output, in a program that combines parts
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows
 };
+
+/// Moves what is the same for all steps of a loop, or in all branches, in front of `op`: scalars, and the least and
+/// greatest elements of ranges.
+void hoistInvariants(mlir::Operation *op);
 
 } // namespace attnc::attn
 

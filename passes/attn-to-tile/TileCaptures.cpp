@@ -215,7 +215,8 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
       for (auto [dim, position] : llvm::enumerate(range.getLast()))
         last.push_back(indexOf(range, position, view, dim, true));
       Type type = range.getLeast().getType();
-      auto minMax = tile::MinMaxOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range, columns));
+      auto minMax =
+          tile::MinMaxOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range, columns));
       mapping.map(range.getLeast(), minMax.getLeast());
       mapping.map(range.getGreatest(), minMax.getGreatest());
     } else {
@@ -265,8 +266,8 @@ ColumnBounds TileBuilder::buildQueryBounds() {
   if (region->empty())
     return {zero, zero, zero, count};
   Value last = lastRow(*this, add(geometry.row0, index(getExtent(Coordinate::Key))));
-  SmallVector<Value> bounds =
-      inlineRegion(*region, {geometry.batch, geometry.head, geometry.row0, last}, {}, {}, geometry.row0, last, getColumns());
+  SmallVector<Value> bounds = inlineRegion(*region, {geometry.batch, geometry.head, geometry.row0, last}, {}, {},
+                                           geometry.row0, last, getColumns());
   // A position less that of the first query, within the rows that there are: in 64 bits until then.
   Type i64 = builder.getI64Type();
   auto wide = [&](Value value) { return arith::IndexCastOp::create(builder, loc, i64, value).getResult(); };
@@ -333,9 +334,9 @@ SmallVector<Value> TileBuilder::buildBranch(TypeRange types, Value condition, fu
   return SmallVector<Value>(branch.getResults());
 }
 
-SmallVector<Value> TileBuilder::overColumns(
-    ValueRange initial, const ColumnBounds &bounds,
-    function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
+SmallVector<Value>
+TileBuilder::overColumns(ValueRange initial, const ColumnBounds &bounds,
+                         function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
   auto over = [&](Value low, Value high, int64_t size, ValueRange before,
                   function_ref<SmallVector<Value>(Value, ValueRange)> body) {
     auto loop = scf::ForOp::create(builder, loc, low, high, index(size), before);
@@ -350,7 +351,7 @@ SmallVector<Value> TileBuilder::overColumns(
   if (kernel.getBlocks().empty())
     return over(bounds.low, bounds.high, getColumns(), initial, asDecided);
   int64_t columns = stepsOfStretch * getColumns();
-  return over(bounds.low, bounds.high, columns, initial, [&](Value stretch, ValueRange state) {
+  SmallVector<Value> results = over(bounds.low, bounds.high, columns, initial, [&](Value stretch, ValueRange state) {
     auto [some, all] = buildBlock(stretch, columns);
     Value full = all, end = least(add(stretch, index(columns)), bounds.high);
     auto steps = [&](function_ref<SmallVector<Value>(Value, ValueRange)> body) {
@@ -364,6 +365,13 @@ SmallVector<Value> TileBuilder::overColumns(
     };
     return buildBranch(state.getTypes(), some, visited, [&] { return SmallVector<Value>(state); });
   });
+  // The rows are looked at once.
+  Operation *nest = results.front().getDefiningOp();
+  nest->walk([](Operation *op) {
+    if (isa<scf::ForOp, scf::IfOp>(op))
+      hoistInvariants(op);
+  });
+  return results;
 }
 
 SmallVector<Value> TileBuilder::buildStep(Value first, ValueRange state,
