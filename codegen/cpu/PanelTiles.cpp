@@ -48,8 +48,9 @@ bool attnc::cpu::usesTiles(const EmitContext &context, tile::MmaOp op) {
 }
 
 Value PanelEmitter::pairsOf(Value tile) const {
-  for (const llvm::DenseMap<Value, Value> &places : {values.pairs, buffers, values.states})
-    if (Value buffer = places.lookup(tile))
+  const llvm::DenseMap<Value, Value> *const all[] = {&values.pairs, &buffers, &values.states};
+  for (const llvm::DenseMap<Value, Value> *places : all)
+    if (Value buffer = places->lookup(tile))
       return buffer;
   llvm_unreachable("operands are stored before they are multiplied");
 }
