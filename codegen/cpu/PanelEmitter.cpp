@@ -262,12 +262,14 @@ std::vector<ColumnBlock> PanelEmitter::evaluateOp(Operation *op, Value column) {
   return evaluateElementwise(op, column);
 }
 
+Value PanelEmitter::findStored(Value tile) const {
+  Value buffer = buffers.lookup(tile);
+  return buffer ? buffer : values.states.lookup(tile);
+}
+
 /// A block of columns of a tile, from its buffer, a constant, or the operation that was deferred.
 ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
-  Value buffer = buffers.lookup(tile);
-  if (!buffer)
-    buffer = values.states.lookup(tile);
-  if (buffer) {
+  if (Value buffer = findStored(tile)) {
     ColumnBlock block;
     bool isCondition = cast<VectorType>(tile.getType()).getElementType().isInteger(1);
     for (int64_t offset = 0; offset < width; ++offset) {

@@ -75,6 +75,8 @@ private:
   llvm::SmallVector<tile::ReduceOp> fusedReductions(mlir::Value tile);
 
   // Tiles.
+  /// The buffer that holds a tile, or null: a panel's own, or a state.
+  mlir::Value findStored(mlir::Value tile) const;
   bool multiplies(mlir::Operation *op) const;
   void materialize(mlir::Operation *op);
   void materializeVectors(mlir::Operation *op, llvm::ArrayRef<StoredTile> stores,

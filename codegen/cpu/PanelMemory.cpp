@@ -145,9 +145,7 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
     for (auto [number, vector] : llvm::enumerate(rowVector(op.getValue())))
       context.storeVector(vector, buffer, zero, number);
   } else {
-    buffer = buffers.lookup(op.getValue());
-    if (!buffer)
-      buffer = values.states.lookup(op.getValue());
+    buffer = findStored(op.getValue());
     if (!buffer) {
       bringRows(op.getValue().getDefiningOp());
       buffer = context.allocate({access.columns, context.panelRows()}, b.getF32Type());
@@ -180,9 +178,7 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
 ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, Value high) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  Value a = buffers.lookup(op.getA());
-  if (!a)
-    a = values.states.lookup(op.getA());
+  Value a = findStored(op.getA());
   Value packed = values.packed(op.getB(), op.getTransposed());
   assert(a && packed && "factors are stored before they are multiplied");
   // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.

@@ -48,11 +48,8 @@ bool attnc::cpu::usesTiles(const EmitContext &context, tile::MmaOp op) {
 }
 
 Value PanelEmitter::pairsOf(Value tile) const {
-  const llvm::DenseMap<Value, Value> *const all[] = {&values.pairs, &buffers, &values.states};
-  for (const llvm::DenseMap<Value, Value> *places : all)
-    if (Value buffer = places->lookup(tile))
-      return buffer;
-  llvm_unreachable("operands are stored before they are multiplied");
+  Value loaded = values.pairs.lookup(tile);
+  return loaded ? loaded : findStored(tile);
 }
 
 /// Rounds pairs of columns, and stores them side by side.
@@ -137,7 +134,7 @@ void PanelEmitter::loadPairs(tile::LoadOp op) {
 
 /// Writes what `tile` is, from wherever it comes, to `buffer`.
 void PanelEmitter::fillWith(Value tile, Value buffer) {
-  if (!buffers.contains(tile) && !values.states.contains(tile))
+  if (!findStored(tile))
     bringRows(tile.getDefiningOp());
   width = 1;
   forRange(context, context.index(0), context.index(columnsOf(tile)), width,
@@ -152,13 +149,8 @@ void PanelEmitter::emitTileProduct(tile::MmaOp op) {
   Value left = pairsOf(op.getA()), right = values.forTiles(op.getB(), op.getTransposed());
   Value sums = bufferFor(op.getResult(), op, {});
   bool isFresh = matchPattern(op.getAcc(), m_AnyZeroFloat());
-  if (!isFresh) {
-    Value held = buffers.lookup(op.getAcc());
-    if (!held)
-      held = values.states.lookup(op.getAcc());
-    if (held != sums)
-      fillWith(op.getAcc(), sums);
-  }
+  if (!isFresh && findStored(op.getAcc()) != sums)
+    fillWith(op.getAcc(), sums);
   prefetchNext(op, /*block=*/context.index(0), /*blocks=*/1);
 
   auto ofSums = amx::TileType::get({tileRows, tileRows}, b.getF32Type());

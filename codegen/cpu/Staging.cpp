@@ -128,6 +128,26 @@ struct TileCopy {
   SmallVector<Value> base;
 };
 
+/// Copies what is left of a block with the last row, element by element to `place`, and zeros for rows past it.
+static void copyRest(EmitContext &context, const TileCopy &tile, Value whole, Value buffer,
+                     function_ref<SmallVector<Value>(Value row, Value column)> place) {
+  OpBuilder &b = context.builder;
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  auto copy = [&](Value low, Value high, function_ref<Value(Value, Value)> elementAt) {
+    forRange(context, low, high, 1, [&](Value row) {
+      forRange(context, context.index(0), context.index(tile.columns()), 1, [&](Value column) {
+        memref::StoreOp::create(b, context.loc, elementAt(row, column), buffer, place(row, column));
+      });
+    });
+  };
+  copy(whole, tile.live, [&](Value row, Value column) -> Value {
+    Value loaded = memref::LoadOp::create(b, context.loc, tile.view, tile.at(row, column));
+    return loaded.getType() == element ? loaded : widen(context, loaded);
+  });
+  Value none = context.constant(element, 0);
+  copy(tile.live, context.index(tile.rows()), [&](Value, Value) { return none; });
+}
+
 /// Copies a tile to [columns / n][rows][n], elements of n columns side by side; with `byRows` to [rows /
 /// n][columns][n].
 static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
@@ -157,19 +177,7 @@ static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
       }
     });
   });
-  // What is left of a block with the last row, and rows past it.
-  auto copyElements = [&](Value low, Value high, function_ref<Value(Value, Value)> element) {
-    forRange(context, low, high, 1, [&](Value row) {
-      forRange(context, zero, columns, 1, [&](Value column) {
-        memref::StoreOp::create(b, loc, element(row, column), buffer, place(row, column));
-      });
-    });
-  };
-  copyElements(whole, tile.live, [&](Value row, Value column) {
-    return widen(context, memref::LoadOp::create(b, loc, tile.view, tile.at(row, column)));
-  });
-  Value none = context.constant(b.getF32Type(), 0);
-  copyElements(tile.live, context.index(tile.rows()), [&](Value, Value) { return none; });
+  copyRest(context, tile, whole, buffer, place);
   return buffer;
 }
 
@@ -224,20 +232,7 @@ static Value copyColumns(EmitContext &context, const TileCopy &tile) {
                                 {context.add(column, context.index(n)), row});
     });
   });
-  forRange(context, whole, context.index(tile.rows()), 1, [&](Value row) {
-    Value isLive = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row, tile.live);
-    auto branch = scf::IfOp::create(b, loc, isLive, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    auto copy = [&](Block *to, function_ref<Value(Value)> elementAt) {
-      b.setInsertionPoint(to->getTerminator());
-      forRange(context, zero, columns, 1, [&](Value column) {
-        memref::StoreOp::create(b, loc, elementAt(column), buffer, ValueRange{column, row});
-      });
-    };
-    copy(branch.thenBlock(),
-         [&](Value column) -> Value { return memref::LoadOp::create(b, loc, tile.view, tile.at(row, column)); });
-    copy(branch.elseBlock(), [&](Value) { return context.constant(element, 0); });
-  });
+  copyRest(context, tile, whole, buffer, [](Value row, Value column) { return SmallVector<Value>{column, row}; });
   return buffer;
 }
 

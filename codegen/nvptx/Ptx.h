@@ -74,7 +74,7 @@ public:
   mlir::Value shuffle(mlir::Value x, int64_t mask);
   /// The i32 or i64 of the lane whose number differs in the bits `mask`.
   mlir::Value shuffleInteger(mlir::Value x, int64_t mask);
-  /// Four of the eight bytes of `x` and, behind them, `y`: one for each digit of `selector` (9.7.9.7).
+  /// Four of the eight bytes of `x` and, after them, `y`: one for each digit of `selector` (9.7.9.7).
   mlir::Value permuteBytes(mlir::Value x, mlir::Value y, mlir::Value selector);
   /// The least, or greatest, of the i32 of all lanes of the warp (redux.sync, 9.7.13.9).
   mlir::Value least(mlir::Value x);

@@ -65,7 +65,7 @@ void GradientWriter::writeQueryGradient() {
   SmallVector<CapturedGradient> summed = capturedOf({CapturedForm::QuerySums, CapturedForm::Sums});
   SmallVector<Value> initial{zeros(dimOf(op.getQuery()))};
   llvm::append_range(initial, emptySums(summed));
-  SmallVector<Value> sums = overColumns(initial, bounds, [&](Value first, ValueRange state, bool masked) {
+  SmallVector<Value> sums = b.overColumns(initial, bounds, [&](Value first, ValueRange state, bool masked) {
     return queryStep(query, outGradient, first, statistics, bounds, state, masked);
   });
   b.storeRows(scaled(sums[0], b.buildScale()), op.getDQuery());
@@ -144,7 +144,7 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
       bounds = b.maskRows(bounds);
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);
-    KeySums after = before.with(overColumns(before.values(), bounds, [&](Value first, ValueRange inner, bool masked) {
+    KeySums after = before.with(b.overColumns(before.values(), bounds, [&](Value first, ValueRange inner, bool masked) {
       return keyStep(key, value, first, bounds, before.with(inner), masked);
     }));
     storeSums(summed, after.captured);

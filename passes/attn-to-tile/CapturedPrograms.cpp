@@ -101,7 +101,7 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
   int64_t count = b.countBucketsOfTile();
   auto bucket = [&](int64_t number) { return b.add(b.getFirstBucket(), b.index(number)); };
   SmallVector<CapturedGradient> each(count, one);
-  SmallVector<Value> sums = overColumns(emptySums(each), bounds, [&](Value first, ValueRange state, bool masked) {
+  SmallVector<Value> sums = b.overColumns(emptySums(each), bounds, [&](Value first, ValueRange state, bool masked) {
     Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
     Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
     Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);

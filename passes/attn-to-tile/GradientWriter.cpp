@@ -137,12 +137,6 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, con
   return result;
 }
 
-SmallVector<Value>
-GradientWriter::overColumns(ValueRange initial, const ColumnBounds &bounds,
-                            function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
-  return b.overColumns(initial, bounds, step);
-}
-
 Value GradientWriter::scaled(Value tile, Value scale) {
   Value factors = b.broadcast(scale);
   bool hasPadding = static_cast<bool>(b.getRowAxis() == Coordinate::Key ? op.getKeyLengths() : op.getQueryLengths());

@@ -153,10 +153,6 @@ private:
   /// What a step of queries makes of the sums of a tile of keys.
   llvm::SmallVector<mlir::Value> keyStep(mlir::Value key, mlir::Value value, mlir::Value first,
                                          const ColumnBounds &bounds, KeySums sums, bool masked);
-  /// A loop over the columns of `bounds` that carries `initial`.
-  llvm::SmallVector<mlir::Value> overColumns(
-      mlir::ValueRange initial, const ColumnBounds &bounds,
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first, mlir::ValueRange state, bool masked)> step);
 
   TileBuilder &b;
   BackwardOp op;

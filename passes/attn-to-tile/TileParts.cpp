@@ -84,7 +84,7 @@ ColumnBounds TileBuilder::takePart(ColumnBounds bounds) {
   // Counted in steps, which stay far from the end of an index.
   Value first = least(mul(least(part, parts), ofPart), steps), last = least(add(first, ofPart), steps);
   auto columnOf = [&](Value number) { return add(bounds.low, mul(number, step)); };
-  // Parts begin with whole steps; one without steps may begin behind the last column.
+  // Parts begin with whole steps; one without steps may begin after the last column.
   Value low = columnOf(first), high = least(columnOf(last), bounds.high);
   // Full columns of other parts are none of this one's.
   auto within = [&](Value column) { return least(greatest(column, low), greatest(high, low)); };
