@@ -48,21 +48,21 @@ TilePart nvptx::getPartOf(tile::StartOp start, bool left) {
   return start.getLeftTransposed() ? TilePart::Whole : TilePart::OwnRows;
 }
 
-void EmitContext::storeFragment(Value address, const tile::SharedLayout &layout, const Fragment &fragment,
-                                int64_t first, int64_t end) {
+void EmitContext::storeFragment(Value address, const tile::SharedLayout &layout, ArrayRef<Value> packed, int64_t first,
+                                int64_t end) {
   Value region = ptx.add(address, ptx.mul(place.warpgroup, tile::warpgroupRows * tile::SharedLayout::rowBytes));
   Value row = ptx.add(ptx.mul(place.warp, tile::warpRows), ptx.bitAnd(place.lane, 15));
-  Value rowStart = ptx.add(region, ptx.mul(row, tile::SharedLayout::rowBytes));
   Value permutation = ptx.shiftLeft(ptx.bitAnd(row, 7), 4);
   Value half = ptx.shiftLeft(ptx.shiftRight(place.lane, 4), 4); // the second matrix of each row: 16 bytes on
+  Value start = ptx.add(region, ptx.add(ptx.mul(row, tile::SharedLayout::rowBytes), ptx.bitXor(half, permutation)));
   // Sixteen columns a step: four matrices of 8x8.
   for (int64_t column = first; column < end; column += 16) {
     int64_t word = column / 4, inPanel = (column - first) % layout.panelColumns;
     int64_t panel = (column - first) / layout.panelColumns;
-    Value offset = ptx.bitXor(ptx.add(half, inPanel * 2), permutation);
     int64_t words = std::min<int64_t>(4, (end - column) / 4);
-    ptx.storeMatrices(ptx.add(ptx.add(rowStart, panel * layout.panelBytes()), offset),
-                      ArrayRef(fragment.values).slice(word, words));
+    // Rows start at multiples of their bytes, so that what is permuted in them is the low bits of addresses.
+    ptx.storeMatrices(ptx.bitXor(ptx.add(start, panel * layout.panelBytes()), ptx.i32(inPanel * 2)),
+                      packed.slice(word, words));
   }
 }
 
@@ -122,6 +122,20 @@ Value EmitContext::element(Value tile, int64_t element) {
   return arith::AddFOp::create(ptx.b, ptx.loc, value, it->second.shifts[threadRowOf(element)]);
 }
 
+SmallVector<Value> EmitContext::packedWords(Value tile) {
+  if (auto it = tiles.find(tile); it != tiles.end()) {
+    assert(it->second.packed && it->second.shifts.empty() && "a tile of 16-bit elements has both in one word");
+    return it->second.values;
+  }
+  DenseElementsAttr elements;
+  bool isConstant = matchPattern(tile, m_Constant(&elements)) && elements.isSplat();
+  assert(isConstant && "a tile is used before it is computed");
+  (void)isConstant;
+  auto bits = static_cast<int32_t>(elements.getSplatValue<APFloat>().bitcastToAPInt().getZExtValue() * 0x10001);
+  auto type = cast<VectorType>(tile.getType());
+  return SmallVector<Value>(type.getDimSize(1) * tile::warpgroupRows / warpgroupThreads / 2, ptx.i32(bits));
+}
+
 Value EmitContext::unshifted(Value tile, int64_t element) {
   auto it = tiles.find(tile);
   if (it == tiles.end()) {
@@ -168,10 +182,10 @@ void EmitContext::reinterpret(memref::ReinterpretCastOp cast) {
   abi.setView(cast.getResult(), view);
 }
 
-Value EmitContext::findPieces(Value view, Value row, int64_t blocksOfWarpgroup) {
+Value EmitContext::findPieces(Value view, Value row, int64_t blocksOfWarpgroup, bool ofLane) {
   using tile::BlockedRows;
   Value band = ptx.add(row, ptx.mul(place.warp, tile::warpRows)),
-        piece = ptx.mul(place.lane, BlockedRows::pieceElements);
+        piece = ofLane ? ptx.mul(place.lane, BlockedRows::pieceElements) : ptx.i32(0);
   if (blocksOfWarpgroup)
     piece = ptx.add(piece, ptx.mul(place.warpgroup, blocksOfWarpgroup * BlockedRows::blockElements));
   else

@@ -101,10 +101,12 @@ public:
   /// Makes `cast`, other rows of a view, a view of its own.
   void reinterpret(mlir::memref::ReinterpretCastOp cast);
 
-  /// The address of the thread's first piece of a tile that lies in `view` in the order of `tile::BlockedRows`, from
-  /// row `row` on. `blocksOfWarpgroup`: blocks of columns that each warpgroup has of all rows, or 0 where tiles are
-  /// dealt by rows.
-  mlir::Value findPieces(mlir::Value view, mlir::Value row, int64_t blocksOfWarpgroup);
+  /// The address of the first piece that the lane has of a tile, or its warp, where the tile lies in `view` in the
+  /// order of `tile::BlockedRows`, from row `row` on. `blocksOfWarpgroup`: blocks of columns that each warpgroup has of
+  /// all rows, or 0 where tiles are dealt by rows.
+  mlir::Value findPieces(mlir::Value view, mlir::Value row, int64_t blocksOfWarpgroup, bool ofLane = true);
+  /// The words of a warpgroup's tile of 16-bit elements as the thread holds them, two elements each.
+  llvm::SmallVector<mlir::Value> packedWords(mlir::Value tile);
 
   /// Clones an operation on scalars with the values that `lookup` gives; indices become i32.
   llvm::SmallVector<mlir::Value> cloneScalar(mlir::Operation &op, llvm::function_ref<mlir::Value(mlir::Value)> lookup);
@@ -116,9 +118,9 @@ public:
   void onOneThread(llvm::function_ref<void()> body);
 
   /// Writes columns [first, end) of the warpgroup's part of a tile of 16-bit elements to the start of its rows of a
-  /// buffer of `layout` at `address`. The fragment has them all.
-  void storeFragment(mlir::Value address, const tile::SharedLayout &layout, const Fragment &fragment, int64_t first,
-                     int64_t end);
+  /// buffer of `layout` at `address`. `packed` has the words of them all.
+  void storeFragment(mlir::Value address, const tile::SharedLayout &layout, llvm::ArrayRef<mlir::Value> packed,
+                     int64_t first, int64_t end);
 
   /// Joins the threads of one consumer warpgroup, each on a named barrier of its own: 8, 9, ...
   void syncWarpgroup();

@@ -146,9 +146,12 @@ Value Ptx::loadIf(Type type, Value address, Value condition) {
   return isa<FloatType>(type) ? arith::BitcastOp::create(b, loc, type, word).getResult() : word;
 }
 
-void Ptx::addBytes(Value shared, Value global, int64_t bytes) {
-  assembly("addBytes", {}, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [$0], [$1], $2;", "lrr",
-           {global, shared, i32(bytes)});
+void Ptx::addBytesOfWarp(Value shared, Value global, int64_t bytes, Value condition) {
+  assembly("addBytesOfWarp", {},
+           "{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nand.pred p, p, $3;\n"
+           "@p cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [$0], [$1], $2;\n"
+           "@p cp.async.bulk.commit_group;\n}",
+           "lrrb", {global, shared, i32(bytes), condition});
 }
 
 void Ptx::loadBytes(Value shared, Value global, Value barrier, int64_t bytes) {

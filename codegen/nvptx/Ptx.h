@@ -110,8 +110,8 @@ public:
   /// Starts a copy of `bytes`, a multiple of 16, from global to shared memory, which completes on `barrier`.
   void loadBytes(mlir::Value shared, mlir::Value global, mlir::Value barrier, int64_t bytes);
   /// Adds `bytes` of f32 in shared memory to those at `global`, both multiples of 16: each atomically, in any order, by
-  /// the copy engine (9.7.9.25.4.2, `cp.reduce.async.bulk`).
-  void addBytes(mlir::Value shared, mlir::Value global, int64_t bytes);
+  /// the copy engine (9.7.9.25.4.2, `cp.reduce.async.bulk`). One lane of the warp does so, where `condition` holds.
+  void addBytesOfWarp(mlir::Value shared, mlir::Value global, int64_t bytes, mlir::Value condition);
   /// Two f32 of shared memory, `offset` bytes from `address` on.
   llvm::SmallVector<mlir::Value> loadSharedPair(mlir::Value address, int64_t offset);
   /// Stores, or loads, some f32 together.

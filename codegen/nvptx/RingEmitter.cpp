@@ -22,7 +22,17 @@ static int64_t landingOffset(tile::RingOp ring) {
 /// Warpgroups that release buffers.
 static int64_t countConsumers(tile::ProgramOp program) { return program.getPipelineAttr().getConsumers(); }
 
-RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program) : context(context), base(base) {
+/// Whether `program` has a loop inside of another one.
+static bool hasNestedLoops(tile::ProgramOp program) {
+  return program
+      ->walk([](scf::ForOp loop) {
+        return loop->getParentOfType<scf::ForOp>() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program)
+    : context(context), base(base), nestsLoops(hasNestedLoops(program)) {
   Ptx &ptx = context.ptx;
   auto variable = [&] {
     Value address = context.localArray(ptx.b.getI32Type(), 1);
@@ -30,17 +40,21 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
     return address;
   };
   for (auto ring : program.getBody().getOps<tile::RingOp>())
-    states[ring.getRing()] = State{ring, variable(), variable(), tile::mayClearRows(ring) ? variable() : Value()};
+    states[ring.getRing()] = State{ring,
+                                   variable(),
+                                   variable(),
+                                   tile::mayClearRows(ring) ? variable() : Value(),
+                                   tile::isFilledByConsumers(ring) ? variable() : Value(),
+                                   tile::isFilledByConsumers(ring) ? variable() : Value()};
 }
 
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
-    if (tile::isFilledByConsumers(ring))
-      continue;
     int64_t stages = ring.getRing().getType().getStages();
+    int64_t fillers = tile::isFilledByConsumers(ring) ? consumers * warpgroupRows / warpRows : 1;
     for (int64_t stage = 0; stage < stages; ++stage) {
-      ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), 1);
+      ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), fillers);
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + (stages + stage) * wordBytes), consumers);
     }
     if (tile::mayClearRows(ring))
@@ -171,6 +185,11 @@ void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
     context.sharedTiles[shared] = tile;
     return;
   }
+  // Stages that cross the edges of several loops are in no uniform register, and their descriptors would take more of
+  // the others than they do.
+  if (nestsLoops)
+    stage = ptx.uniform(stage);
+  auto asUniform = [&](Value descriptor) { return nestsLoops ? descriptor : ptx.uniform(descriptor); };
   // Descriptors count 16 bytes; stages follow each other, so that a descriptor takes one multiplication and addition.
   Value first = ptx.shiftRight(ptx.bitAnd(ptx.add(base, *ring.getOffset()), 0x3ffff), 4);
   Value start = ptx.add(first, ptx.mul(stage, layout.bytes() / 16));
@@ -182,14 +201,14 @@ void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
     if (descriptor)
       continue;
     if (part == TilePart::OwnRows) {
-      descriptor = ptx.uniform(ofWarpgroup(warpgroupRows * tile::SharedLayout::rowBytes));
+      descriptor = asUniform(ofWarpgroup(warpgroupRows * tile::SharedLayout::rowBytes));
     } else if (part == TilePart::OwnColumns) {
       // Whole panels, or a part of the only one.
       int64_t columns = tileType.getDimSize(1) / countWarpgroups(product);
-      descriptor = ptx.uniform(
+      descriptor = asUniform(
           ofWarpgroup(layout.panels == 1 ? columns * 2 : columns / layout.panelColumns * layout.panelBytes()));
     } else {
-      descriptor = ptx.uniform(start);
+      descriptor = asUniform(start);
     }
   }
   context.sharedTiles[shared] = tile;
@@ -198,15 +217,22 @@ void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
 void RingEmitter::emit(tile::ShareOp share) {
   Ptx &ptx = context.ptx;
   State &state = find(share.getRing());
-  Value stage = read(state.stage);
+  Value stage = read(state.filledStage), parity = read(state.filledParity);
   auto type = cast<VectorType>(share.getValue().getType());
   tile::SharedLayout layout(type);
+  ptx.waitBarrier(barrier(state, stage, /*full=*/false), ptx.bitXor(parity, ptx.i32(1)));
   Value address = ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, layout.bytes()));
-  context.storeFragment(address, layout, context.tiles.find(share.getValue())->second, 0, type.getDimSize(1));
-  // Products see what threads have stored.
-  ptx.fenceAsync();
-  setSharedTile(state, stage, share.getShared());
-  advance(state, stage);
+  context.storeFragment(address, layout, context.packedWords(share.getValue()), 0, type.getDimSize(1));
+}
+
+void RingEmitter::emit(tile::PostOp post) {
+  Ptx &ptx = context.ptx;
+  State &state = find(post.getRing());
+  Place place{read(state.filledStage), read(state.filledParity)};
+  ptx.arriveIf(barrier(state, place.stage, /*full=*/true), ptx.equal(context.place.lane, 0));
+  place = next(state, place);
+  LLVM::StoreOp::create(ptx.b, ptx.loc, place.stage, state.filledStage);
+  LLVM::StoreOp::create(ptx.b, ptx.loc, place.parity, state.filledParity);
 }
 
 void RingEmitter::emit(tile::GetOp get) {

@@ -29,6 +29,8 @@ public:
   void emit(tile::ReleaseOp release);
   /// Writes the warpgroup's rows to the next buffer.
   void emit(tile::ShareOp share);
+  /// What others must see is fenced.
+  void emit(tile::PostOp post);
   /// Passes a tile number on to the consumers.
   void post(mlir::Value ring, mlir::Value number);
   /// The next tile number, for a whole warpgroup.
@@ -40,6 +42,7 @@ private:
     tile::RingOp ring;
     mlir::Value stage, parity; ///< addresses of variables: of the oldest buffer that a consumer has not released
     mlir::Value landing;       ///< the parity of the next landing that the producer waits for; null without
+    mlir::Value filledStage, filledParity; ///< of the next buffer that consumers fill; null where they fill none
   };
 
   /// A stage, and the parity of the round.
@@ -59,6 +62,7 @@ private:
 
   EmitContext &context;
   mlir::Value base;
+  bool nestsLoops; ///< the program has a loop inside of another one
   llvm::DenseMap<mlir::Value, State> states;
 };
 

@@ -18,8 +18,6 @@ using namespace attnc::nvptx;
 
 /// Named barriers 1, 2, ... say whose turn it is; each joins two warpgroups.
 static constexpr int64_t firstTurnBarrier = 1;
-/// The named barrier of all consumers.
-static constexpr int64_t consumersBarrier = 7;
 /// Rows or columns that one product instruction sums over: 16 elements of 16 bits.
 static constexpr int64_t productDepth = 16;
 
@@ -263,13 +261,12 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
         if (!copies)
           rings.emit(release);
       })
-      .Case([&](tile::SyncOp sync) {
-        if (copies)
-          copies->emit(sync);
-        else
-          context.ptx.barrierSync(context.ptx.i32(consumersBarrier), role.getWarpgroups() * warpgroupThreads);
-      })
+      .Case([&](tile::SyncOp sync) { copies->emit(sync); })
       .Case([&](tile::ShareOp share) { rings.emit(share); })
+      .Case([&](tile::PostOp post) {
+        stores.startCopies();
+        rings.emit(post);
+      })
       .Case([&](tile::RowOp row) { emitRow(row); })
       .Case([&](tile::PhiloxOp philox) { PhiloxEmitter(context).emit(philox); })
       .Case([&](tile::MmaOp product) { products.emit(product); })

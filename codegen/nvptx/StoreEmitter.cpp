@@ -191,7 +191,7 @@ void StoreEmitter::storeStaged(tile::StoreOp store) {
     context.onlyIf(isLeader, [&] { ptx.waitStores(/*readOnly=*/true); });
     sync();
     int64_t end = std::min(columns, first + staged);
-    context.storeFragment(ptx.add(base, *buffer.getOffset()), layout, fragment, first, end);
+    context.storeFragment(ptx.add(base, *buffer.getOffset()), layout, fragment.values, first, end);
     ptx.fenceAsync();
     sync();
     context.onlyIf(isLeader, [&] {
@@ -242,8 +242,9 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
       return context.element(store.getValue(), block * BlockedRows::pieceElements + n);
     });
   };
-  Value start = context.findPieces(store.getView(), context.scalar(store.getIndices()[0]), byColumns ? blocks : 0);
+  Value row = context.scalar(store.getIndices()[0]);
   if (!store.getBuffer()) {
+    Value start = context.findPieces(store.getView(), row, byColumns ? blocks : 0);
     for (int64_t block = 0; block < blocks; ++block)
       ptx.storeFloats(ptx.shift(start, ptx.b.getF32Type(), static_cast<int32_t>(block * BlockedRows::blockElements)),
                       elementsOf(block));
@@ -254,21 +255,27 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
   auto buffer = store.getBuffer().getDefiningOp<tile::BufferOp>();
   Value warp = ptx.add(ptx.mul(context.place.warpgroup, warpgroupRows / warpRows), context.place.warp);
   Value own = ptx.add(ptx.add(base, *buffer.getOffset()), ptx.mul(warp, blocks * blockBytes));
-  Value piece = ptx.add(own, ptx.mul(context.place.lane, pieceBytes)), isFirst = ptx.equal(context.place.lane, 0);
-  context.onlyIf(isFirst, [&] { ptx.waitStores(/*readOnly=*/true); });
+  Value piece = ptx.add(own, ptx.mul(context.place.lane, pieceBytes));
+  ptx.waitStores(/*readOnly=*/true);
   ptx.warpSync();
   for (int64_t block = 0; block < blocks; ++block)
     ptx.storePiece(ptx.add(piece, block * blockBytes),
                    llvm::map_to_vector(elementsOf(block), [&](Value element) -> Value {
                      return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), element);
                    }));
+  Value ofWarp = context.findPieces(store.getView(), row, byColumns ? blocks : 0, /*ofLane=*/false);
+  deferred.push_back({own, ofWarp, blocks * blockBytes, isBelow(row, store.getLimits()[0])});
+  if (!store.getDeferred())
+    startCopies();
+}
+
+void StoreEmitter::startCopies() {
+  Ptx &ptx = context.ptx;
   ptx.fenceAsync();
   ptx.warpSync();
-  // The first lane's first piece is where the warp's part begins.
-  context.onlyIf(isFirst, [&] {
-    ptx.addBytes(own, start, blocks * blockBytes);
-    ptx.commitStores();
-  });
+  for (const Copy &copy : deferred)
+    ptx.addBytesOfWarp(copy.from, copy.to, copy.bytes, copy.condition);
+  deferred.clear();
 }
 
 void StoreEmitter::emit(tile::StoreOp store) {
@@ -287,6 +294,5 @@ void StoreEmitter::emit(tile::StoreOp store) {
 void StoreEmitter::finish() {
   if (!usesCopies)
     return;
-  Ptx &ptx = context.ptx;
-  context.onlyIf(ptx.equal(context.place.lane, 0), [&] { ptx.waitStores(/*readOnly=*/false); });
+  context.ptx.waitStores(/*readOnly=*/false);
 }

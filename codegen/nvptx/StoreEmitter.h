@@ -16,6 +16,9 @@ public:
   StoreEmitter(EmitContext &context, mlir::Value base) : context(context), base(base) {}
 
   void emit(tile::StoreOp store);
+  /// Makes what the warp has written to shared memory visible to the copy engine and to products, and starts the copies
+  /// of deferred stores.
+  void startCopies();
   /// Waits for all stores of the warpgroup at the end of the kernel.
   void finish();
 
@@ -34,6 +37,13 @@ private:
   EmitContext &context;
   mlir::Value base;
   bool usesCopies = false;
+  /// A warp's part of a deferred store: where it lies in shared and in global memory, and whether it is stored.
+  struct Copy {
+    mlir::Value from, to;
+    int64_t bytes;
+    mlir::Value condition;
+  };
+  llvm::SmallVector<Copy, 1> deferred;
 };
 
 } // namespace attnc::nvptx

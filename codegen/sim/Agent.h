@@ -62,6 +62,8 @@ public:
   /// Whether products, or stores, are on their way.
   bool hasProducts() const { return nextProduct < products.size(); }
   bool hasDrains() const { return !drains.empty(); }
+  /// A store that waits for a tile.post, or null.
+  tile::StoreOp findDeferredStore() const { return deferred.empty() ? tile::StoreOp() : deferred.front().op; }
   /// The oldest of them gets there; false on an error.
   bool runProduct();
   bool runDrain();
@@ -121,13 +123,15 @@ private:
   Progress get(const Instruction &instruction, tile::GetOp op);
   Progress hold(const Instruction &instruction, tile::HeldOp op);
   Progress release(tile::ReleaseOp op);
-  Progress share(const Instruction &instruction, tile::ShareOp op);
+  Progress share(tile::ShareOp op);
+  Progress post(tile::PostOp op);
   Progress start(const Instruction &instruction, tile::StartOp op);
   Progress await(const Instruction &instruction, tile::AwaitOp op);
   Progress turn(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
   Progress sync(mlir::Operation *op);
-  bool isFree(const Ring &ring) const;
+  bool isFree(const Ring &ring, int64_t round) const;
+  bool startDrain(Drain drain);
   bool addDrained(const Drain &drain);
   bool endsInside(tile::PutOp op);
   bool isCut(tile::StoreOp op);
@@ -148,7 +152,7 @@ private:
   std::optional<int64_t> tile, candidate; ///< worked on; fetched and not posted
   bool fresh = true;                      ///< before the first tile
 
-  llvm::DenseMap<const Ring *, int64_t> puts, gets, releases, shares;
+  llvm::DenseMap<const Ring *, int64_t> puts, gets, releases;
   std::deque<std::shared_ptr<Product>> products; ///< started and not awaited
   size_t nextProduct = 0;                        ///< the first that has not run
   Clock productClock, drainClock;
@@ -157,6 +161,7 @@ private:
   std::optional<int64_t> meeting; ///< at a barrier: the meeting that the agent waits for
   std::optional<int64_t> landing; ///< in a put: the filling that it waits for, to clear rows of it
   std::deque<Drain> drains;
+  std::vector<Drain> deferred;                ///< until the next tile.post
   std::vector<int64_t> fullSteps, otherSteps; ///< of a block mask: where those start that keep all, and some
 };
 

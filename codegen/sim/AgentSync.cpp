@@ -27,7 +27,8 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
       .Case([&](tile::GetOp op) { return get(instruction, op); })
       .Case([&](tile::HeldOp op) { return hold(instruction, op); })
       .Case([&](tile::ReleaseOp op) { return release(op); })
-      .Case([&](tile::ShareOp op) { return share(instruction, op); })
+      .Case([&](tile::ShareOp op) { return share(op); })
+      .Case([&](tile::PostOp op) { return post(op); })
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
       .Case([&](tile::PingPongOp op) { return turn(op); })
@@ -38,10 +39,10 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
 // Rings
 //===----------------------------------------------------------------------===//
 
-/// Whether all consumers have given back the next buffer of `ring`, or never had it.
-bool Agent::isFree(const Ring &ring) const {
+/// Whether all consumers have given back the buffer of `ring` that takes filling `round`, or never had it.
+bool Agent::isFree(const Ring &ring, int64_t round) const {
   return llvm::all_of(block.consumers, [&](Agent *consumer) {
-    return consumer->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
+    return consumer->released(ring) > round - static_cast<int64_t>(ring.stages.size());
   });
 }
 
@@ -73,7 +74,7 @@ Agent::Progress Agent::nextTile(const Instruction &instruction) {
       fresh = false;
     }
     if (ring) {
-      if (!isFree(*ring))
+      if (!isFree(*ring, put(*ring)))
         return waitFor("an empty place for the number of a tile in " + ring->name());
       RingStage &stage = ring->stageOf(put(*ring));
       clock.join(stage.empty);
@@ -144,7 +145,7 @@ Agent::Progress Agent::put(tile::PutOp op) {
   int64_t round = put(ring);
   RingStage &stage = ring.stageOf(round);
   if (role && waits(op)) {
-    if (!isFree(ring))
+    if (!isFree(ring, round))
       return waitFor("an empty buffer of " + ring.name());
     clock.join(stage.empty);
   }
@@ -253,23 +254,37 @@ Agent::Progress Agent::release(tile::ReleaseOp op) {
   return Progress::Moved;
 }
 
-/// Writes the agent's rows of a tile to the next buffer of a ring, for products of all.
-Agent::Progress Agent::share(const Instruction &instruction, tile::ShareOp op) {
+/// Writes the agent's rows of a tile to the next buffer of a ring, once all have given that back.
+Agent::Progress Agent::share(tile::ShareOp op) {
   Ring &ring = *held(op.getRing()).ring;
-  int64_t round = shares[&ring]++;
-  StagePart &rows = ring.stageOf(round).parts[part];
+  RingStage &stage = ring.stageOf(put(ring));
+  if (waits(op)) {
+    if (!isFree(ring, put(ring)))
+      return waitFor("an empty buffer of " + ring.name());
+    clock.join(stage.empty);
+  }
+  StagePart &rows = stage.parts[part];
   if (!block.access(rows.region, /*writes=*/true, {party, clock.at(party), Access::Share, op}, clock, name()))
     return Progress::Failed;
   auto data = std::make_shared<SharedTile>();
   for (const Number &number : held(op.getValue()).array->data)
     data->push_back(static_cast<float>(number.f));
   rows.data = std::move(data);
-  rows.round = round;
   rows.filler = op;
-  publish();
-  Held &shared = values[instruction.results[0]];
-  shared.ring = &ring;
-  shared.round = round;
+  return Progress::Moved;
+}
+
+/// Tells that those rows are there, and starts deferred stores.
+Agent::Progress Agent::post(tile::PostOp op) {
+  for (Drain &drain : deferred)
+    if (!startDrain(std::move(drain)))
+      return Progress::Failed;
+  deferred.clear();
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = puts[&ring]++;
+  RingStage &stage = ring.stageOf(round);
+  stage.parts[part].round = round;
+  stage.full.join(publish());
   return Progress::Moved;
 }
 
@@ -396,13 +411,13 @@ Agent::Progress Agent::sync(Operation *op) {
     }
     barrier.clock.join(publish());
     meeting = barrier.meetings + 1;
-    if (++barrier.arrived == (role ? block.consumers.size() : block.agents.size())) {
+    if (++barrier.arrived == block.agents.size()) {
       barrier.arrived = 0;
       ++barrier.meetings;
     }
   }
   if (barrier.meetings < *meeting)
-    return waitFor(role ? "all consumers at a barrier" : "all warps at a barrier");
+    return waitFor("all warps at a barrier");
   clock.join(barrier.clock);
   meeting.reset();
   return Progress::Moved;
@@ -439,16 +454,28 @@ Agent::Progress Agent::stage(tile::StoreOp op) {
     int64_t width = std::min(columns, array.columns - first);
     for (int64_t row = 0; row < array.rows; ++row)
       std::copy_n(array.row(row) + first, width, buffer.data.begin() + row * columns);
-    uint32_t time = block.nextTime(drainParty);
-    if (!block.access(buffer.region, /*writes=*/false, {drainParty, time, Access::Drain, op}, clock, name()))
-      return Progress::Failed;
     Drain drain{op, &buffer, {}, first, width};
     llvm::append_range(drain.indices, numbersOf(op.getIndices()));
-    drains.push_back(std::move(drain));
-    drainClock.join(publish());
-    drainClock.set(drainParty, time);
+    // Sums are added whole or not at all.
+    if (op.getAccumulate() && drain.indices[0] >= numbersOf(op.getLimits())[0])
+      continue;
+    if (op.getDeferred())
+      deferred.push_back(std::move(drain));
+    else if (!startDrain(std::move(drain)))
+      return Progress::Failed;
   }
   return Progress::Moved;
+}
+
+/// Lets the copy engine read a buffer from now on.
+bool Agent::startDrain(Drain drain) {
+  uint32_t time = block.nextTime(drainParty);
+  if (!block.access(drain.buffer->region, /*writes=*/false, {drainParty, time, Access::Drain, drain.op}, clock, name()))
+    return false;
+  drains.push_back(std::move(drain));
+  drainClock.join(publish());
+  drainClock.set(drainParty, time);
+  return true;
 }
 
 /// Adds the rows of a buffer to sums in memory.

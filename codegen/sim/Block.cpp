@@ -191,6 +191,11 @@ void ThreadBlock::land(size_t position) {
 bool ThreadBlock::checkEnd() {
   if (!device.rules)
     return true;
+  for (const std::unique_ptr<Agent> &agent : agents)
+    if (tile::StoreOp store = agent->findDeferredStore()) {
+      device.fail(store, agent->name()) << "deferred, and no 'tile.post' followed";
+      return false;
+    }
   for (auto &entry : rings) {
     Ring &ring = entry.second;
     int64_t puts = 0;

@@ -69,8 +69,10 @@ struct RingStage {
   Clock full, empty;  ///< what lies before its barriers
   Clock landed;       ///< and before what its producer waits for
 
-  /// The filling that has arrived, as far as the first part tells.
-  int64_t round() const { return parts.front().round; }
+  /// The last filling of which all parts have arrived.
+  int64_t round() const {
+    return std::min_element(parts.begin(), parts.end(), [](auto &a, auto &b) { return a.round < b.round; })->round;
+  }
 };
 
 /// A ring of a block.

@@ -152,6 +152,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::HeldOp) { return simple(Action::Hold); })
       .Case([&](tile::ReleaseOp) { return simple(Action::Release); })
       .Case([&](tile::ShareOp) { return simple(Action::Share); })
+      .Case([&](tile::PostOp) { return simple(Action::Post); })
       .Case([&](tile::StartOp start) {
         Value successor = isa<VectorType>(start.getA().getType()) ? tile::nextOf(start.getA()) : Value();
         int number = successor ? numberOf(successor) : -1;

@@ -46,6 +46,7 @@ enum class Action : uint8_t {
   Hold,        ///< tile.held
   Release,     ///< tile.release
   Share,       ///< tile.share
+  Post,        ///< tile.post
   Start,       ///< tile.start
   Await,       ///< tile.await
   PingPong,    ///< tile.ping_pong

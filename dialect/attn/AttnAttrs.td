@@ -67,12 +67,14 @@ def Attn_OverlapInStep : I32EnumAttrCase<"InStep", 0, "in_step">;
 def Attn_OverlapLogitsAhead : I32EnumAttrCase<"LogitsAhead", 1, "logits_ahead">;
 def Attn_OverlapSumsLate : I32EnumAttrCase<"SumsLate", 2, "sums_late">;
 def Attn_OverlapScoresAhead : I32EnumAttrCase<"ScoresAhead", 3, "scores_ahead">;
+def Attn_OverlapQueriesFirst : I32EnumAttrCase<"QueriesFirst", 4, "queries_first">;
 
 /// What the products of a step of a backward overlap with: the elements of their own step; or a step ahead the products
 /// that start from zero, or only the first of them, or a step late those that accumulate, with the elements of another.
+/// Gradients of queries, where one program computes all three, are always a step late: last or first of its products.
 def Attn_Overlap : I32EnumAttr<"Overlap", "what products of a backward overlap with",
                                [Attn_OverlapInStep, Attn_OverlapLogitsAhead, Attn_OverlapSumsLate,
-                                Attn_OverlapScoresAhead]> {
+                                Attn_OverlapScoresAhead, Attn_OverlapQueriesFirst]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }
@@ -132,6 +134,9 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       the step before that accumulate; with `sums_late`, products accumulate a step late, under what becomes of the next
       logits; with `scores_ahead`, the product of queries and keys alone starts a step ahead, after the last products of
       the step before and under what leaves for memory. All keep operands for two steps, and want two buffers of each.
+      Of a program of all three gradients the product for those of queries is a step late: with `queries_first` it starts
+      ahead of the other products, under the exponentials, which takes registers, and the product of queries and keys
+      starts ahead as with `scores_ahead`; else it starts behind the elements.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
     - `rescaling`: when the accumulated output is rescaled. With `each_step`, whenever a row's maximum grew. With
       `on_growth`, when it grew by more than 8 in log2 units (the same maximum divides in the end, so the result stays

@@ -60,11 +60,17 @@ LogicalResult GetOp::verify() { return verifyBuffer(*this); }
 
 LogicalResult HeldOp::verify() { return verifyBuffer(*this); }
 
+LogicalResult SyncOp::verify() {
+  if ((*this)->getParentOfType<RoleOp>())
+    return emitOpError("expected a program without roles, whose threads wait for rings");
+  return success();
+}
+
 LogicalResult ShareOp::verify() {
   auto tile = cast<VectorType>(getValue().getType());
   if (tile.getElementTypeBitWidth() != 16)
     return emitOpError() << "expected a tile of 16-bit elements, got " << tile;
-  if (getShared().getType().getTile() != tile)
-    return emitOpError() << "expected a shared tile of " << tile << ", got " << getShared().getType();
-  return getRing() ? verifyBuffer(*this) : success();
+  if (getRing() && getRing().getType().getElement() != tile)
+    return emitOpError() << "expected a ring of " << tile << ", got " << getRing().getType();
+  return success();
 }

@@ -110,32 +110,55 @@ def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Tile_ShareOp : Tile_Op<"share", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Writes a tile to shared memory, where products of all consumers read it";
+  let summary = "Gives a tile to all consumers, by way of shared memory";
   let description = [{
-    Each warpgroup writes its rows to the next buffer of `ring`, which `tile-specialize-roles` adds. After a `tile.sync`
-    products may read the whole tile. A ring that is filled so has no barriers: a buffer is written again as many steps
-    later as there are buffers, and between there is a `tile.sync` that comes after the products that read it.
+    Each warpgroup writes its rows to the next buffer of `ring`, which `tile-specialize-roles` adds: that is free once all
+    consumers have released what it held. Others see it after a `tile.post`, which `tile-insert-sync` adds. Tiles are taken
+    in the order in which they were shared, by `tile.take`.
 
-    Example: `%shared = tile.share %gradients to %ring : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16> ->
-    !tile.shared<vector<128x64xbf16>>`
+    Example: `tile.share %gradients to %ring : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16>`
   }];
   let arguments = (ins Tile_Tile:$value, Optional<Tile_Ring>:$ring);
-  let results = (outs Tile_SharedTile:$shared);
-  let assemblyFormat = "$value (`to` $ring^ `:` type($ring))? attr-dict `:` type($value) `->` type($shared)";
+  let assemblyFormat = "$value (`to` $ring^ `:` type($ring))? attr-dict `:` type($value)";
   let hasVerifier = 1;
+}
+
+def Tile_PostOp : Tile_Op<"post", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Tells all consumers that the warpgroup's rows of a shared tile are there";
+  let description = [{
+    What the warpgroup has written to shared memory before is seen by products and by the copy engine after it: stores
+    that are `deferred` start here, so that one fence serves both.
+
+    Example: `tile.post %ring : !tile.ring<2 x vector<128x64xbf16>>`
+  }];
+  let arguments = (ins Tile_Ring:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+def Tile_TakeOp : Tile_Op<"take", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The oldest tile that was shared and has not been taken";
+  let description = [{
+    The rows of all consumers: whoever takes a tile waits until each has shared its own. `tile-specialize-roles` makes a
+    `tile.get` of it, from the ring that is filled by what shares tiles of that type.
+
+    Example: `%shared = tile.take : !tile.shared<vector<128x64xbf16>>`
+  }];
+  let results = (outs Tile_SharedTile:$shared);
+  let assemblyFormat = "attr-dict `:` type($shared)";
 }
 
 def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for copies and for all threads";
   let description = [{
-    All threads of the block, or of the role that it stands in: what they have written to shared memory is there for all
-    after it. With `copies`, in programs without roles, each thread first waits until its part of all but that many of the
-    last puts is done: what any thread has copied then is there as well.
+    All threads of the block, in programs without roles: what they have written to shared memory is there for all after it.
+    With `copies`, each thread first waits until its part of all but that many of the last puts is done: what any thread
+    has copied then is there as well.
 
     Example: `tile.sync copies 1`
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$copies);
   let assemblyFormat = "(`copies` $copies^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

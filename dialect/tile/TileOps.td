@@ -149,15 +149,17 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], (ins 
 }
 
 def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Optional<Tile_SharedTile>:$buffer),
-                                 [MemoryEffects<[MemWrite]>], (ins UnitAttr:$accumulate, UnitAttr:$blocked)> {
+                                 [MemoryEffects<[MemWrite]>], (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred)> {
   let summary = "Stores a tile into a view";
   let description = [{
     The counterpart of `tile.load`: elements past a limit are not stored. With `via`, it goes through a buffer in shared
     memory, in pieces where the buffer has fewer columns, and may still be on its way when the next operation starts. That
     way, too, stops at the view's own ends alone: a warpgroup whose rows a limit inside the view cuts stores them itself.
 
-    With `accumulate`, elements are added to what is there, which has the order of `blocked` (see `tile.load`). Others may
-    add to the same element at any time: the order of additions is left open, and each is atomic.
+    With `accumulate`, elements are added to what is there, which has the order of `blocked` (see `tile.load`): all of them,
+    or none where the first row is past its limit. Others may add to the same element at any time: the order of additions
+    is left open, and each is atomic. With `deferred`, the copy engine starts from the buffer at the next `tile.post` of
+    the block.
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?

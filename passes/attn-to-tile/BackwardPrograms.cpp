@@ -38,10 +38,10 @@ SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Val
 }
 
 GradientWriter::Statistics GradientWriter::storeStatistics(Value outGradient) {
-  auto [lse, delta] = buildStatistics(outGradient);
-  b.storeStatistic(b.lseStatistic(), lse);
+  auto [offset, delta] = buildStatistics(outGradient);
+  b.storeStatistic(b.offsetStatistic(), offset);
   b.storeStatistic(b.deltaStatistic(), delta);
-  return {lse, delta, /*ofRows=*/true};
+  return {offset, delta, /*ofRows=*/true};
 }
 
 void GradientWriter::writeStatistics() {
@@ -76,20 +76,23 @@ void GradientWriter::writeQueryGradient() {
 // Tiles of keys
 //===----------------------------------------------------------------------===//
 
-Value GradientWriter::turnedProduct(Value gradients, Value key) {
-  auto type = tile::SharedTileType::get(builder.getContext(), cast<VectorType>(gradients.getType()));
-  Value shared = tile::ShareOp::create(builder, loc, type, gradients, Value());
+Value GradientWriter::queryGradients(Value key) {
+  auto type = VectorType::get({b.getRows(), b.getColumns()}, element);
+  Value gradients = tile::TakeOp::create(builder, loc, tile::SharedTileType::get(builder.getContext(), type));
   auto part = VectorType::get({b.getColumns(), dimOf(op.getQuery())}, builder.getF32Type());
-  return tile::MmaOp::create(builder, loc, shared, key, b.splat(part, 0), /*transposed=*/false,
+  return tile::MmaOp::create(builder, loc, gradients, key, b.splat(part, 0), /*transposed=*/false,
                              /*left_transposed=*/true);
 }
 
 SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, const ColumnBounds &bounds,
                                            KeySums sums, bool masked) {
+  // What queries get of the step before is multiplied first or last: other consumers have shared their part by then.
+  bool queriesFirst = sums.previous && b.getPipeline().getOverlap() == Overlap::QueriesFirst;
+  bool queriesLast = sums.previous && !queriesFirst;
   Value queries = b.loadColumns(op.getQuery(), first, /*masked=*/false);
   Value outGradients = b.loadColumns(op.getDOut(), first, /*masked=*/false);
-  // Those that come straight from memory come ahead of the products, since it is far; others when they are wanted,
-  // since they take registers.
+  // Statistics that come straight from memory come ahead of the products, since it is far; others when they are wanted,
+  // since they take registers, or where there are enough, with what is awaited anyway.
   Statistics statistics{{}, {}, /*ofRows=*/false};
   Value shared = b.sharesStatistics() ? b.loadColumnStatistics(first) : Value();
   auto rowOf = [&](int64_t number) -> Value {
@@ -97,28 +100,41 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
     return tile::RowOp::create(builder, loc, type, number, shared);
   };
   if (!shared) {
-    statistics.lse = b.loadColumnStatistic(b.lseStatistic(), first);
+    statistics.offset = b.loadColumnStatistic(b.offsetStatistic(), first);
     statistics.delta = sums.key ? b.loadColumnStatistic(b.deltaStatistic(), first) : Value();
+  } else if (queriesFirst) {
+    statistics.offset = rowOf(0);
+    statistics.delta = rowOf(1);
   }
+  Value ofQueries = queriesFirst ? queryGradients(key) : Value();
   Value products = product(key, queries);
   Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
-  if (shared)
-    statistics.lse = rowOf(0);
+  if (!statistics.offset)
+    statistics.offset = rowOf(0);
   Logits logits = buildLogits(products, first, /*wantsSlope=*/static_cast<bool>(sums.key));
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   if (sums.value)
     sums.value = accumulate(b.buildDropout(weights, b.buildNumbers(first), element), outGradients, sums.value);
+  if (queriesFirst)
+    b.addToQuerySums(ofQueries, sums.previous);
   if (sums.key) {
     if (!weightProducts)
       weightProducts = product(value, outGradients);
-    if (shared)
+    if (!statistics.delta)
       statistics.delta = rowOf(1);
     LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics, /*wantsLogits=*/true,
                                               capturedOf({CapturedForm::KeySums}));
-    Value ofQueries = sums.ofQueries ? turnedProduct(gradients.logits, key) : Value();
+    if (queriesFirst)
+      tile::ShareOp::create(builder, loc, gradients.logits, Value());
+    else if (queriesLast)
+      ofQueries = queryGradients(key);
     sums.key = accumulate(gradients.logits, queries, sums.key);
-    if (ofQueries)
-      b.addToQuerySums(ofQueries, first);
+    if (queriesLast) {
+      b.addToQuerySums(ofQueries, sums.previous);
+      tile::ShareOp::create(builder, loc, gradients.logits, Value());
+    }
+    if (sums.previous)
+      sums.previous = b.rowOfQuerySums(first);
     for (auto [tile, sum] : llvm::zip_equal(gradients.captured, sums.captured))
       sum = addColumns(tile, sum);
   }
@@ -130,8 +146,7 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
   // Gradients of queries are sums over the rows: weights of 0 make NaN of all that is no number.
   auto load = [&](Value tensor) { return b.loadRows(tensor, /*anyBeyond=*/!ofQueries); };
   Value key = load(op.getKey()), value = ofKeys ? load(op.getValue()) : Value();
-  KeySums sums{
-      ofKeys ? zeros(dimOf(op.getKey())) : Value(), ofValues ? zeros(dimOf(op.getValue())) : Value(), {}, ofQueries};
+  KeySums sums{ofKeys ? zeros(dimOf(op.getKey())) : Value(), ofValues ? zeros(dimOf(op.getValue())) : Value()};
   SmallVector<CapturedGradient> summed;
   if (ofKeys)
     summed = capturedOf({CapturedForm::KeySums});
@@ -144,9 +159,17 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
       bounds = b.maskRows(bounds);
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);
+    if (ofQueries) {
+      // Each step takes what the step before it has shared, and the first one this, which goes nowhere.
+      Value none = b.splat(VectorType::get({b.getRows(), b.getColumns()}, element), 0);
+      tile::ShareOp::create(builder, loc, none, Value());
+      before.previous = b.endOfQuerySums();
+    }
     KeySums after = before.with(b.overColumns(before.values(), bounds, [&](Value first, ValueRange inner, bool masked) {
       return keyStep(key, value, first, bounds, before.with(inner), masked);
     }));
+    if (ofQueries)
+      b.addToQuerySums(queryGradients(key), after.previous);
     storeSums(summed, after.captured);
     return after.gradients();
   };
@@ -180,11 +203,11 @@ void GradientWriter::writeSinkGradients() {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
     Value first = loop.getInductionVar();
-    SmallVector<Value> statistics{b.loadColumnStatistic(b.lseStatistic(), first),
+    SmallVector<Value> statistics{b.loadColumnStatistic(b.offsetStatistic(), first),
                                   b.loadColumnStatistic(b.deltaStatistic(), first)};
     Value terms = b.buildMap(none, sinks, statistics, f32, [&](ValueRange x) -> Value {
       Value sink = x[1].getType().isF32() ? x[1] : arith::ExtFOp::create(builder, loc, f32, x[1]).getResult();
-      Value distance = arith::SubFOp::create(builder, loc, sink, x[2]);
+      Value distance = arith::AddFOp::create(builder, loc, sink, x[2]);
       distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
       distance = arith::MulFOp::create(builder, loc, distance, b.f32(unit.perNatural()));
       Value probability = unit.power(builder, loc, distance);

@@ -54,7 +54,8 @@ Value GradientWriter::addSharedTile(const CapturedGradient &one, Value first, co
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
   Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
-  Statistics statistics{b.loadRowStatistic(b.lseStatistic()), b.loadRowStatistic(b.deltaStatistic()), /*ofRows=*/true};
+  Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
+                        /*ofRows=*/true};
   Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
   Value weights = probabilities(logits, first, statistics, bounds, masked);
   LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
@@ -97,7 +98,8 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
   b.buildCaptures();
   ColumnBounds bounds = b.buildBounds();
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
-  Statistics statistics{b.loadRowStatistic(b.lseStatistic()), b.loadRowStatistic(b.deltaStatistic()), /*ofRows=*/true};
+  Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
+                        /*ofRows=*/true};
   int64_t count = b.countBucketsOfTile();
   auto bucket = [&](int64_t number) { return b.add(b.getFirstBucket(), b.index(number)); };
   SmallVector<CapturedGradient> each(count, one);

@@ -49,18 +49,17 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
   if (op.getDLse())
     delta = arith::SubFOp::create(builder, loc, delta, b.loadRowVector(op.getDLse()));
 
-  Value lse = b.loadRowVector(op.getLse()), none = b.splat(rows, infinity);
+  Value lse = b.loadRowVector(op.getLse()), none = b.splat(rows, -infinity);
   Value isEmpty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, lse, b.splat(rows, -infinity));
-  if (lseFactor != 1)
-    lse = arith::MulFOp::create(builder, loc, lse, b.splat(rows, lseFactor));
-  lse = arith::SelectOp::create(builder, loc, isEmpty, none, lse);
+  Value offset = arith::MulFOp::create(builder, loc, lse, b.splat(rows, -lseFactor));
+  offset = arith::SelectOp::create(builder, loc, isEmpty, none, offset);
   if (op.getQueryLengths()) {
     // Rows past the lengths may hold anything.
     Value exists = b.buildRowExists();
-    lse = arith::SelectOp::create(builder, loc, exists, lse, none);
+    offset = arith::SelectOp::create(builder, loc, exists, offset, none);
     delta = arith::SelectOp::create(builder, loc, exists, delta, b.splat(rows, 0));
   }
-  return {lse, delta};
+  return {offset, delta};
 }
 
 GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first, bool wantsSlope) {
@@ -77,15 +76,15 @@ Value GradientWriter::probabilities(const Logits &logits, Value first, const Sta
   Value scores = logits.scores;
   if (masked)
     scores = b.buildMask(scores, first, bounds);
-  return b.buildMap(scores, statistics.rows({statistics.lse}), statistics.columns({statistics.lse}),
+  return b.buildMap(scores, statistics.rows({statistics.offset}), statistics.columns({statistics.offset}),
                     builder.getF32Type(), [&](ValueRange x) {
                       auto inUnit = [&](Value value) -> Value {
                         return unit.factor == 1 ? value
                                                 : arith::MulFOp::create(builder, loc, value, b.f32(unit.factor));
                       };
                       // Scores may be as large as f32 holds, and have no number in octaves then.
-                      Value distance = rawLogits ? arith::SubFOp::create(builder, loc, inUnit(x[0]), x[1])
-                                                 : inUnit(arith::SubFOp::create(builder, loc, x[0], x[1]));
+                      Value distance = rawLogits ? arith::AddFOp::create(builder, loc, inUnit(x[0]), x[1])
+                                                 : inUnit(arith::AddFOp::create(builder, loc, x[0], x[1]));
                       // Huge scores are above their LSE by its rounding, which may be more than any exponent.
                       distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
                       return unit.power(builder, loc, distance);

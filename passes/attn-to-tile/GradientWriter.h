@@ -33,7 +33,7 @@ public:
 private:
   /// What a step knows of its rows, or of its columns: the other is null.
   struct Statistics {
-    mlir::Value lse, delta;
+    mlir::Value offset, delta;
     bool ofRows;
     llvm::SmallVector<mlir::Value> rows(llvm::ArrayRef<mlir::Value> values) const {
       return ofRows ? llvm::to_vector(values) : llvm::SmallVector<mlir::Value>();
@@ -48,9 +48,11 @@ private:
   struct KeySums {
     mlir::Value key, value;
     llvm::SmallVector<mlir::Value> captured = {};
-    bool ofQueries = false; ///< what the step makes of gradients of queries goes to their sums in memory
+    mlir::Value previous = {}; ///< the first query of the step whose gradients were shared last, or null
     llvm::SmallVector<mlir::Value> values() const {
       llvm::SmallVector<mlir::Value> values = gradients();
+      if (previous)
+        values.push_back(previous);
       llvm::append_range(values, captured);
       return values;
     }
@@ -62,7 +64,8 @@ private:
     /// The sums of the form of these that hold `values`.
     KeySums with(mlir::ValueRange values) const {
       size_t number = 0;
-      KeySums sums{key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value(), {}, ofQueries};
+      KeySums sums{key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value(), {}, {}};
+      sums.previous = previous ? values[number++] : mlir::Value();
       llvm::append_range(sums.captured, values.drop_front(number));
       return sums;
     }
@@ -86,8 +89,8 @@ private:
   /// The same for the products that only the gradients of logits need, or null. Where products run asynchronously, they
   /// start before the exponentials, which then run while they do; elsewhere they would only hold registers.
   mlir::Value productAhead(mlir::Value a, mlir::Value transposedB);
-  /// gradients^T * key, of all rows of a tile of keys: gradients go through shared memory.
-  mlir::Value turnedProduct(mlir::Value gradients, mlir::Value key);
+  /// Of the gradients of logits that were shared before, what queries get from a tile of keys: gradients^T * key.
+  mlir::Value queryGradients(mlir::Value key);
   /// sum + a * columns.
   mlir::Value accumulate(mlir::Value a, mlir::Value columns, mlir::Value sum) {
     return tile::MmaOp::create(builder, loc, a, columns, sum, /*transposed=*/false);
@@ -107,8 +110,8 @@ private:
   }
 
   // Elements.
-  /// The LSE and delta of each row of queries. The LSE of a row that keeps nothing, or that holds no query, is +inf:
-  /// its probabilities then are 0, and no difference of infinities arises.
+  /// Of each row of queries what is added to its logits, its negated LSE, and delta. For a row that keeps nothing, or
+  /// that holds no query, that is -inf: its probabilities then are 0, and no difference of infinities arises.
   std::pair<mlir::Value, mlir::Value> buildStatistics(mlir::Value outGradient);
   /// Functions are dear: what the score and its slope, where that is wanted, have in common is computed once, and the
   /// slope kept in place of the products.

@@ -184,7 +184,7 @@ public:
     Coordinate axis = Coordinate::Query;
     bool ofAllRows = false; ///< rows that hold no query have one as well
   };
-  Statistic lseStatistic() { return {index(0), Coordinate::Query, !kernel.isPacked()}; }
+  Statistic offsetStatistic() { return {index(0), Coordinate::Query, !kernel.isPacked()}; }
   Statistic deltaStatistic() { return {index(1), Coordinate::Query, !kernel.isPacked()}; }
   /// The sums of a captured tensor, or of bucket `bucket` of its computed index.
   Statistic sumStatistic(const CapturedGradient &of, mlir::Value bucket = {});
@@ -194,8 +194,13 @@ public:
   int64_t countBucketsOfTile() const { return std::min<int64_t>(getPipeline() ? 8 : 16, captured->countBuckets()); }
   /// Whether gradients of queries are added up in the workspace: one program computes all three gradients.
   bool hasQuerySums();
-  /// Adds `tile`, what the tile's keys make of the gradients of queries from `first` on, to those sums: unscaled, f32.
-  void addToQuerySums(mlir::Value tile, mlir::Value first);
+  /// The row of query `first` of the head at hand among those sums.
+  mlir::Value rowOfQuerySums(mlir::Value first);
+  /// A row past all sums.
+  mlir::Value endOfQuerySums();
+  /// Adds `tile`, what the tile's keys make of gradients of queries, to those sums from `row` on: unscaled, f32.
+  /// Nothing is added at the end.
+  void addToQuerySums(mlir::Value tile, mlir::Value row);
   /// In a program whose tiles are of queries: clears the sums of the tile's rows, or loads them.
   void clearQuerySums();
   mlir::Value loadQuerySums();
@@ -317,8 +322,7 @@ private:
   mlir::Value countStatisticColumns();
   mlir::Value countRowsOfSums();
   mlir::Value querySumsView();
-  mlir::Value rowOfQuerySums(mlir::Value first);
-  void storeQuerySums(mlir::Value tile, mlir::Value first, bool accumulate);
+  void storeQuerySums(mlir::Value tile, mlir::Value row, bool accumulate);
   mlir::Value statisticLimit(Statistic statistic);
   mlir::Value loadStatistic(Statistic statistic, mlir::Value first, int64_t count);
   Coordinate capturedRows() const {

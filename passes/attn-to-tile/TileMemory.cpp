@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/attn-to-tile/TileBuilder.h"
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -253,7 +254,7 @@ bool TileBuilder::sharesStatistics() {
 Value TileBuilder::loadColumnStatistics(Value first) {
   Value workspace = program.getWorkspaceView();
   auto type = VectorType::get({ownStatistics, getColumns()}, builder.getF32Type());
-  return tile::LoadOp::create(builder, loc, type, workspace, statisticIndices(lseStatistic(), first),
+  return tile::LoadOp::create(builder, loc, type, workspace, statisticIndices(offsetStatistic(), first),
                               ValueRange{viewDim(workspace, 0), viewDim(workspace, 1)}, ArrayRef<int64_t>{0, 1},
                               ArrayRef<int64_t>());
 }
@@ -327,18 +328,19 @@ Value TileBuilder::querySumsView() {
                                            {builder.getIndexAttr(dim), builder.getIndexAttr(1)});
 }
 
-void TileBuilder::storeQuerySums(Value tile, Value first, bool accumulate) {
-  Value row = rowOfQuerySums(first);
-  int64_t rows = cast<VectorType>(tile.getType()).getDimSize(0);
+Value TileBuilder::endOfQuerySums() { return index(std::numeric_limits<int32_t>::max()); }
+
+void TileBuilder::storeQuerySums(Value tile, Value row, bool accumulate) {
   tile::StoreOp::create(builder, loc, tile, Value(), querySumsView(), ValueRange{row, index(0)},
-                        ValueRange{add(row, index(rows)), index(kernel.getHeadDim())}, ArrayRef<int64_t>{0, 1},
+                        ValueRange{endOfQuerySums(), index(kernel.getHeadDim())}, ArrayRef<int64_t>{0, 1},
                         ArrayRef<int64_t>(), accumulate, /*blocked=*/true);
 }
 
-void TileBuilder::addToQuerySums(Value tile, Value first) { storeQuerySums(tile, first, /*accumulate=*/true); }
+void TileBuilder::addToQuerySums(Value tile, Value row) { storeQuerySums(tile, row, /*accumulate=*/true); }
 
 void TileBuilder::clearQuerySums() {
-  storeQuerySums(splat(tileType(kernel.getHeadDim(), builder.getF32Type()), 0), geometry.row0, /*accumulate=*/false);
+  storeQuerySums(splat(tileType(kernel.getHeadDim(), builder.getF32Type()), 0), rowOfQuerySums(geometry.row0),
+                 /*accumulate=*/false);
 }
 
 Value TileBuilder::loadQuerySums() {

@@ -123,12 +123,15 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
 
 /// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where a slope is taken
 /// there, weights, twice where products read those of the step before, and of steps of queries a statistic of each
-/// column, of which a thread has a quarter.
+/// column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of them, and
+/// both statistics are read ahead of them.
 bool GradientTiles::fitRegisters(Program program, const Step &step) {
   auto count = static_cast<double>(step.columns);
   double sums = countSumColumns(program) / 2.0, logits = program == Program::Dv ? count / 2 : count;
   double weights = step.overlap == Overlap::SumsLate ? count / 2 : count / 4;
   double statistics = tilesKeys(program) ? count / 4 : 0;
+  if (step.overlap == Overlap::QueriesFirst)
+    statistics += (count + static_cast<double>(keyDim())) / 4;
   if (program != Program::Dv && !op.getDerivative().empty())
     logits += count / 2;
   // Random numbers are there for weights, and then for their gradients.
@@ -170,7 +173,8 @@ ScheduleAttr GradientTiles::selectRoles(Program program) {
   if (program == Program::Dqdkdv) {
     bool isAhead = op.getBlocks().empty();
     Overlap overlap = isAhead ? Overlap::ScoresAhead : Overlap::InStep;
-    (void)(fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, overlap}) ||
+    (void)((isAhead && fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, Overlap::QueriesFirst})) ||
+           fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, overlap}) ||
            fits({columnsOfAll, /*stages=*/2, /*logitStages=*/2, overlap}));
     return schedule;
   }
@@ -263,9 +267,9 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
            << ", without gradients that rows of queries sum for captured tensors, without a score or f16 "
            << "where data decides about tiles, and not for " << deterministicAttrName;
   if (pipeline.getStaging() != Staging::Tma || pipeline.getQueryStages() == 0 ||
-      !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead}, pipeline.getOverlap()))
-    return op.emitError("expected staging = tma, query_stages of 1 or more and overlap = in_step or scores_ahead for "
-                        "program dqdkdv");
+      !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead, Overlap::QueriesFirst}, pipeline.getOverlap()))
+    return op.emitError("expected staging = tma, query_stages of 1 or more and overlap = in_step, scores_ahead or "
+                        "queries_first for program dqdkdv");
   if (schedule.getColumns() != columnsOfAll || pipeline.getConsumers() > 2)
     return op.emitError() << "expected steps of " << columnsOfAll << " queries and one or two consumers for program "
                           << "dqdkdv, got " << schedule.getColumns() << " and " << pipeline.getConsumers();
@@ -282,6 +286,9 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
                           << " on " << target.getArch();
   if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty())
     return op.emitError("expected overlap = in_step where data decides about steps");
+  if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
+    return op.emitError() << "expected overlap = queries_first for program dqdkdv alone, got it for "
+                          << stringifyProgram(schedule.getProgram());
   if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep || pipeline.getEarly())
     return op.emitError("expected rescaling = each_step, and neither own_keys nor early for gradients");
   return checkRegistersOfRoles(op, pipeline, target);

@@ -133,7 +133,7 @@ static void enumerateGradientRoles(const Fields &base, GpuTargetAttr target, Sma
 /// All three gradients in one program.
 static void enumerateOneProgram(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
   for (int64_t stages : {2, 3})
-    for (Overlap overlap : {Overlap::InStep, Overlap::ScoresAhead}) {
+    for (Overlap overlap : {Overlap::InStep, Overlap::ScoresAhead, Overlap::QueriesFirst}) {
       Fields fields = base;
       fields.stages = fields.logitStages = stages;
       fields.overlap = overlap;

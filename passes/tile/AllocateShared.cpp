@@ -49,8 +49,6 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
     constexpr int64_t word = 8;
     bool hasRoles = program.getPipeline()->getStaging() == attnc::attn::Staging::Tma;
     for (RingOp ring : hasRoles ? ArrayRef(rings) : ArrayRef<RingOp>()) {
-      if (isFilledByConsumers(ring))
-        continue;
       int64_t stages = ring.getRing().getType().getStages();
       ring.setBarriersAttr(builder.getI64IntegerAttr(next));
       next += (2 * stages + (mayClearRows(ring) ? 1 : 0)) * word;

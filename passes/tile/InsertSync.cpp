@@ -57,15 +57,18 @@ static bool holdsNext(Operation *op, MmaOp product) {
 /// its left operand's successor, that waits for a buffer which it reads to be filled again or takes the one after it,
 /// that has regions of its own, or that ends the block.
 static Operation *findDeadline(MmaOp product) {
-  Value successor = isa<VectorType>(product.getA().getType()) ? nextOf(product.getA()) : Value();
+  bool isFromRegisters = isa<VectorType>(product.getA().getType()), hasElements = false;
+  bool sharesTile = !product->getBlock()->getOps<ShareOp>().empty();
+  Value successor = isFromRegisters ? nextOf(product.getA()) : Value();
   for (Operation *op = product->getNextNode();; op = op->getNextNode()) {
     bool reads = llvm::is_contained(op->getOperands(), product.getResult());
     bool writes = successor && makes(op, successor);
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
-    // Where all consumers meet, what was started before the last of their elements is done soon: its registers are
-    // wanted after it.
-    if (isa<SyncOp>(op) && isa<VectorType>(product.getA().getType()))
+    // A step that shares a tile has five products. What starts before its last elements is awaited behind the product
+    // after them: the registers of its left operand are wanted.
+    if (isa<MmaOp>(op) && sharesTile && isFromRegisters && hasElements)
       return op->getNextNode();
+    hasElements |= isa<MapOp>(op);
     // A later product may take the accumulator as it is.
     if (reads || writes || nests || waitsForRefill(op, product) || holdsNext(op, product) ||
         op->hasTrait<OpTrait::IsTerminator>() || !op->getNextNode())
@@ -174,14 +177,15 @@ static void release(Operation *source, Value ring) {
   ReleaseOp::create(builder, source->getLoc(), ring);
 }
 
-/// What is shared is there for all consumers after a barrier. With one buffer they also wait before they write it:
-/// products of all have read it by then.
-static void insertBarriers(ShareOp share) {
+/// Tells that a shared tile is there. What the step has left before in shared memory, for the copy engine, waits for
+/// that: one fence serves both.
+static void insertPost(ShareOp share) {
+  for (Operation &op : llvm::make_range(share->getBlock()->begin(), share->getIterator()))
+    if (auto store = dyn_cast<StoreOp>(op); store && store.getAccumulate())
+      store.setDeferred(true);
   OpBuilder builder(share);
-  if (share.getRing().getType().getStages() == 1)
-    SyncOp::create(builder, share.getLoc(), IntegerAttr());
   builder.setInsertionPointAfter(share);
-  SyncOp::create(builder, share.getLoc(), IntegerAttr());
+  PostOp::create(builder, share.getLoc(), share.getRing());
 }
 
 /// Warpgroups take turns (ping-pong) with each group of products that start together, the first of them on new logits:
@@ -232,7 +236,7 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     role.walk([&](MapOp map) { maps.push_back(map); });
     for (MapOp map : maps)
       splitCasts(map);
-    role.walk([](ShareOp share) { insertBarriers(share); });
+    role.walk(insertPost);
     SmallVector<MmaOp> products;
     role.walk([&](MmaOp product) { products.push_back(product); });
     for (MmaOp product : products)

@@ -12,7 +12,7 @@ using namespace attnc::tile;
 bool attnc::tile::startsFromZero(MmaOp product) { return matchPattern(product.getAcc(), m_AnyZeroFloat()); }
 
 bool attnc::tile::startsStep(MmaOp product) {
-  return startsFromZero(product) && !product.getA().getDefiningOp<ShareOp>();
+  return startsFromZero(product) && !product.getA().getDefiningOp<TakeOp>();
 }
 
 /// Adds `op`, with what a step of `loop` makes it from.

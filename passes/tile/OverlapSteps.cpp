@@ -49,23 +49,28 @@ static void splitLoads(scf::ForOp loop, int64_t &pairs) {
 }
 
 /// The operations of a step in the order of the new loop: what has been left of the step before, then the step. Where
-/// that is its sums alone, they start after the logits, which then are there first. What leaves for memory comes last:
-/// it takes long, and products run meanwhile.
+/// that is its sums alone, they start after the logits, which then are there first. What was left and comes after all
+/// of its products, as what leaves for memory does, comes last: products of the step run meanwhile.
 static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsigned>> &schedule) {
   llvm::SetVector<Operation *> logits = findLogitOperations(loop);
-  bool sumsAlone = llvm::any_of(*loop.getBody(), [&](Operation &op) {
-    return stageOf(&op) == 0 && !logits.contains(&op) && !op.hasTrait<OpTrait::IsTerminator>();
-  });
+  Operation *lastProduct = nullptr;
+  bool sumsAlone = false;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    sumsAlone |= stageOf(&op) == 0 && !logits.contains(&op);
+    if (stageOf(&op) == 1 && isa<MmaOp>(op))
+      lastProduct = &op;
+  }
   auto append = [&](auto isWanted) {
     for (Operation &op : loop.getBody()->without_terminator())
       if (isWanted(&op))
         schedule.emplace_back(&op, stageOf(&op));
   };
+  auto isBehind = [&](Operation *op) { return lastProduct->isBeforeInBlock(op); };
   if (sumsAlone)
     append([&](Operation *op) { return stageOf(op) == 0 && logits.contains(op); });
-  append([&](Operation *op) { return stageOf(op) == 1 && !isa<StoreOp>(op); });
+  append([&](Operation *op) { return stageOf(op) == 1 && !isBehind(op); });
   append([&](Operation *op) { return stageOf(op) == 0 && !(sumsAlone && logits.contains(op)); });
-  append([&](Operation *op) { return stageOf(op) == 1 && isa<StoreOp>(op); });
+  append([&](Operation *op) { return stageOf(op) == 1 && isBehind(op); });
 }
 
 /// Moves `loop` under a condition that it has a step, where nothing needs predicates.

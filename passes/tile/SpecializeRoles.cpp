@@ -75,7 +75,7 @@ PersistentOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t
 /// Whether an operation computes what only consumers need.
 static bool isConsumers(Operation *op) {
   auto isTile = [](Type type) { return isa<VectorType>(type); };
-  return isa<StoreOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isTile) ||
+  return isa<StoreOp, TakeOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isTile) ||
          llvm::any_of(op->getOperandTypes(), isTile);
 }
 
@@ -255,6 +255,13 @@ void RoleSplitter::giveRingsToShared() {
       ring = RingOp::create(builder, loc, type, IntegerAttr(), IntegerAttr());
     }
     share.getRingMutable().assign(ring);
+  });
+  program->walk([&](TakeOp take) {
+    OpBuilder at(take);
+    take.replaceAllUsesWith(GetOp::create(at, take.getLoc(), take.getShared().getType(),
+                                          ofType.lookup(take.getShared().getType().getTile()), /*kept=*/false)
+                                .getResult());
+    take.erase();
   });
 }
 

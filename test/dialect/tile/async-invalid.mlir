@@ -330,23 +330,28 @@ func.func @mostly_one_without_rows(%s: vector<8x4xf32>, %n: index) {
 
 func.func @share_wide(%g: vector<8x16xf32>) {
   // expected-error@+1 {{op expected a tile of 16-bit elements, got 'vector<8x16xf32>'}}
-  %s = tile.share %g : vector<8x16xf32> -> !tile.shared<vector<8x16xf32>>
+  tile.share %g : vector<8x16xf32>
   return
 }
 
 // -----
 
-func.func @share_another(%g: vector<8x16xbf16>) {
-  // expected-error@+1 {{op expected a shared tile of 'vector<8x16xbf16>', got '!tile.shared<vector<16x8xbf16>>'}}
-  %s = tile.share %g : vector<8x16xbf16> -> !tile.shared<vector<16x8xbf16>>
-  return
+tile.program @sync_of_role(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
+                pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  tile.role <consumer> warpgroups 1 registers 240 {
+    // expected-error@+1 {{op expected a program without roles, whose threads wait for rings}}
+    tile.sync
+  }
+  tile.return
 }
 
 // -----
 
 func.func @share_ring(%g: vector<8x16xbf16>, %r: !tile.ring<2 x vector<8x16xf16>>) {
-  // expected-error@+1 {{op expected a tile of 'vector<8x16xf16>', got '!tile.shared<vector<8x16xbf16>>'}}
-  %s = tile.share %g to %r : !tile.ring<2 x vector<8x16xf16>> : vector<8x16xbf16> -> !tile.shared<vector<8x16xbf16>>
+  // expected-error@+1 {{op expected a ring of 'vector<8x16xbf16>', got '!tile.ring<2 x vector<8x16xf16>>'}}
+  tile.share %g to %r : !tile.ring<2 x vector<8x16xf16>> : vector<8x16xbf16>
   return
 }
 

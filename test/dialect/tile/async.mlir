@@ -106,21 +106,27 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
 func.func @shared(%g: vector<128x64xbf16>, %k: !tile.shared<vector<128x64xbf16>>, %r: !tile.ring<2 x vector<128x64xbf16>>,
                   %w: !tile.shared<vector<2x64xf32>>, %s: memref<?x64xf32>, %n: index) {
   %zero = arith.constant dense<0.0> : vector<64x64xf32>
-  // CHECK: %[[ALONE:.*]] = tile.share %[[G]] : vector<128x64xbf16> -> <vector<128x64xbf16>>
-  %alone = tile.share %g : vector<128x64xbf16> -> !tile.shared<vector<128x64xbf16>>
-  // CHECK: %[[SHARED:.*]] = tile.share %[[G]] to %[[R]] : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16> -> <vector<128x64xbf16>>
-  %shared = tile.share %g to %r : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16> -> !tile.shared<vector<128x64xbf16>>
+  // CHECK: tile.share %[[G]] : vector<128x64xbf16>
+  tile.share %g : vector<128x64xbf16>
+  // CHECK: tile.share %[[G]] to %[[R]] : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16>
+  tile.share %g to %r : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16>
+  // CHECK: tile.post %[[R]] : <2 x vector<128x64xbf16>>
+  tile.post %r : !tile.ring<2 x vector<128x64xbf16>>
+  // CHECK: %[[ALONE:.*]] = tile.take : <vector<128x64xbf16>>
+  %alone = tile.take : !tile.shared<vector<128x64xbf16>>
   // CHECK: tile.sync
   tile.sync
   // CHECK: tile.row 1 of %{{.*}} : !tile.shared<vector<2x64xf32>> -> vector<64xf32>
   %row = tile.row 1 of %w : !tile.shared<vector<2x64xf32>> -> vector<64xf32>
   // CHECK: %[[M:.*]] = tile.mma %[[ALONE]], %[[K]], %{{.*}} left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32>
   %m = tile.mma %alone, %k, %zero left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32>
-  // CHECK: tile.start %[[SHARED]], %[[K]], %[[M]] left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32> -> <vector<64x64xf32>>
-  %p = tile.start %shared, %k, %m left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32> -> !tile.pending<vector<64x64xf32>>
+  // CHECK: tile.start %[[ALONE]], %[[K]], %[[M]] left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32> -> <vector<64x64xf32>>
+  %p = tile.start %alone, %k, %m left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32> -> !tile.pending<vector<64x64xf32>>
   %t = tile.await %p : !tile.pending<vector<64x64xf32>> -> vector<64x64xf32>
   // CHECK: tile.store %{{.*}}, %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
   tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+  // CHECK: tile.store %{{.*}}, %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) {accumulate, blocked, deferred} : vector<64x64xf32>, memref<?x64xf32>
+  tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked, deferred} : vector<64x64xf32>, memref<?x64xf32>
   // CHECK: tile.load %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) {blocked} : memref<?x64xf32> -> vector<64x64xf32>
   %l = tile.load %s[%n, %n] axes [0, 1] below(%n, %n) {blocked} : memref<?x64xf32> -> vector<64x64xf32>
   return

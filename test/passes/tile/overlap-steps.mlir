@@ -134,9 +134,9 @@ tile.program @sums_late(%Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %K: memref<
 
 // -----
 
-// All five products in a loop: two fresh ones, a third that reads what consumers share, and two that accumulate, whose loads feed two
-// products each. The product of queries and keys alone runs a step ahead: after the last products of the step before, and
-// before what leaves for memory.
+// All five products in a loop: two fresh ones, a third that reads what consumers have shared, and two that accumulate, whose loads feed
+// two products each. The product of queries and keys alone runs a step ahead: after the last products of the step before, and before
+// what leaves for memory and for the other consumers.
 
 // CHECK-LABEL: tile.program @scores_ahead(
 // CHECK: scf.if
@@ -148,12 +148,13 @@ tile.program @sums_late(%Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %K: memref<
 // CHECK: tile.map tiles(%[[S]] :
 // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{[a-z0-9]+}} :
 // CHECK: %[[DS:[a-z0-9]+]] = tile.map
-// CHECK: %[[SHARED:[a-z0-9]+]] = tile.share %[[DS]]
+// CHECK: %[[SHARED:[a-z0-9]+]] = tile.take
 // CHECK: %[[PART:[a-z0-9]+]] = tile.mma %[[SHARED]], %{{.*}}, %{{.*}} left_transposed
 // CHECK: tile.mma %[[DS]], %[[HELD]],
 // CHECK: tile.load %[[Q]][%{{.*}} {tile.kept = 0 : i64}
 // CHECK: tile.mma {{.*}} transposed
 // CHECK: tile.store %[[PART]], %{{.*}}[%[[J]], %{{.*}} {accumulate, blocked}
+// CHECK-NEXT: tile.share %[[DS]]
 // CHECK-NEXT: scf.yield
 // CHECK-NOT: arith.select
 // CHECK: tile.store %{{.*}} {accumulate, blocked}
@@ -185,10 +186,11 @@ tile.program @scores_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memre
       %b = arith.truncf %x : f32 to bf16
       tile.yield %b : bf16
     } -> vector<32x16xbf16>
-    %shared = tile.share %ds : vector<32x16xbf16> -> !tile.shared<vector<32x16xbf16>>
+    %shared = tile.take : !tile.shared<vector<32x16xbf16>>
     %part = tile.mma %shared, %k, %none left_transposed : !tile.shared<vector<32x16xbf16>>, vector<32x16xbf16>, vector<16x16xf32>
     %b = tile.mma %ds, %q, %dk : vector<32x16xbf16>, vector<16x16xbf16>, vector<32x16xf32>
     tile.store %part, %DQ[%j, %c0] axes [0, 1] below(%high, %c16) {accumulate, blocked} : vector<16x16xf32>, memref<?x16xf32>
+    tile.share %ds : vector<32x16xbf16>
     scf.yield %b, %a : vector<32x16xf32>, vector<32x16xf32>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<32x16xf32>, memref<?x?xf32>

@@ -42,11 +42,12 @@ tile.program @shared_tiles(%G: memref<?x64xbf16>, %K: memref<?x64xbf16>, %S: mem
           tile.yield %narrow : bf16
         } -> vector<128x64xbf16>
         // early-release
-        // before-share
-        %s = tile.share %m to %shared : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16> -> !tile.shared<vector<128x64xbf16>> // share
-        tile.sync // sync
+        tile.share %m to %shared : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16> // share
+        tile.post %shared : !tile.ring<2 x vector<128x64xbf16>> // post
+        %s = tile.get %shared : !tile.ring<2 x vector<128x64xbf16>> -> !tile.shared<vector<128x64xbf16>> // take
         %f = tile.start %s, %k, %zero left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32> -> !tile.pending<vector<64x64xf32>>
         %r = tile.await %f : !tile.pending<vector<64x64xf32>> -> vector<64x64xf32>
+        tile.release %shared : !tile.ring<2 x vector<128x64xbf16>> // release-shared
         tile.release %numbers : !tile.ring<2 x vector<2x64xf32>> // release-numbers
         tile.store %r via %buffer : !tile.shared<vector<64x64xf32>>, %S[%c0, %c0] axes [0, 1] below(%c64, %c64) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
       }
