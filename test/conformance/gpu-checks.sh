@@ -13,7 +13,7 @@ usage: run.sh [--target T] <command> [arguments]
   verify [grid.py's options]       the conformance grid against the fp64 reference; --extent full for all of it
   fuzz-specs [its options]         random specs against the fp64 reference and numpy; --count 5000 --seed 1
   examples                         each example at the sizes on its '// DEMO:' line
-  sanitize [tool...]               a dozen small kernels under compute-sanitizer: memcheck racecheck initcheck synccheck
+  sanitize [tool...]               some twenty small kernels under compute-sanitizer: memcheck racecheck initcheck synccheck
   graphs                           launches captured in CUDA graphs and replayed on new data; needs PyTorch
   bench [peers.py's options]       beside cuDNN and FlexAttention; needs PyTorch
   data [peers.py's options]        speed and errors by data beside cuDNN, within three minutes; needs PyTorch
@@ -88,12 +88,16 @@ cmd_examples() {
   done | run_lines
 }
 
-# A dozen specs, each with its own way through the compiler, at sizes that end inside of tiles.
+# A dozen specs, each with its own way through the compiler, at sizes that end inside of tiles; and gradients of some: by
+# one program, by two, with what rows and columns add up for captured tensors, and where data decides about tiles.
 sanitized=(
   "llama3 B=1,Sq=130,Sk=200" "vit B=1,Sq=140,Sk=140" "mistral B=1,Sq=5,Sk=300" "gemma2 B=1,Sq=70,Sk=170"
   "bloom B=1,Sq=90,Sk=150" "t5 B=1,Sq=70,Sk=133" "gpt_oss B=1,Sq=65,Sk=190" "varlen B=3,Tq=200,Tk=200"
   "packed_documents B=1,Sq=200" "training_dropout B=1,Sq=100,Sk=131" "cross_attention B=2,Sq=50,Sk=140"
   "deepseek_mla_prefill B=1,Sq=40,Sk=100" "prefix_lm B=2,Sq=90,Sk=90" "streaming_llm B=1,Sq=130,Sk=260"
+  "llama3 B=1,Sq=130,Sk=200 --backward" "gpt_oss B=1,Sq=65,Sk=190 --backward" "gemma2 B=1,Sq=70,Sk=170 --backward"
+  "packed_documents B=1,Sq=200 --backward" "varlen B=3,Tq=200,Tk=200 --backward"
+  "training_dropout B=1,Sq=100,Sk=131 --backward" "learned_bias B=2,Sq=70,Sk=100 --backward"
 )
 
 cmd_sanitize() {
@@ -104,8 +108,8 @@ cmd_sanitize() {
     [[ $tool =~ ^(memcheck|racecheck|initcheck|synccheck)$ ]] || die "unknown tool '$tool'"
     for line in "${sanitized[@]}"; do
       read -r name sizes <<<"$line"
-      printf '%s-%s\tcompute-sanitizer --tool %s --error-exitcode 9 --print-limit 5 %q verify %q --target %q --shape %s\n' \
-        "$tool" "$name" "$tool" "$attnc" "$examples/$name.mlir" "$target" "$sizes"
+      printf '%s-%s%s\tcompute-sanitizer --tool %s --error-exitcode 9 --print-limit 5 %q verify %q --target %q --shape %s\n' \
+        "$tool" "$name" "$([[ $sizes != *" "* ]] || echo -backward)" "$tool" "$attnc" "$examples/$name.mlir" "$target" "$sizes"
     done
   done | run_lines
 }
