@@ -52,10 +52,12 @@ void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
     int64_t stages = ring.getRing().getType().getStages();
-    int64_t fillers = tile::isFilledByConsumers(ring) ? consumers * warpgroupRows / warpRows : 1;
+    // Products of a warpgroup read tiles, and its warps vectors: each gives back what it has read.
+    int64_t warps = consumers * warpgroupRows / warpRows, releases = tile::bringsVectors(ring) ? warps : consumers;
+    int64_t fillers = tile::isFilledByConsumers(ring) ? warps : 1;
     for (int64_t stage = 0; stage < stages; ++stage) {
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), fillers);
-      ptx.initBarrier(ptx.add(base, *ring.getBarriers() + (stages + stage) * wordBytes), consumers);
+      ptx.initBarrier(ptx.add(base, *ring.getBarriers() + (stages + stage) * wordBytes), releases);
     }
     if (tile::mayClearRows(ring))
       ptx.initBarrier(ptx.add(base, landingOffset(ring)), 1);
@@ -253,8 +255,12 @@ void RingEmitter::emit(tile::HeldOp held) {
 void RingEmitter::emit(tile::ReleaseOp release) {
   State &state = find(release.getRing());
   Value stage = read(state.stage);
+  bool ofWarps = tile::bringsVectors(state.ring);
+  if (ofWarps)
+    context.ptx.warpSync();
   // One predicated instruction: branches between a wait and the softmax cost more.
-  context.ptx.arriveIf(barrier(state, stage, /*full=*/false), context.place.isLeader);
+  context.ptx.arriveIf(barrier(state, stage, /*full=*/false),
+                       ofWarps ? context.ptx.equal(context.place.lane, 0) : context.place.isLeader);
   advance(state, stage);
 }
 
