@@ -130,7 +130,7 @@ private:
   Progress turn(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
   Progress sync(mlir::Operation *op);
-  bool isFree(const Ring &ring, int64_t round) const;
+  bool isFree(const Ring &ring) const;
   bool startDrain(Drain drain);
   bool addDrained(const Drain &drain);
   bool endsInside(tile::PutOp op);

@@ -39,10 +39,10 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
 // Rings
 //===----------------------------------------------------------------------===//
 
-/// Whether all consumers have given back the buffer of `ring` that takes filling `round`, or never had it.
-bool Agent::isFree(const Ring &ring, int64_t round) const {
+/// Whether all consumers have given back the next buffer of `ring`, or never had it.
+bool Agent::isFree(const Ring &ring) const {
   return llvm::all_of(block.consumers, [&](Agent *consumer) {
-    return consumer->released(ring) > round - static_cast<int64_t>(ring.stages.size());
+    return consumer->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
   });
 }
 
@@ -74,7 +74,7 @@ Agent::Progress Agent::nextTile(const Instruction &instruction) {
       fresh = false;
     }
     if (ring) {
-      if (!isFree(*ring, put(*ring)))
+      if (!isFree(*ring))
         return waitFor("an empty place for the number of a tile in " + ring->name());
       RingStage &stage = ring->stageOf(put(*ring));
       clock.join(stage.empty);
@@ -145,7 +145,7 @@ Agent::Progress Agent::put(tile::PutOp op) {
   int64_t round = put(ring);
   RingStage &stage = ring.stageOf(round);
   if (role && waits(op)) {
-    if (!isFree(ring, round))
+    if (!isFree(ring))
       return waitFor("an empty buffer of " + ring.name());
     clock.join(stage.empty);
   }
@@ -259,7 +259,7 @@ Agent::Progress Agent::share(tile::ShareOp op) {
   Ring &ring = *held(op.getRing()).ring;
   RingStage &stage = ring.stageOf(put(ring));
   if (waits(op)) {
-    if (!isFree(ring, put(ring)))
+    if (!isFree(ring))
       return waitFor("an empty buffer of " + ring.name());
     clock.join(stage.empty);
   }

@@ -64,8 +64,8 @@ static Operation *findDeadline(MmaOp product) {
     bool reads = llvm::is_contained(op->getOperands(), product.getResult());
     bool writes = successor && makes(op, successor);
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
-    // A step that shares a tile has five products. What starts before its last elements is awaited behind the product
-    // after them: the registers of its left operand are wanted.
+    // A step that shares a tile has five products. One that starts before the step's last elements is awaited once the
+    // next product after them has started: the registers of its left operand are wanted.
     if (isa<MmaOp>(op) && sharesTile && isFromRegisters && hasElements)
       return op->getNextNode();
     hasElements |= isa<MapOp>(op);
