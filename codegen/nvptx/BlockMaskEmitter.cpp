@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-static constexpr int64_t lanesOfWarp = 32, warpsOfWarpgroup = warpgroupThreads / lanesOfWarp, wordBytes = 4;
+static constexpr int64_t lanesOfWarp = 32, wordBytes = 4;
 /// Steps whose minima and maxima a warp starts at once.
 static constexpr int64_t stepsAtOnce = 4;
 

@@ -249,7 +249,7 @@ ElementBody::Element::Element(ElementBody &parent, int64_t number) : number(numb
   unsigned argument = parent.body.getNumArguments() - 2 - parent.cols.size();
   for (Value vector : parent.cols)
     values[parent.body.getArgument(argument++)] =
-        parent.context.columns.find(vector)->second[number / 4 * 2 + number % 2];
+        parent.context.columns.find(vector)->second[parent.context.threadColumnOf(number)];
 }
 
 /// What `value` is for an element.
@@ -260,7 +260,7 @@ Value ElementBody::lookUp(Element &element, Value value) {
     return known;
   if (argument && argument.getOwner() == &body && argument.getArgNumber() < tiles.size())
     return known = context.element(tiles[argument.getArgNumber()], element.number);
-  return known = at(*find(value), columnOf(element.number));
+  return known = at(*find(value), context.columnOf(element.number));
 }
 
 /// Computes `inner` for an element.
@@ -284,11 +284,11 @@ void ElementBody::compute(Operation &inner, Element &element) {
     int64_t sign = isa<arith::SubFOp>(inner) ? -1 : 1;
     values[inner.getResult(0)] =
         at({lookup(inner.getOperand(0)), term.factor ? sign * term.offset : 0, sign * term.step, term.factor},
-           columnOf(element.number));
+           context.columnOf(element.number));
     return;
   }
   if (auto compare = dyn_cast<arith::CmpIOp>(inner))
-    if (std::optional<Value> condition = emitCompare(compare, columnOf(element.number))) {
+    if (std::optional<Value> condition = emitCompare(compare, context.columnOf(element.number))) {
       values[compare.getResult()] = *condition;
       return;
     }
@@ -306,7 +306,7 @@ void ElementBody::compute(Operation &inner, Element &element) {
     }
   SmallVector<Value> results = context.cloneScalar(inner, lookup);
   if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd &&
-      element.number / 4 * 2 % everyOnMultiplyAdd == 0 && element.number % 2 == 0)
+      context.threadColumnOf(element.number) % everyOnMultiplyAdd == 0)
     results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
   for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
     values[from] = to;

@@ -133,7 +133,7 @@ SmallVector<Value> EmitContext::packedWords(Value tile) {
   (void)isConstant;
   auto bits = static_cast<int32_t>(elements.getSplatValue<APFloat>().bitcastToAPInt().getZExtValue() * 0x10001);
   auto type = cast<VectorType>(tile.getType());
-  return SmallVector<Value>(type.getDimSize(1) * tile::warpgroupRows / warpgroupThreads / 2, ptx.i32(bits));
+  return SmallVector<Value>(countElements(type) / 2, ptx.i32(bits));
 }
 
 Value EmitContext::unshifted(Value tile, int64_t element) {

@@ -3,7 +3,8 @@
 //
 // A thread's part of a 64-row tile is that of an accumulator of wgmma (PTX ISA 9.7.15.5.1), which per warp is that of
 // mma.sync (9.7.14.5.8): two rows eight apart, and in each group of eight columns two that are adjacent. Elements 4g
-// and 4g + 1 are the upper row's of group g, 4g + 2 and 4g + 3 the lower row's.
+// and 4g + 1 are the upper row's of group g, 4g + 2 and 4g + 3 the lower row's. Where a warp has 32 rows, a thread has
+// four of them, each eight further than the last, and elements 8g to 8g + 7 of group g.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_EMITCONTEXT_H
@@ -17,18 +18,12 @@
 
 namespace attnc::nvptx {
 
-/// Rows of a thread's part of a tile.
-constexpr int64_t rowsOfThread = 2;
 /// Threads that share a row.
 constexpr int64_t lanesOfRow = 4;
-constexpr int64_t warpgroupThreads = 128;
+constexpr int64_t warpgroupThreads = 128, warpsOfWarpgroup = 4;
 /// The address space of shared memory.
 constexpr unsigned sharedSpace = 3;
 
-/// Which of the thread's rows an element is in.
-inline int64_t threadRowOf(int64_t element) { return element / 2 % rowsOfThread; }
-/// The column of an element, from the thread's first on.
-inline int64_t columnOf(int64_t element) { return element / 4 * 8 + element % 2; }
 /// Where the thread's row of this number lies, from its first on.
 inline int64_t rowOf(int64_t threadRow) { return 8 * threadRow; }
 
@@ -79,8 +74,21 @@ struct Place {
 /// The values of a program as one thread sees them, and where code goes.
 class EmitContext {
 public:
-  EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, attn::PipelineAttr pipeline)
-      : ptx(builder, loc), abi(abi), pipeline(pipeline) {}
+  EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, tile::ProgramOp program)
+      : ptx(builder, loc), abi(abi), pipeline(program.getPipelineAttr()),
+        warpgroupRows(static_cast<int64_t>(program.getPanel())),
+        rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads) {}
+
+  /// Which of the thread's rows an element is in.
+  int64_t threadRowOf(int64_t element) const { return element / 2 % rowsOfThread; }
+  /// Which of the thread's columns it is in.
+  int64_t threadColumnOf(int64_t element) const { return element / (2 * rowsOfThread) * 2 + element % 2; }
+  /// The column of an element, from the thread's first on.
+  int64_t columnOf(int64_t element) const { return element / (2 * rowsOfThread) * 8 + element % 2; }
+  /// Elements of a thread's part of a tile of that many columns.
+  int64_t countElements(mlir::VectorType tile) const { return tile.getDimSize(1) / lanesOfRow * rowsOfThread; }
+  /// The thread's rows, by number.
+  llvm::SmallVector<int64_t> threadRows() const { return llvm::to_vector(llvm::seq(rowsOfThread)); }
 
   /// Whether `value`, a scalar, has been computed where the builder stands.
   bool knows(mlir::Value value) const;
@@ -134,10 +142,11 @@ public:
   Ptx ptx;
   KernelAbi &abi;
   attn::PipelineAttr pipeline;
+  int64_t warpgroupRows, rowsOfThread; ///< of a tile, that a warpgroup and a thread have part of
   Place place;
   bool wholeWarp = false; ///< a warp runs a role's code where one thread would do, to share its loads
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows;    ///< rowsOfThread elements
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows;    ///< those of the thread's rows
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> columns; ///< those of the thread's columns
   llvm::DenseMap<mlir::Value, Fragment> tiles;
   llvm::DenseMap<mlir::Value, SharedTile> sharedTiles;

@@ -222,18 +222,19 @@ void LoadEmitter::emit(tile::LoadOp load) {
     // Two 16-bit elements travel as a fragment has them.
     Fragment fragment{isPacked(type), {}};
     SmallVector<SmallVector<Value>> byRow;
-    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+    for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
       byRow.push_back(fragment.packed ? readWords(load, threadRow, pairs)
                                       : unpack(ptx, readWords(load, threadRow, pairs), element));
     int64_t ofPair = fragment.packed ? 1 : 2;
-    for (int64_t n = 0; n < rowsOfThread * ofPair * pairs; ++n)
-      fragment.values.push_back(byRow[n / ofPair % rowsOfThread][n / (rowsOfThread * ofPair) * ofPair + n % ofPair]);
+    for (int64_t n = 0; n < context.rowsOfThread * ofPair * pairs; ++n)
+      fragment.values.push_back(
+          byRow[n / ofPair % context.rowsOfThread][n / (context.rowsOfThread * ofPair) * ofPair + n % ofPair]);
     context.tiles[load.getResult()] = fragment;
   } else if (tile::isColumnVector(load.getResult())) {
     context.columns[load.getResult()] = unpack(ptx, readWords(load, /*threadRow=*/0, pairs), element);
   } else {
     SmallVector<Value> &rows = context.rows[load.getResult()];
-    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+    for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
       rows.push_back(readRow(load, threadRow));
   }
 }

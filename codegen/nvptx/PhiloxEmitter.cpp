@@ -60,11 +60,21 @@ void PhiloxEmitter::emit(tile::PhiloxOp op) {
   for (int64_t block = 0; block < columns / tile::philoxBlock; ++block) {
     Value ofQuery = transposed ? ptx.add(query, block * tile::philoxDistance) : query;
     Value ofKey = transposed ? key : ptx.add(key, block * tile::philoxDistance / 2);
-    Words words = tile::buildPhilox(b, loc, seed, {batch, head, ofQuery, ofKey});
-    // Low words of products would be compared in 64 bits.
-    for (Value &word : words)
-      word = ptx.opaque(word);
-    llvm::append_range(fragment.values, transposed ? ofKeyRows(words, isOdd) : ofQueryRows(words));
+    // By group of columns and row, as all fragments: each band of sixteen rows is a block of its own.
+    std::array<SmallVector<Value>, 2> ofGroups;
+    for (int64_t band = 0; band < context.rowsOfThread / 2; ++band) {
+      Value bandQuery = transposed ? ofQuery : ptx.add(ofQuery, band * tile::philoxDistance);
+      Value bandKey = transposed ? ptx.add(ofKey, band * tile::philoxDistance / 2) : ofKey;
+      Words words = tile::buildPhilox(b, loc, seed, {batch, head, bandQuery, bandKey});
+      // Low words of products would be compared in 64 bits.
+      for (Value &word : words)
+        word = ptx.opaque(word);
+      words = transposed ? ofKeyRows(words, isOdd) : ofQueryRows(words);
+      for (size_t group : {0, 1})
+        ofGroups[group].append({words[2 * group], words[2 * group + 1]});
+    }
+    for (const SmallVector<Value> &ofGroup : ofGroups)
+      llvm::append_range(fragment.values, ofGroup);
   }
   context.tiles[op.getResult()] = std::move(fragment);
 }

@@ -33,9 +33,9 @@ SmallVector<Type> RoleEmitter::flatTypes(Value value) {
   if (!vector)
     return {context.scalarType(type)};
   if (vector.getRank() == 1)
-    return SmallVector<Type>(tile::isColumnVector(value) ? vector.getDimSize(0) / lanesOfRow : rowsOfThread,
+    return SmallVector<Type>(tile::isColumnVector(value) ? vector.getDimSize(0) / lanesOfRow : context.rowsOfThread,
                              context.scalarType(vector.getElementType()));
-  int64_t elements = vector.getDimSize(1) / lanesOfRow * rowsOfThread;
+  int64_t elements = context.countElements(vector);
   if (isPacked(vector))
     return SmallVector<Type>(elements / 2, b.getI32Type());
   return SmallVector<Type>(elements, vector.getElementType());
@@ -51,7 +51,7 @@ SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
     } else if (auto columns = context.columns.find(value); columns != context.columns.end()) {
       llvm::append_range(flat, columns->second);
     } else if (vector.getRank() == 1) {
-      for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+      for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
         flat.push_back(context.row(value, threadRow));
     } else if (auto it = context.tiles.find(value); it != context.tiles.end()) {
       llvm::append_range(flat, it->second.values);

@@ -28,9 +28,6 @@ bool RowwiseEmitter::handles(Operation &op) {
   return isa<tile::MapOp, tile::MaskOp, tile::ReduceOp, tile::SchedBarrierOp>(op) || isRowVectorOp(op);
 }
 
-/// Elements of a thread's part of a tile of that many columns.
-static int64_t countElements(VectorType type) { return type.getDimSize(1) / lanesOfRow * rowsOfThread; }
-
 /// Whether all that uses a tile knows elements with shifts.
 static bool takesShift(Value tile, Block *block) {
   return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
@@ -45,19 +42,19 @@ static bool takesShift(Value tile, Block *block) {
 }
 
 void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
-  int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
+  int64_t elements = context.countElements(cast<VectorType>(map.getResult(0).getType()));
   for (Value result : map.getResults()) {
     Fragment &fragment = context.tiles[result];
     fragment.packed = isPacked(result.getType());
     fragment.values.resize(fragment.packed ? elements / 2 : elements);
   }
-  SmallVector<std::optional<ElementBody>> bodies(rowsOfThread);
+  SmallVector<std::optional<ElementBody>> bodies(context.rowsOfThread);
   for (int64_t threadRow : threadRows) {
     bodies[threadRow].emplace(context, map, threadRow);
     if (!takesShift(map.getResult(0), map->getBlock()))
       continue;
     if (Value shift = bodies[threadRow]->splitShift()) {
-      context.tiles[map.getResult(0)].shifts.resize(rowsOfThread);
+      context.tiles[map.getResult(0)].shifts.resize(context.rowsOfThread);
       context.tiles[map.getResult(0)].shifts[threadRow] = shift;
     }
   }
@@ -80,9 +77,9 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
   };
   // The two elements of a pair are in one row.
   int64_t group = bodies[threadRows.front()]->getGroup();
-  SmallVector<SmallVector<int64_t>> gathered(rowsOfThread);
+  SmallVector<SmallVector<int64_t>> gathered(context.rowsOfThread);
   for (int64_t element = 0; element < elements; element += 2) {
-    int64_t threadRow = threadRowOf(element);
+    int64_t threadRow = context.threadRowOf(element);
     if (!llvm::is_contained(threadRows, threadRow))
       continue;
     ElementBody &body = *bodies[threadRow];
@@ -93,7 +90,7 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
     }
     SmallVector<int64_t> &waiting = gathered[threadRow];
     waiting.append({element, element + 1});
-    bool isLast = element + 2 * rowsOfThread >= elements;
+    bool isLast = element + 2 * context.rowsOfThread >= elements;
     if (static_cast<int64_t>(waiting.size()) < group && !isLast)
       continue;
     auto values = body.emit(waiting);
@@ -107,12 +104,12 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
 void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
   Ptx &ptx = context.ptx;
   Value one = ptx.f32(1), differs;
-  for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
+  for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
     Value other =
         arith::CmpFOp::create(ptx.b, ptx.loc, arith::CmpFPredicate::UNE, context.row(map.getRows()[0], threadRow), one);
     differs = differs ? arith::OrIOp::create(ptx.b, ptx.loc, differs, other).getResult() : other;
   }
-  int64_t elements = countElements(cast<VectorType>(map.getResult(0).getType()));
+  int64_t elements = context.countElements(cast<VectorType>(map.getResult(0).getType()));
   SmallVector<Type> types(elements, ptx.b.getF32Type());
   auto branch = scf::IfOp::create(ptx.b, ptx.loc, types, ptx.voteAny(differs), /*withElseRegion=*/true);
   SmallVector<Value> before;
@@ -123,7 +120,7 @@ void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
       before.push_back(context.element(map.getTiles()[0], element));
     scf::YieldOp::create(ptx.b, ptx.loc, before);
     ptx.b.setInsertionPointToEnd(branch.thenBlock());
-    emitMap(map, {0, 1});
+    emitMap(map, context.threadRows());
     scf::YieldOp::create(ptx.b, ptx.loc, context.tiles[map.getResult(0)].values);
   }
   context.tiles[map.getResult(0)].values.assign(branch.getResults().begin(), branch.getResults().end());
@@ -131,7 +128,7 @@ void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
 
 void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> threadRows) {
   Ptx &ptx = context.ptx;
-  int64_t elements = countElements(cast<VectorType>(mask.getResult().getType()));
+  int64_t elements = context.countElements(cast<VectorType>(mask.getResult().getType()));
   Value source = mask.getTiles().front();
   Fragment result;
   std::swap(result, context.tiles[mask.getResult()]);
@@ -141,10 +138,10 @@ void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> threadRows) {
   Value dropped = ptx.f32(-std::numeric_limits<float>::infinity());
   for (int64_t threadRow : threadRows) {
     ElementBody body(context, mask, threadRow);
-    auto words = body.emitBits(elements / rowsOfThread);
+    auto words = body.emitBits(elements / context.rowsOfThread);
     int64_t number = 0;
     for (int64_t element = 0; element < elements; ++element) {
-      if (threadRowOf(element) != threadRow)
+      if (context.threadRowOf(element) != threadRow)
         continue;
       Value keep = words ? ptx.testBit((*words)[number / ElementBody::bitsOfWord], number % ElementBody::bitsOfWord)
                          : body.emit(element).front();
@@ -176,7 +173,7 @@ Value RowwiseEmitter::greatestOverLanes(Value part) {
 void RowwiseEmitter::emitAny(tile::AnyOp any) {
   Ptx &ptx = context.ptx;
   Value some;
-  for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
+  for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
     Value row = context.row(any.getRows(), threadRow);
     some = some ? arith::OrIOp::create(ptx.b, ptx.loc, some, row).getResult() : row;
   }
@@ -185,8 +182,8 @@ void RowwiseEmitter::emitAny(tile::AnyOp any) {
 
 void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadRows) {
   Ptx &ptx = context.ptx;
-  int64_t elements = countElements(cast<VectorType>(reduce.getSource().getType()));
-  context.rows[reduce.getResult()].resize(rowsOfThread);
+  int64_t elements = context.countElements(cast<VectorType>(reduce.getSource().getType()));
+  context.rows[reduce.getResult()].resize(context.rowsOfThread);
   bool isMax = reduce.getKind() == tile::ReduceKind::Max;
   auto join = [&](Value x, Value y) -> Value {
     return isMax ? arith::MaxNumFOp::create(ptx.b, ptx.loc, x, y).getResult()
@@ -207,7 +204,7 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadR
       parts[0] = context.row(reduce.getAcc(), threadRow);
     int64_t number = 0;
     for (int64_t element = 0; element < elements; ++element)
-      if (threadRowOf(element) == threadRow) {
+      if (context.threadRowOf(element) == threadRow) {
         Value next =
             shifted ? context.unshifted(reduce.getSource(), element) : context.element(reduce.getSource(), element);
         Value &part = parts[number++ % chains];
@@ -234,7 +231,7 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> threadRows) {
     return;
   Ptx &ptx = context.ptx;
   auto &values = context.rows[op.getResult(0)];
-  values.resize(rowsOfThread);
+  values.resize(context.rowsOfThread);
   for (int64_t threadRow : threadRows) {
     Value result;
     if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
@@ -290,7 +287,7 @@ void RowwiseEmitter::flush() {
   };
   if (!context.pipeline.getByRow() || !joinsRows) {
     for (Operation *op : operations) {
-      emit(*op, {0, 1});
+      emit(*op, context.threadRows());
       pin(op);
     }
     return;
@@ -305,14 +302,14 @@ void RowwiseEmitter::flush() {
         llvm::any_of(op->getOperands(), [&](Value value) { return late.contains(value.getDefiningOp()); }))
       late.insert(op);
   }
-  for (int64_t threadRow : {0, 1})
+  for (int64_t threadRow : context.threadRows())
     for (Operation *op : operations)
       if (!late.contains(op)) {
         emit(*op, threadRow);
-        if (threadRow == 1)
+        if (threadRow + 1 == context.rowsOfThread)
           pin(op);
       }
   for (Operation *op : operations)
     if (late.contains(op))
-      emit(*op, {0, 1});
+      emit(*op, context.threadRows());
 }

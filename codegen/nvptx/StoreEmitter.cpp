@@ -23,9 +23,9 @@ SmallVector<Value> StoreEmitter::place(tile::StoreOp store, Value row) {
   return positions;
 }
 
-/// A row vector: of the lanes that share two rows, one stores the first and another the second.
+/// A row vector: of the lanes that share rows, each stores another.
 void StoreEmitter::storeRows(tile::StoreOp store) {
-  static_assert(rowsOfThread <= lanesOfRow);
+  assert(context.rowsOfThread <= lanesOfRow && "each row has a lane that stores it");
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(store.getView());
   Value number = ptx.bitAnd(context.place.lane, lanesOfRow - 1);
@@ -34,7 +34,7 @@ void StoreEmitter::storeRows(tile::StoreOp store) {
   // would be shorter, but on an H200 that kernel, which the driver compiled from PTX for sm_80, stored the second
   // head's sums over the first's.
   SmallVector<Value> positions = place(store, ptx.add(context.place.row, rowOf(0)));
-  for (int64_t threadRow = 1; threadRow < rowsOfThread; ++threadRow) {
+  for (int64_t threadRow = 1; threadRow < context.rowsOfThread; ++threadRow) {
     Value isRow = ptx.equal(number, threadRow);
     value = ptx.select(isRow, context.row(store.getValue(), threadRow), value);
     SmallVector<Value> ofRow = place(store, ptx.add(context.place.row, rowOf(threadRow)));
@@ -42,7 +42,7 @@ void StoreEmitter::storeRows(tile::StoreOp store) {
       if (position != other)
         position = ptx.select(isRow, other, position);
   }
-  Value stores = arith::AndIOp::create(ptx.b, ptx.loc, ptx.less(number, ptx.i32(rowsOfThread)),
+  Value stores = arith::AndIOp::create(ptx.b, ptx.loc, ptx.less(number, ptx.i32(context.rowsOfThread)),
                                        isBelow(positions[store.getAxes()[0]], store.getLimits()[0]));
   context.onlyIf(stores,
                  [&] { LLVM::StoreOp::create(ptx.b, ptx.loc, value, view.address(ptx.b, ptx.loc, positions)); });
@@ -98,12 +98,12 @@ void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t thr
   auto type = cast<VectorType>(store.getValue().getType());
   int64_t axis = store.getAxes()[1];
   Value stride = context.abi.getView(store.getView()).strides[axis];
-  int64_t elements = type.getDimSize(1) / lanesOfRow * rowsOfThread;
+  int64_t elements = context.countElements(type);
   bool whole = endsWithTile(store);
-  for (int64_t element = first / lanesOfRow * rowsOfThread; element < elements; ++element) {
-    if (threadRowOf(element) != threadRow)
+  for (int64_t element = first / lanesOfRow * context.rowsOfThread; element < elements; ++element) {
+    if (context.threadRowOf(element) != threadRow)
       continue;
-    Value column = ptx.add(context.place.column, columnOf(element));
+    Value column = ptx.add(context.place.column, context.columnOf(element));
     OpBuilder::InsertionGuard guard(b);
     if (!whole) {
       Value position = ptx.add(context.scalar(store.getIndices()[axis]), column);
@@ -128,13 +128,13 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
   // Where rows start is computed once, before the ways part: what it is made of need not be kept in registers then.
   SmallVector<Value> inside, addresses;
-  for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
+  for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
     SmallVector<Value> start = place(store, ptx.add(context.place.row, rowOf(threadRow)));
     inside.push_back(isBelow(start[axes[0]], store.getLimits()[0]));
     addresses.push_back(view.address(ptx.b, ptx.loc, start));
   }
   auto inElements = [&](int64_t first) {
-    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow)
+    for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
       context.onlyIf(inside[threadRow], [&] { storeElements(store, addresses[threadRow], threadRow, first); });
   };
   if (!together)
@@ -143,12 +143,12 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     // This lane's group of each four.
     Value group = ptx.widen(ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns));
     ArrayRef<Value> values = context.tiles.find(store.getValue())->second.values;
-    for (int64_t threadRow = 0; threadRow < rowsOfThread; ++threadRow) {
+    for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
       Value address = ptx.shift(addresses[threadRow], type.getElementType(), group);
       for (int64_t column = 0; column < together; column += columnsTogether) {
         SmallVector<Value> words;
         for (int64_t n = 0; n < lanesOfRow; ++n)
-          words.push_back(values[(column / groupColumns + n) * rowsOfThread + threadRow]);
+          words.push_back(values[(column / groupColumns + n) * context.rowsOfThread + threadRow]);
         storeGroups(ptx.shift(address, type.getElementType(), static_cast<int32_t>(column)), words, inside[threadRow]);
       }
     }

@@ -34,15 +34,15 @@ static LLVM::GlobalOp getShared(ModuleOp module) {
                                 sharedName, Attribute(), tile::SharedLayout::alignment, sharedSpace);
 }
 
-/// Where this thread stands; `firstWarpgroup` of the block's warpgroups is its role's first.
-static Place findPlace(Ptx &ptx, Value threadId, Value warpgroup, int64_t firstWarpgroup) {
+/// Where this thread stands; `firstWarpgroup` of the block's warpgroups is its role's first, and each has `rows` rows.
+static Place findPlace(Ptx &ptx, Value threadId, Value warpgroup, int64_t firstWarpgroup, int64_t rows) {
   Place place;
   place.warpgroup = ptx.sub(warpgroup, ptx.i32(firstWarpgroup));
   place.thread = ptx.bitAnd(threadId, warpgroupThreads - 1);
   place.warp = ptx.shiftRight(place.thread, 5);
   place.lane = ptx.bitAnd(threadId, 31);
-  Value rowOfWarp = ptx.add(ptx.mul(place.warp, warpRows), ptx.shiftRight(place.lane, 2));
-  place.row = ptx.add(ptx.mul(place.warpgroup, warpgroupRows), rowOfWarp);
+  Value rowOfWarp = ptx.add(ptx.mul(place.warp, rows / warpsOfWarpgroup), ptx.shiftRight(place.lane, 2));
+  place.row = ptx.add(ptx.mul(place.warpgroup, rows), rowOfWarp);
   place.column = ptx.shiftLeft(ptx.bitAnd(place.lane, lanesOfRow - 1), 1);
   place.isLeader = ptx.equal(place.thread, 0);
   // What code that people read calls them.
@@ -87,8 +87,8 @@ LogicalResult KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup)
   OpBuilder &b = ptx.b;
   bool produces = role.getKind() == tile::RoleKind::Producer;
   ptx.setRegisters(role.getRegisters(), /*increase=*/!produces);
-  EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
-  context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup);
+  EmitContext context(b, ptx.loc, abi, program);
+  context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows);
   OpBuilder::InsertionGuard guard(b);
   if (produces) {
     // One thread starts all copies; a warp shares the loads of what decides about them, and clears rows.
@@ -125,8 +125,8 @@ void KernelEmitter::awaitKernelBefore() {
 LogicalResult KernelEmitter::emitWithoutRoles() {
   OpBuilder &b = ptx.b;
   awaitKernelBefore();
-  EmitContext context(b, ptx.loc, abi, program.getPipelineAttr());
-  context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0);
+  EmitContext context(b, ptx.loc, abi, program);
+  context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0, context.warpgroupRows);
   context.scalars[program.getTile()] = ptx.blockId();
   if (failed(RoleEmitter(context, base, program).emitProgram(program)))
     return failure();

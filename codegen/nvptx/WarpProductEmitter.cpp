@@ -19,8 +19,8 @@ static constexpr int64_t rowBytes = tile::SharedLayout::rowBytes;
 static constexpr int64_t stepBytes = 32;
 /// Rows or columns that one load of four matrices spans.
 static constexpr int64_t matrixSpan = 16;
-/// Columns of one product, and of a thread's group of accumulators.
-static constexpr int64_t groupColumns = 8, groupElements = 4;
+/// Columns of one product, and what a thread holds of its sixteen rows: elements, and rows.
+static constexpr int64_t groupColumns = 8, groupElements = 4, groupRows = 2;
 /// Columns of f32 from which on accumulators leave so few registers that loads stay near the products that they serve,
 /// one part ahead: left to itself the assembler brings more than there is room for. A part is two groups, or one.
 static constexpr int64_t crowdedColumns = 40, fullColumns = 224;
@@ -46,29 +46,39 @@ static Value toFloat(Ptx &ptx, Value word) {
   return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(), word);
 }
 
-/// Four words of the left operand: rows of the upper and lower half at the step's first columns, then at its last.
-SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step) {
+/// The first of a thread's elements in a group of columns and the sixteen rows of number `band`.
+int64_t WarpProductEmitter::firstElement(int64_t group, int64_t band) const {
+  return (group * context.rowsOfThread / groupRows + band) * groupElements;
+}
+
+/// Four words of sixteen rows of the left operand, those of number `band`: rows of the upper and lower half at the
+/// step's first columns, then at its last.
+SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step, int64_t band) {
   Ptx &ptx = context.ptx;
   auto held = context.sharedTiles.find(product.getA());
   if (held == context.sharedTiles.end()) {
     const Fragment &fragment = context.tiles.find(product.getA())->second;
-    ArrayRef<Value> values = ArrayRef(fragment.values).slice(4 * step, 4);
-    if (fragment.packed)
-      return SmallVector<Value>(values);
+    SmallVector<Value> words;
+    if (fragment.packed) {
+      for (int64_t group : {2 * step, 2 * step + 1})
+        llvm::append_range(words,
+                           ArrayRef(fragment.values).slice(group * context.rowsOfThread + band * groupRows, groupRows));
+      return words;
+    }
     // Which key a column of the step stands for is free as long as both operands agree: column t is key 2t, column
     // t + 4 key 2t + 1, and accumulators serve as they are.
-    SmallVector<Value> words;
     for (int64_t number : {0, 2, 1, 3})
-      words.push_back(toWord(ptx, values[number]));
+      words.push_back(toWord(ptx, fragment.values[firstElement(step, band) + number]));
     return words;
   }
   const SharedTile &shared = held->second;
   tile::SharedLayout layout(shared.tile);
   const Place &place = context.place;
-  Value first = ptx.add(ptx.mul(place.warpgroup, warpgroupRows), ptx.mul(place.warp, warpRows));
+  Value first = ptx.add(ptx.mul(place.warpgroup, context.warpgroupRows),
+                        ptx.mul(place.warp, context.warpgroupRows / warpsOfWarpgroup));
   Value row = ptx.add(first, ptx.bitAnd(place.lane, 15));
   Value address = laneAddress(ptx, shared.address, row, ptx.shiftRight(place.lane, 4), ptx.bitAnd(place.lane, 7));
-  int64_t offset = 0;
+  int64_t offset = band * warpRows * rowBytes;
   address = moveAlong(ptx, address, layout, step * stepBytes, offset);
   return ptx.loadMatrices(address, offset, 4, /*transposed=*/false);
 }
@@ -173,7 +183,7 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   int64_t columns = cast<VectorType>(product.getResult().getType()).getDimSize(1);
   SmallVector<Value> acc;
   bool fresh = matchPattern(product.getAcc(), m_AnyZeroFloat());
-  for (int64_t n = 0; n < columns / groupColumns * groupElements; ++n)
+  for (int64_t n = 0; n < context.countElements(cast<VectorType>(product.getResult().getType())); ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
   Right right = findRight(product);
   auto splitAll = [&](ArrayRef<Value> words) {
@@ -191,25 +201,32 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
     return loadRight(right, step, column, std::min(groupsTogether, (columns - column) / groupColumns));
   };
 
-  SmallVector<Value> left;
-  SmallVector<Split> leftParts;
+  const int64_t bands = context.rowsOfThread / groupRows;
+  SmallVector<SmallVector<Value>> left(bands);
+  SmallVector<SmallVector<Split>> leftParts(bands);
   SmallVector<Pair> pairs, next;
   for (auto [number, part] : llvm::enumerate(parts)) {
     auto [step, column] = part;
-    if (column == 0) {
-      left = loadLeft(product, step);
+    for (int64_t band = 0; column == 0 && band < bands; ++band) {
+      left[band] = loadLeft(product, step, band);
       if (element.isF32())
-        leftParts = splitAll(left);
+        leftParts[band] = splitAll(left[band]);
     }
     pairs = crowded && number > 0 ? next : load(number);
     if (crowded && number + 1 < parts.size())
       next = load(number + 1);
     for (auto [group, pair] : llvm::enumerate(pairs)) {
-      auto sums = MutableArrayRef(acc).slice((column / groupColumns + group) * groupElements, groupElements);
+      SmallVector<Split> rightParts;
       if (element.isF32())
-        multiplyFloats(leftParts, splitAll(pair), sums);
-      else
-        multiply(element, left, pair, sums);
+        rightParts = splitAll(pair);
+      for (int64_t band = 0; band < bands; ++band) {
+        int64_t first = firstElement(column / groupColumns + static_cast<int64_t>(group), band);
+        auto sums = MutableArrayRef(acc).slice(first, groupElements);
+        if (element.isF32())
+          multiplyFloats(leftParts[band], rightParts, sums);
+        else
+          multiply(element, left[band], pair, sums);
+      }
     }
     // With the count itself the assembler spills 108 bytes at d 192 in f32.
     if (crowded)

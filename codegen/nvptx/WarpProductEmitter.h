@@ -1,10 +1,10 @@
 //===- WarpProductEmitter.h - Products of warps -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of 16 rows a warp by mma.sync (PTX ISA 9.7.14.5), of operands in the layout of dialect/tile/SharedLayout.h.
-// f32 operands are split in three parts each that tf32 holds, and six products taken; with two parts: Ootomo and
-// Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-// performance" (2022).
+// Products of 16 or 32 rows a warp by mma.sync (PTX ISA 9.7.14.5), of operands in the layout of
+// dialect/tile/SharedLayout.h. f32 operands are split in three parts each that tf32 holds, and six products taken; with
+// two parts: Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
+// theoretical peak performance" (2022).
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_WARPPRODUCTEMITTER_H
@@ -37,7 +37,8 @@ private:
     llvm::SmallVector<mlir::Value, 2> addresses;
   };
 
-  llvm::SmallVector<mlir::Value> loadLeft(tile::MmaOp product, int64_t step);
+  int64_t firstElement(int64_t group, int64_t band) const;
+  llvm::SmallVector<mlir::Value> loadLeft(tile::MmaOp product, int64_t step, int64_t band);
   Right findRight(tile::MmaOp product);
   llvm::SmallVector<Pair> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
   Split split(mlir::Value word);

@@ -51,8 +51,10 @@ static double registersOfLoads(Region &region) {
   return registers;
 }
 
+double attnc::attn::getMaskRegisters(KernelOpInterface kernel) { return registersOfLoads(kernel.getMask()); }
+
 double attnc::attn::getElementRegisters(KernelOpInterface kernel) {
   double registers = registersOfLoads(kernel.getScore()) + (keepsFunctions(kernel) ? ofFunction : 0) +
                      (kernel.hasDropout() ? ofDropout : 0);
-  return registers > 0 ? registers + registersOfLoads(kernel.getMask()) : 0;
+  return registers > 0 ? registers + getMaskRegisters(kernel) : 0;
 }

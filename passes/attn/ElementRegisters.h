@@ -18,6 +18,9 @@ bool hasFunctions(mlir::Region &region);
 /// is only masked, which steps of its own do, or where scores have no more than positions and scalars.
 double getElementRegisters(KernelOpInterface kernel);
 
+/// What the mask alone takes of them, for what it loads.
+double getMaskRegisters(KernelOpInterface kernel);
+
 } // namespace attnc::attn
 
 #endif // ATTNC_PASSES_ATTN_ELEMENTREGISTERS_H

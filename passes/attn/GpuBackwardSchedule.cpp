@@ -24,8 +24,11 @@ constexpr int64_t longSteps[] = {128, 96, 64}, shortSteps[] = {48, 32, 16};
 /// addition to sums of 64 columns or more.
 constexpr int64_t columnsOfWarps[] = {64, 32, 16}, mostColumnsOfWarps = 32;
 
-/// Registers of a consumer for sums, logits, their gradients, weights, and what elements take. The rest of its 240 goes
-/// to addresses and to what is under way.
+/// Columns of a step whose warps have 32 rows each, from the most comfortable on.
+constexpr int64_t columnsOfWide[] = {64, 32};
+
+/// Registers of a consumer, or of a thread of a warp with 32 rows, for sums, logits, their gradients, weights, and what
+/// elements take. The rest of its 240 goes to addresses and to what is under way.
 constexpr double registersOfTiles = 224;
 
 /// The most columns of sums that a program of both gradients of keys and values has registers for.
@@ -61,6 +64,8 @@ public:
   /// The schedule of `program` by roles, or by warps.
   ScheduleAttr selectRoles(Program program);
   ScheduleAttr selectWarps(Program program, int64_t columns);
+  /// The schedule of `program` by warps with 32 rows each, two blocks a multiprocessor; null where that does not fit.
+  ScheduleAttr selectWide(Program program);
   /// As many columns as fit for warps, or 0.
   int64_t findColumnsOfWarps();
   /// The gradients of keys and values, in one program or in one each.
@@ -77,7 +82,7 @@ private:
   int64_t valueDim() { return dimOf(op.getValue()); }
   static int64_t dimOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
   int64_t countSumColumns(Program program);
-  bool fitRegisters(Program program, const Step &step);
+  bool fitRegisters(Program program, const Step &step, int64_t panel = warpgroupRows);
   ScheduleAttr getRoles(Program program, const Step &step);
 
   BackwardOp op;
@@ -85,6 +90,11 @@ private:
 };
 
 } // namespace
+
+/// Whether warps of `program` may have 32 rows each: it adds up products, all rows of which it keeps.
+static bool isOfProducts(Program program) {
+  return llvm::is_contained({Program::Dq, Program::Dkdv, Program::Dk, Program::Dv}, program);
+}
 
 /// Columns of the sums that a row of a tile has.
 int64_t GradientTiles::countSumColumns(Program program) {
@@ -125,7 +135,7 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
 /// there, weights, twice where products read those of the step before, and of steps of queries a statistic of each
 /// column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of them, and
 /// both statistics are read ahead of them.
-bool GradientTiles::fitRegisters(Program program, const Step &step) {
+bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t panel) {
   auto count = static_cast<double>(step.columns);
   double sums = countSumColumns(program) / 2.0, logits = program == Program::Dv ? count / 2 : count;
   double weights = step.overlap == Overlap::SumsLate ? count / 2 : count / 4;
@@ -137,13 +147,15 @@ bool GradientTiles::fitRegisters(Program program, const Step &step) {
   // Random numbers are there for weights, and then for their gradients.
   if (KernelOpInterface(op).hasDropout())
     logits += count / 4;
-  return sums + logits + weights + statistics + getElementRegisters(op) * count / 2 <= registersOfTiles;
+  double ofRows = sums + logits + weights + getElementRegisters(op) * count / 2;
+  return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <= registersOfTiles;
 }
 
-static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, PipelineAttr pipeline) {
+static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, PipelineAttr pipeline,
+                                int64_t panel = warpgroupRows) {
   bool ofKeys = tilesKeys(program);
-  return ScheduleAttr::get(pipeline.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, warpgroupRows,
-                           pipeline, /*heads=*/1, program);
+  return ScheduleAttr::get(pipeline.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, panel, pipeline,
+                           /*heads=*/1, program);
 }
 
 ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
@@ -183,13 +195,29 @@ ScheduleAttr GradientTiles::selectRoles(Program program) {
   return schedule;
 }
 
+static PipelineAttr getPipelineOfWarps(MLIRContext *context) {
+  return PipelineAttr::get(context, /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
+                           /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
+                           /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
+                           /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
+                           Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+}
+
 ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {
-  auto pipeline = PipelineAttr::get(op.getContext(), /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
-                                    /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
-                                    /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
-                                    /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
-                                    Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
-  return getSchedule(program, warpgroupRows, columns, pipeline);
+  return getSchedule(program, warpgroupRows, columns, getPipelineOfWarps(op.getContext()));
+}
+
+ScheduleAttr GradientTiles::selectWide(Program program) {
+  constexpr int64_t panel = 2 * warpgroupRows, blocks = 2;
+  if (cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF32())
+    return {};
+  for (int64_t columns : columnsOfWide) {
+    ScheduleAttr schedule = getSchedule(program, panel, columns, getPipelineOfWarps(op.getContext()), panel);
+    if (fitRegisters(program, {columns, /*stages=*/1, /*logitStages=*/1}, panel) &&
+        blocks * (countSharedBytes(schedule) + barrierBytes) <= target.getSharedBytes())
+      return schedule;
+  }
+  return {};
 }
 
 int64_t GradientTiles::findColumnsOfWarps() {
@@ -242,9 +270,12 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   } else if (columns == 0) {
     return {};
   } else {
-    schedules.push_back(tiles.selectWarps(Program::Dq, columns));
-    for (Program program : tiles.findKeyPrograms())
-      schedules.push_back(tiles.selectWarps(program, columns));
+    SmallVector<Program> programs = {Program::Dq};
+    llvm::append_range(programs, tiles.findKeyPrograms());
+    for (Program program : programs) {
+      ScheduleAttr wide = tiles.selectWide(program);
+      schedules.push_back(wide ? wide : tiles.selectWarps(program, columns));
+    }
   }
   for (Program program : getOtherPrograms(op)) {
     // Sinks and sums are few, and take no products.
@@ -302,11 +333,16 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
   if (schedule.getHeads() != 1 || pipeline.getBlockMask() || (!hasRoles && pipeline.getSectionBytes() != 0))
     return op.emitError("expected one head a tile and neither block_mask nor, without roles, section_bytes for "
                         "gradients");
-  if (schedule.getPanel() != warpgroupRows || schedule.getRows() != warpgroupRows * pipeline.getConsumers() ||
+  if (!mayHavePanel(pipeline, schedule.getPanel()) ||
+      schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
       (!hasRoles && pipeline.getConsumers() != 1))
-    return op.emitError() << "expected tiles of consumers * " << warpgroupRows << " rows for gradients, one consumer "
-                          << "without roles, and panels of " << warpgroupRows << ", got " << schedule.getRows()
+    return op.emitError() << "expected tiles of consumers * panel rows for gradients, one consumer without roles, and "
+                          << "panels of " << warpgroupRows << ", or " << 2 * warpgroupRows
+                          << " with staging = cp_async, got " << schedule.getRows() << ", " << pipeline.getConsumers()
                           << " and " << schedule.getPanel();
+  if (schedule.getPanel() != warpgroupRows && !isOfProducts(schedule.getProgram()))
+    return op.emitError() << "expected panels of " << warpgroupRows << " rows for program "
+                          << stringifyProgram(schedule.getProgram()) << ", got " << schedule.getPanel();
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
     return op.emitError() << "expected steps of a multiple of 16 columns up to 128 for gradients, got "
                           << schedule.getColumns();

@@ -13,7 +13,7 @@ namespace {
 /// A schedule whose fields can be changed one by one.
 struct Fields {
   explicit Fields(ScheduleAttr base)
-      : base(base), columns(base.getColumns()), consumers(base.getPipeline().getConsumers()),
+      : base(base), panel(base.getPanel()), columns(base.getColumns()), consumers(base.getPipeline().getConsumers()),
         stages(base.getPipeline().getStages()), logitStages(base.getPipeline().getLogitStages()),
         queryStages(base.getPipeline().getQueryStages()), producerRegisters(base.getPipeline().getProducerRegisters()),
         consumerRegisters(base.getPipeline().getConsumerRegisters()), rescaling(base.getPipeline().getRescaling()),
@@ -30,12 +30,11 @@ struct Fields {
         old.getEarly(), old.getStaging(), old.getHeadroom(), logitStages, overlap);
     if (!pipeline)
       return {};
-    int64_t rows = warpgroupRows * consumers;
+    int64_t rows = panel * consumers;
     bool ofKeys = base.tilesKeys();
-    return ScheduleAttr::getChecked(refuse, base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns,
-                                    warpgroupRows, /*least_queries=*/int64_t(0), /*most_queries=*/unlimitedQueries,
-                                    base.getHeads(), pipeline, base.getProgram(), base.getSplits(),
-                                    base.getSplitBlocks());
+    return ScheduleAttr::getChecked(refuse, base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, panel,
+                                    /*least_queries=*/int64_t(0), /*most_queries=*/unlimitedQueries, base.getHeads(),
+                                    pipeline, base.getProgram(), base.getSplits(), base.getSplitBlocks());
   }
 
   /// Takes `count` consumers, with all the registers that they can have.
@@ -50,12 +49,15 @@ struct Fields {
   }
 
   ScheduleAttr base;
-  int64_t columns, consumers, stages, logitStages, queryStages, producerRegisters, consumerRegisters;
+  int64_t panel, columns, consumers, stages, logitStages, queryStages, producerRegisters, consumerRegisters;
   Rescaling rescaling;
   bool ownKeys, turns;
   Epilogue epilogue;
   Overlap overlap;
 };
+
+/// Rows of a warpgroup whose products are those of warps.
+constexpr int64_t panelsOfWarps[] = {warpgroupRows, 2 * warpgroupRows};
 
 /// Buffers of queries, and how the output leaves.
 struct Room {
@@ -96,17 +98,19 @@ static void enumerateRoles(KernelOpInterface kernel, const Fields &base, GpuTarg
 
 /// Forward without roles.
 static void enumerateWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
-  for (int64_t consumers : {1, 2, 4})
-    for (int64_t keys : {16, 32, 48, 64, 96, 128})
-      for (int64_t stages : {1, 2, 3})
-        for (Rescaling rescaling : {Rescaling::EachStep, Rescaling::OnGrowth}) {
-          Fields fields = base;
-          fields.consumers = consumers;
-          fields.columns = keys;
-          fields.stages = stages;
-          fields.rescaling = rescaling;
-          schedules.push_back(fields.get());
-        }
+  for (int64_t panel : panelsOfWarps)
+    for (int64_t consumers : {1, 2, 4})
+      for (int64_t keys : {16, 32, 48, 64, 96, 128})
+        for (int64_t stages : {1, 2, 3})
+          for (Rescaling rescaling : {Rescaling::EachStep, Rescaling::OnGrowth}) {
+            Fields fields = base;
+            fields.panel = panel;
+            fields.consumers = consumers;
+            fields.columns = keys;
+            fields.stages = stages;
+            fields.rescaling = rescaling;
+            schedules.push_back(fields.get());
+          }
 }
 
 /// Gradients with roles.
@@ -143,13 +147,15 @@ static void enumerateOneProgram(const Fields &base, SmallVectorImpl<ScheduleAttr
 
 /// Gradients without roles.
 static void enumerateGradientWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
-  for (int64_t columns : {16, 32, 48, 64, 96, 128})
-    for (int64_t stages : {1, 2}) {
-      Fields fields = base;
-      fields.columns = columns;
-      fields.stages = stages;
-      schedules.push_back(fields.get());
-    }
+  for (int64_t panel : panelsOfWarps)
+    for (int64_t columns : {16, 32, 48, 64, 96, 128})
+      for (int64_t stages : {1, 2}) {
+        Fields fields = base;
+        fields.panel = panel;
+        fields.columns = columns;
+        fields.stages = stages;
+        schedules.push_back(fields.get());
+      }
 }
 
 /// The same over fewer and more parts of their keys.

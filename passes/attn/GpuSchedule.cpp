@@ -115,6 +115,11 @@ constexpr int64_t leastSharingKeys = 32, leastSharingKeysOfFloats = 16;
 /// the parts of f32.
 constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136;
 
+/// Keys of a step where warps have 32 rows, from the most comfortable on, and the registers of a thread for outputs,
+/// logits and what elements take.
+constexpr int64_t keysOfWide[] = {128, 64, 48, 32};
+constexpr double registersOfWide = 206;
+
 /// Registers of the accumulated output, or of weights that are stored, from which on rows are rescaled only where their
 /// maxima grow by much.
 constexpr int64_t registersRescaledOnGrowth = 96;
@@ -252,16 +257,56 @@ static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
   return {chosen, chosen * 2 <= shape.keys && shape.dims <= 128 ? 2 * shape.stages : shape.stages};
 }
 
-/// The schedule without roles for some steps.
+/// The schedule without roles for some steps, of so many warpgroups with `panel` rows each.
 static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step,
-                               Rescaling rescaling) {
+                               Rescaling rescaling, int64_t consumers = 1, int64_t panel = warpgroupRows) {
   auto pipeline =
-      PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
+      PipelineAttr::get(target.getContext(), consumers, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
                         /*consumer_registers=*/0, rescaling, /*own_keys=*/false, /*ping_pong=*/false,
                         /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, getSectionBytes(kernel, target),
                         /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
                         /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
-  return ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads);
+  return ScheduleAttr::get(target.getContext(), consumers * panel, step.keys, panel, pipeline, heads);
+}
+
+/// Whether so many blocks of `schedule` find room on a multiprocessor.
+static bool fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks) {
+  return blocks * (sharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
+}
+
+/// The schedule without roles for many queries, whose products load less for each row: with 32 rows a warp, for two
+/// blocks a multiprocessor, or with the rows of two warpgroups to share keys and values; null where neither fits
+/// (docs/rationale/warps.md).
+static ScheduleAttr selectManyRows(KernelOpInterface kernel, GpuTargetAttr target) {
+  Value value = kernel.getValueOrNull();
+  // The parts of f32 take the registers that more rows would.
+  if (!value || elementOf(kernel).isF32())
+    return {};
+  // Elements of the output that a thread holds of 32 rows. Functions keep their unit busy whatever products load, and
+  // gain from more warps.
+  int64_t held = headDim(value);
+  bool functions = isBoundByFunctions(kernel), gains = held > 64 || !functions;
+  double ofElement = std::max(getElementRegisters(kernel), getMaskRegisters(kernel));
+  auto fits = [&](int64_t keys) {
+    // What is loaded is there for all rows at once, what functions take for one after the other.
+    auto logits = static_cast<double>(keys), atOnce = functions ? logits / 2 : logits;
+    return static_cast<double>(held) + logits + ofElement * atOnce <= registersOfWide;
+  };
+  // Without a mask, in steps that rescale outputs of 128 columns in a branch, row vectors would be on the stack.
+  Rescaling rescaling = kernel.getMask().empty() && held > 64 ? Rescaling::EachStep : Rescaling::OnGrowth;
+  for (int64_t keys : keysOfWide)
+    if (gains && fits(keys))
+      if (ScheduleAttr wide = getCpAsync(kernel, target, /*heads=*/1, {keys, /*stages=*/1}, rescaling,
+                                         /*consumers=*/1, 2 * warpgroupRows);
+          fitsShared(kernel, wide, target, /*blocks=*/2))
+        return wide;
+  constexpr int64_t keysOfTwo = 64, leastHeld = 192;
+  double ofTwo = held / 2.0 + keysOfTwo / 2.0 * (1 + ofElement / 2);
+  ScheduleAttr two = getCpAsync(kernel, target, /*heads=*/1, {keysOfTwo, /*stages=*/1}, Rescaling::OnGrowth,
+                                /*consumers=*/2);
+  if (held > leastHeld && ofTwo <= accumulatorRegisters && fitsShared(kernel, two, target, /*blocks=*/1))
+    return two;
+  return {};
 }
 
 /// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other,
@@ -281,8 +326,7 @@ static ScheduleAttr selectCpAsync(KernelOpInterface kernel, GpuTargetAttr target
     // way take as much again.
     double logits = step.keys / 2.0, atOnce = kernel.hasDropout() ? 2 * logits : logits / 2;
     ScheduleAttr schedule = getCpAsync(kernel, target, heads, step, rescaling);
-    return held + logits + ofElement * atOnce <= most &&
-           blocks * (sharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
+    return held + logits + ofElement * atOnce <= most && fitsShared(kernel, schedule, target, blocks);
   };
   int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
   auto fitsTwice = [&](Step step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
@@ -380,7 +424,9 @@ static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
 static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
   int64_t heads = countPackableHeads(kernel);
   if (!usesWarpgroups(kernel, target)) {
-    ScheduleAttr single = selectCpAsync(kernel, target, /*heads=*/1), few = selectCpAsync(kernel, target, heads);
+    ScheduleAttr single = selectManyRows(kernel, target), few = selectCpAsync(kernel, target, heads);
+    if (!single)
+      single = selectCpAsync(kernel, target, /*heads=*/1);
     if (isSplittable(kernel, heads))
       few = split(few, target);
     else if (heads == 1)
@@ -456,9 +502,11 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   if (!cpAsync && !usesWarpgroups(kernel, target))
     return kernel.emitError() << "expected staging = cp_async on " << target.getArch()
                               << (target.getWarpgroupMma() && target.getTensorCopies() ? " for f32" : "");
-  if (schedule.getPanel() != warpgroupRows || schedule.getQueryTile() != warpgroupRows * pipeline.getConsumers())
+  if (!mayHavePanel(pipeline, schedule.getPanel()) ||
+      schedule.getQueryTile() != schedule.getPanel() * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
-                              << " rows, got " << schedule.getQueryTile() << ", " << pipeline.getConsumers() << " and "
+                              << " rows, or " << 2 * warpgroupRows << " with staging = cp_async, got "
+                              << schedule.getQueryTile() << ", " << pipeline.getConsumers() << " and "
                               << schedule.getPanel();
   if (int64_t most = countPackableHeads(kernel); most % schedule.getHeads() != 0)
     return kernel.emitError() << "expected heads to divide " << most

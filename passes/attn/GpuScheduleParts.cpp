@@ -15,6 +15,10 @@ bool attnc::attn::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target)
   return target.getWarpgroupMma() && target.getTensorCopies() && getElementBits(kernel) == 16;
 }
 
+bool attnc::attn::mayHavePanel(PipelineAttr pipeline, int64_t rows) {
+  return rows == warpgroupRows || (pipeline.getStaging() == Staging::CpAsync && rows == 2 * warpgroupRows);
+}
+
 int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
   return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
 }

@@ -11,7 +11,8 @@
 
 namespace attnc::attn {
 
-/// Rows of queries that one warpgroup works on.
+/// Rows of a tile that one warpgroup works on, sixteen a warp. Without roles a warp may have twice as many: what it
+/// loads of a right operand then serves two products.
 inline constexpr int64_t warpgroupRows = 64, warpgroupThreads = 128;
 
 /// Bytes that barriers and tile numbers take at most.
@@ -26,6 +27,9 @@ bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target);
 /// Bytes of keys and values that are worked on together: those of the heads stay in the cache, with room to spare for
 /// the rest. 0 without a mask: all tiles then take as long.
 int64_t getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target);
+
+/// Whether a warpgroup may work on `rows` rows by `pipeline`.
+bool mayHavePanel(PipelineAttr pipeline, int64_t rows);
 
 /// Bytes that a row of `dims` elements of `kernel` takes in shared memory: whole rows of panels
 /// (dialect/tile/SharedLayout.h).

@@ -33,7 +33,7 @@
 // FLOAT: add.rn.f32
 
 // A block a tile, and no tensor maps.
-// LAUNCH: tile.launch = #tile.launch<threads = 128, shared_bytes = 24576>
+// LAUNCH: tile.launch = #tile.launch<threads = 128, shared_bytes = 49152>
 
 func.func @half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
   %o = attn.forward %q, %k, %v

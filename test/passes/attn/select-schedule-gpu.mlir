@@ -346,7 +346,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiproces
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @panel(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
-    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, got 128, 2 and 32}}
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with staging = cp_async, got 128, 2 and 32}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32,
                               pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
@@ -362,7 +362,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @rows(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
-    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, got 128, 3 and 64}}
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with staging = cp_async, got 128, 3 and 64}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
                               pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 24,
