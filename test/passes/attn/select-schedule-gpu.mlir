@@ -506,3 +506,48 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
     return %o : tensor<?x?x4x64xbf16>
   }
 }
+
+// -----
+
+// Warps of warpgroups' products have 16 rows.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
+  func.func @wide_panel(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with staging = cp_async, got 128, 1 and 128}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 128,
+                              pipeline = <consumers = 1, stages = 2, query_stages = 2, producer_registers = 24,
+                                          consumer_registers = 160, epilogue = staged>>)
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+}
+
+// -----
+
+// Where products have no instructions of warpgroups, warps have 32 rows, if registers hold them for two blocks a
+// multiprocessor: in steps of 128 keys at a head dim of 64, of 64 at 128. Larger ones have two warpgroups a block.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
+  // CHECK-LABEL: @d64
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 128, pipeline = <consumers = 1, stages = 1,
+  func.func @d64(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+  // CHECK-LABEL: @d128
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 128, pipeline = <consumers = 1, stages = 1,
+  func.func @d128(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+  // CHECK-LABEL: @d256
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 1,
+  func.func @d256(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
+    %o = attn.forward %q, %k, %v
+      : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
+    return %o : tensor<?x?x4x256xbf16>
+  }
+}
