@@ -61,8 +61,12 @@ class Schedule:
                 else:
                     other.pipeline[name] = plain
                 if name == "consumers":
-                    other.fields["query_tile"] = 64 * int(other.pipeline[name])
+                    other.fields["query_tile"] = int(other.fields["panel"]) * int(other.pipeline[name])
                 yield other
+        if self.pipeline and self.fields.get("panel") == 128:
+            other = self.copy()
+            other.fields |= {"query_tile": int(other.fields["query_tile"]) // 2, "panel": 64}
+            yield other
         if self.fields.get("heads", 1) != 1:
             other = self.copy()
             del other.fields["heads"]
@@ -131,7 +135,7 @@ def _split(rng: random.Random, schedule: Schedule) -> None:
     schedule.fields[name] = rng.choice(counts)
     if not schedule.pipeline:
         return
-    schedule.fields["query_tile"] = 64
+    schedule.fields["query_tile"] = schedule.fields["panel"]
     schedule.pipeline |= {"consumers": 1, "epilogue": "direct"}
     for unsplit in ("headroom", "block_mask", "early"):
         schedule.pipeline.pop(unsplit, None)
@@ -155,10 +159,10 @@ def _draw_gpu(rng: random.Random, problem: Problem) -> Schedule:
             return schedule
 
 
-def _draw_tiles(rng: random.Random, problem: Problem, consumers: int) -> dict[str, Field]:
+def _draw_tiles(rng: random.Random, problem: Problem, consumers: int, panel: int = 64) -> dict[str, Field]:
     # Many short ones: few keys then take several steps.
     keys = rng.choice([16, 16, 16, 32, 32, 32, 48, 64, 64, 80, 96, 128, 160, 240, 256])
-    fields: dict[str, Field] = {"query_tile": 64 * consumers, "key_tile": keys, "panel": 64}
+    fields: dict[str, Field] = {"query_tile": panel * consumers, "key_tile": keys, "panel": panel}
     if rng.random() < 0.4:
         # A score or mask that tells heads apart refuses them.
         fields["heads"] = rng.choice([1 << n for n in range((problem.group & -problem.group).bit_length())])
@@ -213,7 +217,7 @@ def _draw_cp_async(rng: random.Random, problem: Problem) -> Schedule:
         pipeline["section_bytes"] = rng.choice([1, 4096, 65536, 31457280])
     _flags(rng, pipeline, {"block_mask": 0.4, "early": 0.3 if problem.machine == "sm_90a" else 0.03})
     pipeline["staging"] = "cp_async"
-    return Schedule(_draw_tiles(rng, problem, consumers), pipeline)
+    return Schedule(_draw_tiles(rng, problem, consumers, rng.choice([64, 128])), pipeline)
 
 
 def _bytes_of(schedule: Schedule, problem: Problem) -> int:
