@@ -15,15 +15,12 @@ using namespace attnc;
 using namespace attnc::nvptx;
 
 static constexpr int64_t rowBytes = tile::SharedLayout::rowBytes;
-/// Bytes of a row that one step sums over: two pieces.
-static constexpr int64_t stepBytes = 32;
-/// Rows or columns that one load of four matrices spans.
-static constexpr int64_t matrixSpan = 16;
+/// Elements that one step sums over, and bytes of a row that one load brings: two pieces.
+static constexpr int64_t stepDepth = 16, loadBytes = 32;
 /// Columns of one product, and what a thread holds of its sixteen rows: elements, and rows.
 static constexpr int64_t groupColumns = 8, groupElements = 4, groupRows = 2;
-/// Columns of f32 from which on accumulators leave so few registers that loads stay near the products that they serve,
-/// one part ahead: left to itself the assembler brings more than there is room for. A part is two groups, or one.
-static constexpr int64_t crowdedColumns = 40, fullColumns = 224;
+/// Columns of f32 from which on accumulators leave room for one group of the right operand at a time, not two.
+static constexpr int64_t fullColumns = 224;
 
 /// A lane's address: `row` of a tile and the piece `half` (0 or 1) of it, of lane number modulo 8 `low`.
 static Value laneAddress(Ptx &ptx, Value tile, Value row, Value half, Value low) {
@@ -51,25 +48,29 @@ int64_t WarpProductEmitter::firstElement(int64_t group, int64_t band) const {
   return (group * context.rowsOfThread / groupRows + band) * groupElements;
 }
 
-/// Four words of sixteen rows of the left operand, those of number `band`: rows of the upper and lower half at the
-/// step's first columns, then at its last.
-SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step, int64_t band) {
+/// What one step takes of sixteen rows of the left operand, those of number `band`: words of the upper and lower half
+/// at the step's first columns, then at its last.
+WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step, int64_t band) {
   Ptx &ptx = context.ptx;
+  VectorType type = tile::getTileType(product.getA());
+  bool isWhole = (step + 1) * stepDepth <= type.getDimSize(1);
+  Value zero = ptx.i32(0);
   auto held = context.sharedTiles.find(product.getA());
   if (held == context.sharedTiles.end()) {
     const Fragment &fragment = context.tiles.find(product.getA())->second;
-    SmallVector<Value> words;
-    if (fragment.packed) {
-      for (int64_t group : {2 * step, 2 * step + 1})
-        llvm::append_range(words,
-                           ArrayRef(fragment.values).slice(group * context.rowsOfThread + band * groupRows, groupRows));
-      return words;
-    }
-    // Which key a column of the step stands for is free as long as both operands agree: column t is key 2t, column
-    // t + 4 key 2t + 1, and accumulators serve as they are.
-    for (int64_t number : {0, 2, 1, 3})
-      words.push_back(toWord(ptx, fragment.values[firstElement(step, band) + number]));
-    return words;
+    Words words;
+    SmallVector<Floats, 4> pairs;
+    for (int64_t group : {2 * step, 2 * step + 1})
+      for (int64_t row : {band * groupRows, band * groupRows + 1}) {
+        int64_t word = group * context.rowsOfThread + row;
+        if (fragment.packed)
+          words.push_back(fragment.values[word]);
+        else if (group == 2 * step || isWhole)
+          pairs.push_back({toWord(ptx, fragment.values[2 * word]), toWord(ptx, fragment.values[2 * word + 1])});
+        else
+          pairs.push_back({zero, zero});
+      }
+    return fragment.packed ? Operand{words} : split(pairs);
   }
   const SharedTile &shared = held->second;
   tile::SharedLayout layout(shared.tile);
@@ -78,28 +79,47 @@ SmallVector<Value> WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t ste
                         ptx.mul(place.warp, context.warpgroupRows / warpsOfWarpgroup));
   Value row = ptx.add(first, ptx.bitAnd(place.lane, 15));
   Value address = laneAddress(ptx, shared.address, row, ptx.shiftRight(place.lane, 4), ptx.bitAnd(place.lane, 7));
-  int64_t offset = band * warpRows * rowBytes;
-  address = moveAlong(ptx, address, layout, step * stepBytes, offset);
-  return ptx.loadMatrices(address, offset, 4, /*transposed=*/false);
+  auto load = [&](int64_t bytes) {
+    int64_t offset = band * warpRows * rowBytes;
+    Value moved = moveAlong(ptx, address, layout, bytes, offset);
+    return ptx.loadMatrices(moved, offset, 4, /*transposed=*/false);
+  };
+  if (!type.getElementType().isF32())
+    return {Words(load(step * loadBytes))};
+  // A load brings two pieces of four elements, of which a lane has one each. Which elements stand side by side is free
+  // as long as both operands agree: here those of both pieces.
+  SmallVector<Floats, 4> pairs;
+  for (int64_t half : {0, 1}) {
+    SmallVector<Value> words(4, zero);
+    if (half == 0 || isWhole)
+      words = load((2 * step + half) * loadBytes);
+    pairs.push_back({words[0], words[2]});
+    pairs.push_back({words[1], words[3]});
+  }
+  return split(pairs);
 }
 
 /// Addresses of a lane in the right operand, from which all its parts follow.
 WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
   Ptx &ptx = context.ptx;
   const SharedTile &shared = context.sharedTiles.find(product.getB())->second;
-  Right right{tile::SharedLayout(shared.tile), product.getTransposed(), {}};
+  Right right{tile::SharedLayout(shared.tile),
+              product.getTransposed(),
+              shared.tile.getElementType().isF32(),
+              tile::getTileType(product.getA()).getDimSize(1),
+              {}};
   Value lane = context.place.lane, low = ptx.bitAnd(lane, 7);
   if (right.transposed) {
     // Rows are the result's columns: two pieces of eight rows, then of eight more.
     Value matrix = ptx.shiftRight(lane, 3);
     Value row = ptx.add(ptx.shiftLeft(ptx.shiftRight(matrix, 1), 3), low);
     right.addresses = {laneAddress(ptx, shared.address, row, ptx.bitAnd(matrix, 1), low)};
-  } else if (!shared.tile.getElementType().isF32()) {
+  } else if (!right.floats) {
     // Rows are summed over: sixteen of them, then those of the next piece.
     right.addresses = {laneAddress(ptx, shared.address, ptx.bitAnd(lane, 15), ptx.shiftRight(lane, 4), low)};
   } else {
-    // There is no load that transposes words. Row 8 step + 2t is column t of the left operand's step, the next row
-    // column t + 4; the permutation of pieces keeps lanes in banks of their own.
+    // There is no load that transposes words. A lane has rows 2t and 2t + 1 of eight; the permutation of pieces keeps
+    // lanes in banks of their own.
     Value column = ptx.shiftRight(lane, 2), inPiece = ptx.shiftLeft(ptx.bitAnd(column, 3), 2);
     for (int64_t n : {0, 1}) {
       Value row = ptx.add(ptx.shiftLeft(ptx.bitAnd(lane, 3), 1), n);
@@ -110,68 +130,90 @@ WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
   return right;
 }
 
-/// The right operand of a step for one or two groups of eight columns, from `column` on.
-SmallVector<WarpProductEmitter::Pair> WarpProductEmitter::loadRight(const Right &right, int64_t step, int64_t column,
-                                                                    int64_t groups) {
+/// The right operand of a step for one or two groups of eight columns, from `column` on: two words of each group, of
+/// f32 those of the step's first rows and then of its last.
+SmallVector<Value> WarpProductEmitter::loadRight(const Right &right, int64_t step, int64_t column, int64_t groups) {
   Ptx &ptx = context.ptx;
-  SmallVector<Pair> pairs;
-  if (right.addresses.size() == 1) {
-    int64_t offset = (right.transposed ? column : step * matrixSpan) * rowBytes;
-    int64_t along = right.transposed ? step * stepBytes : column * 2;
+  bool isWhole = (step + 1) * stepDepth <= right.depth;
+  int64_t loadsOfStep = right.floats ? 2 : 1;
+  // Matrices of 8x8 words' halves, of `half` of a step of f32. Rows are those that are summed over, or columns.
+  auto loadMatrices = [&](int64_t half) {
+    int64_t offset = (right.transposed ? column : step * stepDepth) * rowBytes;
+    int64_t along = right.transposed ? (loadsOfStep * step + half) * loadBytes : column * 2;
     Value address = moveAlong(ptx, right.addresses.front(), right.layout, along, offset);
-    SmallVector<Value> words = ptx.loadMatrices(address, offset, 2 * groups, !right.transposed);
-    for (int64_t n = 0; n < 2 * groups; n += 2)
-      pairs.push_back({words[n], words[n + 1]});
-    return pairs;
-  }
-  for (int64_t group = 0; group < groups; ++group) {
-    Pair pair;
-    for (int64_t n : {0, 1}) {
-      int64_t offset = step * groupColumns * rowBytes;
-      Value address = moveAlong(ptx, right.addresses[n], right.layout, (column + group * groupColumns) * 4, offset);
-      pair[n] = toWord(ptx, ptx.loadSharedFloat(address, offset));
-    }
-    pairs.push_back(pair);
-  }
-  return pairs;
+    return ptx.loadMatrices(address, offset, 2 * groups, !right.transposed);
+  };
+  auto loadWords = [&](int64_t half) {
+    SmallVector<Value> words;
+    for (int64_t group = 0; group < groups; ++group)
+      for (int64_t n : {0, 1}) {
+        int64_t offset = (step * stepDepth + half * groupColumns) * rowBytes;
+        Value address = moveAlong(ptx, right.addresses[n], right.layout, (column + group * groupColumns) * 4, offset);
+        words.push_back(toWord(ptx, ptx.loadSharedFloat(address, offset)));
+      }
+    return words;
+  };
+  SmallVector<Value> words = right.floats && !right.transposed ? loadWords(0) : loadMatrices(0);
+  if (right.floats && isWhole)
+    llvm::append_range(words, right.transposed ? loadMatrices(1) : loadWords(1));
+  else if (right.floats)
+    words.append(2 * groups, ptx.i32(0));
+  return words;
 }
 
-/// Three parts of 11, 11 and 2 bits, cut off: all of one sign, and finite where the whole is.
-WarpProductEmitter::Split WarpProductEmitter::split(Value word) {
+/// Of what `loadRight` gave, the operand of group `group`.
+WarpProductEmitter::Operand WarpProductEmitter::getOperand(const Right &right, ArrayRef<Value> words, int64_t group) {
+  ArrayRef<Value> first = words.slice(2 * group, 2);
+  if (!right.floats)
+    return {Words(first)};
+  ArrayRef<Value> last = words.slice(words.size() / 2 + 2 * group, 2);
+  return split({{first[0], first[1]}, {last[0], last[1]}});
+}
+
+/// Three parts of eight bits each. The first is cut off, so that it is finite where the whole is; the second is
+/// rounded, so that what products leave out is as often too much as too little.
+WarpProductEmitter::Operand WarpProductEmitter::split(ArrayRef<Floats> pairs) {
   Ptx &ptx = context.ptx;
-  constexpr int32_t tf32Bits = ~((1 << 13) - 1);
-  Value whole = toFloat(ptx, word), big = ptx.bitAnd(word, tf32Bits);
-  Value rest = arith::SubFOp::create(ptx.b, ptx.loc, whole, toFloat(ptx, big));
-  Value small = ptx.bitAnd(toWord(ptx, rest), tf32Bits);
-  return {big, small, toWord(ptx, arith::SubFOp::create(ptx.b, ptx.loc, rest, toFloat(ptx, small)))};
+  constexpr int32_t upperHalf = ~0xffff;
+  Type bf16 = ptx.b.getBF16Type();
+  auto subtract = [&](Value x, Value y) -> Value { return arith::SubFOp::create(ptx.b, ptx.loc, x, toFloat(ptx, y)); };
+  // Of eight bytes, those of the second operand are 4 to 7.
+  auto joinUpper = [&](Value x, Value y) { return ptx.permuteBytes(x, y, ptx.i32(0x7632)); };
+  Operand parts(3);
+  for (auto [low, high] : pairs) {
+    parts[0].push_back(joinUpper(low, high));
+    Value lowRest = subtract(toFloat(ptx, low), ptx.bitAnd(low, upperHalf));
+    Value highRest = subtract(toFloat(ptx, high), ptx.bitAnd(high, upperHalf));
+    Value middle = ptx.pack(bf16, lowRest, highRest);
+    parts[1].push_back(middle);
+    lowRest = subtract(lowRest, ptx.shiftLeft(middle, 16));
+    highRest = subtract(highRest, ptx.bitAnd(middle, upperHalf));
+    parts[2].push_back(joinUpper(toWord(ptx, lowRest), toWord(ptx, highRest)));
+  }
+  return parts;
 }
 
 /// Adds a product to the accumulators of a group.
-void WarpProductEmitter::multiply(Type element, ArrayRef<Value> left, const Pair &right, MutableArrayRef<Value> acc) {
-  llvm::copy(context.ptx.warpProduct(element, left, right, acc), acc.begin());
+void WarpProductEmitter::multiply(Type element, const Operand &left, const Operand &right, MutableArrayRef<Value> acc) {
+  if (element.isF32())
+    multiplyFloats(left, right, acc);
+  else
+    llvm::copy(context.ptx.warpProduct(element, left.front(), right.front(), acc), acc.begin());
 }
 
 /// Tensor cores cut off what they add. So products of small parts have a sum of their own, the least of them first, and
-/// sums are added, rounded to nearest, outside of the tensor cores. With exact parts, the product of a row with one key
-/// is as good as that of two f32: all that is left out lies below their last bit.
-void WarpProductEmitter::multiplyFloats(ArrayRef<Split> left, ArrayRef<Split> right, MutableArrayRef<Value> acc) {
+/// sums are added, rounded to nearest, outside of the tensor cores. What is left out of a product of two elements is
+/// less than 2^-22 of it.
+void WarpProductEmitter::multiplyFloats(const Operand &left, const Operand &right, MutableArrayRef<Value> acc) {
   Ptx &ptx = context.ptx;
-  Type f32 = ptx.b.getF32Type();
-  auto part = [](ArrayRef<Split> splits, Value Split::*member) {
-    return llvm::map_to_vector(splits, [&](const Split &split) { return split.*member; });
-  };
+  Type bf16 = ptx.b.getBF16Type();
   SmallVector<Value> zeros(groupElements, ptx.f32(0)), sum = zeros;
-  auto add = [&](Value Split::*ofLeft, Value Split::*ofRight) {
-    sum = ptx.warpProduct(f32, part(left, ofLeft), part(right, ofRight), sum);
-  };
-  add(&Split::least, &Split::big);
-  add(&Split::big, &Split::least);
-  add(&Split::small, &Split::small);
-  add(&Split::small, &Split::big);
-  add(&Split::big, &Split::small);
-  SmallVector<Value> bigSum = ptx.warpProduct(f32, part(left, &Split::big), part(right, &Split::big), zeros);
-  for (auto [element, big, small] : llvm::zip_equal(acc, bigSum, sum)) {
-    Value product = ptx.addInPlace(big, small);
+  constexpr std::pair<int, int> small[] = {{2, 0}, {0, 2}, {1, 1}, {1, 0}, {0, 1}};
+  for (auto [ofLeft, ofRight] : small)
+    sum = ptx.warpProduct(bf16, left[ofLeft], right[ofRight], sum);
+  SmallVector<Value> bigSum = ptx.warpProduct(bf16, left[0], right[0], zeros);
+  for (auto [element, big, rest] : llvm::zip_equal(acc, bigSum, sum)) {
+    Value product = ptx.addInPlace(big, rest);
     element = element ? ptx.addInPlace(element, product) : product;
   }
 }
@@ -186,14 +228,13 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   for (int64_t n = 0; n < context.countElements(cast<VectorType>(product.getResult().getType())); ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
   Right right = findRight(product);
-  auto splitAll = [&](ArrayRef<Value> words) {
-    return llvm::map_to_vector(words, [&](Value word) { return split(word); });
-  };
-  int64_t depth = leftType.getDimSize(1) * leftType.getElementTypeBitWidth() / 8;
-  bool crowded = element.isF32() && columns > crowdedColumns;
-  int64_t groupsTogether = crowded && columns > fullColumns ? 1 : 2;
+  const int64_t bands = context.rowsOfThread / groupRows;
+  // Parts of f32 and accumulators leave so few registers that loads stay near the products that they serve, one part
+  // ahead: left to itself the assembler brings more than there is room for.
+  bool floats = element.isF32();
+  int64_t groupsTogether = floats && columns > fullColumns ? 1 : 2;
   SmallVector<std::pair<int64_t, int64_t>> parts; // step and column
-  for (int64_t step = 0; step * stepBytes < depth; ++step)
+  for (int64_t step = 0; step * stepDepth < right.depth; ++step)
     for (int64_t column = 0; column < columns; column += groupsTogether * groupColumns)
       parts.push_back({step, column});
   auto load = [&](size_t part) {
@@ -201,35 +242,24 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
     return loadRight(right, step, column, std::min(groupsTogether, (columns - column) / groupColumns));
   };
 
-  const int64_t bands = context.rowsOfThread / groupRows;
-  SmallVector<SmallVector<Value>> left(bands);
-  SmallVector<SmallVector<Split>> leftParts(bands);
-  SmallVector<Pair> pairs, next;
+  SmallVector<Operand> left(bands);
+  SmallVector<Value> words, next;
   for (auto [number, part] : llvm::enumerate(parts)) {
     auto [step, column] = part;
-    for (int64_t band = 0; column == 0 && band < bands; ++band) {
+    for (int64_t band = 0; column == 0 && band < bands; ++band)
       left[band] = loadLeft(product, step, band);
-      if (element.isF32())
-        leftParts[band] = splitAll(left[band]);
-    }
-    pairs = crowded && number > 0 ? next : load(number);
-    if (crowded && number + 1 < parts.size())
+    words = floats && number > 0 ? next : load(number);
+    if (floats && number + 1 < parts.size())
       next = load(number + 1);
-    for (auto [group, pair] : llvm::enumerate(pairs)) {
-      SmallVector<Split> rightParts;
-      if (element.isF32())
-        rightParts = splitAll(pair);
-      for (int64_t band = 0; band < bands; ++band) {
-        int64_t first = firstElement(column / groupColumns + static_cast<int64_t>(group), band);
-        auto sums = MutableArrayRef(acc).slice(first, groupElements);
-        if (element.isF32())
-          multiplyFloats(leftParts[band], rightParts, sums);
-        else
-          multiply(element, left[band], pair, sums);
-      }
+    int64_t groups = std::min(groupsTogether, (columns - column) / groupColumns);
+    for (int64_t group = 0; group < groups; ++group) {
+      Operand ofGroup = getOperand(right, words, group);
+      for (int64_t band = 0; band < bands; ++band)
+        multiply(element, left[band], ofGroup,
+                 MutableArrayRef(acc).slice(firstElement(column / groupColumns + group, band), groupElements));
     }
     // With the count itself the assembler spills 108 bytes at d 192 in f32.
-    if (crowded)
+    if (floats)
       ptx.pin(ptx.add(context.abi.getTileCount(), static_cast<int64_t>(number)));
   }
   context.tiles[product.getResult()] = Fragment{false, acc};

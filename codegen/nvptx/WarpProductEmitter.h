@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of 16 or 32 rows a warp by mma.sync (PTX ISA 9.7.14.5), of operands in the layout of
-// dialect/tile/SharedLayout.h. f32 operands are split in three parts each that tf32 holds, and six products taken; with
-// two parts: Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
-// theoretical peak performance" (2022).
+// dialect/tile/SharedLayout.h. f32 operands are split in three parts each that bf16 holds, whose sum is exact, and six
+// products taken: Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For
+// Higher-Precision Computations" (2019). Parts in tf32 would be as exact, at half the rate.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_WARPPRODUCTEMITTER_H
@@ -23,28 +23,29 @@ public:
   void emit(tile::MmaOp product);
 
 private:
-  /// Parts of an f32 that tensor cores take, as words. Their sum is exact.
-  struct Split {
-    mlir::Value big, small, least;
-  };
-  /// Two words of the right operand for eight columns of the result.
-  using Pair = std::array<mlir::Value, 2>;
+  using Words = llvm::SmallVector<mlir::Value, 4>;
+  /// What one instruction takes of an operand: words of two elements each; of f32 those of its parts, the greatest
+  /// first.
+  using Operand = llvm::SmallVector<Words, 3>;
+  /// Two elements of f32, as words, of which each part has one word.
+  using Floats = std::array<mlir::Value, 2>;
 
   /// Where a lane finds the right operand.
   struct Right {
     tile::SharedLayout layout;
-    bool transposed;
+    bool transposed, floats;
+    int64_t depth; ///< elements that the product sums over
     llvm::SmallVector<mlir::Value, 2> addresses;
   };
 
   int64_t firstElement(int64_t group, int64_t band) const;
-  llvm::SmallVector<mlir::Value> loadLeft(tile::MmaOp product, int64_t step, int64_t band);
+  Operand loadLeft(tile::MmaOp product, int64_t step, int64_t band);
   Right findRight(tile::MmaOp product);
-  llvm::SmallVector<Pair> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
-  Split split(mlir::Value word);
-  void multiply(mlir::Type element, llvm::ArrayRef<mlir::Value> left, const Pair &right,
-                llvm::MutableArrayRef<mlir::Value> acc);
-  void multiplyFloats(llvm::ArrayRef<Split> left, llvm::ArrayRef<Split> right, llvm::MutableArrayRef<mlir::Value> acc);
+  llvm::SmallVector<mlir::Value> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
+  Operand getOperand(const Right &right, llvm::ArrayRef<mlir::Value> words, int64_t group);
+  Operand split(llvm::ArrayRef<Floats> pairs);
+  void multiply(mlir::Type element, const Operand &left, const Operand &right, llvm::MutableArrayRef<mlir::Value> acc);
+  void multiplyFloats(const Operand &left, const Operand &right, llvm::MutableArrayRef<mlir::Value> acc);
 
   EmitContext &context;
 };

@@ -115,10 +115,14 @@ constexpr int64_t leastSharingKeys = 32, leastSharingKeysOfFloats = 16;
 /// the parts of f32.
 constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136;
 
-/// Keys of a step where warps have 32 rows, from the most comfortable on, and the registers of a thread for outputs,
-/// logits and what elements take.
-constexpr int64_t keysOfWide[] = {128, 64, 48, 32};
-constexpr double registersOfWide = 206;
+/// Steps where warps have 32 rows, from the most comfortable on, and the registers of a thread for outputs, logits and
+/// what elements take. Parts of f32 come on top.
+constexpr Step wideSteps[] = {{128, 1}, {64, 1}, {48, 1}, {32, 1}}, wideStepsOfFloats[] = {{32, 1}, {16, 2}, {16, 1}};
+constexpr double registersOfWide = 206, registersOfWideFloats = 150;
+
+/// The same of two warpgroups whose warps have 16 rows.
+constexpr Step stepsOfTwo[] = {{96, 1}, {64, 1}}, stepsOfTwoFloats[] = {{16, 1}};
+constexpr double registersOfTwo = 176, registersOfTwoFloats = 136;
 
 /// Registers of the accumulated output, or of weights that are stored, from which on rows are rescaled only where their
 /// maxima grow by much.
@@ -278,34 +282,39 @@ static bool fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTarge
 /// blocks a multiprocessor, or with the rows of two warpgroups to share keys and values; null where neither fits
 /// (docs/rationale/warps.md).
 static ScheduleAttr selectManyRows(KernelOpInterface kernel, GpuTargetAttr target) {
+  constexpr int64_t fewDims = 64, leastDimsOfTwo = 193;
   Value value = kernel.getValueOrNull();
-  // The parts of f32 take the registers that more rows would.
-  if (!value || elementOf(kernel).isF32())
+  if (!value)
     return {};
-  // Elements of the output that a thread holds of 32 rows. Functions keep their unit busy whatever products load, and
-  // gain from more warps.
-  int64_t held = headDim(value);
-  bool functions = isBoundByFunctions(kernel), gains = held > 64 || !functions;
+  bool floats = elementOf(kernel).isF32(), functions = isBoundByFunctions(kernel);
+  int64_t dims = headDim(value);
   double ofElement = std::max(getElementRegisters(kernel), getMaskRegisters(kernel));
-  auto fits = [&](int64_t keys) {
-    // What is loaded is there for all rows at once, what functions take for one after the other.
-    auto logits = static_cast<double>(keys), atOnce = functions ? logits / 2 : logits;
-    return static_cast<double>(held) + logits + ofElement * atOnce <= registersOfWide;
+  // Registers of a warp's sixteen rows: half of one for each column. What is loaded is there for all rows at once, what
+  // functions take for one after the other.
+  auto count = [&](int64_t keys) {
+    auto outputs = static_cast<double>(dims) / 2, logits = static_cast<double>(keys) / 2;
+    return outputs + logits + ofElement * (functions ? logits / 2 : logits);
   };
-  // Without a mask, in steps that rescale outputs of 128 columns in a branch, row vectors would be on the stack.
-  Rescaling rescaling = kernel.getMask().empty() && held > 64 ? Rescaling::EachStep : Rescaling::OnGrowth;
-  for (int64_t keys : keysOfWide)
-    if (gains && fits(keys))
-      if (ScheduleAttr wide = getCpAsync(kernel, target, /*heads=*/1, {keys, /*stages=*/1}, rescaling,
-                                         /*consumers=*/1, 2 * warpgroupRows);
+  auto choose = [&](ArrayRef<Step> ofFloats, ArrayRef<Step> others) { return floats ? ofFloats : others; };
+  // In steps that rescale many outputs in a branch, row vectors would be on the stack, but for masks' shorter loops.
+  bool branches = floats ? dims > fewDims : dims <= fewDims || !kernel.getMask().empty();
+  // Functions keep their unit busy whatever products load, and gain from more warps.
+  if (dims > fewDims || !functions)
+    for (Step step : choose(wideStepsOfFloats, wideSteps)) {
+      ScheduleAttr wide =
+          getCpAsync(kernel, target, /*heads=*/1, step, branches ? Rescaling::OnGrowth : Rescaling::EachStep,
+                     /*consumers=*/1, 2 * warpgroupRows);
+      if (2 * count(step.keys) <= (floats ? registersOfWideFloats : registersOfWide) &&
           fitsShared(kernel, wide, target, /*blocks=*/2))
         return wide;
-  constexpr int64_t keysOfTwo = 64, leastHeld = 192;
-  double ofTwo = held / 2.0 + keysOfTwo / 2.0 * (1 + ofElement / 2);
-  ScheduleAttr two = getCpAsync(kernel, target, /*heads=*/1, {keysOfTwo, /*stages=*/1}, Rescaling::OnGrowth,
-                                /*consumers=*/2);
-  if (held > leastHeld && ofTwo <= accumulatorRegisters && fitsShared(kernel, two, target, /*blocks=*/1))
-    return two;
+    }
+  for (Step step : choose(stepsOfTwoFloats, stepsOfTwo)) {
+    ScheduleAttr two = getCpAsync(kernel, target, /*heads=*/1, step, floats ? Rescaling::OnGrowth : Rescaling::EachStep,
+                                  /*consumers=*/2);
+    if (dims >= leastDimsOfTwo && count(step.keys) <= (floats ? registersOfTwoFloats : registersOfTwo) &&
+        fitsShared(kernel, two, target, /*blocks=*/1))
+      return two;
+  }
   return {};
 }
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from peers_cases import Case
 
@@ -34,7 +35,10 @@ class Compiler:
 
     def spec_path(self, case: Case) -> pathlib.Path:
         path = self.folder / f"{case.forward.image}.mlir"
-        path.write_text(case.spec(), encoding="utf-8")
+        # Several threads may compile the same spec.
+        with tempfile.NamedTemporaryFile("w", dir=self.folder, delete=False, encoding="utf-8") as file:
+            file.write(case.spec())
+        os.replace(file.name, path)
         return path
 
     def emit(self, case: Case, stage: str) -> pathlib.Path:

@@ -20,16 +20,16 @@
 // HALF: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // HALF: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
-// Operands are in three parts, cut off, whose sum is exact: products are as good as those of f32. Small parts have a sum
-// of their own, and sums are added outside of the tensor cores.
+// Operands are in three parts of bf16, whose sum is exact. Small parts have a sum of their own, and sums are added outside
+// of the tensor cores.
 // FLOAT: .target sm_90a
 // FLOAT-NOT: wgmma
-// FLOAT: and.b32 {{.*}}, -8192;
-// FLOAT-COUNT-6: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLOAT: cvt.rn.bf16x2.f32
+// FLOAT-COUNT-6: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // FLOAT: add.rn.f32
 // FLOAT: ld.shared.f32
-// FLOAT: and.b32 {{.*}}, -8192;
-// FLOAT-COUNT-6: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// FLOAT: cvt.rn.bf16x2.f32
+// FLOAT-COUNT-6: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // FLOAT: add.rn.f32
 
 // A block a tile, and no tensor maps.
