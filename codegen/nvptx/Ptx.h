@@ -158,12 +158,12 @@ public:
   /// Stores four words.
   void storePiece(mlir::Value shared, mlir::ValueRange words);
 
-  // Products of warps (9.7.14.5). Fragments are words: pairs of 16-bit elements, or one of 32.
+  // Products of warps (9.7.14.5). Fragments are words: pairs of 16-bit elements.
   /// `count`, 4 or 2, matrices of 8 rows of 16 bytes; each lane gives the address of a row, `offset` bytes further on.
   /// With `transposed`, lanes get columns of 16-bit elements.
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value address, int64_t offset, int64_t count, bool transposed);
   mlir::Value loadSharedFloat(mlir::Value address, int64_t offset);
-  /// acc + left * right: 16 x 8 over 16 elements of 16 bits, or over 8 of tf32 for f32.
+  /// acc + left * right: 16 x 8 over 16 elements of f16 or bf16.
   llvm::SmallVector<mlir::Value> warpProduct(mlir::Type element, mlir::ValueRange left, mlir::ValueRange right,
                                              mlir::ValueRange acc);
   /// The sum of two f32, computed where it stands. LLVM would move sums to the block that reads them, and keep the
