@@ -400,6 +400,11 @@ void Ptx::pin(Value argument) {
            "r", argument);
 }
 
+Value Ptx::packFinite(Value low, Value high) {
+  return assembly("packBf16Finite", b.getI32Type(), "cvt.rn.satfinite.bf16x2.f32 $0, $1, $2;", "rff", {high, low},
+                  /*sideEffects=*/false);
+}
+
 Value Ptx::pack(Type element, Value low, Value high) {
   return assembly(element.isBF16() ? "packBf16" : "packF16", b.getI32Type(),
                   element.isBF16() ? "cvt.rn.bf16x2.f32 $0, $1, $2;" : "cvt.rn.f16x2.f32 $0, $1, $2;", "rff",

@@ -172,6 +172,8 @@ public:
 
   /// Two f32 as a pair of 16-bit floats, `low` in the low half.
   mlir::Value pack(mlir::Type element, mlir::Value low, mlir::Value high);
+  /// The same to bf16, with the greatest finite number for what rounds to infinity.
+  mlir::Value packFinite(mlir::Value low, mlir::Value high);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -78,8 +78,7 @@ SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange ri
       operands.push_back(element.isF16() ? LLVM::BitcastOp::create(b, loc, VectorType::get(2, b.getF16Type()), word)
                                          : word);
   operands.append(acc.begin(), acc.end());
-  StringRef name =
-      element.isF16() ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32" : "llvm.nvvm.mma.m16n8k16.row.col.bf16";
+  StringRef name = element.isF16() ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32" : "llvm.nvvm.mma.m16n8k16.row.col.bf16";
   Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(acc.size(), b.getF32Type()));
   auto call = LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name), operands);
   return elementsOf(*this, call.getResult(0), acc.size());

@@ -170,25 +170,24 @@ WarpProductEmitter::Operand WarpProductEmitter::getOperand(const Right &right, A
   return split({{first[0], first[1]}, {last[0], last[1]}});
 }
 
-/// Three parts of eight bits each. The first is cut off, so that it is finite where the whole is; the second is
-/// rounded, so that what products leave out is as often too much as too little.
+/// Three parts of eight bits each. Rounded to nearest, parts are half as large as cut off, and so is what products
+/// leave out, which is as often too much as too little. The first is finite where the whole is.
 WarpProductEmitter::Operand WarpProductEmitter::split(ArrayRef<Floats> pairs) {
   Ptx &ptx = context.ptx;
   constexpr int32_t upperHalf = ~0xffff;
-  Type bf16 = ptx.b.getBF16Type();
   auto subtract = [&](Value x, Value y) -> Value { return arith::SubFOp::create(ptx.b, ptx.loc, x, toFloat(ptx, y)); };
-  // Of eight bytes, those of the second operand are 4 to 7.
-  auto joinUpper = [&](Value x, Value y) { return ptx.permuteBytes(x, y, ptx.i32(0x7632)); };
   Operand parts(3);
   for (auto [low, high] : pairs) {
-    parts[0].push_back(joinUpper(low, high));
-    Value lowRest = subtract(toFloat(ptx, low), ptx.bitAnd(low, upperHalf));
-    Value highRest = subtract(toFloat(ptx, high), ptx.bitAnd(high, upperHalf));
-    Value middle = ptx.pack(bf16, lowRest, highRest);
-    parts[1].push_back(middle);
-    lowRest = subtract(lowRest, ptx.shiftLeft(middle, 16));
-    highRest = subtract(highRest, ptx.bitAnd(middle, upperHalf));
-    parts[2].push_back(joinUpper(toWord(ptx, lowRest), toWord(ptx, highRest)));
+    Value lowRest = toFloat(ptx, low), highRest = toFloat(ptx, high);
+    auto takeOff = [&](Value part) {
+      lowRest = subtract(lowRest, ptx.shiftLeft(part, 16));
+      highRest = subtract(highRest, ptx.bitAnd(part, upperHalf));
+      return part;
+    };
+    parts[0].push_back(takeOff(ptx.packFinite(lowRest, highRest)));
+    parts[1].push_back(takeOff(ptx.pack(ptx.b.getBF16Type(), lowRest, highRest)));
+    // Of eight bytes, those of the second operand are 4 to 7.
+    parts[2].push_back(ptx.permuteBytes(toWord(ptx, lowRest), toWord(ptx, highRest), ptx.i32(0x7632)));
   }
   return parts;
 }
@@ -202,8 +201,8 @@ void WarpProductEmitter::multiply(Type element, const Operand &left, const Opera
 }
 
 /// Tensor cores cut off what they add. So products of small parts have a sum of their own, the least of them first, and
-/// sums are added, rounded to nearest, outside of the tensor cores. What is left out of a product of two elements is
-/// less than 2^-22 of it.
+/// sums are added, rounded to nearest, outside of the tensor cores. What is left out of a product of two elements is at
+/// most 2^-24 of it.
 void WarpProductEmitter::multiplyFloats(const Operand &left, const Operand &right, MutableArrayRef<Value> acc) {
   Ptx &ptx = context.ptx;
   Type bf16 = ptx.b.getBF16Type();

@@ -24,12 +24,17 @@ constexpr int64_t longSteps[] = {128, 96, 64}, shortSteps[] = {48, 32, 16};
 /// addition to sums of 64 columns or more.
 constexpr int64_t columnsOfWarps[] = {64, 32, 16}, mostColumnsOfWarps = 32;
 
-/// Columns of a step whose warps have 32 rows each, from the most comfortable on.
-constexpr int64_t columnsOfWide[] = {64, 32};
+/// Columns of a step whose warps have 32 rows each, from the most comfortable on. Of f32 the parts of operands take
+/// registers as well.
+constexpr int64_t columnsOfWide[] = {64, 32}, columnsOfWideFloats[] = {32, 16}, mostDimsOfWideFloats = 64;
 
 /// Registers of a consumer, or of a thread of a warp with 32 rows, for sums, logits, their gradients, weights, and what
 /// elements take. The rest of its 240 goes to addresses and to what is under way.
 constexpr double registersOfTiles = 224;
+
+/// The same of a thread of a warp with 32 rows in f32: parts of operands, and weights that are not narrowed, come on
+/// top.
+constexpr double registersOfWideFloats = 175;
 
 /// The most columns of sums that a program of both gradients of keys and values has registers for.
 constexpr int64_t mostColumnsOfSums = 256;
@@ -148,7 +153,10 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
   if (KernelOpInterface(op).hasDropout())
     logits += count / 4;
   double ofRows = sums + logits + weights + getElementRegisters(op) * count / 2;
-  return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <= registersOfTiles;
+  bool isWide = panel > warpgroupRows,
+       floats = cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF32();
+  return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <=
+         (isWide && floats ? registersOfWideFloats : registersOfTiles);
 }
 
 static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, PipelineAttr pipeline,
@@ -209,9 +217,10 @@ ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {
 
 ScheduleAttr GradientTiles::selectWide(Program program) {
   constexpr int64_t panel = 2 * warpgroupRows, blocks = 2;
-  if (cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF32())
+  bool floats = cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF32();
+  if (floats && std::max(keyDim(), valueDim()) > mostDimsOfWideFloats)
     return {};
-  for (int64_t columns : columnsOfWide) {
+  for (int64_t columns : floats ? ArrayRef<int64_t>(columnsOfWideFloats) : ArrayRef<int64_t>(columnsOfWide)) {
     ScheduleAttr schedule = getSchedule(program, panel, columns, getPipelineOfWarps(op.getContext()), panel);
     if (fitRegisters(program, {columns, /*stages=*/1, /*logitStages=*/1}, panel) &&
         blocks * (countSharedBytes(schedule) + barrierBytes) <= target.getSharedBytes())

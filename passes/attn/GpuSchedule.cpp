@@ -117,7 +117,7 @@ constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136
 
 /// Steps where warps have 32 rows, from the most comfortable on, and the registers of a thread for outputs, logits and
 /// what elements take. Parts of f32 come on top.
-constexpr Step wideSteps[] = {{128, 1}, {64, 1}, {48, 1}, {32, 1}}, wideStepsOfFloats[] = {{32, 1}, {16, 2}, {16, 1}};
+constexpr Step wideSteps[] = {{128, 1}, {64, 1}, {48, 1}, {32, 1}}, wideStepsOfFloats[] = {{32, 1}, {16, 1}};
 constexpr double registersOfWide = 206, registersOfWideFloats = 150;
 
 /// The same of two warpgroups whose warps have 16 rows.
