@@ -34,7 +34,7 @@ constexpr double registersOfTiles = 224;
 
 /// The same of a thread of a warp with 32 rows in f32: parts of operands, and weights that are not narrowed, come on
 /// top.
-constexpr double registersOfWideFloats = 175;
+constexpr double registersOfWideFloats = 170;
 
 /// The most columns of sums that a program of both gradients of keys and values has registers for.
 constexpr int64_t mostColumnsOfSums = 256;
