@@ -4,16 +4,14 @@
 
 #include "passes/attn/GpuSchedule.h"
 #include "dialect/attn/TargetInterface.h"
-#include "dialect/tile/SharedLayout.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuBackwardSchedule.h"
 #include "passes/attn/GpuCandidates.h"
+#include "passes/attn/GpuKernelTraits.h"
 #include "passes/attn/GpuScheduleParts.h"
+#include "passes/attn/GpuWarpSchedule.h"
 #include "passes/attn/ScoreRange.h"
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -103,138 +101,13 @@ constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 /// with less than 48 it would spill them.
 constexpr int64_t splitQueries = 16, splitProducerRegisters = 56;
 
-/// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
-/// what copies take better than more stages do, and where one has it alone.
-constexpr Step sharingSteps[] = {{64, 1}, {32, 2}, {32, 1}, {16, 2}, {16, 1}},
-               loneSteps[] = {{64, 2}, {32, 2}, {16, 2}, {64, 1}, {32, 1}, {16, 1}};
-
-/// Keys of a step from which on sharing pays. Products of f32 take so long that any will do.
-constexpr int64_t leastSharingKeys = 32, leastSharingKeysOfFloats = 16;
-
-/// Registers that a thread has for the accumulated output and the logits; operands and addresses come on top, and
-/// the parts of f32.
-constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136;
-
-/// Steps where warps have 32 rows, from the most comfortable on, and the registers of a thread for outputs, logits and
-/// what elements take. Parts of f32 come on top.
-constexpr Step wideSteps[] = {{128, 1}, {64, 1}, {48, 1}, {32, 1}}, wideStepsOfFloats[] = {{32, 1}, {16, 1}};
-constexpr double registersOfWide = 206, registersOfWideFloats = 150;
-
-/// The same of two warpgroups whose warps have 16 rows.
-constexpr Step stepsOfTwo[] = {{96, 1}, {64, 1}}, stepsOfTwoFloats[] = {{16, 1}};
-constexpr double registersOfTwo = 176, registersOfTwoFloats = 136;
-
-/// Registers of the accumulated output, or of weights that are stored, from which on rows are rescaled only where their
-/// maxima grow by much.
-constexpr int64_t registersRescaledOnGrowth = 96;
-
 /// Octaves of headroom that the schedules of a kernel have, and those that a spec's own may have.
 struct Headroom {
   int64_t usual, most;
   StringRef where; ///< what the limit comes from
 };
 
-/// Bytes of shared memory of a schedule's tiles, and the sum as text.
-struct SharedUse {
-  KernelOpInterface kernel;
-  int64_t bytes = 0;
-  std::string sum;
-
-  void add(StringRef what, int64_t count, int64_t rows, int64_t dims) {
-    int64_t size = rows * getSharedRowBytes(kernel, dims);
-    bytes += count * size;
-    sum += (sum.empty() ? "" : " + ") + std::to_string(count) + " * " + std::to_string(size) + " (" + what.str() + ")";
-  }
-};
-
 } // namespace
-
-static int64_t headDim(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
-
-static Type elementOf(KernelOpInterface kernel) {
-  return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
-}
-
-static SharedUse sharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
-  SharedUse use{kernel, 0, {}};
-  PipelineAttr pipeline = schedule.getPipeline();
-  int64_t dims = kernel.getHeadDim();
-  Value value = kernel.getValueOrNull();
-  use.add("queries", pipeline.getQueryStages(), schedule.getQueryTile(), dims);
-  use.add("keys", pipeline.countLogitStages(), schedule.getKeyTile(), dims);
-  if (value)
-    use.add("values", pipeline.getStages(), schedule.getKeyTile(), headDim(value));
-  if (value && pipeline.getEpilogue() != Epilogue::Direct)
-    use.add("output", 1, schedule.getQueryTile(),
-            pipeline.getEpilogue() == Epilogue::Slabs ? std::min<int64_t>(64, headDim(value)) : headDim(value));
-  return use;
-}
-
-/// The largest head dim.
-static int64_t largestDim(KernelOpInterface kernel) {
-  Value value = kernel.getValueOrNull();
-  return std::max<int64_t>(kernel.getHeadDim(), value ? headDim(value) : 0);
-}
-
-/// Bytes that a block mask holds for a step: of each range of a tensor that differs from step to step, or that other
-/// ranges place, the least and the greatest element.
-static int64_t blockMaskBytesOfStep(KernelOpInterface kernel) {
-  constexpr unsigned firstKey = 4, lastKey = 5, wordBits = 32;
-  Block &block = kernel.getBlocks().front();
-  llvm::DenseSet<Value> varying = {block.getArgument(firstKey), block.getArgument(lastKey)};
-  int64_t bytes = 0;
-  for (Operation &op : block) {
-    bool varies = llvm::any_of(op.getOperands(), [&](Value value) { return varying.contains(value); });
-    auto range = dyn_cast<LoadRangeOp>(op);
-    if (range && varies) {
-      auto element = cast<RankedTensorType>(range.getTensor().getType()).getElementType();
-      bytes += 2 * std::max(wordBits, element.getIntOrFloatBitWidth()) / 8;
-    }
-    if (range || varies)
-      varying.insert(op.getResults().begin(), op.getResults().end());
-  }
-  return bytes;
-}
-
-/// Whether only data says which tiles of keys the mask keeps. Looking in every step, in every role, costs more than it
-/// saves: products stop overlapping with what comes after them. It is for masks that read so many tensors that a block
-/// mask has no room for a warp's steps.
-static bool needsBlockMask(KernelOpInterface kernel) {
-  constexpr int64_t lanesOfWarp = 32;
-  return !kernel.getBlocks().empty() && blockMaskBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
-}
-
-/// Whether the kernel starts while its block mask is still being computed, which hides what a launch takes.
-static bool startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
-  return needsBlockMask(kernel) && target.getEarlyStart();
-}
-
-/// Query heads of a group that a tile may hold together: as many as powers of two allow, or one where what becomes of
-/// logits, or which keys are visited, differs from head to head.
-static int64_t countPackableHeads(KernelOpInterface kernel) {
-  auto uses = [](Region &region, unsigned head) { return !region.empty() && !region.getArgument(head).use_empty(); };
-  // (logit, batch, head, ...), else (batch, head, ...).
-  if (kernel.hasDropout() || uses(kernel.getScore(), 2) || uses(kernel.getMask(), 1) || uses(kernel.getBounds(), 1) ||
-      uses(kernel.getBlocks(), 1))
-    return 1;
-  int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
-  return std::min(group & -group, warpgroupRows);
-}
-
-/// Whether functions of scores keep their unit busier than products keep the tensor cores. Consumers then gain nothing
-/// from taking turns.
-static bool isBoundByFunctions(KernelOpInterface kernel) {
-  bool found = false;
-  kernel.getScore().walk([&](math::TanhOp) { found = true; });
-  return found;
-}
-
-/// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
-/// turns.
-static bool hasWindow(KernelOpInterface kernel) {
-  return !kernel.getBounds().empty() &&
-         !matchPattern(kernel.getBounds().front().getTerminator()->getOperand(0), m_Zero());
-}
 
 /// Which rows of the table `kernel` has.
 static Kind kindOf(KernelOpInterface kernel) {
@@ -252,97 +125,13 @@ static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
     return {shape.keys, shape.stages};
   auto fits = [&](int64_t keys) {
     // Of 64 rows a thread has the 128th part; weights are half as wide as logits.
-    double output = largestDim(kernel) / 2.0, logits = keys / 2.0, weights = keys / 4.0;
+    double output = getLargestDims(kernel) / 2.0, logits = keys / 2.0, weights = keys / 4.0;
     double most = hasWindow(kernel) ? registersOfWindows : registersOfTiles;
     return keys <= shape.keys && output + logits + weights + ofElement * logits <= most;
   };
   const int64_t *keys = llvm::find_if(heavyKeys, fits);
   int64_t chosen = keys == std::end(heavyKeys) ? heavyKeys[std::size(heavyKeys) - 1] : *keys;
   return {chosen, chosen * 2 <= shape.keys && shape.dims <= 128 ? 2 * shape.stages : shape.stages};
-}
-
-/// The schedule without roles for some steps, of so many warpgroups with `panel` rows each.
-static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step,
-                               Rescaling rescaling, int64_t consumers = 1, int64_t panel = warpgroupRows) {
-  auto pipeline =
-      PipelineAttr::get(target.getContext(), consumers, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
-                        /*consumer_registers=*/0, rescaling, /*own_keys=*/false, /*ping_pong=*/false,
-                        /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, getSectionBytes(kernel, target),
-                        /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
-                        /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
-  return ScheduleAttr::get(target.getContext(), consumers * panel, step.keys, panel, pipeline, heads);
-}
-
-/// Whether so many blocks of `schedule` find room on a multiprocessor.
-static bool fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks) {
-  return blocks * (sharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
-}
-
-/// The schedule without roles for many queries, whose products load less for each row: with 32 rows a warp, for two
-/// blocks a multiprocessor, or with the rows of two warpgroups to share keys and values; null where neither fits
-/// (docs/rationale/warps.md).
-static ScheduleAttr selectManyRows(KernelOpInterface kernel, GpuTargetAttr target) {
-  constexpr int64_t fewDims = 64, leastDimsOfTwo = 193;
-  Value value = kernel.getValueOrNull();
-  if (!value)
-    return {};
-  bool floats = elementOf(kernel).isF32(), functions = isBoundByFunctions(kernel);
-  int64_t dims = headDim(value);
-  double ofElement = std::max(getElementRegisters(kernel), getMaskRegisters(kernel));
-  // Registers of a warp's sixteen rows: half of one for each column. What is loaded is there for all rows at once, what
-  // functions take for one after the other.
-  auto count = [&](int64_t keys) {
-    auto outputs = static_cast<double>(dims) / 2, logits = static_cast<double>(keys) / 2;
-    return outputs + logits + ofElement * (functions ? logits / 2 : logits);
-  };
-  auto choose = [&](ArrayRef<Step> ofFloats, ArrayRef<Step> others) { return floats ? ofFloats : others; };
-  // In steps that rescale many outputs in a branch, row vectors would be on the stack, but for masks' shorter loops.
-  bool branches = floats ? dims > fewDims : dims <= fewDims || !kernel.getMask().empty();
-  // Functions keep their unit busy whatever products load, and gain from more warps.
-  if (dims > fewDims || !functions)
-    for (Step step : choose(wideStepsOfFloats, wideSteps)) {
-      ScheduleAttr wide =
-          getCpAsync(kernel, target, /*heads=*/1, step, branches ? Rescaling::OnGrowth : Rescaling::EachStep,
-                     /*consumers=*/1, 2 * warpgroupRows);
-      if (2 * count(step.keys) <= (floats ? registersOfWideFloats : registersOfWide) &&
-          fitsShared(kernel, wide, target, /*blocks=*/2))
-        return wide;
-    }
-  for (Step step : choose(stepsOfTwoFloats, stepsOfTwo)) {
-    ScheduleAttr two = getCpAsync(kernel, target, /*heads=*/1, step, floats ? Rescaling::OnGrowth : Rescaling::EachStep,
-                                  /*consumers=*/2);
-    if (dims >= leastDimsOfTwo && count(step.keys) <= (floats ? registersOfTwoFloats : registersOfTwo) &&
-        fitsShared(kernel, two, target, /*blocks=*/1))
-      return two;
-  }
-  return {};
-}
-
-/// The schedule without roles. One warpgroup a block: several blocks share a multiprocessor and overlap each other,
-/// unless queries are few, as those are that tiles of several heads are for.
-static ScheduleAttr selectCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads) {
-  Value value = kernel.getValueOrNull();
-  bool floats = elementOf(kernel).isF32();
-  // Elements of the output that a thread holds: two of a row's eight columns, in two rows. Weights are stored in every
-  // step, which takes as many addresses.
-  int64_t most = floats ? accumulatorRegistersOfFloats : accumulatorRegisters;
-  int64_t held = value ? headDim(value) / 2 : most - 16;
-  // Where steps rescale the output outside of a branch, it takes more registers.
-  Rescaling rescaling = held >= registersRescaledOnGrowth ? Rescaling::OnGrowth : Rescaling::EachStep;
-  double ofElement = getElementRegisters(kernel);
-  auto fits = [&](Step step, int64_t blocks) {
-    // What elements take is there for one row after the other, but for random numbers: rows share them, and calls under
-    // way take as much again.
-    double logits = step.keys / 2.0, atOnce = kernel.hasDropout() ? 2 * logits : logits / 2;
-    ScheduleAttr schedule = getCpAsync(kernel, target, heads, step, rescaling);
-    return held + logits + ofElement * atOnce <= most && fitsShared(kernel, schedule, target, blocks);
-  };
-  int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
-  auto fitsTwice = [&](Step step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
-  if (const Step *step = llvm::find_if(sharingSteps, fitsTwice); heads == 1 && step != std::end(sharingSteps))
-    return getCpAsync(kernel, target, heads, *step, rescaling);
-  const Step *step = llvm::find_if(loneSteps, [&](Step step) { return fits(step, /*blocks=*/1); });
-  return getCpAsync(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, rescaling);
 }
 
 /// Octaves that the weight of a row's maximum starts below 1 by (docs/rationale/online-softmax.md). f16 has 15 above 1,
@@ -355,7 +144,7 @@ static Headroom findHeadroom(KernelOpInterface kernel) {
     return {0, most, ""};
   if (kernel.getSinks())
     return {0, 0, " with sinks"};
-  if (elementOf(kernel).isF16())
+  if (getOperandType(kernel).isF16())
     return {6, mostOfHalf, " for f16"};
   return kernel.getSeed() ? Headroom{0, 0, " for bf16 under dropout"} : Headroom{40, most, ""};
 }
@@ -382,7 +171,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
                           /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
                           findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
-    if (sharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
+    if (getSharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
       break;
   }
   return schedule;
@@ -433,9 +222,7 @@ static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
 static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
   int64_t heads = countPackableHeads(kernel);
   if (!usesWarpgroups(kernel, target)) {
-    ScheduleAttr single = selectManyRows(kernel, target), few = selectCpAsync(kernel, target, heads);
-    if (!single)
-      single = selectCpAsync(kernel, target, /*heads=*/1);
+    ScheduleAttr single = selectWarps(kernel, target), few = selectWarpsOfFew(kernel, target, heads);
     if (isSplittable(kernel, heads))
       few = split(few, target);
     else if (heads == 1)
@@ -443,7 +230,7 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
     int64_t most = heads == 1 ? splitQueries : packedQueriesCpAsync;
     return {few.forQueries(0, most), single.forQueries(most + 1, unlimitedQueries)};
   }
-  int64_t dims = std::min(largestDim(kernel), std::prev(std::end(shapes))->dims);
+  int64_t dims = std::min(getLargestDims(kernel), std::prev(std::end(shapes))->dims);
   auto find = [&](Kind kind) {
     return llvm::find_if(shapes, [&](const Shape &row) { return dims <= row.dims && (row.kinds & kind) != 0; });
   };
@@ -490,11 +277,11 @@ static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr sched
   };
   Value value = kernel.getValueOrNull();
   if (failed(check("logits", schedule.getKeyTile(), besideColumns)) ||
-      (value && failed(check("outputs", headDim(value), besideColumns + leftOperand))))
+      (value && failed(check("outputs", getDims(value), besideColumns + leftOperand))))
     return failure();
   // A step's logits are on their way while the product with the values of the step before still adds to the outputs.
   // With fewer registers ptxas lets no two products overlap, or finds none at all for them (C7512, C7600).
-  int64_t outputs = value ? headDim(value) : 0, inFlight = (schedule.getKeyTile() + outputs) / 2 + besideColumns;
+  int64_t outputs = value ? getDims(value) : 0, inFlight = (schedule.getKeyTile() + outputs) / 2 + besideColumns;
   if (inFlight > pipeline.getConsumerRegisters())
     return kernel.emitError() << "the schedule's logits and outputs need " << inFlight << " registers of a thread (("
                               << schedule.getKeyTile() << " + " << outputs << ") / 2 + " << besideColumns
@@ -536,7 +323,7 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
                               << pipeline.getHeadroom();
   if (!cpAsync && failed(checkRegisters(kernel, schedule, target)))
     return failure();
-  SharedUse use = sharedUse(kernel, schedule);
+  SharedUse use = getSharedUse(kernel, schedule);
   if (use.bytes + barrierBytes > target.getSharedBytes())
     return kernel.emitError() << "the schedule needs " << use.bytes + barrierBytes << " bytes of shared memory ("
                               << use.sum << " + " << barrierBytes << " (barriers)), but " << target.getArch() << " has "

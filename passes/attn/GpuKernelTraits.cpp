@@ -1,0 +1,99 @@
+//===- GpuKernelTraits.cpp - What kernels ask of a GPU ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/attn/GpuKernelTraits.h"
+#include "dialect/tile/SharedLayout.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/attn/GpuScheduleParts.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+
+int64_t attnc::attn::getDims(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
+
+Type attnc::attn::getOperandType(KernelOpInterface kernel) {
+  return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
+}
+
+void SharedUse::add(StringRef what, int64_t count, int64_t rows, int64_t dims) {
+  int64_t size = rows * getSharedRowBytes(kernel, dims);
+  bytes += count * size;
+  sum += (sum.empty() ? "" : " + ") + std::to_string(count) + " * " + std::to_string(size) + " (" + what.str() + ")";
+}
+
+SharedUse attnc::attn::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
+  SharedUse use{kernel, 0, {}};
+  PipelineAttr pipeline = schedule.getPipeline();
+  int64_t dims = kernel.getHeadDim();
+  Value value = kernel.getValueOrNull();
+  use.add("queries", pipeline.getQueryStages(), schedule.getQueryTile(), dims);
+  use.add("keys", pipeline.countLogitStages(), schedule.getKeyTile(), dims);
+  if (value)
+    use.add("values", pipeline.getStages(), schedule.getKeyTile(), getDims(value));
+  if (value && pipeline.getEpilogue() != Epilogue::Direct)
+    use.add("output", 1, schedule.getQueryTile(),
+            pipeline.getEpilogue() == Epilogue::Slabs ? std::min<int64_t>(64, getDims(value)) : getDims(value));
+  return use;
+}
+
+bool attnc::attn::fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks) {
+  return blocks * (getSharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
+}
+
+int64_t attnc::attn::getLargestDims(KernelOpInterface kernel) {
+  Value value = kernel.getValueOrNull();
+  return std::max<int64_t>(kernel.getHeadDim(), value ? getDims(value) : 0);
+}
+
+/// Bytes that a block mask holds for a step: of each range of a tensor that differs from step to step, or that other
+/// ranges place, the least and the greatest element.
+static int64_t blockMaskBytesOfStep(KernelOpInterface kernel) {
+  constexpr unsigned firstKey = 4, lastKey = 5, wordBits = 32;
+  Block &block = kernel.getBlocks().front();
+  llvm::DenseSet<Value> varying = {block.getArgument(firstKey), block.getArgument(lastKey)};
+  int64_t bytes = 0;
+  for (Operation &op : block) {
+    bool varies = llvm::any_of(op.getOperands(), [&](Value value) { return varying.contains(value); });
+    auto range = dyn_cast<LoadRangeOp>(op);
+    if (range && varies) {
+      auto element = cast<RankedTensorType>(range.getTensor().getType()).getElementType();
+      bytes += 2 * std::max(wordBits, element.getIntOrFloatBitWidth()) / 8;
+    }
+    if (range || varies)
+      varying.insert(op.getResults().begin(), op.getResults().end());
+  }
+  return bytes;
+}
+
+bool attnc::attn::needsBlockMask(KernelOpInterface kernel) {
+  constexpr int64_t lanesOfWarp = 32;
+  return !kernel.getBlocks().empty() && blockMaskBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
+}
+
+bool attnc::attn::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
+  return needsBlockMask(kernel) && target.getEarlyStart();
+}
+
+int64_t attnc::attn::countPackableHeads(KernelOpInterface kernel) {
+  auto uses = [](Region &region, unsigned head) { return !region.empty() && !region.getArgument(head).use_empty(); };
+  // (logit, batch, head, ...), else (batch, head, ...).
+  if (kernel.hasDropout() || uses(kernel.getScore(), 2) || uses(kernel.getMask(), 1) || uses(kernel.getBounds(), 1) ||
+      uses(kernel.getBlocks(), 1))
+    return 1;
+  int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
+  return std::min(group & -group, warpgroupRows);
+}
+
+bool attnc::attn::isBoundByFunctions(KernelOpInterface kernel) {
+  bool found = false;
+  kernel.getScore().walk([&](math::TanhOp) { found = true; });
+  return found;
+}
+
+bool attnc::attn::hasWindow(KernelOpInterface kernel) {
+  return !kernel.getBounds().empty() &&
+         !matchPattern(kernel.getBounds().front().getTerminator()->getOperand(0), m_Zero());
+}

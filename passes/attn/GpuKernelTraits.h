@@ -1,0 +1,60 @@
+//===- GpuKernelTraits.h - What kernels ask of a GPU ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// What decides about schedules of forward kernels: their head dims, masks, scores, and what tiles take of shared
+// memory.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_GPUKERNELTRAITS_H
+#define ATTNC_PASSES_ATTN_GPUKERNELTRAITS_H
+
+#include "dialect/attn/AttnOps.h"
+
+namespace attnc::attn {
+
+/// Bytes of shared memory of a schedule's tiles, and the sum as text.
+struct SharedUse {
+  KernelOpInterface kernel;
+  int64_t bytes = 0;
+  std::string sum;
+
+  /// Adds `count` buffers of `rows` rows of `dims` elements for `what`.
+  void add(llvm::StringRef what, int64_t count, int64_t rows, int64_t dims);
+};
+
+/// What the tiles of `kernel` take by `schedule`.
+SharedUse getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule);
+
+/// Whether so many blocks of `schedule` find room on a multiprocessor.
+bool fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks);
+
+/// The head dim of a tensor of `kernel`'s, and the largest of all.
+int64_t getDims(mlir::Value tensor);
+int64_t getLargestDims(KernelOpInterface kernel);
+
+/// The type of queries, keys and values.
+mlir::Type getOperandType(KernelOpInterface kernel);
+
+/// Whether only data says which tiles of keys the mask keeps. Looking in every step, in every role, costs more than it
+/// saves: products stop overlapping with what comes after them. It is for masks that read so many tensors that a block
+/// mask has no room for a warp's steps.
+bool needsBlockMask(KernelOpInterface kernel);
+
+/// Whether the kernel starts while its block mask is still being computed, which hides what a launch takes.
+bool startsEarly(KernelOpInterface kernel, GpuTargetAttr target);
+
+/// Query heads of a group that a tile may hold together: as many as powers of two allow, or one where what becomes of
+/// logits, or which keys are visited, differs from head to head.
+int64_t countPackableHeads(KernelOpInterface kernel);
+
+/// Whether functions of scores keep their unit busier than products keep the tensor cores. Consumers then gain nothing
+/// from taking turns.
+bool isBoundByFunctions(KernelOpInterface kernel);
+
+/// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
+/// turns.
+bool hasWindow(KernelOpInterface kernel);
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_GPUKERNELTRAITS_H

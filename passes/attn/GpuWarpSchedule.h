@@ -1,0 +1,23 @@
+//===- GpuWarpSchedule.h - Tiles of kernels without roles -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schedules of forward kernels whose products are those of warps: where a GPU has none of warpgroups, and of f32
+// (docs/rationale/warps.md).
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
+#define ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
+
+#include "dialect/attn/AttnOps.h"
+
+namespace attnc::attn {
+
+/// The schedule of `kernel` for many queries.
+ScheduleAttr selectWarps(KernelOpInterface kernel, GpuTargetAttr target);
+
+/// Its schedule for few queries, of which tiles hold `heads` heads.
+ScheduleAttr selectWarpsOfFew(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads);
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
