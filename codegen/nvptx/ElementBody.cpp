@@ -311,13 +311,15 @@ void ElementBody::compute(Operation &inner, Element &element) {
   for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
     values[from] = to;
     // A product and a sum become one operation, which rounds once, where results are narrow. Elements of tiles are
-    // rounded before: a maximum that is taken from one has seen it as it is.
+    // rounded before: a maximum that is taken from one has seen it as it is. So is a product that several read, whose
+    // difference from itself is zero then.
     auto takesElement = [&] {
       return llvm::any_of(inner.getOperands(), [&](Value operand) {
         return llvm::is_contained(body.getArguments().take_front(tiles.size()), operand);
       });
     };
-    if (narrow && (isa<arith::MulFOp>(inner) || (isa<arith::AddFOp, arith::SubFOp>(inner) && !takesElement())))
+    bool isProduct = isa<arith::MulFOp>(inner) && inner.getResult(0).hasOneUse();
+    if (narrow && (isProduct || (isa<arith::AddFOp, arith::SubFOp>(inner) && !takesElement())))
       to.getDefiningOp()->setAttr("fastmath",
                                   arith::FastMathFlagsAttr::get(ptx.b.getContext(), arith::FastMathFlags::contract));
   }
