@@ -195,7 +195,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, `dk`, `dv` and
       `dqdkdv`, whose tiles are of keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
-      consumer on a GPU. Divides the rows of a tile.
+      consumer on a GPU: 64, or 128 with `staging = cp_async`, whose warps then have 32 rows each, and load each right
+      operand for two products. Divides the rows of a tile.
     - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,
       rounded up) where the schedule is the one to use; 0 and no limit where they are absent. A kernel with several
       schedules becomes several programs, and the launch runs the one that its sizes ask for.
