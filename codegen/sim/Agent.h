@@ -40,6 +40,9 @@ struct Drain {
   int64_t firstColumn, columns;
 };
 
+/// Whether `op` waits for what it has to: a planted fault goes on without it.
+inline bool waits(mlir::Operation *op) { return !op->hasAttr("no_wait"); }
+
 /// Moves `indices` to where an element of a view of `columns` columns is whose rows lie in the order of
 /// `tile::BlockedRows`.
 void moveToBlocked(llvm::MutableArrayRef<int64_t> indices, int64_t columns);
