@@ -20,6 +20,8 @@ namespace attnc::nvptx {
 
 /// Threads that share a row.
 constexpr int64_t lanesOfRow = 4;
+/// Rows of a thread's part of a band of sixteen rows.
+constexpr int64_t rowsOfBand = 2;
 constexpr int64_t warpgroupThreads = 128, warpsOfWarpgroup = 4;
 /// The address space of shared memory.
 constexpr unsigned sharedSpace = 3;
@@ -87,6 +89,8 @@ public:
   int64_t columnOf(int64_t element) const { return element / (2 * rowsOfThread) * 8 + element % 2; }
   /// Elements of a thread's part of a tile of that many columns.
   int64_t countElements(mlir::VectorType tile) const { return tile.getDimSize(1) / lanesOfRow * rowsOfThread; }
+  /// Bands of sixteen rows that a warp has.
+  int64_t countBands() const { return rowsOfThread / rowsOfBand; }
   /// The thread's rows, by number.
   llvm::SmallVector<int64_t> threadRows() const { return llvm::to_vector(llvm::seq(rowsOfThread)); }
 

@@ -62,7 +62,7 @@ void PhiloxEmitter::emit(tile::PhiloxOp op) {
     Value ofKey = transposed ? key : ptx.add(key, block * tile::philoxDistance / 2);
     // By group of columns and row, as all fragments: each band of sixteen rows is a block of its own.
     std::array<SmallVector<Value>, 2> ofGroups;
-    for (int64_t band = 0; band < context.rowsOfThread / 2; ++band) {
+    for (int64_t band = 0; band < context.countBands(); ++band) {
       Value bandQuery = transposed ? ofQuery : ptx.add(ofQuery, band * tile::philoxDistance);
       Value bandKey = transposed ? ptx.add(ofKey, band * tile::philoxDistance / 2) : ofKey;
       Words words = tile::buildPhilox(b, loc, seed, {batch, head, bandQuery, bandKey});

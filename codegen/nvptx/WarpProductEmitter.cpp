@@ -17,8 +17,8 @@ using namespace attnc::nvptx;
 static constexpr int64_t rowBytes = tile::SharedLayout::rowBytes;
 /// Elements that one step sums over, and bytes of a row that one load brings: two pieces.
 static constexpr int64_t stepDepth = 16, loadBytes = 32;
-/// Columns of one product, and what a thread holds of its sixteen rows: elements, and rows.
-static constexpr int64_t groupColumns = 8, groupElements = 4, groupRows = 2;
+/// Columns of one product, and elements that a thread holds of its sixteen rows.
+static constexpr int64_t groupColumns = 8, groupElements = 4;
 /// Columns of f32 from which on accumulators leave room for one group of the right operand at a time, not two.
 static constexpr int64_t fullColumns = 224;
 
@@ -45,7 +45,7 @@ static Value toFloat(Ptx &ptx, Value word) {
 
 /// The first of a thread's elements in a group of columns and the sixteen rows of number `band`.
 int64_t WarpProductEmitter::firstElement(int64_t group, int64_t band) const {
-  return (group * context.rowsOfThread / groupRows + band) * groupElements;
+  return (group * context.countBands() + band) * groupElements;
 }
 
 /// What one step takes of sixteen rows of the left operand, those of number `band`: words of the upper and lower half
@@ -61,7 +61,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
     Words words;
     SmallVector<Floats, 4> pairs;
     for (int64_t group : {2 * step, 2 * step + 1})
-      for (int64_t row : {band * groupRows, band * groupRows + 1}) {
+      for (int64_t row : {band * rowsOfBand, band * rowsOfBand + 1}) {
         int64_t word = group * context.rowsOfThread + row;
         if (fragment.packed)
           words.push_back(fragment.values[word]);
@@ -227,7 +227,7 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   for (int64_t n = 0; n < context.countElements(cast<VectorType>(product.getResult().getType())); ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
   Right right = findRight(product);
-  const int64_t bands = context.rowsOfThread / groupRows;
+  const int64_t bands = context.countBands();
   // Parts of f32 and accumulators leave so few registers that loads stay near the products that they serve, one part
   // ahead: left to itself the assembler brings more than there is room for.
   bool floats = element.isF32();

@@ -6,6 +6,7 @@
 #include "dialect/attn/CapturedGradients.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/attn/ElementRegisters.h"
+#include "passes/attn/GpuKernelTraits.h"
 #include "passes/attn/GpuScheduleParts.h"
 
 using namespace mlir;
@@ -83,9 +84,8 @@ public:
   int64_t countSharedBytes(ScheduleAttr schedule);
 
 private:
-  int64_t keyDim() { return dimOf(op.getQuery()); }
-  int64_t valueDim() { return dimOf(op.getValue()); }
-  static int64_t dimOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
+  int64_t keyDim() { return getDims(op.getQuery()); }
+  int64_t valueDim() { return getDims(op.getValue()); }
   int64_t countSumColumns(Program program);
   bool fitRegisters(Program program, const Step &step, int64_t panel = warpgroupRows);
   ScheduleAttr getRoles(Program program, const Step &step);
@@ -153,8 +153,7 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
   if (KernelOpInterface(op).hasDropout())
     logits += count / 4;
   double ofRows = sums + logits + weights + getElementRegisters(op) * count / 2;
-  bool isWide = panel > warpgroupRows,
-       floats = cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF32();
+  bool isWide = panel > warpgroupRows, floats = getOperandType(op).isF32();
   return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <=
          (isWide && floats ? registersOfWideFloats : registersOfTiles);
 }
@@ -216,8 +215,8 @@ ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {
 }
 
 ScheduleAttr GradientTiles::selectWide(Program program) {
-  constexpr int64_t panel = 2 * warpgroupRows, blocks = 2;
-  bool floats = cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF32();
+  constexpr int64_t panel = wideRows, blocks = 2;
+  bool floats = getOperandType(op).isF32();
   if (floats && std::max(keyDim(), valueDim()) > mostDimsOfWideFloats)
     return {};
   for (int64_t columns : floats ? ArrayRef<int64_t>(columnsOfWideFloats) : ArrayRef<int64_t>(columnsOfWide)) {
@@ -244,7 +243,7 @@ bool GradientTiles::suitsOneProgram() {
       !getCapturedGradients(op, {CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums}).empty();
   // Keys that do not exist are masked, and data may say that nothing is. Their scores may be no numbers then, or their
   // gradients beyond f16; else they are finite, and times keys of 0.
-  bool isNarrow = cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF16();
+  bool isNarrow = getOperandType(op).isF16();
   bool leavesOutMasks = !op.getBlocks().empty() && (isNarrow || !op.getScore().empty());
   bool isDeterministic = op->getParentOfType<func::FuncOp>()->hasAttr(deterministicAttrName);
   return !KernelOpInterface(op).isPacked() && !hasRowSums && !leavesOutMasks && !isDeterministic &&
@@ -346,9 +345,8 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
       schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
       (!hasRoles && pipeline.getConsumers() != 1))
     return op.emitError() << "expected tiles of consumers * panel rows for gradients, one consumer without roles, and "
-                          << "panels of " << warpgroupRows << ", or " << 2 * warpgroupRows
-                          << " with staging = cp_async, got " << schedule.getRows() << ", " << pipeline.getConsumers()
-                          << " and " << schedule.getPanel();
+                          << "panels of " << warpgroupRows << ", or " << wideRows << " with staging = cp_async, got "
+                          << schedule.getRows() << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
   if (schedule.getPanel() != warpgroupRows && !isOfProducts(schedule.getProgram()))
     return op.emitError() << "expected panels of " << warpgroupRows << " rows for program "
                           << stringifyProgram(schedule.getProgram()) << ", got " << schedule.getPanel();

@@ -57,7 +57,7 @@ struct Fields {
 };
 
 /// Rows of a warpgroup whose products are those of warps.
-constexpr int64_t panelsOfWarps[] = {warpgroupRows, 2 * warpgroupRows};
+constexpr int64_t panelsOfWarps[] = {warpgroupRows, wideRows};
 
 /// Buffers of queries, and how the output leaves.
 struct Room {

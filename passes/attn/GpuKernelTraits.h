@@ -1,7 +1,7 @@
 //===- GpuKernelTraits.h - What kernels ask of a GPU ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What decides about schedules of forward kernels: their head dims, masks, scores, and what tiles take of shared
+// What decides about schedules of kernels: their head dims, masks, scores, and what tiles take of shared
 // memory.
 //===----------------------------------------------------------------------===//
 
@@ -51,8 +51,8 @@ int64_t countPackableHeads(KernelOpInterface kernel);
 /// from taking turns.
 bool isBoundByFunctions(KernelOpInterface kernel);
 
-/// Whether the mask drops keys far behind a query too: consumers then visit few keys a tile, and do not come to need
-/// turns.
+/// Whether the mask also drops keys that are far before a query: consumers then visit few keys for each tile, and have
+/// no use for turns.
 bool hasWindow(KernelOpInterface kernel);
 
 } // namespace attnc::attn

@@ -73,11 +73,6 @@ constexpr int64_t heavyKeys[] = {128, 96, 64, 48, 32, 16};
 /// its 240 goes to addresses, row vectors and what is under way; a window has one more loop to take them from.
 constexpr double registersOfTiles = 200, registersOfWindows = 190;
 
-/// Keys of a step and stages of the rings.
-struct Step {
-  int64_t keys, stages;
-};
-
 /// Buffers of queries, and how the output leaves, for so many consumers and more.
 struct Room {
   int64_t queryStages;
@@ -119,7 +114,7 @@ static Kind kindOf(KernelOpInterface kernel) {
 }
 
 /// Keys and stages of the steps of a row of the table. Rings of short steps have more stages, for about as many bytes.
-static Step selectStep(KernelOpInterface kernel, const Shape &shape) {
+static KeyStep selectStep(KernelOpInterface kernel, const Shape &shape) {
   double ofElement = getElementRegisters(kernel);
   if (ofElement == 0)
     return {shape.keys, shape.stages};
@@ -158,7 +153,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   int64_t rows = warpgroupRows * consumers;
   bool ownKeys = overlap.ownKeys && consumers > 1 && !needsBlockMask(kernel);
   bool turns = overlap.turns && consumers > 1 && !isBoundByFunctions(kernel) && !hasWindow(kernel);
-  Step step = selectStep(kernel, shape);
+  KeyStep step = selectStep(kernel, shape);
   ScheduleAttr schedule;
   // The most comfortable that fits.
   for (Room room : rooms) {
@@ -171,7 +166,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
                           /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
                           findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
-    if (getSharedUse(kernel, schedule).bytes + barrierBytes <= target.getSharedBytes())
+    if (fitsShared(kernel, schedule, target, /*blocks=*/1))
       break;
   }
   return schedule;
@@ -199,7 +194,7 @@ static ScheduleAttr split(ScheduleAttr schedule, GpuTargetAttr target) {
 static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t heads) {
   if (!isSplittable(kernel, heads))
     return selectTma(kernel, shape, target, /*consumers=*/1, heads);
-  Step step = selectStep(kernel, shape);
+  KeyStep step = selectStep(kernel, shape);
   auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
                                     splitProducerRegisters, shape.consumerRegisters, Rescaling::EachStep,
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
@@ -301,9 +296,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   if (!mayHavePanel(pipeline, schedule.getPanel()) ||
       schedule.getQueryTile() != schedule.getPanel() * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
-                              << " rows, or " << 2 * warpgroupRows << " with staging = cp_async, got "
-                              << schedule.getQueryTile() << ", " << pipeline.getConsumers() << " and "
-                              << schedule.getPanel();
+                              << " rows, or " << wideRows << " with staging = cp_async, got " << schedule.getQueryTile()
+                              << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
   if (int64_t most = countPackableHeads(kernel); most % schedule.getHeads() != 0)
     return kernel.emitError() << "expected heads to divide " << most
                               << ", the heads that tiles can hold together here, got " << schedule.getHeads();

@@ -16,7 +16,7 @@ bool attnc::attn::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target)
 }
 
 bool attnc::attn::mayHavePanel(PipelineAttr pipeline, int64_t rows) {
-  return rows == warpgroupRows || (pipeline.getStaging() == Staging::CpAsync && rows == 2 * warpgroupRows);
+  return rows == warpgroupRows || (pipeline.getStaging() == Staging::CpAsync && rows == wideRows);
 }
 
 int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {

@@ -13,7 +13,7 @@ namespace attnc::attn {
 
 /// Rows of a tile that one warpgroup works on, sixteen a warp. Without roles a warp may have twice as many: what it
 /// loads of a right operand then serves two products.
-inline constexpr int64_t warpgroupRows = 64, warpgroupThreads = 128;
+inline constexpr int64_t warpgroupRows = 64, wideRows = 128, warpgroupThreads = 128;
 
 /// Bytes that barriers and tile numbers take at most.
 inline constexpr int64_t barrierBytes = 1024;
@@ -27,6 +27,11 @@ bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target);
 /// Bytes of keys and values that are worked on together: those of the heads stay in the cache, with room to spare for
 /// the rest. 0 without a mask: all tiles then take as long.
 int64_t getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target);
+
+/// Keys of a step and stages of the rings.
+struct KeyStep {
+  int64_t keys, stages;
+};
 
 /// Whether a warpgroup may work on `rows` rows by `pipeline`.
 bool mayHavePanel(PipelineAttr pipeline, int64_t rows);

@@ -12,15 +12,10 @@ using namespace attnc::attn;
 
 namespace {
 
-/// Keys of a step and stages of the rings.
-struct Step {
-  int64_t keys, stages;
-};
-
 /// Steps of kernels without roles, from the most comfortable on: where two blocks share a multiprocessor, which hides
 /// what copies take better than more stages do, and where one has it alone.
-constexpr Step sharingSteps[] = {{64, 1}, {32, 2}, {32, 1}, {16, 2}, {16, 1}},
-               loneSteps[] = {{64, 2}, {32, 2}, {16, 2}, {64, 1}, {32, 1}, {16, 1}};
+constexpr KeyStep sharingSteps[] = {{64, 1}, {32, 2}, {32, 1}, {16, 2}, {16, 1}},
+                  loneSteps[] = {{64, 2}, {32, 2}, {16, 2}, {64, 1}, {32, 1}, {16, 1}};
 
 /// Keys of a step from which on sharing pays. Products of f32 take so long that any will do.
 constexpr int64_t leastSharingKeys = 32, leastSharingKeysOfFloats = 16;
@@ -31,11 +26,11 @@ constexpr int64_t accumulatorRegisters = 160, accumulatorRegistersOfFloats = 136
 
 /// Steps where warps have 32 rows, from the most comfortable on, and the registers of a thread for outputs, logits and
 /// what elements take. Parts of f32 come on top.
-constexpr Step wideSteps[] = {{128, 1}, {64, 1}, {48, 1}, {32, 1}}, wideStepsOfFloats[] = {{32, 1}, {16, 1}};
+constexpr KeyStep wideSteps[] = {{128, 1}, {64, 1}, {48, 1}, {32, 1}}, wideStepsOfFloats[] = {{32, 1}, {16, 1}};
 constexpr double registersOfWide = 206, registersOfWideFloats = 150;
 
 /// The same of two warpgroups whose warps have 16 rows.
-constexpr Step stepsOfTwo[] = {{96, 1}, {64, 1}}, stepsOfTwoFloats[] = {{16, 1}};
+constexpr KeyStep stepsOfTwo[] = {{96, 1}, {64, 1}}, stepsOfTwoFloats[] = {{16, 1}};
 constexpr double registersOfTwo = 176, registersOfTwoFloats = 136;
 
 /// Registers of the accumulated output, or of weights that are stored, from which on rows are rescaled only where their
@@ -45,7 +40,7 @@ constexpr int64_t registersRescaledOnGrowth = 96;
 } // namespace
 
 /// The schedule without roles for some steps, of so many warpgroups with `panel` rows each.
-static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, Step step,
+static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads, KeyStep step,
                                Rescaling rescaling, int64_t consumers = 1, int64_t panel = warpgroupRows) {
   auto pipeline =
       PipelineAttr::get(target.getContext(), consumers, step.stages, /*query_stages=*/1, /*producer_registers=*/0,
@@ -73,20 +68,20 @@ static ScheduleAttr selectManyRows(KernelOpInterface kernel, GpuTargetAttr targe
     auto outputs = static_cast<double>(dims) / 2, logits = static_cast<double>(keys) / 2;
     return outputs + logits + ofElement * (functions ? logits / 2 : logits);
   };
-  auto choose = [&](ArrayRef<Step> ofFloats, ArrayRef<Step> others) { return floats ? ofFloats : others; };
+  auto choose = [&](ArrayRef<KeyStep> ofFloats, ArrayRef<KeyStep> others) { return floats ? ofFloats : others; };
   // In steps that rescale many outputs in a branch, row vectors would be on the stack, but for masks' shorter loops.
   bool branches = floats ? dims > fewDims : dims <= fewDims || !kernel.getMask().empty();
   // Functions keep their unit busy whatever products load, and gain from more warps.
   if (dims > fewDims || !functions)
-    for (Step step : choose(wideStepsOfFloats, wideSteps)) {
+    for (KeyStep step : choose(wideStepsOfFloats, wideSteps)) {
       ScheduleAttr wide =
           getCpAsync(kernel, target, /*heads=*/1, step, branches ? Rescaling::OnGrowth : Rescaling::EachStep,
-                     /*consumers=*/1, 2 * warpgroupRows);
+                     /*consumers=*/1, wideRows);
       if (2 * count(step.keys) <= (floats ? registersOfWideFloats : registersOfWide) &&
           fitsShared(kernel, wide, target, /*blocks=*/2))
         return wide;
     }
-  for (Step step : choose(stepsOfTwoFloats, stepsOfTwo)) {
+  for (KeyStep step : choose(stepsOfTwoFloats, stepsOfTwo)) {
     ScheduleAttr two = getCpAsync(kernel, target, /*heads=*/1, step, floats ? Rescaling::OnGrowth : Rescaling::EachStep,
                                   /*consumers=*/2);
     if (dims >= leastDimsOfTwo && count(step.keys) <= (floats ? registersOfTwoFloats : registersOfTwo) &&
@@ -108,7 +103,7 @@ ScheduleAttr attnc::attn::selectWarpsOfFew(KernelOpInterface kernel, GpuTargetAt
   // Where steps rescale the output outside of a branch, it takes more registers.
   Rescaling rescaling = held >= registersRescaledOnGrowth ? Rescaling::OnGrowth : Rescaling::EachStep;
   double ofElement = getElementRegisters(kernel);
-  auto fits = [&](Step step, int64_t blocks) {
+  auto fits = [&](KeyStep step, int64_t blocks) {
     // What elements take is there for one row after the other, but for random numbers: rows share them, and calls under
     // way take as much again.
     double logits = step.keys / 2.0, atOnce = kernel.hasDropout() ? 2 * logits : logits / 2;
@@ -116,10 +111,10 @@ ScheduleAttr attnc::attn::selectWarpsOfFew(KernelOpInterface kernel, GpuTargetAt
     return held + logits + ofElement * atOnce <= most && fitsShared(kernel, schedule, target, blocks);
   };
   int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
-  auto fitsTwice = [&](Step step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
-  if (const Step *step = llvm::find_if(sharingSteps, fitsTwice); heads == 1 && step != std::end(sharingSteps))
+  auto fitsTwice = [&](KeyStep step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
+  if (const KeyStep *step = llvm::find_if(sharingSteps, fitsTwice); heads == 1 && step != std::end(sharingSteps))
     return getCpAsync(kernel, target, heads, *step, rescaling);
-  const Step *step = llvm::find_if(loneSteps, [&](Step step) { return fits(step, /*blocks=*/1); });
+  const KeyStep *step = llvm::find_if(loneSteps, [&](KeyStep step) { return fits(step, /*blocks=*/1); });
   return getCpAsync(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, rescaling);
 }
 
