@@ -406,11 +406,16 @@ bool Agent::listSteps(tile::BlockMaskOp blockMask) {
   row.push_back(0);
   fullSteps.clear();
   otherSteps.clear();
+  bool isAmongFloats = isa<FloatType>(cast<MemRefType>(blockMask.getList().getType()).getElementType());
   for (size_t column = 0; part == 0 && column < row.size(); ++column) {
+    Numbers indices{held(blockMask.getRow()).number.i, static_cast<int64_t>(column)};
+    Value list = resolve(blockMask.getList(), indices);
     Number number;
-    number.i = row[column];
-    if (!block.device.store(blockMask, name(), party, blockMask.getList(),
-                            {held(blockMask.getRow()).number.i, static_cast<int64_t>(column)}, number))
+    if (isAmongFloats)
+      number.f = llvm::bit_cast<float>(static_cast<int32_t>(row[column]));
+    else
+      number.i = row[column];
+    if (!block.device.store(blockMask, name(), party, list, indices, number))
       return false;
   }
   return true;

@@ -40,6 +40,14 @@ std::optional<Coordinate> attnc::attn::getCoordinate(Value value) {
   return getArgumentCoordinate(argument.getOwner()->getParent()->getRegionNumber(), argument.getArgNumber());
 }
 
+bool attnc::attn::readsCoordinate(KernelOpInterface kernel, Coordinate coordinate) {
+  return llvm::any_of(kernel->getRegions(), [&](Region &region) {
+    return llvm::any_of(region.getArguments(), [&](BlockArgument argument) {
+      return !argument.use_empty() && getCoordinate(argument) == coordinate;
+    });
+  });
+}
+
 /// The coordinate that index `index` of `op` looks like, where `coordinateOf` says it of a value.
 static std::optional<Coordinate>
 getOperandCoordinate(IndexedOpInterface op, unsigned index,

@@ -35,6 +35,9 @@ mlir::DenseBoolArrayAttr getIndexCoordinates(IndexedOpInterface op, unsigned fir
 /// are.
 void settleCoordinates(mlir::Region &region, unsigned number);
 
+/// Whether any region of `kernel` reads a coordinate: what becomes of logits, or what is visited, may differ along it.
+bool readsCoordinate(KernelOpInterface kernel, Coordinate coordinate);
+
 /// "%b", "%h", "%i" or "%j": the name that the documentation gives a coordinate.
 llvm::StringRef getCoordinateName(Coordinate coordinate);
 

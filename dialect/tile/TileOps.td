@@ -192,6 +192,7 @@ def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRea
     keeps all. Row `row` of the list then holds: how many steps keep all; how many keep some; the starts of those that keep
     all, in ascending order; the starts of those that keep some, likewise; and a 0, so that the place after the last can
     be read. After room for as many steps as a range can have, the row has as many elements again for the lowering's use.
+    A list among numbers of f32 holds the bits of i32.
 
     Example:
 

@@ -68,7 +68,9 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
                           StringRef name, StringRef from) {
   if (llvm::is_contained({Program::Dbias, Program::Dbuckets, Program::Dsums}, schedule.getProgram()))
     return writeCapturedGradients(module, function, op, schedule, name, from);
-  TileBuilder b(module, function, op, schedule, (name + "_" + stringifyProgram(schedule.getProgram()) + from).str());
+  std::string program = (name + "_" + stringifyProgram(schedule.getProgram())).str();
+  writeBlockMask(module, function, op, schedule, program + "_block_mask" + from.str());
+  TileBuilder b(module, function, op, schedule, program + from.str());
   switch (schedule.getProgram()) {
   case Program::Dq:
     return writeQueryGradient(b, op);

@@ -15,13 +15,14 @@ using namespace attnc::attn;
 // Tiles of queries
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, Value first, const Statistics &statistics,
-                                             const ColumnBounds &bounds, ValueRange state, bool masked) {
+SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, const ColumnStep &step,
+                                             const Statistics &statistics, ValueRange state) {
+  Value first = step.first;
   Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
   Value products = product(query, keys), weightProducts = productAhead(outGradient, values);
   Logits logits = buildLogits(products, first, /*wantsSlope=*/true);
-  Value weights = probabilities(logits, first, statistics, bounds, masked);
+  Value weights = probabilities(logits, step, statistics);
   if (!weightProducts)
     weightProducts = product(outGradient, values);
   SmallVector<CapturedGradient> wanted = capturedOf({CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums});
@@ -65,8 +66,8 @@ void GradientWriter::writeQueryGradient() {
   SmallVector<CapturedGradient> summed = capturedOf({CapturedForm::QuerySums, CapturedForm::Sums});
   SmallVector<Value> initial{zeros(dimOf(op.getQuery()))};
   llvm::append_range(initial, emptySums(summed));
-  SmallVector<Value> sums = b.overColumns(initial, bounds, [&](Value first, ValueRange state, bool masked) {
-    return queryStep(query, outGradient, first, statistics, bounds, state, masked);
+  SmallVector<Value> sums = b.overColumns(initial, bounds, [&](const ColumnStep &step, ValueRange state) {
+    return queryStep(query, outGradient, step, statistics, state);
   });
   b.storeRows(scaled(sums[0], b.buildScale()), op.getDQuery());
   storeSums(summed, ArrayRef(sums).drop_front());
@@ -84,8 +85,8 @@ Value GradientWriter::queryGradients(Value key) {
                              /*left_transposed=*/true);
 }
 
-SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, const ColumnBounds &bounds,
-                                           KeySums sums, bool masked) {
+SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnStep &step, KeySums sums) {
+  Value first = step.first;
   // What queries get of the step before is multiplied first or last: other consumers have shared their part by then.
   bool queriesFirst = sums.previous && b.getPipeline().getOverlap() == Overlap::QueriesFirst;
   bool queriesLast = sums.previous && !queriesFirst;
@@ -112,7 +113,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, Value first, 
   if (!statistics.offset)
     statistics.offset = rowOf(0);
   Logits logits = buildLogits(products, first, /*wantsSlope=*/static_cast<bool>(sums.key));
-  Value weights = probabilities(logits, first, statistics, bounds, masked);
+  Value weights = probabilities(logits, step, statistics);
   if (sums.value)
     sums.value = accumulate(b.buildDropout(weights, b.buildNumbers(first), element), outGradients, sums.value);
   if (queriesFirst)
@@ -150,7 +151,8 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
   SmallVector<CapturedGradient> summed;
   if (ofKeys)
     summed = capturedOf({CapturedForm::KeySums});
-  auto ofHead = [&](ValueRange state) {
+  // The steps of the head at hand, or of all of the group together.
+  auto ofHeads = [&](ValueRange state, bool together) {
     b.buildCaptures();
     ColumnBounds bounds = b.buildBounds();
     // Gradients of queries are sums over the rows. A score may be no number for keys that do not exist, and without one
@@ -165,23 +167,30 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
       tile::ShareOp::create(builder, loc, none, Value());
       before.previous = b.endOfQuerySums();
     }
-    KeySums after = before.with(b.overColumns(before.values(), bounds, [&](Value first, ValueRange inner, bool masked) {
-      return keyStep(key, value, first, bounds, before.with(inner), masked);
-    }));
+    auto body = [&](const ColumnStep &step, ValueRange inner) {
+      return keyStep(key, value, step, before.with(inner));
+    };
+    KeySums after = before.with(together ? b.overColumnsOfHeads(before.values(), bounds, body)
+                                         : b.overColumns(before.values(), bounds, body));
     if (ofQueries)
       b.addToQuerySums(queryGradients(key), after.previous);
     storeSums(summed, after.captured);
     return after.gradients();
   };
   KernelOpInterface kernel = op;
-  if (int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads(); group == 1) {
-    sums = sums.with(ofHead(sums.values()));
+  int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
+  auto headOf = [&](Value number) { return b.add(b.mul(b.getGeometry().keyHead, b.index(group)), number); };
+  if (group == 1) {
+    sums = sums.with(ofHeads(sums.values(), /*together=*/false));
+  } else if (summed.empty() && b.mayJoinHeads()) {
+    b.setHead(headOf(b.index(0)));
+    sums = sums.with(ofHeads(sums.values(), /*together=*/true));
   } else {
     auto loop = scf::ForOp::create(builder, loc, b.index(0), b.index(group), b.index(1), sums.values());
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
-    b.setHead(b.add(b.mul(b.getGeometry().keyHead, b.index(group)), loop.getInductionVar()));
-    scf::YieldOp::create(builder, loc, ofHead(loop.getRegionIterArgs()));
+    b.setHead(headOf(loop.getInductionVar()));
+    scf::YieldOp::create(builder, loc, ofHeads(loop.getRegionIterArgs(), /*together=*/false));
     sums = sums.with(loop.getResults());
   }
   if (sums.key)

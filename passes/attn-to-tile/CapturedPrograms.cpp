@@ -49,15 +49,15 @@ void GradientWriter::storeUnvisited(const ColumnBounds &bounds) {
   overRange(b.add(bounds.low, b.mul(steps, step)), all);
 }
 
-Value GradientWriter::addSharedTile(const CapturedGradient &one, Value first, const ColumnBounds &bounds, Value sum,
-                                    bool masked) {
+Value GradientWriter::addSharedTile(const CapturedGradient &one, const ColumnStep &step, Value sum) {
+  Value first = step.first;
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
   Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
   Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
                         /*ofRows=*/true};
   Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
-  Value weights = probabilities(logits, first, statistics, bounds, masked);
+  Value weights = probabilities(logits, step, statistics);
   LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
                                             /*wantsLogits=*/false, one);
   return b.buildMap({sum, existing(gradients.captured.front())}, {}, {}, builder.getF32Type(),
@@ -86,7 +86,7 @@ void GradientWriter::writeSharedTiles(const CapturedGradient &one) {
     scf::YieldOp::create(builder, loc, carried);
     builder.setInsertionPointToEnd(branch.thenBlock());
     scf::YieldOp::create(builder, loc, b.buildStep(first, carried, [&](bool masked) {
-      return SmallVector<Value>{addSharedTile(one, first, bounds, carried, masked)};
+      return SmallVector<Value>{addSharedTile(one, {first, bounds, masked}, carried)};
     }));
     return branch.getResult(0);
   });
@@ -103,11 +103,12 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
   int64_t count = b.countBucketsOfTile();
   auto bucket = [&](int64_t number) { return b.add(b.getFirstBucket(), b.index(number)); };
   SmallVector<CapturedGradient> each(count, one);
-  SmallVector<Value> sums = b.overColumns(emptySums(each), bounds, [&](Value first, ValueRange state, bool masked) {
+  SmallVector<Value> sums = b.overColumns(emptySums(each), bounds, [&](const ColumnStep &step, ValueRange state) {
+    Value first = step.first;
     Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
     Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
     Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
-    Value weights = probabilities(logits, first, statistics, bounds, masked);
+    Value weights = probabilities(logits, step, statistics);
     LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
                                               /*wantsLogits=*/false, one);
     SmallVector<Value> next;

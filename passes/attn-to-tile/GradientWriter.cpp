@@ -71,11 +71,10 @@ GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first, 
   return {products, scores, slope};
 }
 
-Value GradientWriter::probabilities(const Logits &logits, Value first, const Statistics &statistics,
-                                    const ColumnBounds &bounds, bool masked) {
+Value GradientWriter::probabilities(const Logits &logits, const ColumnStep &step, const Statistics &statistics) {
   Value scores = logits.scores;
-  if (masked)
-    scores = b.buildMask(scores, first, bounds);
+  if (step.masked)
+    scores = b.buildMask(scores, step.first, step.bounds);
   return b.buildMap(scores, statistics.rows({statistics.offset}), statistics.columns({statistics.offset}),
                     builder.getF32Type(), [&](ValueRange x) {
                       auto inUnit = [&](Value value) -> Value {

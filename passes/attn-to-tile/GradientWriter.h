@@ -117,8 +117,7 @@ private:
   /// slope kept in place of the products.
   Logits buildLogits(mlir::Value products, mlir::Value first, bool wantsSlope);
   /// exp(score - lse), 0 where the mask drops.
-  mlir::Value probabilities(const Logits &logits, mlir::Value first, const Statistics &statistics,
-                            const ColumnBounds &bounds, bool masked);
+  mlir::Value probabilities(const Logits &logits, const ColumnStep &step, const Statistics &statistics);
   /// Score's derivatives of weight * (dropout * product of d_out and the value - delta): by the logit where
   /// `wantsLogits`, and by what is read of some captured tensors, with two results for a table (see
   /// `CapturedGradient::yielded`).
@@ -141,8 +140,7 @@ private:
   /// `tile`, 0 in rows that hold no query: those may be of anything.
   mlir::Value existing(mlir::Value tile);
   /// What one head of one batch entry adds to a tile of a tensor that it shares with others.
-  mlir::Value addSharedTile(const CapturedGradient &one, mlir::Value first, const ColumnBounds &bounds, mlir::Value sum,
-                            bool masked);
+  mlir::Value addSharedTile(const CapturedGradient &one, const ColumnStep &step, mlir::Value sum);
   /// Stores gradients of 0 where the mask drops whole tiles, in tensors that have a number for each query and key.
   void storeUnvisited(const ColumnBounds &bounds);
 
@@ -150,12 +148,10 @@ private:
   /// Stores what the programs whose tiles are of keys read of the tile's rows of queries.
   Statistics storeStatistics(mlir::Value outGradient);
   /// What a step of keys makes of the sums of a tile of queries.
-  llvm::SmallVector<mlir::Value> queryStep(mlir::Value query, mlir::Value outGradient, mlir::Value first,
-                                           const Statistics &statistics, const ColumnBounds &bounds,
-                                           mlir::ValueRange state, bool masked);
+  llvm::SmallVector<mlir::Value> queryStep(mlir::Value query, mlir::Value outGradient, const ColumnStep &step,
+                                           const Statistics &statistics, mlir::ValueRange state);
   /// What a step of queries makes of the sums of a tile of keys.
-  llvm::SmallVector<mlir::Value> keyStep(mlir::Value key, mlir::Value value, mlir::Value first,
-                                         const ColumnBounds &bounds, KeySums sums, bool masked);
+  llvm::SmallVector<mlir::Value> keyStep(mlir::Value key, mlir::Value value, const ColumnStep &step, KeySums sums);
 
   TileBuilder &b;
   BackwardOp op;

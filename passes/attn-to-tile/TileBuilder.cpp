@@ -153,6 +153,9 @@ void TileBuilder::setGrid() {
     tiles = getAffineConstantExpr(countSinkTiles(), context);
   if (captured)
     tiles = schedule.getProgram() == Program::Dbuckets ? tiles * countBucketTiles() : countCapturedTiles(sizes);
+  AffineExpr lists = blockMaskKnowsHeads() ? tiles : tilesOfHead;
+  if (kind == ProgramKind::BlockMask)
+    tiles = lists;
   if (isBackward()) {
     setGridOfGradients(tiles, rows, sizes);
   } else if (schedule.isSplit()) {
@@ -160,9 +163,8 @@ void TileBuilder::setGrid() {
   } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {
-    AffineExpr lists = blockMaskKnowsHeads() ? tiles : tilesOfHead;
     AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getColumns());
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, kind == ProgramKind::BlockMask ? lists : tiles));
+    program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
     program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {lists, tile::BlockMaskOp::columns(steps)}, context));
   }
   program.setGridSizes(sizes);
@@ -244,7 +246,7 @@ void TileBuilder::buildGeometry() {
   int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
   if (getRowAxis() == Coordinate::Query)
     geometry.keyHead = arith::DivUIOp::create(builder, loc, geometry.head, index(group));
-  else if (group == 1)
+  else if (group == 1 || kind == ProgramKind::BlockMask)
     geometry.head = geometry.keyHead;
   geometry.shift =
       kernel.getAlign() == Alignment::BottomRight ? sub(geometry.key.count, geometry.query.count) : index(0);

@@ -33,21 +33,29 @@ struct TileGeometry {
   mlir::Value holds; ///< whether the tile has rows; null where each has
 };
 
-/// Columns [low, high) are visited; [fullLow, fullHigh) are kept by all rows of the tile. Where a block mask has listed
-/// the steps, all four are places in the list, and so is `position`, that of the step at hand.
+/// Columns [low, high) are visited; [fullLow, fullHigh) are kept by all rows of the tile. Where steps are counted, since a
+/// block mask has listed them or each is for several heads, all four are places in their order, and so is `position`,
+/// that of the step at hand.
 struct ColumnBounds {
   mlir::Value low, fullLow, fullHigh, high;
   mlir::Value position = {};
 };
 
-/// What a program of a kernel does: the work that its schedule is of, or the block mask, the list of tiles of keys that
-/// the mask keeps.
+/// A step of the loop over columns.
+struct ColumnStep {
+  mlir::Value first;   ///< its first column
+  ColumnBounds bounds; ///< those of the loop, and the step's place where they are places
+  bool masked;         ///< whether the mask may drop some of its elements
+};
+
+/// What a program of a kernel does: the work that its schedule is of, or the block mask, the list of steps that the mask
+/// keeps anything in.
 enum class ProgramKind { Kernel, BlockMask };
 
 using tile::ExponentUnit;
 
-/// Whether a block mask lists the steps of the kernel's loop over keys: its schedule wants one, and there is something
-/// to list.
+/// Whether a block mask lists the steps of the kernel's loop over columns: its schedule wants one, and there is
+/// something to list.
 bool hasBlockMask(KernelOpInterface kernel, ScheduleAttr schedule);
 
 /// Builds the body of a `tile.program`.
@@ -104,16 +112,23 @@ public:
   mlir::Value buildColumnStep();
   /// The column that the step `iv` of that loop starts at.
   mlir::Value buildColumn(mlir::Value iv);
-  /// Lists the tiles of keys in the workspace: all that a program of `ProgramKind::BlockMask` does.
+  /// Lists the steps in the workspace: all that a program of `ProgramKind::BlockMask` does.
   void buildBlockMask();
   /// Whether some and all of `columns` columns from `first` on are kept, from the `blocks` region: (some, all).
   std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value first, int64_t columns);
-  /// The loop over the columns within `bounds`, from the state `initial`: `step` gives the next, with or without the
-  /// mask, from a step's first column. Where data decides about steps, there are two, one in the other: of most
-  /// stretches of several steps all are left out, or keep all.
-  llvm::SmallVector<mlir::Value> overColumns(
-      mlir::ValueRange initial, const ColumnBounds &bounds,
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value first, mlir::ValueRange state, bool masked)> step);
+  using StepBody =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const ColumnStep &step, mlir::ValueRange state)>;
+  /// The loop over the columns within `bounds`, from the state `initial`: `body` gives the next. Where data decides
+  /// about steps and no block mask has listed them, there are two, one in the other: of most stretches of several steps
+  /// all are left out, or keep all.
+  llvm::SmallVector<mlir::Value> overColumns(mlir::ValueRange initial, const ColumnBounds &bounds, StepBody body);
+  /// Whether one loop may go through all query heads of the tile's group: nothing but their tensors tells them apart,
+  /// and no step has to be looked at.
+  bool mayJoinHeads();
+  /// That loop, from the last columns to the first, and of each through all heads: blocks that are at work at the same
+  /// time then read the same queries, also where a mask lets them begin at different ones.
+  llvm::SmallVector<mlir::Value> overColumnsOfHeads(mlir::ValueRange initial, const ColumnBounds &bounds,
+                                                    StepBody body);
   /// The results of `step`, with or without the mask, as the `blocks` region says; `state`, where it keeps nothing.
   /// Without such a region, or where a block mask has listed the steps, the mask is always there.
   llvm::SmallVector<mlir::Value> buildStep(mlir::Value first, mlir::ValueRange state,
@@ -321,6 +336,7 @@ private:
   int64_t countStoredTogether();
   mlir::Value countStatisticColumns();
   mlir::Value countRowsOfSums();
+  mlir::Value countStatisticRows();
   mlir::Value querySumsView();
   void storeQuerySums(mlir::Value tile, mlir::Value row, bool accumulate);
   mlir::Value statisticLimit(Statistic statistic);
@@ -340,7 +356,15 @@ private:
   mlir::Value takePlace(mlir::Value &rest, mlir::Value count);
   void setSizeRange();
   void placeTile(mlir::Value tile);
+  std::pair<mlir::Value, mlir::Value> listView();
+  mlir::AffineExpr countListRows(llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::Value loadCount(mlir::Value column);
+  llvm::SmallVector<mlir::Value>
+  buildLoop(mlir::Value low, mlir::Value high, int64_t step, mlir::ValueRange initial,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value iv, mlir::ValueRange state)> body);
+  llvm::SmallVector<mlir::Value> overPlaces(mlir::ValueRange initial, ColumnBounds places,
+                                            llvm::function_ref<mlir::Value(mlir::Value place)> columnOf, StepBody body);
+  llvm::SmallVector<mlir::Value> overStretches(mlir::ValueRange initial, const ColumnBounds &bounds, StepBody body);
   std::pair<mlir::Value, mlir::Value> buildRowsOfBounds();
   ColumnBounds buildKeyBounds();
   ColumnBounds buildQueryBounds();

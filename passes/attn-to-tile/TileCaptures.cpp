@@ -249,10 +249,8 @@ std::pair<Value, Value> TileBuilder::buildRowsOfBounds() {
 }
 
 ColumnBounds TileBuilder::buildBounds() {
-  if (getColumnAxis() == Coordinate::Query)
-    return buildQueryBounds();
   if (!hasBlockMask(kernel, schedule) || kind == ProgramKind::BlockMask)
-    return buildKeyBounds();
+    return getColumnAxis() == Coordinate::Query ? buildQueryBounds() : buildKeyBounds();
   Value zero = index(0);
   return {zero, zero, loadCount(zero), loadCount(index(1))};
 }
@@ -303,10 +301,6 @@ ColumnBounds TileBuilder::buildKeyBounds() {
   return {low, bounds[1], least(bounds[2], geometry.key.count), least(bounds[3], geometry.key.count)};
 }
 
-/// Where data decides about steps, so many of them are looked at together first: mostly all of them are left out, or
-/// keep all.
-static constexpr int64_t stepsOfStretch = 8;
-
 std::pair<Value, Value> TileBuilder::buildBlock(Value first, int64_t columns) {
   Coordinate rows = getRowAxis();
   Value count = getSide(getColumnAxis()).count, next = add(first, index(columns));
@@ -321,70 +315,4 @@ std::pair<Value, Value> TileBuilder::buildBlock(Value first, int64_t columns) {
   // A step that the columns end in is never full.
   Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, next, count);
   return {kept[0], arith::AndIOp::create(builder, loc, kept[1], whole)};
-}
-
-SmallVector<Value> TileBuilder::buildBranch(TypeRange types, Value condition, function_ref<SmallVector<Value>()> then,
-                                            function_ref<SmallVector<Value>()> otherwise) {
-  auto branch = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(branch.thenBlock());
-  scf::YieldOp::create(builder, loc, then());
-  builder.setInsertionPointToEnd(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, otherwise());
-  return SmallVector<Value>(branch.getResults());
-}
-
-SmallVector<Value>
-TileBuilder::overColumns(ValueRange initial, const ColumnBounds &bounds,
-                         function_ref<SmallVector<Value>(Value first, ValueRange state, bool masked)> step) {
-  auto over = [&](Value low, Value high, int64_t size, ValueRange before,
-                  function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto loop = scf::ForOp::create(builder, loc, low, high, index(size), before);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(loop.getBody());
-    scf::YieldOp::create(builder, loc, body(loop.getInductionVar(), loop.getRegionIterArgs()));
-    return SmallVector<Value>(loop.getResults());
-  };
-  auto asDecided = [&](Value first, ValueRange state) {
-    return buildStep(first, state, [&](bool masked) { return step(first, state, masked); });
-  };
-  if (kernel.getBlocks().empty())
-    return over(bounds.low, bounds.high, getColumns(), initial, asDecided);
-  int64_t columns = stepsOfStretch * getColumns();
-  SmallVector<Value> results = over(bounds.low, bounds.high, columns, initial, [&](Value stretch, ValueRange state) {
-    auto [some, all] = buildBlock(stretch, columns);
-    Value full = all, end = least(add(stretch, index(columns)), bounds.high);
-    auto steps = [&](function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-      return over(stretch, end, getColumns(), state, body);
-    };
-    auto visited = [&] {
-      return buildBranch(
-          state.getTypes(), full,
-          [&] { return steps([&](Value first, ValueRange inner) { return step(first, inner, /*masked=*/false); }); },
-          [&] { return steps(asDecided); });
-    };
-    return buildBranch(state.getTypes(), some, visited, [&] { return SmallVector<Value>(state); });
-  });
-  // The rows are looked at once.
-  Operation *nest = results.front().getDefiningOp();
-  nest->walk([](Operation *op) {
-    if (isa<scf::ForOp, scf::IfOp>(op))
-      hoistInvariants(op);
-  });
-  return results;
-}
-
-SmallVector<Value> TileBuilder::buildStep(Value first, ValueRange state,
-                                          function_ref<SmallVector<Value>(bool masked)> step) {
-  if (kernel.getBlocks().empty() || hasBlockMask(kernel, schedule))
-    return step(/*masked=*/true);
-  auto [some, all] = buildBlock(first, getColumns());
-  auto branch = [&](Value condition, function_ref<SmallVector<Value>()> then,
-                    function_ref<SmallVector<Value>()> otherwise) {
-    return buildBranch(state.getTypes(), condition, then, otherwise);
-  };
-  Value full = all;
-  return branch(
-      some, [&] { return branch(full, [&] { return step(false); }, [&] { return step(true); }); },
-      [&] { return SmallVector<Value>(state); });
 }

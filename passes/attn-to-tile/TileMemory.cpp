@@ -196,8 +196,8 @@ Value TileBuilder::headOfBatch() {
   return add(mul(geometry.batch, index(kernel.getQueryHeads())), geometry.head);
 }
 
-/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: the sums of gradients of queries, and after
-/// all of them statistics of each head (see `statisticIndices`).
+/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: the sums of gradients of queries, after all of
+/// them statistics of each head (see `statisticIndices`), and lists of steps (see `listView`).
 void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
   MLIRContext *context = loc.getContext();
   bool ofQueries = getRowAxis() == Coordinate::Query;
@@ -215,6 +215,7 @@ void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVec
   AffineExpr heads = getAffineConstantExpr(numbers * kernel.getQueryHeads(), context);
   if (!kernel.isPacked())
     heads = heads * sizeOf(kernel.getQuery(), 0, sizes);
+  heads = heads + countListRows(sizes);
   program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
 }
@@ -313,6 +314,12 @@ Value TileBuilder::countRowsOfSums() {
   if (!hasQuerySums())
     return index(0);
   return mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads() * kernel.getHeadDim()));
+}
+
+/// Rows of the workspace that the sums and all statistics take.
+Value TileBuilder::countStatisticRows() {
+  Value heads = index(countStatistics() * kernel.getQueryHeads());
+  return add(countRowsOfSums(), kernel.isPacked() ? heads : mul(viewDim(lookup(kernel.getQuery()), 0), heads));
 }
 
 /// The start of the workspace as rows of one query of one head each.

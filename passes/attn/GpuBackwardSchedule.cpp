@@ -78,6 +78,8 @@ public:
   SmallVector<Program> findKeyPrograms();
   /// Whether one program, by roles, may compute the gradients of queries, keys and values.
   bool suitsOneProgram();
+  /// Whether a block mask may list its steps, where data decides about them: the heads of a group have the same.
+  bool mayListSteps();
   /// Whether registers hold what a step of that takes. It has no shorter steps, as others have.
   bool fitsOneProgram();
   /// Bytes of shared memory that tiles take by `schedule`.
@@ -169,8 +171,8 @@ ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
   auto pipeline = PipelineAttr::get(op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters,
                                     consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, step.turns,
                                     /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true, getSectionBytes(op, target),
-                                    /*block_mask=*/false, /*early=*/false, Staging::Tma, /*headroom=*/0,
-                                    step.logitStages, step.overlap);
+                                    /*block_mask=*/program == Program::Dqdkdv && mayListSteps(), /*early=*/false,
+                                    Staging::Tma, /*headroom=*/0, step.logitStages, step.overlap);
   return getSchedule(program, consumers * warpgroupRows, step.columns, pipeline);
 }
 
@@ -190,7 +192,7 @@ ScheduleAttr GradientTiles::selectRoles(Program program) {
   bool isLate =
       program == Program::Dkdv && op.getBlocks().empty() && std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
   if (program == Program::Dqdkdv) {
-    bool isAhead = op.getBlocks().empty();
+    bool isAhead = op.getBlocks().empty() || mayListSteps();
     Overlap overlap = isAhead ? Overlap::ScoresAhead : Overlap::InStep;
     (void)((isAhead && fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, Overlap::QueriesFirst})) ||
            fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, overlap}) ||
@@ -237,22 +239,28 @@ int64_t GradientTiles::findColumnsOfWarps() {
   return columns == std::end(columnsOfWarps) ? 0 : *columns;
 }
 
+bool GradientTiles::mayListSteps() {
+  KernelOpInterface kernel = op;
+  bool haveSame = kernel.getQueryHeads() == kernel.getKeyHeads() || !readsCoordinate(kernel, Coordinate::Head);
+  return haveSame && !kernel.isPacked() && needsBlockMask(kernel, Coordinate::Query);
+}
+
 bool GradientTiles::suitsOneProgram() {
   // What rows of queries add up for captured tensors is the business of a program whose tiles are of queries.
   bool hasRowSums =
       !getCapturedGradients(op, {CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums}).empty();
-  // Keys that do not exist are masked, and data may say that nothing is. Their scores may be no numbers then, or their
-  // gradients beyond f16; else they are finite, and times keys of 0.
+  // Keys that do not exist are masked, and where each step is looked at, data may say that nothing is. Their scores may
+  // be no numbers then, or their gradients beyond f16; else they are finite, and times keys of 0.
   bool isNarrow = getOperandType(op).isF16();
-  bool leavesOutMasks = !op.getBlocks().empty() && (isNarrow || !op.getScore().empty());
+  bool leavesOutMasks = !op.getBlocks().empty() && !mayListSteps() && (isNarrow || !op.getScore().empty());
   bool isDeterministic = op->getParentOfType<func::FuncOp>()->hasAttr(deterministicAttrName);
   return !KernelOpInterface(op).isPacked() && !hasRowSums && !leavesOutMasks && !isDeterministic &&
          (keyDim() == leastDimOfAll || keyDim() == mostDimOfAll) && valueDim() <= mostDimOfAll;
 }
 
 bool GradientTiles::fitsOneProgram() {
-  // Where data decides about steps, the sums pass through branches, which takes registers of its own.
-  bool isTight = !op.getBlocks().empty() && keyDim() == mostDimOfAll;
+  // Where each step is looked at, the sums pass through branches, which takes registers of its own.
+  bool isTight = !op.getBlocks().empty() && !mayListSteps() && keyDim() == mostDimOfAll;
   return !isTight && fitRegisters(Program::Dqdkdv, {columnsOfAll, /*stages=*/2, /*logitStages=*/2});
 }
 
@@ -323,8 +331,8 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (!usesWarpgroups(op, target) || isOfWarps)
     return op.emitError() << "expected staging = cp_async for program " << stringifyProgram(schedule.getProgram())
                           << " on " << target.getArch();
-  if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty())
-    return op.emitError("expected overlap = in_step where data decides about steps");
+  if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty() && !pipeline.getBlockMask())
+    return op.emitError("expected overlap = in_step where data decides about steps and no block_mask lists them");
   if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
     return op.emitError() << "expected overlap = queries_first for program dqdkdv alone, got it for "
                           << stringifyProgram(schedule.getProgram());
@@ -334,13 +342,16 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
 }
 
 LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
+  GradientTiles tiles(op, target);
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline)
     return op.emitError("expected a pipeline for gradients on a GPU");
   bool hasRoles = pipeline.getStaging() == Staging::Tma;
-  if (schedule.getHeads() != 1 || pipeline.getBlockMask() || (!hasRoles && pipeline.getSectionBytes() != 0))
-    return op.emitError("expected one head a tile and neither block_mask nor, without roles, section_bytes for "
-                        "gradients");
+  if (schedule.getHeads() != 1 || (!hasRoles && pipeline.getSectionBytes() != 0))
+    return op.emitError("expected one head a tile and, without roles, no section_bytes for gradients");
+  if (pipeline.getBlockMask() && (schedule.getProgram() != Program::Dqdkdv || !tiles.mayListSteps()))
+    return op.emitError("expected block_mask for program dqdkdv alone, where data decides about the steps of padded "
+                        "sequences, and heads that share keys have the same");
   if (!mayHavePanel(pipeline, schedule.getPanel()) ||
       schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
       (!hasRoles && pipeline.getConsumers() != 1))
@@ -353,7 +364,6 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
     return op.emitError() << "expected steps of a multiple of 16 columns up to 128 for gradients, got "
                           << schedule.getColumns();
-  GradientTiles tiles(op, target);
   if (hasRoles && failed(checkRoles(op, schedule, target)))
     return failure();
   if (schedule.getProgram() == Program::Dqdkdv && failed(checkOneProgram(op, schedule, tiles)))

@@ -50,10 +50,13 @@ int64_t attnc::attn::getLargestDims(KernelOpInterface kernel) {
 
 /// Bytes that a block mask holds for a step: of each range of a tensor that differs from step to step, or that other
 /// ranges place, the least and the greatest element.
-static int64_t blockMaskBytesOfStep(KernelOpInterface kernel) {
-  constexpr unsigned firstKey = 4, lastKey = 5, wordBits = 32;
+static int64_t blockMaskBytesOfStep(KernelOpInterface kernel, Coordinate columns) {
+  constexpr unsigned wordBits = 32;
   Block &block = kernel.getBlocks().front();
-  llvm::DenseSet<Value> varying = {block.getArgument(firstKey), block.getArgument(lastKey)};
+  llvm::DenseSet<Value> varying;
+  for (Value argument : block.getArguments())
+    if (getCoordinate(argument) == columns)
+      varying.insert(argument);
   int64_t bytes = 0;
   for (Operation &op : block) {
     bool varies = llvm::any_of(op.getOperands(), [&](Value value) { return varying.contains(value); });
@@ -68,9 +71,10 @@ static int64_t blockMaskBytesOfStep(KernelOpInterface kernel) {
   return bytes;
 }
 
-bool attnc::attn::needsBlockMask(KernelOpInterface kernel) {
+bool attnc::attn::needsBlockMask(KernelOpInterface kernel, Coordinate columns) {
   constexpr int64_t lanesOfWarp = 32;
-  return !kernel.getBlocks().empty() && blockMaskBytesOfStep(kernel) * lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
+  return !kernel.getBlocks().empty() &&
+         blockMaskBytesOfStep(kernel, columns) * lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
 }
 
 bool attnc::attn::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
@@ -78,10 +82,7 @@ bool attnc::attn::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
 }
 
 int64_t attnc::attn::countPackableHeads(KernelOpInterface kernel) {
-  auto uses = [](Region &region, unsigned head) { return !region.empty() && !region.getArgument(head).use_empty(); };
-  // (logit, batch, head, ...), else (batch, head, ...).
-  if (kernel.hasDropout() || uses(kernel.getScore(), 2) || uses(kernel.getMask(), 1) || uses(kernel.getBounds(), 1) ||
-      uses(kernel.getBlocks(), 1))
+  if (kernel.hasDropout() || readsCoordinate(kernel, Coordinate::Head))
     return 1;
   int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
   return std::min(group & -group, warpgroupRows);
