@@ -22,7 +22,7 @@ SmallVector<Value> GradientWriter::queryStep(Value query, Value outGradient, con
   Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
   Value products = product(query, keys), weightProducts = productAhead(outGradient, values);
   Logits logits = buildLogits(products, first, /*wantsSlope=*/true);
-  Value weights = probabilities(logits, step, statistics);
+  Weights weights = probabilities(logits, step, statistics);
   if (!weightProducts)
     weightProducts = product(outGradient, values);
   SmallVector<CapturedGradient> wanted = capturedOf({CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums});
@@ -113,9 +113,9 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
   if (!statistics.offset)
     statistics.offset = rowOf(0);
   Logits logits = buildLogits(products, first, /*wantsSlope=*/static_cast<bool>(sums.key));
-  Value weights = probabilities(logits, step, statistics);
+  Weights weights = probabilities(logits, step, statistics);
   if (sums.value)
-    sums.value = accumulate(b.buildDropout(weights, b.buildNumbers(first), element), outGradients, sums.value);
+    sums.value = accumulate(b.buildDropout(weights.kept, b.buildNumbers(first), element), outGradients, sums.value);
   if (queriesFirst)
     b.addToQuerySums(ofQueries, sums.previous);
   if (sums.key) {

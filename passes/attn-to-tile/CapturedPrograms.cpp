@@ -57,7 +57,7 @@ Value GradientWriter::addSharedTile(const CapturedGradient &one, const ColumnSte
   Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
                         /*ofRows=*/true};
   Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
-  Value weights = probabilities(logits, step, statistics);
+  Weights weights = probabilities(logits, step, statistics);
   LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
                                             /*wantsLogits=*/false, one);
   return b.buildMap({sum, existing(gradients.captured.front())}, {}, {}, builder.getF32Type(),
@@ -108,7 +108,7 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
     Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
     Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
     Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
-    Value weights = probabilities(logits, step, statistics);
+    Weights weights = probabilities(logits, step, statistics);
     LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
                                               /*wantsLogits=*/false, one);
     SmallVector<Value> next;

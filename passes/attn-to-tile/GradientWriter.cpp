@@ -7,6 +7,8 @@
 
 #include "passes/attn-to-tile/GradientWriter.h"
 #include "passes/attn/ElementRegisters.h"
+#include "passes/attn/ScoreRange.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -65,56 +67,68 @@ std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {
 GradientWriter::Logits GradientWriter::buildLogits(Value products, Value first, bool wantsSlope) {
   if (rawLogits)
     return {products, products, {}};
-  if (!wantsSlope || !op.getCaptured().empty() || !hasFunctions(op.getDerivative()))
+  if (!wantsSlope || !hasSlope(op))
     return {products, b.buildNaturalScore(products, first), {}};
   auto [scores, slope] = b.buildScoreAndSlope(products, first);
   return {products, scores, slope};
 }
 
-Value GradientWriter::probabilities(const Logits &logits, const ColumnStep &step, const Statistics &statistics) {
+GradientWriter::Weights GradientWriter::probabilities(const Logits &logits, const ColumnStep &step,
+                                                      const Statistics &statistics) {
   Value scores = logits.scores;
   if (step.masked)
     scores = b.buildMask(scores, step.first, step.bounds);
-  return b.buildMap(scores, statistics.rows({statistics.offset}), statistics.columns({statistics.offset}),
-                    builder.getF32Type(), [&](ValueRange x) {
-                      auto inUnit = [&](Value value) -> Value {
-                        return unit.factor == 1 ? value
-                                                : arith::MulFOp::create(builder, loc, value, b.f32(unit.factor));
-                      };
-                      // Scores may be as large as f32 holds, and have no number in octaves then.
-                      Value distance = rawLogits ? arith::AddFOp::create(builder, loc, inUnit(x[0]), x[1])
-                                                 : inUnit(arith::AddFOp::create(builder, loc, x[0], x[1]));
-                      // Huge scores are above their LSE by its rounding, which may be more than any exponent.
-                      distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
-                      return unit.power(builder, loc, distance);
-                    });
+  auto exponential = [&](ValueRange x) {
+    auto inUnit = [&](Value value) -> Value {
+      return unit.factor == 1 ? value : arith::MulFOp::create(builder, loc, value, b.f32(unit.factor)).getResult();
+    };
+    // Scores may be as large as f32 holds, and have no number in octaves then.
+    Value distance = rawLogits ? arith::AddFOp::create(builder, loc, inUnit(x.front()), x.back())
+                               : inUnit(arith::AddFOp::create(builder, loc, x.front(), x.back()));
+    // Huge scores are above their LSE by its rounding, which may be more than any exponent.
+    distance = arith::MinimumFOp::create(builder, loc, distance, b.f32(0));
+    return unit.power(builder, loc, distance);
+  };
+  Type f32 = builder.getF32Type();
+  SmallVector<Value> rows = statistics.rows({statistics.offset}), columns = statistics.columns({statistics.offset});
+  if (!logits.slope) {
+    Value weights = b.buildMap(scores, rows, columns, f32, exponential);
+    return {weights, weights};
+  }
+  SmallVector<Value> both = b.buildMaps({scores, logits.slope}, rows, columns, {f32, f32}, [&](ValueRange x) {
+    Value weight = exponential(x);
+    return SmallVector<Value>{weight, unlessZero(weight, arith::MulFOp::create(builder, loc, weight, x[1]))};
+  });
+  return {both[0], both[1]};
 }
 
-GradientWriter::LogitGradients GradientWriter::logitGradients(Value weights, const Logits &logits, Value weightProducts,
-                                                              Value first, const Statistics &statistics,
-                                                              bool wantsLogits, ArrayRef<CapturedGradient> wanted) {
+Value GradientWriter::unlessZero(Value factor, Value product) {
+  Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, factor, b.f32(0));
+  return arith::SelectOp::create(builder, loc, none, b.f32(0), product);
+}
+
+GradientWriter::LogitGradients GradientWriter::logitGradients(const Weights &weights, const Logits &logits,
+                                                              Value weightProducts, Value first,
+                                                              const Statistics &statistics, bool wantsLogits,
+                                                              ArrayRef<CapturedGradient> wanted) {
   Value numbers = b.buildNumbers(first), dropped = b.buildDropout(weightProducts, numbers, builder.getF32Type());
   Value keptFactor = numbers ? b.buildKeptFactor() : Value();
   bool isDone = op.getCaptured().empty() && (op.getDerivative().empty() || logits.slope);
+  // A slope may be anything where the score has no gradient.
+  ScoreRange slopes = logits.slope ? findSlopeRange(op.getDerivative()) : ScoreRange{1, 1};
+  bool isFinite = std::abs(slopes.low) < infinity && std::abs(slopes.high) < infinity;
   auto body = [&](ValueRange x) -> Value {
     Value weightGradient = numbers ? arith::MulFOp::create(builder, loc, x[1], keptFactor).getResult() : x[1];
     Value difference = arith::SubFOp::create(builder, loc, weightGradient, x.back());
     Value gradient = arith::MulFOp::create(builder, loc, x[0], difference);
-    if (logits.slope) {
-      // What has no gradient gives none, whatever the slope is there.
-      Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, b.f32(0));
-      Value product = arith::MulFOp::create(builder, loc, gradient, x[2]);
-      gradient = arith::SelectOp::create(builder, loc, none, b.f32(0), product);
-    }
+    if (!isFinite)
+      gradient = unlessZero(difference, gradient);
     if (!isDone || element.isF32())
       return gradient;
     return arith::TruncFOp::create(builder, loc, element, gradient);
   };
-  SmallVector<Value> tiles{weights, dropped};
-  if (logits.slope)
-    tiles.push_back(logits.slope);
-  Value gradients = b.buildMap(tiles, statistics.rows({statistics.delta}), statistics.columns({statistics.delta}),
-                               isDone ? element : builder.getF32Type(), body);
+  Value gradients = b.buildMap({weights.ofGradients, dropped}, statistics.rows({statistics.delta}),
+                               statistics.columns({statistics.delta}), isDone ? element : builder.getF32Type(), body);
   if (isDone)
     return {gradients, {}};
   SmallVector<unsigned> places;

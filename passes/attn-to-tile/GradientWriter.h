@@ -78,9 +78,15 @@ private:
     llvm::SmallVector<mlir::Value> captured;
   };
 
-  /// What a step knows of its logits: raw products, scores, and where functions make them the slope, else null.
+  /// What a step knows of its logits: raw products, scores, and where there is one the slope, else null.
   struct Logits {
     mlir::Value products, scores, slope;
+  };
+
+  /// The weights of a step, and what differences of their gradients and delta are multiplied by: the same, times the
+  /// slope where there is one. The logits are not wanted then any longer.
+  struct Weights {
+    mlir::Value kept, ofGradients;
   };
 
   // Products and sums.
@@ -113,15 +119,17 @@ private:
   /// Of each row of queries what is added to its logits, its negated LSE, and delta. For a row that keeps nothing, or
   /// that holds no query, that is -inf: its probabilities then are 0, and no difference of infinities arises.
   std::pair<mlir::Value, mlir::Value> buildStatistics(mlir::Value outGradient);
-  /// Functions are dear: what the score and its slope, where that is wanted, have in common is computed once, and the
-  /// slope kept in place of the products.
+  /// What the score and its slope, where there is one that is wanted, have in common is computed once, and the products
+  /// are not kept.
   Logits buildLogits(mlir::Value products, mlir::Value first, bool wantsSlope);
   /// exp(score - lse), 0 where the mask drops.
-  mlir::Value probabilities(const Logits &logits, const ColumnStep &step, const Statistics &statistics);
+  Weights probabilities(const Logits &logits, const ColumnStep &step, const Statistics &statistics);
+  /// `product`, of `factor` with what may be no number, or 0 where that is 0.
+  mlir::Value unlessZero(mlir::Value factor, mlir::Value product);
   /// Score's derivatives of weight * (dropout * product of d_out and the value - delta): by the logit where
   /// `wantsLogits`, and by what is read of some captured tensors, with two results for a table (see
   /// `CapturedGradient::yielded`).
-  LogitGradients logitGradients(mlir::Value weights, const Logits &logits, mlir::Value weightProducts,
+  LogitGradients logitGradients(const Weights &weights, const Logits &logits, mlir::Value weightProducts,
                                 mlir::Value first, const Statistics &statistics, bool wantsLogits,
                                 llvm::ArrayRef<CapturedGradient> wanted);
   /// A gradient of logits taken to one of queries or keys, in their type. Rows that hold none may be anything but

@@ -192,6 +192,11 @@ public:
   mlir::Value buildMap(mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange columns, mlir::Type element,
                        llvm::function_ref<mlir::Value(mlir::ValueRange elements)> body);
 
+  /// The same for several results.
+  llvm::SmallVector<mlir::Value>
+  buildMaps(mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange columns, mlir::TypeRange elements,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange elements)> body);
+
   /// What a backward hands from one program to the others: for each query its LSE, +inf for a row that keeps nothing,
   /// and delta (see `attn.backward`), and for each query or key of a head sums of gradients of captured tensors.
   struct Statistic {

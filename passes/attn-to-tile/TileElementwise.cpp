@@ -424,17 +424,23 @@ ColumnBounds TileBuilder::maskRows(ColumnBounds bounds) {
   return bounds;
 }
 
-Value TileBuilder::buildMap(ValueRange tiles, ValueRange rows, ValueRange columns, Type element,
-                            function_ref<Value(ValueRange elements)> body) {
+SmallVector<Value> TileBuilder::buildMaps(ValueRange tiles, ValueRange rows, ValueRange columns, TypeRange elements,
+                                          function_ref<SmallVector<Value>(ValueRange elements)> body) {
   OpBuilder::InsertionGuard guard(builder);
-  auto type = VectorType::get(cast<VectorType>(tiles.front().getType()).getShape(), element);
-  auto map = tile::MapOp::create(builder, loc, TypeRange(type), tiles, rows, columns, index(0), index(0));
+  ArrayRef<int64_t> shape = cast<VectorType>(tiles.front().getType()).getShape();
+  auto types = llvm::map_to_vector(elements, [&](Type element) -> Type { return VectorType::get(shape, element); });
+  auto map = tile::MapOp::create(builder, loc, types, tiles, rows, columns, index(0), index(0));
   ElementwiseOperands operands;
   llvm::append_range(operands.rows, rows);
   llvm::append_range(operands.cols, columns);
   Block *block = addElementwiseBody(map.getBody(), tiles, operands);
   tile::YieldOp::create(builder, loc, body(block->getArguments().drop_back(2)));
-  return map.getResult(0);
+  return map.getResults();
+}
+
+Value TileBuilder::buildMap(ValueRange tiles, ValueRange rows, ValueRange columns, Type element,
+                            function_ref<Value(ValueRange elements)> body) {
+  return buildMaps(tiles, rows, columns, element, [&](ValueRange x) { return SmallVector<Value>{body(x)}; }).front();
 }
 
 Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne, bool zeroDrops) {

@@ -24,10 +24,12 @@ bool attnc::attn::hasFunctions(Region &region) {
   return found;
 }
 
+bool attnc::attn::hasSlope(BackwardOp op) { return op.getCaptured().empty() && !op.getDerivative().empty(); }
+
 /// Whether scores are functions whose values are kept with the logits. Where all weights are relative to one number,
-/// nothing asks for the logits again.
+/// which gradients have in the LSE, nothing asks for the logits again.
 static bool keepsFunctions(KernelOpInterface kernel) {
-  return hasFunctions(kernel.getScore()) && !findNarrowRange(kernel);
+  return hasFunctions(kernel.getScore()) && !findNarrowRange(kernel) && !isa<BackwardOp>(kernel.getOperation());
 }
 
 /// Registers for what a score or mask loads that differs from key to key.

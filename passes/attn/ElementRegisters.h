@@ -13,6 +13,10 @@ namespace attnc::attn {
 /// like.
 bool hasFunctions(mlir::Region &region);
 
+/// Whether gradients take the derivative of the score as a slope, beside the score and from the same functions: it is
+/// wanted for the logit alone.
+bool hasSlope(BackwardOp op);
+
 /// Registers of a GPU's thread that each of its elements of a tile of logits takes in addition to the logit, as a mean:
 /// for what scores load or compute and for random numbers, and in addition for what masks load. None where an element
 /// is only masked, which steps of its own do, or where scores have no more than positions and scalars.

@@ -138,8 +138,8 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   return rows * schedule.getRows() + columns() * schedule.getColumns() + shared + statistics;
 }
 
-/// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where a slope is taken
-/// there, weights, twice where products read those of the step before, and of steps of queries a statistic of each
+/// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where derivatives are
+/// taken there and not as a slope that weights are multiplied by, weights, twice where products read those of the step before, and of steps of queries a statistic of each
 /// column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of them, and
 /// both statistics are read ahead of them.
 bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t panel) {
@@ -149,7 +149,7 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
   double statistics = tilesKeys(program) ? count / 4 : 0;
   if (step.overlap == Overlap::QueriesFirst)
     statistics += (count + static_cast<double>(keyDim())) / 4;
-  if (program != Program::Dv && !op.getDerivative().empty())
+  if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op))
     logits += count / 2;
   // Random numbers are there for weights, and then for their gradients.
   if (KernelOpInterface(op).hasDropout())

@@ -51,10 +51,10 @@ static ScoreRange propagate(Operation &op, ArrayRef<ScoreRange> operands) {
       .Default([](Operation *) { return unknown; });
 }
 
-ScoreRange attnc::attn::findScoreRange(Region &score) {
-  if (score.empty())
-    return unknown;
-  llvm::DenseMap<Value, ScoreRange> ranges;
+using ValueRanges = llvm::DenseMap<Value, ScoreRange>;
+
+/// The range of the first number that `region` yields, where those of some of its arguments are known.
+static ScoreRange findYieldedRange(Region &region, ValueRanges ranges) {
   auto rangeOf = [&](Value value) {
     FloatAttr constant;
     if (matchPattern(value, m_Constant(&constant)))
@@ -62,10 +62,22 @@ ScoreRange attnc::attn::findScoreRange(Region &score) {
     auto known = ranges.find(value);
     return known == ranges.end() ? unknown : known->second;
   };
-  for (Operation &op : score.front().without_terminator())
+  for (Operation &op : region.front().without_terminator())
     if (op.getNumResults() == 1 && op.getNumRegions() == 0)
       ranges[op.getResult(0)] = propagate(op, llvm::map_to_vector(op.getOperands(), rangeOf));
-  return rangeOf(score.front().getTerminator()->getOperand(0));
+  return rangeOf(region.front().getTerminator()->getOperand(0));
+}
+
+ScoreRange attnc::attn::findScoreRange(Region &score) { 
+  return score.empty() ? unknown : findYieldedRange(score, ValueRanges());
+}
+
+ScoreRange attnc::attn::findSlopeRange(Region &derivative) {
+  if (derivative.empty())
+    return {1, 1};
+  ValueRanges ranges;
+  ranges[derivative.getArgument(0)] = {1, 1};
+  return findYieldedRange(derivative, ranges);
 }
 
 std::optional<ScoreRange> attnc::attn::findNarrowRange(KernelOpInterface kernel) {

@@ -19,6 +19,10 @@ struct ScoreRange {
 /// soft cap limits it, an added bias does not. Rounding is not looked at. An empty region gives the logit itself.
 ScoreRange findScoreRange(mlir::Region &score);
 
+/// The same for the slope of a score: what its derivative, of the region of that name, yields for the logit where the
+/// gradient of the score is 1.
+ScoreRange findSlopeRange(mlir::Region &derivative);
+
 /// The limits of the scores of `kernel` where they are so near to each other that the weights of all rows can be
 /// relative to one number: with a reference at three quarters of the way from the least to the greatest, weights of 146
 /// octaves in all lie between 2^-110 and 2^36, and neither they nor sums of them times values leave the range of bf16.
