@@ -114,8 +114,10 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     statistics.offset = rowOf(0);
   Logits logits = buildLogits(products, first, /*wantsSlope=*/static_cast<bool>(sums.key));
   Weights weights = probabilities(logits, step, statistics);
+  if (sums.key && sums.value)
+    weights = mark(weights);
   if (sums.value)
-    sums.value = accumulate(b.buildDropout(weights.kept, b.buildNumbers(first), element), outGradients, sums.value);
+    sums.value = accumulate(keptWeights(weights), outGradients, sums.value);
   if (queriesFirst)
     b.addToQuerySums(ofQueries, sums.previous);
   if (sums.key) {

@@ -93,13 +93,34 @@ GradientWriter::Weights GradientWriter::probabilities(const Logits &logits, cons
   SmallVector<Value> rows = statistics.rows({statistics.offset}), columns = statistics.columns({statistics.offset});
   if (!logits.slope) {
     Value weights = b.buildMap(scores, rows, columns, f32, exponential);
-    return {weights, weights};
+    return {weights, weights, b.buildNumbers(step.first)};
   }
   SmallVector<Value> both = b.buildMaps({scores, logits.slope}, rows, columns, {f32, f32}, [&](ValueRange x) {
     Value weight = exponential(x);
     return SmallVector<Value>{weight, unlessZero(weight, arith::MulFOp::create(builder, loc, weight, x[1]))};
   });
-  return {both[0], both[1]};
+  return {both[0], both[1], b.buildNumbers(step.first)};
+}
+
+GradientWriter::Weights GradientWriter::mark(const Weights &weights) {
+  if (!weights.numbers || weights.ofGradients != weights.all)
+    return weights;
+  return {weights.all, b.markDropped(weights.all, weights.numbers), Value(), /*areMarked=*/true};
+}
+
+Value GradientWriter::isKept(Value weight) {
+  Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), weight);
+  Value zero = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, bits, zero);
+}
+
+Value GradientWriter::keptWeights(const Weights &weights) {
+  if (!weights.areMarked)
+    return b.buildDropout(weights.all, weights.numbers, element);
+  return b.buildMap(weights.ofGradients, {}, {}, element, [&](ValueRange x) -> Value {
+    Value kept = arith::SelectOp::create(builder, loc, isKept(x[0]), x[0], b.f32(0));
+    return element.isF32() ? kept : arith::TruncFOp::create(builder, loc, element, kept).getResult();
+  });
 }
 
 Value GradientWriter::unlessZero(Value factor, Value product) {
@@ -111,16 +132,22 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(const Weights &wei
                                                               Value weightProducts, Value first,
                                                               const Statistics &statistics, bool wantsLogits,
                                                               ArrayRef<CapturedGradient> wanted) {
-  Value numbers = b.buildNumbers(first), dropped = b.buildDropout(weightProducts, numbers, builder.getF32Type());
-  Value keptFactor = numbers ? b.buildKeptFactor() : Value();
+  Value dropped = b.buildDropout(weightProducts, weights.numbers, builder.getF32Type());
+  Value keptFactor = weights.numbers || weights.areMarked ? b.buildKeptFactor() : Value();
   bool isDone = op.getCaptured().empty() && (op.getDerivative().empty() || logits.slope);
   // A slope may be anything where the score has no gradient.
   ScoreRange slopes = logits.slope ? findSlopeRange(op.getDerivative()) : ScoreRange{1, 1};
   bool isFinite = std::abs(slopes.low) < infinity && std::abs(slopes.high) < infinity;
   auto body = [&](ValueRange x) -> Value {
-    Value weightGradient = numbers ? arith::MulFOp::create(builder, loc, x[1], keptFactor).getResult() : x[1];
+    Value weight = x[0], weightGradient = x[1];
+    if (weights.areMarked) {
+      weightGradient = arith::SelectOp::create(builder, loc, isKept(weight), weightGradient, b.f32(0));
+      weight = math::AbsFOp::create(builder, loc, weight);
+    }
+    if (keptFactor)
+      weightGradient = arith::MulFOp::create(builder, loc, weightGradient, keptFactor);
     Value difference = arith::SubFOp::create(builder, loc, weightGradient, x.back());
-    Value gradient = arith::MulFOp::create(builder, loc, x[0], difference);
+    Value gradient = arith::MulFOp::create(builder, loc, weight, difference);
     if (!isFinite)
       gradient = unlessZero(difference, gradient);
     if (!isDone || element.isF32())

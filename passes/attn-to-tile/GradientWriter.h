@@ -84,9 +84,12 @@ private:
   };
 
   /// The weights of a step, and what differences of their gradients and delta are multiplied by: the same, times the
-  /// slope where there is one. The logits are not wanted then any longer.
+  /// slope where there is one. The logits are not wanted then any longer. Dropout is told by numbers, or, once they are
+  /// marked, by the signs of the weights of gradients.
   struct Weights {
-    mlir::Value kept, ofGradients;
+    mlir::Value all, ofGradients;
+    mlir::Value numbers;
+    bool areMarked = false;
   };
 
   // Products and sums.
@@ -124,6 +127,13 @@ private:
   Logits buildLogits(mlir::Value products, mlir::Value first, bool wantsSlope);
   /// exp(score - lse), 0 where the mask drops.
   Weights probabilities(const Logits &logits, const ColumnStep &step, const Statistics &statistics);
+  /// Marks weights that both gradients of keys and of values are made of, where there is dropout and no slope, whose
+  /// signs are its own: their numbers would be held from one to the other.
+  Weights mark(const Weights &weights);
+  /// Those that dropout keeps, and 0, in the type of products.
+  mlir::Value keptWeights(const Weights &weights);
+  /// Whether dropout keeps the element of a marked weight.
+  mlir::Value isKept(mlir::Value weight);
   /// `product`, of `factor` with what may be no number, or 0 where that is 0.
   mlir::Value unlessZero(mlir::Value factor, mlir::Value product);
   /// Score's derivatives of weight * (dropout * product of d_out and the value - delta): by the logit where

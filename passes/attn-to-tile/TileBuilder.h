@@ -175,6 +175,9 @@ public:
   mlir::Value buildNumbers(mlir::Value j);
   /// What kept weights are multiplied by, or 1. Sums over them are, in the end, instead.
   mlir::Value buildKeptFactor();
+  /// `tile`, of f32 that are no less than 0, with its sign changed where `numbers` drop an element: what dropout does is
+  /// known of it then, without the numbers.
+  mlir::Value markDropped(mlir::Value tile, mlir::Value numbers);
   /// `tile` with 0 where `numbers`, if there are any, drop an element, cast to `element`.
   mlir::Value buildDropout(mlir::Value tile, mlir::Value numbers, mlir::Type element);
 

@@ -62,6 +62,14 @@ tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, Ex
   return softmax;
 }
 
+Value TileBuilder::markDropped(Value tile, Value numbers) {
+  Value least = buildLeastKept();
+  return buildMap({tile, numbers}, {}, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
+    Value isKept = tile::buildIsKept(builder, loc, x[1], least);
+    return arith::SelectOp::create(builder, loc, isKept, x[0], arith::NegFOp::create(builder, loc, x[0]).getResult());
+  });
+}
+
 Value TileBuilder::buildDropout(Value tile, Value numbers, Type element) {
   auto convert = [&](Value x) -> Value {
     return element.isF32() ? x : arith::TruncFOp::create(builder, loc, element, x).getResult();

@@ -151,8 +151,9 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
     statistics += (count + static_cast<double>(keyDim())) / 4;
   if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op))
     logits += count / 2;
-  // Random numbers are there for weights, and then for their gradients.
-  if (KernelOpInterface(op).hasDropout())
+  // Random numbers are there for weights, and then for their gradients, where weights cannot say by their signs which are
+  // dropped.
+  if (KernelOpInterface(op).hasDropout() && !op.getDerivative().empty())
     logits += count / 4;
   double ofRows = sums + logits + weights + getElementRegisters(op) * count / 2;
   bool isWide = panel > warpgroupRows, floats = getOperandType(op).isF32();
