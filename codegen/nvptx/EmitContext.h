@@ -13,6 +13,7 @@
 #include "codegen/nvptx/KernelAbi.h"
 #include "codegen/nvptx/Ptx.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <array>
 
@@ -79,7 +80,7 @@ public:
   EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, tile::ProgramOp program)
       : ptx(builder, loc), abi(abi), pipeline(program.getPipelineAttr()),
         warpgroupRows(static_cast<int64_t>(program.getPanel())),
-        rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads) {}
+        rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads), sharesTiles(tile::sharesTiles(program)) {}
 
   /// Which of the thread's rows an element is in.
   int64_t threadRowOf(int64_t element) const { return element / 2 % rowsOfThread; }
@@ -147,6 +148,7 @@ public:
   KernelAbi &abi;
   attn::PipelineAttr pipeline;
   int64_t warpgroupRows, rowsOfThread; ///< of a tile, that a warpgroup and a thread have part of
+  bool sharesTiles;                    ///< consumers do: their registers are short
   Place place;
   bool wholeWarp = false; ///< a warp runs a role's code where one thread would do, to share its loads
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;

@@ -111,38 +111,46 @@ SmallVector<Value> LoadEmitter::readPairs(tile::LoadOp load, const Run &run, int
   return words;
 }
 
-/// One element a load, and only those below the limits: a loop over pairs, whose words meet in local memory. Unrolled,
-/// it would need more registers than the fast way.
-SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, int64_t pairs) {
+/// The words of a pair of elements so many columns on, one element a load, and only those below the limits.
+SmallVector<Value> LoadEmitter::readPair(tile::LoadOp load, const Run &run, Value offset) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   const View &view = context.abi.getView(load.getView());
   Type element = view.type.getElementType(), carried = carriedType(b, element);
   bool inPairs = travelInPairs(element);
   Type stored = inPairs ? Type(b.getIntegerType(storedBits(element))) : element;
-  int64_t axis = load.getAxes().back(), wordsOfPair = inPairs ? 1 : 2;
+  int64_t axis = load.getAxes().back();
+  Value column = ptx.add(ptx.add(context.scalar(load.getIndices()[axis]), context.place.column), offset);
+  SmallVector<Value> both;
+  for (int64_t part : {0, 1}) {
+    Value below = isBelow(ptx.add(column, part), load.getLimits().back());
+    Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(ptx.add(offset, part)), view.strides[axis]);
+    Value address = ptx.shift(run.first, stored, distance);
+    both.push_back(ptx.loadIf(stored, address, conjunction(ptx, run.inside, below)));
+  }
+  if (!inPairs)
+    return both;
+  Value low = arith::ExtUIOp::create(b, ptx.loc, carried, both[0]);
+  Value high = arith::ExtUIOp::create(b, ptx.loc, carried, both[1]);
+  Value shift = arith::ConstantOp::create(b, ptx.loc, b.getIntegerAttr(carried, storedBits(element)));
+  return {arith::OrIOp::create(b, ptx.loc, low, arith::ShLIOp::create(b, ptx.loc, high, shift))};
+}
+
+/// Elements one by one: a loop over pairs, whose words meet in local memory. Unrolled, it would need more registers
+/// than the fast way.
+SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, int64_t pairs) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  Type element = context.abi.getView(load.getView()).type.getElementType(), carried = carriedType(b, element);
+  int64_t wordsOfPair = travelInPairs(element) ? 1 : 2;
   Value words = context.localArray(carried, pairs * wordsOfPair);
   auto wordAt = [&](Value number) { return ptx.shift(words, carried, number); };
   auto loop = scf::ForOp::create(b, ptx.loc, ptx.i32(0), ptx.i32(pairs), ptx.i32(1));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
-    Value pair = loop.getInductionVar(), offset = ptx.mul(pair, pairStride);
-    Value column = ptx.add(ptx.add(context.scalar(load.getIndices()[axis]), context.place.column), offset);
-    SmallVector<Value> both;
-    for (int64_t part : {0, 1}) {
-      Value below = isBelow(ptx.add(column, part), load.getLimits().back());
-      Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(ptx.add(offset, part)), view.strides[axis]);
-      Value address = ptx.shift(run.first, stored, distance);
-      both.push_back(ptx.loadIf(stored, address, conjunction(ptx, run.inside, below)));
-    }
-    if (inPairs) {
-      Value low = arith::ExtUIOp::create(b, ptx.loc, carried, both[0]);
-      Value high = arith::ExtUIOp::create(b, ptx.loc, carried, both[1]);
-      Value shift = arith::ConstantOp::create(b, ptx.loc, b.getIntegerAttr(carried, storedBits(element)));
-      both = {arith::OrIOp::create(b, ptx.loc, low, arith::ShLIOp::create(b, ptx.loc, high, shift))};
-    }
-    for (auto [number, word] : llvm::enumerate(both))
+    Value pair = loop.getInductionVar();
+    for (auto [number, word] : llvm::enumerate(readPair(load, run, ptx.mul(pair, pairStride))))
       LLVM::StoreOp::create(b, ptx.loc, word, wordAt(ptx.add(ptx.mul(pair, wordsOfPair), number)), /*alignment=*/0,
                             /*isVolatile=*/true);
   }
@@ -177,6 +185,14 @@ SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, 
     }
     return llvm::to_vector_of<Value>(branch.getResults());
   };
+  // Past a branch the assembler keeps no stage of a ring in uniform registers, and where consumers share tiles there
+  // are no others left.
+  if (context.sharesTiles) {
+    SmallVector<Value> words;
+    for (int64_t pair = 0; pair < pairs; ++pair)
+      llvm::append_range(words, readPair(load, run, ptx.i32(static_cast<int32_t>(pair * pairStride))));
+    return words;
+  }
   auto elements = [&] { return readElements(load, run, pairs); };
   return choose(
       areWholePairs(load, run, pairs), [&] { return readPairs(load, run, pairs); },

@@ -27,6 +27,7 @@ private:
   Run findRun(tile::LoadOp load, int64_t threadRow);
   mlir::Value areWholePairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readPairs(tile::LoadOp load, const Run &run, int64_t pairs);
+  llvm::SmallVector<mlir::Value> readPair(tile::LoadOp load, const Run &run, mlir::Value offset);
   llvm::SmallVector<mlir::Value> readElements(tile::LoadOp load, const Run &run, int64_t pairs);
   void loadBlocked(tile::LoadOp load);
   llvm::SmallVector<mlir::Value> readNothing(tile::LoadOp load, int64_t pairs);

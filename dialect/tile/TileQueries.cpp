@@ -69,6 +69,10 @@ bool attnc::tile::hasRoles(ProgramOp program) {
   return pipeline && pipeline.getStaging() == attnc::attn::Staging::Tma;
 }
 
+bool attnc::tile::sharesTiles(ProgramOp program) {
+  return program.walk([](ShareOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 /// Whether `predicate` holds for an operation that puts tiles into `ring`.
 static bool anyPut(RingOp ring, llvm::function_ref<bool(PutOp)> predicate) {
   return llvm::any_of(ring->getUsers(), [predicate](Operation *user) {

@@ -25,6 +25,9 @@ bool reachesViewEnds(StoreOp store);
 /// synchronous: there is nothing to overlap them with.
 bool hasRoles(ProgramOp program);
 
+/// Whether consumers share tiles that they have computed.
+bool sharesTiles(ProgramOp program);
+
 /// Whether a producer may have to clear rows that the copy of `put` brings: its limit of rows is not the view's end.
 bool mayClearRows(PutOp put);
 /// Whether it may have to for any put into `ring`.

@@ -169,9 +169,7 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
       tile::ShareOp::create(builder, loc, none, Value());
       before.previous = b.endOfQuerySums();
     }
-    auto body = [&](const ColumnStep &step, ValueRange inner) {
-      return keyStep(key, value, step, before.with(inner));
-    };
+    auto body = [&](const ColumnStep &step, ValueRange inner) { return keyStep(key, value, step, before.with(inner)); };
     KeySums after = before.with(together ? b.overColumnsOfHeads(before.values(), bounds, body)
                                          : b.overColumns(before.values(), bounds, body));
     if (ofQueries)

@@ -181,7 +181,8 @@ void TileBuilder::buildBlockMask() {
   Value low = boundWithoutData(builder, bounds.low, /*above=*/false);
   Value high = boundWithoutData(builder, bounds.high, /*above=*/true);
   auto [lists, row] = listView();
-  auto blockMask = tile::BlockMaskOp::create(builder, loc, lists, row, low ? low : bounds.low, high ? high : bounds.high, buildColumnStep());
+  auto blockMask = tile::BlockMaskOp::create(builder, loc, lists, row, low ? low : bounds.low,
+                                             high ? high : bounds.high, buildColumnStep());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&blockMask.getBody(), {}, builder.getIndexType(), loc);

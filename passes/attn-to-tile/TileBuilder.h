@@ -33,9 +33,9 @@ struct TileGeometry {
   mlir::Value holds; ///< whether the tile has rows; null where each has
 };
 
-/// Columns [low, high) are visited; [fullLow, fullHigh) are kept by all rows of the tile. Where steps are counted, since a
-/// block mask has listed them or each is for several heads, all four are places in their order, and so is `position`,
-/// that of the step at hand.
+/// Columns [low, high) are visited; [fullLow, fullHigh) are kept by all rows of the tile. Where steps are counted,
+/// since a block mask has listed them or each is for several heads, all four are places in their order, and so is
+/// `position`, that of the step at hand.
 struct ColumnBounds {
   mlir::Value low, fullLow, fullHigh, high;
   mlir::Value position = {};
@@ -48,8 +48,8 @@ struct ColumnStep {
   bool masked;         ///< whether the mask may drop some of its elements
 };
 
-/// What a program of a kernel does: the work that its schedule is of, or the block mask, the list of steps that the mask
-/// keeps anything in.
+/// What a program of a kernel does: the work that its schedule is of, or the block mask, the list of steps that the
+/// mask keeps anything in.
 enum class ProgramKind { Kernel, BlockMask };
 
 using tile::ExponentUnit;
@@ -116,8 +116,7 @@ public:
   void buildBlockMask();
   /// Whether some and all of `columns` columns from `first` on are kept, from the `blocks` region: (some, all).
   std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value first, int64_t columns);
-  using StepBody =
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(const ColumnStep &step, mlir::ValueRange state)>;
+  using StepBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(const ColumnStep &step, mlir::ValueRange state)>;
   /// The loop over the columns within `bounds`, from the state `initial`: `body` gives the next. Where data decides
   /// about steps and no block mask has listed them, there are two, one in the other: of most stretches of several steps
   /// all are left out, or keep all.
@@ -175,8 +174,8 @@ public:
   mlir::Value buildNumbers(mlir::Value j);
   /// What kept weights are multiplied by, or 1. Sums over them are, in the end, instead.
   mlir::Value buildKeptFactor();
-  /// `tile`, of f32 that are no less than 0, with its sign changed where `numbers` drop an element: what dropout does is
-  /// known of it then, without the numbers.
+  /// `tile`, of f32 that are no less than 0, with its sign changed where `numbers` drop an element: what dropout does
+  /// is known of it then, without the numbers.
   mlir::Value markDropped(mlir::Value tile, mlir::Value numbers);
   /// `tile` with 0 where `numbers`, if there are any, drop an element, cast to `element`.
   mlir::Value buildDropout(mlir::Value tile, mlir::Value numbers, mlir::Type element);

@@ -196,8 +196,8 @@ Value TileBuilder::headOfBatch() {
   return add(mul(geometry.batch, index(kernel.getQueryHeads())), geometry.head);
 }
 
-/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: the sums of gradients of queries, after all of
-/// them statistics of each head (see `statisticIndices`), and lists of steps (see `listView`).
+/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: the sums of gradients of queries, after all
+/// of them statistics of each head (see `statisticIndices`), and lists of steps (see `listView`).
 void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
   MLIRContext *context = loc.getContext();
   bool ofQueries = getRowAxis() == Coordinate::Query;

@@ -39,9 +39,8 @@ SmallVector<Value> TileBuilder::overColumns(ValueRange initial, const ColumnBoun
     return overPlaces(initial, bounds, [&](Value place) { return buildColumn(place); }, body);
   if (!kernel.getBlocks().empty())
     return overStretches(initial, bounds, body);
-  return buildLoop(bounds.low, bounds.high, getColumns(), initial, [&](Value first, ValueRange state) {
-    return body({first, bounds, /*masked=*/true}, state);
-  });
+  return buildLoop(bounds.low, bounds.high, getColumns(), initial,
+                   [&](Value first, ValueRange state) { return body({first, bounds, /*masked=*/true}, state); });
 }
 
 /// The loop over places: `columnOf` gives the first column of one.

@@ -139,9 +139,9 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
 }
 
 /// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where derivatives are
-/// taken there and not as a slope that weights are multiplied by, weights, twice where products read those of the step before, and of steps of queries a statistic of each
-/// column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of them, and
-/// both statistics are read ahead of them.
+/// taken there and not as a slope that weights are multiplied by, weights, twice where products read those of the step
+/// before, and of steps of queries a statistic of each column, of which a thread has a quarter. Gradients of queries
+/// that come first take what consumers share of them, and both statistics are read ahead of them.
 bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t panel) {
   auto count = static_cast<double>(step.columns);
   double sums = countSumColumns(program) / 2.0, logits = program == Program::Dv ? count / 2 : count;
@@ -151,8 +151,8 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
     statistics += (count + static_cast<double>(keyDim())) / 4;
   if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op))
     logits += count / 2;
-  // Random numbers are there for weights, and then for their gradients, where weights cannot say by their signs which are
-  // dropped.
+  // Random numbers are there for weights, and then for their gradients, where weights cannot say by their signs which
+  // are dropped.
   if (KernelOpInterface(op).hasDropout() && !op.getDerivative().empty())
     logits += count / 4;
   double ofRows = sums + logits + weights + getElementRegisters(op) * count / 2;

@@ -36,9 +36,9 @@ int64_t getLargestDims(KernelOpInterface kernel);
 /// The type of queries, keys and values.
 mlir::Type getOperandType(KernelOpInterface kernel);
 
-/// Whether only data says which steps the mask keeps, of keys or of queries. Looking in every step, in every role, costs more than it
-/// saves: products stop overlapping with what comes after them. It is for masks that read so many tensors that a block
-/// mask has no room for a warp's steps.
+/// Whether only data says which steps the mask keeps, of keys or of queries. Looking in every step, in every role,
+/// costs more than it saves: products stop overlapping with what comes after them. It is for masks that read so many
+/// tensors that a block mask has no room for a warp's steps.
 bool needsBlockMask(KernelOpInterface kernel, Coordinate columns = Coordinate::Key);
 
 /// Whether the kernel starts while its block mask is still being computed, which hides what a launch takes.

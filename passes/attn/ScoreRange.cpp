@@ -68,7 +68,7 @@ static ScoreRange findYieldedRange(Region &region, ValueRanges ranges) {
   return rangeOf(region.front().getTerminator()->getOperand(0));
 }
 
-ScoreRange attnc::attn::findScoreRange(Region &score) { 
+ScoreRange attnc::attn::findScoreRange(Region &score) {
   return score.empty() ? unknown : findYieldedRange(score, ValueRanges());
 }
 
