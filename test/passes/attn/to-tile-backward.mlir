@@ -51,14 +51,20 @@
 // CHECK: %[[SHIFT:.*]] = arith.subi %{{.*}}, %{{.*}} : index
 // CHECK: %[[KT:.*]] = tile.load %[[K]]
 // CHECK: %[[VT:.*]] = tile.load %[[V]]
-// CHECK: %[[SUMS:.*]]:2 = scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args(%[[HK:.*]] = %{{.*}}, %[[HV:.*]] = %{{.*}}) -> (vector<32x16xf32>, vector<32x24xf32>) {
-// CHECK: scf.for %[[I:[a-z0-9]+]] = %{{.*}} to %{{.*}} step %c16 iter_args(%[[AK:[a-z0-9]+]] = %[[HK]], %[[AV:[a-z0-9]+]] = %[[HV]])
-// CHECK: %[[QT:.*]] = tile.load %[[Q]][%{{.*}}, %[[I]], %[[H:.*]], %c0]
+// From the last queries on, and of each step both heads.
+// CHECK: %[[SUMS:.*]]:2 = scf.for %[[PLACE:[a-z0-9]+]] = %c0 to %{{.*}} step %c1 iter_args(%[[AK:[a-z0-9]+]] = %{{.*}}, %[[AV:[a-z0-9]+]] = %{{.*}}) -> (vector<32x16xf32>, vector<32x24xf32>) {
+// CHECK: %[[HEAD:.*]] = arith.remui %[[PLACE]], %c2 : index
+// CHECK: %[[H:.*]] = arith.addi %{{.*}}, %[[HEAD]] : index
+// CHECK: %[[STEP:.*]] = arith.divui %[[PLACE]], %c2 : index
+// CHECK: %[[LAST:.*]] = arith.subi %{{.*}}, %c1 : index
+// CHECK: %[[NUMBER:.*]] = arith.subi %[[LAST]], %[[STEP]] : index
+// CHECK: %[[I:.*]] = arith.muli %[[NUMBER]], %c16 : index
+// CHECK: %[[QT:.*]] = tile.load %[[Q]][%{{.*}}, %[[I]], %[[H]], %c0]
 // CHECK: %[[DOT:.*]] = tile.load %[[DO]][%{{.*}}, %[[I]], %[[H]], %c0]
 // CHECK: %[[LSE2:.*]] = tile.load %[[SPACE]][%{{.*}}, %[[I]]] axes [1] {{.*}} -> vector<16xf32>
 // CHECK: %[[DELTA:.*]] = tile.load %[[SPACE]][%{{.*}}, %[[I]]] axes [1] {{.*}} -> vector<16xf32>
 // CHECK: %[[S:.*]] = tile.mma %[[KT]], %[[QT]], %{{.*}} transposed
-// CHECK: %[[MASKED:.*]] = tile.mask tiles(%[[S]] : {{.*}}) rows() cols() at(%{{.*}}, %[[I]]) full(
+// CHECK: %[[MASKED:.*]] = tile.mask tiles(%[[S]] : {{.*}}) rows() cols() at(%{{.*}}, %[[I]]) full(%{{.*}}, %{{.*}}) listed(%[[PLACE]])
 // CHECK-NEXT: ^bb0(%{{.*}}: f32, %[[R:[a-z0-9]+]]: index, %[[C:[a-z0-9]+]]: index):
 // CHECK-NEXT: %[[POSITION:.*]] = arith.addi %[[C]], %[[SHIFT]] : index
 // CHECK-NEXT: arith.cmpi sle, %[[R]], %[[POSITION]] : index
