@@ -25,6 +25,9 @@ constexpr int64_t longSteps[] = {128, 96, 64}, shortSteps[] = {48, 32, 16};
 /// addition to sums of 64 columns or more.
 constexpr int64_t columnsOfWarps[] = {64, 32, 16}, mostColumnsOfWarps = 32;
 
+/// Columns of a step that adds up numbers of columns.
+constexpr int64_t columnsOfSums = 128;
+
 /// Columns of a step whose warps have 32 rows each, from the most comfortable on. Of f32 the parts of operands take
 /// registers as well.
 constexpr int64_t columnsOfWide[] = {64, 32}, columnsOfWideFloats[] = {32, 16}, mostDimsOfWideFloats = 64;
@@ -301,9 +304,9 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
     }
   }
   for (Program program : getOtherPrograms(op)) {
-    // Sinks and sums are few, and take no products.
+    // Sinks and sums are few, and take no products: a step takes as long as its loads are under way.
     bool hasProducts = program == Program::Dbias || program == Program::Dbuckets;
-    int64_t some = hasProducts ? columns : mostColumnsOfWarps;
+    int64_t some = hasProducts ? columns : columnsOfSums;
     if (some == 0)
       return {};
     schedules.push_back(tiles.selectWarps(program, some));
