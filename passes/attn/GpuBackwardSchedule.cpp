@@ -36,10 +36,6 @@ constexpr int64_t columnsOfWide[] = {64, 32}, columnsOfWideFloats[] = {32, 16}, 
 /// elements take. The rest of its 240 goes to addresses and to what is under way.
 constexpr double registersOfTiles = 224;
 
-/// The same where one program computes all three gradients: it spills then, and is faster than two all the same, which
-/// compute elements twice.
-constexpr double registersOfAll = 244;
-
 /// The same of a thread of a warp with 32 rows in f32: parts of operands, and weights that are not narrowed, come on
 /// top.
 constexpr double registersOfWideFloats = 170;
@@ -164,10 +160,8 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
     logits += count / 4;
   double ofRows = sums + logits + weights + getElementRegisters(op) * count / 2;
   bool isWide = panel > warpgroupRows, floats = getOperandType(op).isF32();
-  bool mayOverfill = program == Program::Dqdkdv && step.overlap != Overlap::QueriesFirst;
-  double most = mayOverfill ? registersOfAll : registersOfTiles;
   return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <=
-         (isWide && floats ? registersOfWideFloats : most);
+         (isWide && floats ? registersOfWideFloats : registersOfTiles);
 }
 
 static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, PipelineAttr pipeline,
