@@ -199,8 +199,8 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   scf::ConditionOp::create(b, loc, ptx.less(tile, count), tile);
   b.createBlock(&loop.getAfter(), {}, i32, loc);
   tile = loop.getAfterArguments()[0];
-  // A reduction gives a uniform register, where a shuffle does not: what the number decides stays in such registers across
-  // the loops of the tile.
+  // A reduction gives a uniform register, where a shuffle does not: what the number decides stays in such registers
+  // across the loops of the tile.
   if (receives && context.sharesTiles)
     tile = ptx.least(tile);
   context.scalars[each.getTile()] = tile;

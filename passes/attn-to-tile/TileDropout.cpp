@@ -66,7 +66,9 @@ Value TileBuilder::markDropped(Value tile, Value numbers) {
   Value least = buildLeastKept();
   return buildMap({tile, numbers}, {}, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
     Value isKept = tile::buildIsKept(builder, loc, x[1], least);
-    return arith::SelectOp::create(builder, loc, isKept, x[0], arith::NegFOp::create(builder, loc, x[0]).getResult());
+    // What is no number may have any sign.
+    Value positive = math::AbsFOp::create(builder, loc, x[0]), negative = arith::NegFOp::create(builder, loc, positive);
+    return arith::SelectOp::create(builder, loc, isKept, positive, negative);
   });
 }
 

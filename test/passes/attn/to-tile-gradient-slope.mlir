@@ -70,8 +70,10 @@ func.func @root(%q: tensor<?x?x2x16xbf16>, %k: tensor<?x?x2x16xbf16>, %v: tensor
 // CHECK: %[[NUMBERS:.*]] = tile.philox
 // CHECK: %[[MARKED:.*]] = tile.map tiles(%{{.*}}, %[[NUMBERS]] :
 // CHECK: %[[KEPT:.*]] = arith.cmpi uge
-// CHECK: arith.negf
-// CHECK: arith.select %[[KEPT]]
+// What is no number may have any sign.
+// CHECK: %[[POSITIVE:.*]] = math.absf
+// CHECK: %[[NEGATIVE:.*]] = arith.negf %[[POSITIVE]]
+// CHECK: arith.select %[[KEPT]], %[[POSITIVE]], %[[NEGATIVE]]
 // CHECK: tile.map tiles(%[[MARKED]] :
 // CHECK: arith.bitcast
 // CHECK: arith.cmpi sge
