@@ -174,6 +174,14 @@ SmallVector<Value> LoadEmitter::readNothing(tile::LoadOp load, int64_t pairs) {
 SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, int64_t pairs) {
   Ptx &ptx = context.ptx;
   Run run = findRun(load, threadRow);
+  // Past a branch the assembler keeps no stage of a ring in uniform registers, and where consumers share tiles there
+  // are no others left.
+  if (context.sharesTiles) {
+    SmallVector<Value> words;
+    for (int64_t pair = 0; pair < pairs; ++pair)
+      llvm::append_range(words, readPair(load, run, ptx.i32(static_cast<int32_t>(pair * pairStride))));
+    return words;
+  }
   Type element = cast<VectorType>(load.getResult().getType()).getElementType();
   SmallVector<Type> types((travelInPairs(element) ? 1 : 2) * pairs, carriedType(ptx.b, element));
   auto choose = [&](Value condition, function_ref<SmallVector<Value>()> yes, function_ref<SmallVector<Value>()> no) {
@@ -185,14 +193,6 @@ SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, 
     }
     return llvm::to_vector_of<Value>(branch.getResults());
   };
-  // Past a branch the assembler keeps no stage of a ring in uniform registers, and where consumers share tiles there
-  // are no others left.
-  if (context.sharesTiles) {
-    SmallVector<Value> words;
-    for (int64_t pair = 0; pair < pairs; ++pair)
-      llvm::append_range(words, readPair(load, run, ptx.i32(static_cast<int32_t>(pair * pairStride))));
-    return words;
-  }
   auto elements = [&] { return readElements(load, run, pairs); };
   return choose(
       areWholePairs(load, run, pairs), [&] { return readPairs(load, run, pairs); },

@@ -369,6 +369,7 @@ private:
   llvm::SmallVector<mlir::Value>
   buildLoop(mlir::Value low, mlir::Value high, int64_t step, mlir::ValueRange initial,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value iv, mlir::ValueRange state)> body);
+  bool looksAtSteps();
   llvm::SmallVector<mlir::Value> overPlaces(mlir::ValueRange initial, ColumnBounds places,
                                             llvm::function_ref<mlir::Value(mlir::Value place)> columnOf, StepBody body);
   llvm::SmallVector<mlir::Value> overStretches(mlir::ValueRange initial, const ColumnBounds &bounds, StepBody body);

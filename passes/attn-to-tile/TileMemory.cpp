@@ -316,10 +316,10 @@ Value TileBuilder::countRowsOfSums() {
   return mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads() * kernel.getHeadDim()));
 }
 
-/// Rows of the workspace that the sums and all statistics take.
+/// Rows of the workspace that the sums and all statistics of padded sequences take.
 Value TileBuilder::countStatisticRows() {
-  Value heads = index(countStatistics() * kernel.getQueryHeads());
-  return add(countRowsOfSums(), kernel.isPacked() ? heads : mul(viewDim(lookup(kernel.getQuery()), 0), heads));
+  Value batch = viewDim(lookup(kernel.getQuery()), 0);
+  return add(countRowsOfSums(), mul(batch, index(countStatistics() * kernel.getQueryHeads())));
 }
 
 /// The start of the workspace as rows of one query of one head each.

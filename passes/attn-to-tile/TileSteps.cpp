@@ -37,7 +37,7 @@ SmallVector<Value> TileBuilder::buildLoop(Value low, Value high, int64_t step, V
 SmallVector<Value> TileBuilder::overColumns(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
   if (hasBlockMask(kernel, schedule))
     return overPlaces(initial, bounds, [&](Value place) { return buildColumn(place); }, body);
-  if (!kernel.getBlocks().empty())
+  if (looksAtSteps())
     return overStretches(initial, bounds, body);
   return buildLoop(bounds.low, bounds.high, getColumns(), initial,
                    [&](Value first, ValueRange state) { return body({first, bounds, /*masked=*/true}, state); });
@@ -52,10 +52,10 @@ SmallVector<Value> TileBuilder::overPlaces(ValueRange initial, ColumnBounds plac
   });
 }
 
-bool TileBuilder::mayJoinHeads() {
-  bool looksAtSteps = !kernel.getBlocks().empty() && !hasBlockMask(kernel, schedule);
-  return !looksAtSteps && !readsCoordinate(kernel, Coordinate::Head);
-}
+/// Whether data decides about steps, and no block mask has listed them.
+bool TileBuilder::looksAtSteps() { return !kernel.getBlocks().empty() && !hasBlockMask(kernel, schedule); }
+
+bool TileBuilder::mayJoinHeads() { return !looksAtSteps() && !readsCoordinate(kernel, Coordinate::Head); }
 
 SmallVector<Value> TileBuilder::overColumnsOfHeads(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
   bool listed = hasBlockMask(kernel, schedule);
@@ -80,7 +80,7 @@ SmallVector<Value> TileBuilder::overColumnsOfHeads(ValueRange initial, const Col
   return results;
 }
 
-/// The loop where data decides about steps, and no block mask has listed them.
+/// The loop where each step is looked at, or several together.
 SmallVector<Value> TileBuilder::overStretches(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
   auto asDecided = [&](Value first, ValueRange state) {
     return buildStep(first, state, [&](bool masked) { return body({first, bounds, masked}, state); });
@@ -114,7 +114,7 @@ SmallVector<Value> TileBuilder::overStretches(ValueRange initial, const ColumnBo
 
 SmallVector<Value> TileBuilder::buildStep(Value first, ValueRange state,
                                           function_ref<SmallVector<Value>(bool masked)> step) {
-  if (kernel.getBlocks().empty() || hasBlockMask(kernel, schedule))
+  if (!looksAtSteps())
     return step(/*masked=*/true);
   auto [some, all] = buildBlock(first, getColumns());
   auto branch = [&](Value condition, function_ref<SmallVector<Value>()> then,

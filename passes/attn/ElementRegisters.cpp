@@ -16,7 +16,9 @@ using namespace attnc::attn;
 static constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
                         ofDropout = 0.6;
 
-bool attnc::attn::hasFunctions(Region &region) {
+/// Whether `region` holds functions that a unit of their own computes, or many instructions: exponentials, tanh and the
+/// like.
+static bool hasFunctions(Region &region) {
   bool found = false;
   region.walk([&](Operation *op) {
     found |= isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(op);

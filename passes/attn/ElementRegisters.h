@@ -9,12 +9,8 @@
 
 namespace attnc::attn {
 
-/// Whether `region` holds functions that a unit of their own computes, or many instructions: exponentials, tanh and the
-/// like.
-bool hasFunctions(mlir::Region &region);
-
-/// Whether gradients take the derivative of the score as a slope, beside the score and from the same functions: it is
-/// wanted for the logit alone.
+/// Whether gradients take the derivative of the score as a slope, computed together with the score: it is wanted for
+/// the logit alone.
 bool hasSlope(BackwardOp op);
 
 /// Registers of a GPU's thread that each of its elements of a tile of logits takes in addition to the logit, as a mean:
