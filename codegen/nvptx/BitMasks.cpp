@@ -13,37 +13,42 @@
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
-/// Whether `select` gives 0 or bits that ptxas finds by logic, and can find together with the mask.
+/// Whether `select` gives 0 or bits that ptxas finds by logic, or uses in an `and`, and so can find together with the
+/// mask.
 static bool selectsBits(SelectInst &select) {
-  if (!select.getType()->isIntegerTy(32))
+  if (!select.getType()->isIntegerTy(32) && !select.getType()->isIntegerTy(64))
     return false;
   auto isLogic = m_BitwiseLogic(m_Value(), m_Value());
-  return (match(select.getTrueValue(), isLogic) && match(select.getFalseValue(), m_Zero())) ||
-         (match(select.getFalseValue(), isLogic) && match(select.getTrueValue(), m_Zero()));
+  bool isUsed = any_of(select.users(), [](User *user) { return match(user, m_And(m_Value(), m_Value())); });
+  return (match(select.getFalseValue(), m_Zero()) && (isUsed || match(select.getTrueValue(), isLogic))) ||
+         (match(select.getTrueValue(), m_Zero()) && (isUsed || match(select.getFalseValue(), isLogic)));
 }
 
-/// All bits where `condition` holds and none elsewhere, found after its definition. LLVM has no word for it that it
-/// does not turn into selections again.
-static Value *createMask(Instruction *condition) {
+/// All bits of `type` where `condition` holds and none elsewhere, found after its definition. LLVM has no word for it
+/// that it does not turn into selections again.
+static Value *createMask(Instruction *condition, Type *type) {
   IRBuilder<> builder(condition->getParent(), *condition->getInsertionPointAfterDef());
-  auto *type = FunctionType::get(builder.getInt32Ty(), builder.getInt1Ty(), /*isVarArg=*/false);
-  return builder.CreateCall(InlineAsm::get(type, "selp.b32 $0, -1, 0, $1;", "=r,b", /*hasSideEffects=*/false),
+  auto *function = FunctionType::get(type, builder.getInt1Ty(), /*isVarArg=*/false);
+  bool isWide = type->isIntegerTy(64);
+  return builder.CreateCall(InlineAsm::get(function, isWide ? "selp.b64 $0, -1, 0, $1;" : "selp.b32 $0, -1, 0, $1;",
+                                           isWide ? "=l,b" : "=r,b", /*hasSideEffects=*/false),
                             condition);
 }
 
 static void defineBitMasks(Function &function) {
-  MapVector<Instruction *, SmallVector<SelectInst *>> selects;
+  MapVector<std::pair<Instruction *, Type *>, SmallVector<SelectInst *>> selects;
   for (Instruction &instruction : instructions(function))
     if (auto *select = dyn_cast<SelectInst>(&instruction); select && selectsBits(*select))
       if (auto *condition = dyn_cast<Instruction>(select->getCondition()))
-        selects[condition].push_back(select);
-  for (auto &[condition, users] : selects) {
+        selects[{condition, select->getType()}].push_back(select);
+  for (auto &[key, users] : selects) {
     SmallPtrSet<BasicBlock *, 4> blocks;
     for (SelectInst *select : users)
       blocks.insert(select->getParent());
     if (blocks.size() < 2)
       continue;
-    Value *mask = createMask(condition);
+    auto [condition, type] = key;
+    Value *mask = createMask(condition, type);
     for (SelectInst *select : users) {
       IRBuilder<> builder(select);
       bool keeps = match(select->getFalseValue(), m_Zero());

@@ -9,10 +9,10 @@
 
 namespace attnc::nvptx {
 
-/// Makes a mask of each condition that keeps or drops 32 bits in several blocks, where the condition is known, and
-/// `and` of the selections. ptxas 13.0 makes such masks by itself, in the first of two loops that use one, and reads
-/// the register in the second also where the first had no step. Runs after all passes, which would make selections
-/// again.
+/// Makes a mask of each condition that keeps or drops bits of words in several blocks, where the condition is known,
+/// and `and` of the selections. ptxas (13.0 to 13.5) makes such masks by itself where an `and` reads a selection, in
+/// the first of two loops that use one, and reads the register in the second also where the first had no step. Runs
+/// after all passes, which would make selections again.
 void defineBitMasks(llvm::Module &module);
 
 } // namespace attnc::nvptx

@@ -129,6 +129,13 @@ static void addUserMasks(std::vector<Case> &cases, Extent extent) {
       %keep = arith.andi %both, %c : i1)",
                           {"x: i32", "y: i64"}),
                    standardTrials(extent, {{"x", {-0x1p31}}, {"y", {-0x1p63}}})});
+  // All of a tile's elements or none, and a tile that is no loop's first step.
+  cases.push_back({"S3_user_last_entry_window",
+                   masked(R"(%one = arith.constant 1 : index
+      %last = arith.cmpi ugt, %b, %one : index
+      %w = attn.window %i, %j left(%b)
+      %keep = arith.andi %last, %w : i1)"),
+                   {{"B=3,Sq=1,Sk=1"}, {"B=3,Sq=70,Sk=90"}}});
 }
 
 static void addTensorMasks(std::vector<Case> &cases, Extent extent) {
