@@ -1,12 +1,7 @@
 """Score and mask functions of FlexAttention's documentation and tests, for [2, 4, 40, 16] queries and 48 keys."""
 
-import os
-
 import torch
-
-#: Where tensors lie: ATTNC_TEST_DEVICE=cuda runs the tests of torch on a GPU.
-DEVICE = os.environ.get("ATTNC_TEST_DEVICE", "cpu")
-torch.set_default_device(DEVICE)
+from torch_reference import DEVICE as DEVICE
 
 B, H, SQ, SK, D = 2, 4, 40, 48, 16
 LONG = 64

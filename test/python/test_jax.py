@@ -383,6 +383,13 @@ def test_another_length_has_the_same_spec():
     assert len(texts) == 1
 
 
+@pytest.mark.skipif(jax.default_backend() == "cpu", reason="of GPUs")
+def test_kernels_take_no_arrays_of_gpus():
+    with pytest.raises(attnc.Error, match="arrays of JAX on a GPU are taken by attnc.jax"):
+        attnc.jit()(q, k, v)
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="arrays of CPUs")
 def test_kernels_take_arrays():
     out = attnc.jit(mask_mod=lambda b, h, i, j: i >= j)(q, k, v)
     assert isinstance(out, jax.Array)
@@ -431,6 +438,7 @@ def test_refused():
         flash(q.astype(jnp.int32), k, v)
 
 
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="what arrays hold is looked at on CPUs alone")
 def test_faults_of_a_launch_are_errors_of_the_program():
     lengths = jnp.array([SK + 1, 3])
     with pytest.raises(Exception, match="attnc: .*'kv_lengths'"):

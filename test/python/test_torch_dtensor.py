@@ -1,4 +1,5 @@
-"""attnc.torch on DTensors over two processes: what is split by batch entries and heads is computed where it lies."""
+"""attnc.torch on DTensors over two processes, each with a GPU where there are two: what is split by batch entries and heads is
+computed where it lies."""
 
 import tempfile
 
@@ -8,15 +9,17 @@ import torch.multiprocessing as mp
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.debug import CommDebugMode
+from torch_reference import DEVICE
 
 from attnc.torch import create_block_mask, flash_attention, flash_attn_func, flash_attn_varlen_func, flex_attention
 
 B, S, H, HK, D = 2, 20, 4, 2, 16
+KIND, BACKEND = ("cuda", "nccl") if DEVICE == "cuda" and torch.cuda.device_count() > 1 else ("cpu", "gloo")
 
 
 def check(call, inputs, placements, may_talk=False):
     """Holds the results and gradients of split tensors against those of whole ones, and counts what is sent meanwhile."""
-    mesh = init_device_mesh("cpu", (2,))
+    mesh = init_device_mesh(KIND, (2,))
     whole = [tensor.clone().requires_grad_() for tensor in inputs]
     split = [distribute_tensor(tensor, mesh, [place]).requires_grad_() for tensor, place in zip(inputs, placements)]
     wanted = call(*whole)
@@ -35,7 +38,7 @@ def check(call, inputs, placements, may_talk=False):
 
 def check_plain(call, inputs, place, learned):
     """The same of a learned tensor that is no DTensor, and whole on each device."""
-    mesh = init_device_mesh("cpu", (2,))
+    mesh = init_device_mesh(KIND, (2,))
     split = [distribute_tensor(tensor, mesh, [place]) for tensor in inputs]
     ours, theirs = learned.clone().requires_grad_(), learned.clone().requires_grad_()
     call(*split, ours).square().sum().backward()
@@ -48,7 +51,10 @@ def check_plain(call, inputs, place, learned):
 
 
 def run(rank, store):
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
+    torch.set_default_device(KIND)
+    if KIND == "cuda":
+        torch.cuda.set_device(rank)
+    dist.init_process_group(BACKEND, init_method=f"file://{store}", rank=rank, world_size=2)
     torch.manual_seed(0)
     q, k, v = torch.randn(B, S, H, D), torch.randn(B, S, HK, D), torch.randn(B, S, HK, D)
     sinks, bias = torch.randn(H, 2), torch.randn(B, H, S, S)

@@ -1,6 +1,12 @@
 """Attention by its formulas in torch, in float64, with torch's own gradients: what tests hold results against."""
 
+import os
+
 import torch
+
+#: Where tensors lie: ATTNC_TEST_DEVICE=cuda runs the tests of torch on a GPU.
+DEVICE = os.environ.get("ATTNC_TEST_DEVICE", "cpu")
+torch.set_default_device(DEVICE)
 
 
 def attention(

@@ -17,8 +17,11 @@
 #include <memory>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace nb = nanobind;
@@ -64,6 +67,9 @@ public:
 
   /// Launches on `stream`, or where the framework of the tensors works.
   void launch(const nb::tuple &given, std::optional<uintptr_t> stream);
+  /// Bytes that a launch takes beside its arguments: sizes of arrays without gaps at multiples of 16 bytes, and
+  /// numbers.
+  uint64_t getWorkspace(const std::vector<std::variant<int64_t, std::vector<int64_t>>> &given) const;
 
   /// Launches on inputs alone, if they are tensors of one framework that can
   /// allocate the results, on the given device, and need no gradients: gives the
@@ -196,6 +202,38 @@ void Kernel::describeResults() {
     if (facts.is_output)
       results.push_back(std::move(result));
   }
+}
+
+uint64_t Kernel::getWorkspace(const std::vector<std::variant<int64_t, std::vector<int64_t>>> &given) const {
+  // Addresses that no launch is given: far apart, since results may not lie on other arguments.
+  constexpr uint64_t apart = uint64_t(1) << 42;
+  std::vector<attnc_value> values;
+  for (const auto &one : given) {
+    attnc_value value = {};
+    if (const auto *number = std::get_if<int64_t>(&one)) {
+      value.kind = ATTNC_INTEGER;
+      value.as.integer = *number;
+    } else {
+      attnc_argument_info facts = {};
+      facts.struct_size = sizeof(facts);
+      check(attnc_kernel_get_argument(handle.get(), values.size(), &facts));
+      const auto &sizes = std::get<std::vector<int64_t>>(one);
+      value.kind = ATTNC_TENSOR;
+      value.as.tensor.address = (values.size() + 1) * apart;
+      value.as.tensor.dtype = facts.dtype;
+      value.as.tensor.rank = static_cast<int32_t>(sizes.size());
+      value.as.tensor.sizes = sizes.data();
+    }
+    values.push_back(value);
+  }
+  attnc_launch_options options = {};
+  options.struct_size = sizeof(options);
+  options.values = values.data();
+  options.num_values = values.size();
+  options.value_size = sizeof(attnc_value);
+  uint64_t bytes = 0;
+  check(attnc_kernel_get_workspace(handle.get(), &options, &bytes));
+  return bytes;
 }
 
 void Kernel::launch(const nb::tuple &given, std::optional<uintptr_t> stream) {
@@ -428,6 +466,8 @@ NB_MODULE(_core, module) {
       .def_prop_ro("arguments", &Kernel::getArguments)
       .def("launch", &Kernel::launch, nb::arg("values"), nb::arg("stream") = nb::none(),
            "Runs it on the inputs, then the results, in the order of the spec.")
+      .def("workspace", &Kernel::getWorkspace, nb::arg("sizes"),
+           "Bytes that a launch takes beside its arguments: arrays of such sizes without gaps, and numbers.")
       .def("call", &Kernel::call, nb::arg("inputs"), nb::arg("device_type"), nb::arg("device_id"),
            nb::arg("heads_first") = false,
            "Runs it on tensors of a framework that can allocate results, and gives these; None, and nothing is done, "

@@ -134,7 +134,7 @@ static attnc_value toValue(const ffi::AnyBuffer &buffer) {
 
 static ffi::Error launch(int ordinal, void *stream, ffi::RemainingArgs arguments, ffi::RemainingRets results,
                          std::string_view spec, std::string_view schedule, bool backward,
-                         ffi::Span<const int64_t> numbers, int64_t position) {
+                         ffi::Span<const int64_t> numbers, int64_t position, bool hasWorkspace) {
   // Never ended: kernels may be on their way when the process ends.
   static auto &kernels = *new Kernels;
   attnc_kernel *kernel = nullptr;
@@ -160,11 +160,17 @@ static ffi::Error launch(int ordinal, void *stream, ffi::RemainingArgs arguments
   }
   if (static_cast<int64_t>(arguments.size()) == position)
     addNumbers();
+  uint64_t workspace = 0, workspaceBytes = 0;
   for (size_t index = 0; index < results.size(); ++index) {
     ffi::ErrorOr<ffi::Result<ffi::AnyBuffer>> buffer = results.get<ffi::AnyBuffer>(index);
     if (!buffer)
       return buffer.error();
-    values.push_back(toValue(**buffer));
+    if (hasWorkspace && index + 1 == results.size()) {
+      workspace = reinterpret_cast<uint64_t>((*buffer)->untyped_data());
+      workspaceBytes = (*buffer)->size_bytes();
+    } else {
+      values.push_back(toValue(**buffer));
+    }
   }
   attnc_launch_options options = {};
   options.struct_size = sizeof(options);
@@ -172,20 +178,27 @@ static ffi::Error launch(int ordinal, void *stream, ffi::RemainingArgs arguments
   options.num_values = values.size();
   options.value_size = sizeof(attnc_value);
   options.stream = stream;
+  if (workspace) {
+    // The program may run on another GPU than the one that it was made for, whose kernel takes more.
+    uint64_t wanted = 0;
+    if (attnc_error *error = attnc_kernel_get_workspace(kernel, &options, &wanted))
+      return toXla(error);
+    options.workspace = wanted <= workspaceBytes ? workspace : 0;
+  }
   attnc_error *error = attnc_kernel_launch(kernel, &options);
   return error ? toXla(error) : ffi::Error::Success();
 }
 
 static ffi::Error launchOnCpu(ffi::RemainingArgs arguments, ffi::RemainingRets results, std::string_view spec,
                               std::string_view schedule, bool backward, ffi::Span<const int64_t> numbers,
-                              int64_t position) {
-  return launch(/*ordinal=*/-1, nullptr, arguments, results, spec, schedule, backward, numbers, position);
+                              int64_t position, bool workspace) {
+  return launch(/*ordinal=*/-1, nullptr, arguments, results, spec, schedule, backward, numbers, position, workspace);
 }
 
 static ffi::Error launchOnGpu(void *stream, int32_t ordinal, ffi::RemainingArgs arguments, ffi::RemainingRets results,
                               std::string_view spec, std::string_view schedule, bool backward,
-                              ffi::Span<const int64_t> numbers, int64_t position) {
-  return launch(ordinal, stream, arguments, results, spec, schedule, backward, numbers, position);
+                              ffi::Span<const int64_t> numbers, int64_t position, bool workspace) {
+  return launch(ordinal, stream, arguments, results, spec, schedule, backward, numbers, position, workspace);
 }
 
 XLA_FFI_DEFINE_HANDLER(cpuHandler, launchOnCpu,
@@ -196,9 +209,11 @@ XLA_FFI_DEFINE_HANDLER(cpuHandler, launchOnCpu,
                            .Attr<std::string_view>("schedule")
                            .Attr<bool>("backward")
                            .Attr<ffi::Span<const int64_t>>("numbers")
-                           .Attr<int64_t>("position"));
+                           .Attr<int64_t>("position")
+                           .Attr<bool>("workspace"));
 
-// A launch waits for nothing and reads nothing back, so that XLA's graphs may hold it.
+// A launch waits for nothing, reads nothing back and, where the program gives it a workspace, allocates nothing, so
+// that XLA's graphs may hold it.
 XLA_FFI_DEFINE_HANDLER(gpuHandler, launchOnGpu,
                        ffi::Ffi::Bind()
                            .Ctx<ffi::PlatformStream<void *>>()
@@ -209,7 +224,8 @@ XLA_FFI_DEFINE_HANDLER(gpuHandler, launchOnGpu,
                            .Attr<std::string_view>("schedule")
                            .Attr<bool>("backward")
                            .Attr<ffi::Span<const int64_t>>("numbers")
-                           .Attr<int64_t>("position"),
+                           .Attr<int64_t>("position")
+                           .Attr<bool>("workspace"),
                        {ffi::Traits::kCmdBufferCompatible});
 
 void *attnc::python::getCpuHandler() { return reinterpret_cast<void *>(+cpuHandler); }

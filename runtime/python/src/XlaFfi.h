@@ -17,7 +17,8 @@ void setXlaContext(attnc_context *context);
 ///
 ///   spec: the text; backward: whether it is the kernel of its gradients;
 ///   numbers: the integers that the kernel takes; position: the number of tensors
-///   before them.
+///   before them; workspace: whether the last result is memory for the kernel's own
+///   use, and none of its results.
 void *getCpuHandler();
 void *getGpuHandler();
 

@@ -41,15 +41,23 @@ def _bind(
     # are not those that are computed with.
     text = traced.backward_text if backward else traced.text
     kernel = kernel_of(text, backward, schedule=schedule)
-    if schedule is not None:
+    memory: tuple[Any, ...] = ()
+    if jax.default_backend() == "gpu":
+        # XLA's graphs take no call that allocates: what a kernel takes for itself is one more result, which nothing reads.
+        sizes = [tuple(array.shape) for array in (*arrays, *results)]
+        sizes[position:position] = traced.numbers
+        size = kernel.prepare("cuda").workspace(sizes)
+        memory = (jax.ShapeDtypeStruct((size,), "uint8"),) if size else ()
+    elif schedule is not None:
         # Whether the machine takes it is known where it is compiled.
-        kernel.prepare("cpu" if jax.default_backend() == "cpu" else "cuda")
-    call = jax.ffi.ffi_call(_TARGET, results, vmap_method="sequential")
+        kernel.prepare("cpu")
+    call = jax.ffi.ffi_call(_TARGET, (*results, *memory), vmap_method="sequential")
     numbers = np.array(traced.numbers, np.int64)
-    return call(
+    found = call(
         *arrays, spec=text, schedule=schedule or "", backward=np.bool_(backward), numbers=numbers,
-        position=np.int64(position),
+        position=np.int64(position), workspace=np.bool_(len(memory)),
     )  # fmt: skip
+    return found[: len(results)]
 
 
 def _results_of(q: Any, v: Any) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:

@@ -1,7 +1,7 @@
 """Kernels as operators of torch: `attnc::forward` and `attnc::backward`.
 
 Tensors are [B, H, S, D], or [T, H, D] of packed sequences; `captured` and `numbers` are what the spec takes after queries,
-keys and values. The operators are defined, not wrapped in torch.library.custom_op, which costs several microseconds more in
+keys and values, and `spec` is its text on one line (`as_line`). The operators are defined, not wrapped in torch.library.custom_op, which costs several microseconds more in
 each call.
 """
 
@@ -26,6 +26,15 @@ _library.define(
     f"backward({_inputs}, Tensor out, Tensor lse, Tensor d_out, Tensor d_lse, int[] others) -> Tensor[]",
     tags=_TAGS,
 )
+
+
+def as_line(text: str) -> str:
+    """A spec as the operators take it. Inductor writes what an operator takes into comments, which end with their line."""
+    return text.replace("\n", "\t")
+
+
+def _from_line(spec: str) -> str:
+    return spec.replace("\t", "\n")
 
 
 def _like(tensor: Tensor, last: int | None = None) -> Tensor:
@@ -70,7 +79,7 @@ def _launch(spec: str, backward: bool, values: tuple[Any, ...], results: tuple[T
 def _prepare(spec: str, backward: bool, device: torch.device) -> Any:
     """The launch of a kernel that did not run yet."""
     place = "cpu" if device.type == "cpu" else f"cuda:{device.index or 0}"
-    launch = kernel_of(spec, backward).prepare(place).launch
+    launch = kernel_of(_from_line(spec), backward).prepare(place).launch
     if len(_launches) >= _MOST:
         _launches.clear()
     _launches[spec, backward, device] = launch
@@ -98,7 +107,7 @@ def _backward(
 ) -> list[Tensor]:  # fmt: skip
     results = _backward_results(q, k, v, captured, numbers, spec, out, lse, d_out, d_lse, others)
     if torch.are_deterministic_algorithms_enabled() and DETERMINISTIC not in spec:
-        spec = deterministic(spec)
+        spec = as_line(deterministic(_from_line(spec)))
     saved = _rows(out), lse, _rows(d_out), d_lse
     written = (*(_rows(result) for result in results[:3]), *(_with_dimension(result) for result in results[3:]))
     _launch(spec, True, (*_values(q, k, v, captured, numbers), *saved), written)
@@ -189,13 +198,13 @@ def _beginning(tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
 def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]:
     """Attention, with gradients where they are wanted."""
     captured, numbers = list(call.captured), list(call.numbers)
+    specs = as_line(call.text), as_line(call.backward_text)
     if torch.is_grad_enabled():
         others = [call.names.index(name) for name in call.differentiated]
         if q.requires_grad or k.requires_grad or v.requires_grad or any(captured[place].requires_grad for place in others):
             if call.backward_text != call.text and not torch.compiler.is_dynamo_compiling():
                 # What has no gradient is refused here, where the functions are, and not when gradients are computed.
-                if q.device.type in ("cpu", "cuda") and (call.backward_text, True, q.device) not in _launches:
-                    _prepare(call.backward_text, True, q.device)
-            texts = call.text, call.backward_text
-            return _Attention.apply(q, k, v, texts, numbers, others, *captured)  # type: ignore[no-any-return, no-untyped-call]
-    return torch.ops.attnc.forward(q, k, v, captured, numbers, call.text)  # type: ignore[no-any-return]
+                if q.device.type in ("cpu", "cuda") and (specs[1], True, q.device) not in _launches:
+                    _prepare(specs[1], True, q.device)
+            return _Attention.apply(q, k, v, specs, numbers, others, *captured)  # type: ignore[no-any-return, no-untyped-call]
+    return torch.ops.attnc.forward(q, k, v, captured, numbers, specs[0])  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ from torch.nn.attention import register_flash_attention_impl
 from .._core import Error
 from ._calls import check_tensors, prepare
 from ._flash import offsets
-from ._ops import Call, attend, wants_gradient
+from ._ops import Call, as_line, attend, wants_gradient
 from ._varlen import used_keys
 
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -65,7 +65,7 @@ def _dense(
 
 def _forward(prepared: Call, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     captured, numbers = list(prepared.captured), list(prepared.numbers)
-    out, lse = torch.ops.attnc.forward(_padded(q), _padded(k), _padded(v), captured, numbers, prepared.text)
+    out, lse = torch.ops.attnc.forward(_padded(q), _padded(k), _padded(v), captured, numbers, as_line(prepared.text))
     return out[..., : v.shape[-1]], lse
 
 
@@ -75,7 +75,7 @@ def _backward(
     captured, numbers = list(prepared.captured), list(prepared.numbers)
     padded = (_padded(tensor) for tensor in (q, k, v))
     found = torch.ops.attnc.backward(
-        *padded, captured, numbers, prepared.text, _padded(out), lse, _padded(d_out), torch.zeros_like(lse), []
+        *padded, captured, numbers, as_line(prepared.text), _padded(out), lse, _padded(d_out), torch.zeros_like(lse), []
     )
     d_q, d_k, d_v = (gradient[..., : tensor.shape[-1]] for gradient, tensor in zip(found, (q, k, v), strict=True))
     return d_q, d_k, d_v
@@ -109,13 +109,18 @@ def _sdpa_cpu_backward(
     return _backward(_dense(q, k, v, 0.0, is_causal, scale, attn_mask, 0), q, k, v, out, lse, d_out)
 
 
-def _sdpa_of_learned_bias(
+def _sdpa_of_all(
     q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, *,
     scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
-    """scaled_dot_product_attention itself: of a mask that requires grad, torch asks none of the operators above."""
+    """scaled_dot_product_attention itself. On CPUs torch asks none of the operators above of a mask that requires grad, and on
+    GPUs of any mask or of float32, and where it prefers cuDNN."""
     wants = wants_gradient()
-    if attn_mask is None or wants is None or not wants(attn_mask) or dropout_p or is_causal:
+    is_learned = attn_mask is not None and wants is not None and wants(attn_mask)
+    if not is_learned and not q.is_cuda or (attn_mask is not None and is_causal):
+        return NotImplemented
+    if dropout_p and (not q.is_cuda or torch.compiler.is_compiling()):
+        # Programs draw no numbers of their own.
         return NotImplemented
     if torch._C._functorch.peek_interpreter_stack() is not None:
         # Gradients as functions of functions are torch's own.
@@ -124,7 +129,8 @@ def _sdpa_of_learned_bias(
         return NotImplemented
     if q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3] or (q.shape[1] != k.shape[1] and not enable_gqa):
         return NotImplemented
-    out, _ = attend(_padded(q), _padded(k), _padded(v), _dense(q, k, v, 0.0, False, scale, attn_mask, 0))
+    call = _dense(q, k, v, dropout_p, is_causal, scale, attn_mask, _seed(dropout_p))
+    out, _ = attend(_padded(q), _padded(k), _padded(v), call)
     return out[..., : v.shape[-1]]
 
 
@@ -207,8 +213,9 @@ def _flash_backward(
 
 #: Operators of torch, the dispatch key, and what runs in their place.
 _KERNELS: tuple[tuple[str, str, Callable[..., Any]], ...] = (
-    ("scaled_dot_product_attention", "AutogradCPU", _sdpa_of_learned_bias),
-    ("scaled_dot_product_attention", "AutogradCUDA", _sdpa_of_learned_bias),
+    ("scaled_dot_product_attention", "AutogradCPU", _sdpa_of_all),
+    ("scaled_dot_product_attention", "AutogradCUDA", _sdpa_of_all),
+    ("scaled_dot_product_attention", "CUDA", _sdpa_of_all),
     ("_scaled_dot_product_flash_attention_for_cpu", "CPU", _sdpa_cpu),
     ("_scaled_dot_product_flash_attention_for_cpu_backward", "CPU", _sdpa_cpu_backward),
     ("_flash_attention_forward", "CPU", _flash),
