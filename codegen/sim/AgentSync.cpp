@@ -179,10 +179,16 @@ Agent::Progress Agent::put(tile::PutOp op) {
     for (int64_t column = 0; column < columns; ++column) {
       at[axes[1]] = first[axes[1]] + column;
       bool below = at[axes[0]] < limits[0] && at[axes[1]] < limits[1];
+      if (!role && !below)
+        continue;
       Number element;
-      if ((role || below) && readElement(view, at, element))
+      if (readElement(view, at, element)) {
         (*data)[row * columns + column] =
             below ? static_cast<float>(element.f) : std::numeric_limits<float>::quiet_NaN();
+      } else if (!role) {
+        fail(op) << "reads outside of the tensor";
+        return Progress::Failed;
+      }
     }
   }
   rows.data = nullptr;

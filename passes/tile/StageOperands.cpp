@@ -104,12 +104,11 @@ void OperandStager::put(LoadOp load, IRMapping &mapping, Value some) {
   auto mapped = [&](ValueRange values) {
     return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
   };
-  SmallVector<Value> limits = mapped(load.getLimits());
-  // Past a limit nothing is read, but the copy counts.
+  SmallVector<Value> indices = mapped(load.getIndices()), limits = mapped(load.getLimits());
+  // Past a limit nothing is read, but the copy counts. A step past the last may begin before the first row of all.
   if (some)
-    limits[0] = arith::SelectOp::create(builder, loc, some, limits[0], arith::ConstantIndexOp::create(builder, loc, 0));
-  PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()), limits, load.getAxes(),
-                load.getGroup());
+    limits[0] = arith::SelectOp::create(builder, loc, some, limits[0], indices[load.getAxes()[0]]);
+  PutOp::create(builder, loc, rings.lookup(load), load.getView(), indices, limits, load.getAxes(), load.getGroup());
 }
 
 /// At the start of the block, so that copies overlap with what comes before the product; else right before the load.

@@ -27,7 +27,7 @@ namespace attnc::cuda {
 using DriverResult = int;
 
 /// Results that are told apart.
-inline constexpr DriverResult driverSuccess = 0, driverInvalidContext = 201;
+inline constexpr DriverResult driverSuccess = 0, driverInvalidContext = 201, driverInvalidHandle = 400;
 
 /// Handles: CUcontext, CUmodule, CUfunction, CUstream, CUevent, CUdevice and
 /// CUdeviceptr.

@@ -126,7 +126,8 @@ DriverResult launchFunction(const Device &device, const Function &function, cons
                                                          config.sharedBytes, config.stream, parameters, nullptr);
   };
   const DriverResult result = call();
-  if (result != driverInvalidContext)
+  // Where the thread has no context, or that of another GPU, whose default stream a null stream is.
+  if (result != driverInvalidContext && result != driverInvalidHandle)
     return result;
   ContextScope scope(device);
   return call();

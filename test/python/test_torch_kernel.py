@@ -1,10 +1,13 @@
 """Kernels by themselves on tensors of torch, which go to the launch without Python."""
 
+import concurrent.futures
+
 import pytest
 import torch
 import torch_reference
 
 import attnc
+import attnc.torch
 
 q, k, v = torch.randn(2, 9, 4, 16), torch.randn(2, 13, 2, 16), torch.randn(2, 13, 2, 24)
 
@@ -45,3 +48,29 @@ def test_faults_have_the_same_words():
     # numpy's and torch's tensors may take turns.
     arrays = [tensor.cpu().numpy() for tensor in (q, k, v)]
     torch.testing.assert_close(torch.from_numpy(kernel(*arrays)[0]), out.cpu(), atol=0 if torch_reference.DEVICE == "cpu" else 3e-5, rtol=0)
+
+
+@pytest.mark.skipif(torch_reference.DEVICE == "cpu" or torch.cuda.device_count() < 2, reason="there are no two GPUs")
+def test_two_gpus_at_once():
+    attention = attnc.jit(mask_mod=lambda b, h, i, j: i >= j)
+    wanted = torch_reference.attention(q, k, v, causal=True, shift=0)[0]
+    inputs = [tensor.clone().requires_grad_() for tensor in (q, k, v)]
+    gradients = torch.autograd.grad(attnc.torch.flash_attn_func(*inputs, causal=True).square().sum(), inputs)
+
+    # A thread's current GPU is the first, wherever its tensors lie.
+    def work(number):
+        device = f"cuda:{number % 2}"
+        own = [tensor.to(device) for tensor in (q, k, v)]
+        learned = [tensor.clone().requires_grad_() for tensor in own]
+        for _ in range(20):
+            out = attention(*own)
+            assert out.device == torch.device(device)
+            torch.testing.assert_close(out.double(), wanted.to(device), atol=3e-5, rtol=0)
+            found = torch.autograd.grad(attnc.torch.flash_attn_func(*learned, causal=True).square().sum(), learned)
+            for ours, theirs in zip(found, gradients, strict=True):
+                torch.testing.assert_close(ours, theirs.to(device), atol=1e-5, rtol=1e-5)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    with pytest.raises(attnc.Error, match="argument 'k': expected .* device"):
+        attention(q.to("cuda:0"), k.to("cuda:1"), v.to("cuda:0"))

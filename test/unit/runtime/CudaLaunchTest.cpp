@@ -254,11 +254,14 @@ TEST_F(CudaLaunch, HandsTheWorkspaceOn) {
 TEST_F(CudaLaunch, FindsItsContext) {
   auto launch = load();
   ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
-  fake.clear();
-  fake.failures["cuLaunchKernelEx"] = driverInvalidContext;
-  ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
-  EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuLaunchKernelEx", "cuCtxPushCurrent_v2", "cuLaunchKernelEx",
-                                                  "cuCtxPopCurrent_v2"}));
+  // None is current, or that of another GPU, whose default stream a null stream would be.
+  for (DriverResult result : {driverInvalidContext, driverInvalidHandle}) {
+    fake.clear();
+    fake.failures["cuLaunchKernelEx"] = result;
+    ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
+    EXPECT_EQ(fake.calls, (std::vector<std::string>{"cuLaunchKernelEx", "cuCtxPushCurrent_v2", "cuLaunchKernelEx",
+                                                    "cuCtxPopCurrent_v2"}));
+  }
   fake.failures["cuLaunchKernelEx"] = 2;
   EXPECT_EQ(launch->launch(values(1, 128, 16), stream).message(),
             "cannot launch entry 'forward_entry' of kernel 'forward' with 1 tiles, blocks of 384 threads and 200000 "

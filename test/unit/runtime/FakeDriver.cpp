@@ -37,7 +37,8 @@ DriverResult launch(const char *name, FunctionHandle function, attnc::test::Fake
   FakeDriver &fake = *FakeDriver::current;
   const DriverResult result = called(name);
   // A context that is current cures the lack of one.
-  if (result != driverSuccess && !(result == driverInvalidContext && fake.depth > 0))
+  bool isOfContext = result == driverInvalidContext || result == driverInvalidHandle;
+  if (result != driverSuccess && !(isOfContext && fake.depth > 0))
     return result;
   launched.function = functionNames()[reinterpret_cast<uintptr_t>(function) - 0x1000];
   fake.launches.push_back(std::move(launched));
