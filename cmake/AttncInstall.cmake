@@ -54,7 +54,8 @@ if(ATTNC_BUILD_TESTS)
                    "${PROJECT_SOURCE_DIR}/test/bench/attnc_runtime.py"
                    "${PROJECT_SOURCE_DIR}/test/bench/tuning.py"
           DESTINATION "${checks}" COMPONENT Checks)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/test/fuzz/specs" DESTINATION "${checks}" COMPONENT Checks
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/test/fuzz/specs" "${PROJECT_SOURCE_DIR}/test/python"
+          DESTINATION "${checks}" COMPONENT Checks
           FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 endif()
 

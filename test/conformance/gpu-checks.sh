@@ -17,6 +17,7 @@ usage: run.sh [--target T] <command> [arguments]
   graphs                           launches captured in CUDA graphs and replayed on new data; needs PyTorch
   bench [peers.py's options]       beside cuDNN and FlexAttention; needs PyTorch
   data [peers.py's options]        speed and errors by data beside cuDNN, within three minutes; needs PyTorch
+  python [pytest's options]        the package for Python on tensors of torch and JAX; needs its wheel and pytest installed
   tune [tuning.py's options]       what tuning gains over the heuristics on 20 specs, as a table; --save DIR keeps records
   all                              examples, verify, sanitize, graphs, bench --quick
 
@@ -130,6 +131,23 @@ cmd_bench() { python3 "$peers" "$@"; }
 
 cmd_data() { python3 "$peers" --data all --accuracy --budget 165 "$@"; }
 
+# Tests of torch and JAX have a process each, since both would have all of the GPU's memory; where pytest-xdist is there, '-n 8'
+# runs several at once.
+cmd_python() {
+  local tests framework failed=()
+  tests=$(find_first "$here/python" "$here/../python")
+  python3 -c 'import attnc' 2>/dev/null || die "python3 has no attnc: install the wheel that 'tools/dev wheel' makes"
+  export ATTNC_TEST_DEVICE=cuda XLA_PYTHON_CLIENT_PREALLOCATE=false
+  for framework in torch jax; do
+    if ! python3 -c "import $framework" 2>/dev/null; then
+      echo "no $framework here"
+      continue
+    fi
+    (cd "$tests" && python3 -m pytest -q -p no:cacheprovider "$@" test_"$framework"*.py) || failed+=("$framework")
+  done
+  [[ ${#failed[@]} -eq 0 ]] || { echo "failed: ${failed[*]}"; return 1; }
+}
+
 cmd_tune() { python3 "$tuning" --target "$target" "$@"; }
 
 cmd_all() {
@@ -148,7 +166,7 @@ if [[ ${1:-} == --target ]]; then
   shift 2
 fi
 case ${1:-} in
-verify | fuzz-specs | examples | sanitize | graphs | bench | data | tune | all) "cmd_${1//-/_}" "${@:2}" ;;
+verify | fuzz-specs | examples | sanitize | graphs | bench | data | python | tune | all) "cmd_${1//-/_}" "${@:2}" ;;
 -h | --help | help) help ;;
 *) help >&2; exit 2 ;;
 esac

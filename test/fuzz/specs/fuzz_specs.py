@@ -10,6 +10,7 @@ made small and printed, with the command that repeats it; it is saved with its i
   fuzz_specs.py --count 5000 --target nvptx:sm_90a nvptx:sm_80 on a GPU
   fuzz_specs.py --compile-only --target nvptx:sm_90a           for a GPU that is not here
   fuzz_specs.py --backward --target cpu sim:sm_80              their gradients
+  fuzz_specs.py --target nvptx:sm_80 --sanitize memcheck       what kernels read and write beside
   fuzz_specs.py --seed 7 --only 1234 --target cpu              one of them again
   fuzz_specs.py --spec spec.mlir --inputs inputs.safetensors   one that was saved, or edited
 """
@@ -80,7 +81,7 @@ def make_runner(options: argparse.Namespace, target: str, worker: int) -> Runner
     cores = sorted(os.sched_getaffinity(0))
     pair = {cores[worker % len(cores)], cores[(worker + 1) % len(cores)]}
     repeats = 0 if options.compile_only else 1 if target.startswith("sim") else options.repeat
-    return Runner(options.binary, target, repeats, options.timeout, pair, options.backward)
+    return Runner(options.binary, target, repeats, options.timeout, pair, options.backward, options.sanitize)
 
 
 def place_of(error: Exception) -> str:
@@ -331,6 +332,7 @@ def parse_options() -> argparse.Namespace:
     add("--jobs", type=int, default=cores, metavar="N", help="processes at once (default: cores)")
     add("--repeat", type=int, default=2, metavar="N", help="runs whose bits must agree (2); one in the simulator")
     add("--compile-only", action="store_true", help="compile and run nothing: for GPUs that are not here")
+    add("--sanitize", default="", choices=("memcheck", "initcheck", "synccheck", "racecheck"), help="on a GPU, under compute-sanitizer")
     add("--timeout", type=float, default=120, metavar="SECONDS", help="a spec that takes longer hangs (120)")
     add("--time-budget", type=float, default=0, metavar="SECONDS", help="stop after so long")
     add("--max-failures", type=int, default=0, metavar="N", help="stop after N failures")

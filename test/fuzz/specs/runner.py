@@ -143,12 +143,14 @@ class Runner:
     """A process of attnc-conformance-tests that serves specs for one target."""
 
     def __init__(self, binary: pathlib.Path, target: str, repeats: int, timeout: float, cores: set[int] | None = None,
-                 backward: bool = False) -> None:
-        self.command = [str(binary), "--serve-specs", target, str(repeats), *(["--backward"] if backward else [])]
+                 backward: bool = False, sanitizer: str = "") -> None:
         self.repeats, self.timeout = repeats, timeout
         self.process: subprocess.Popen[bytes] | None = None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-specs-"))
-        self.log = self.folder / "stderr"
+        self.log, self.found = self.folder / "stderr", self.folder / "sanitizer"
+        watched = ["compute-sanitizer", "--tool", sanitizer, "--print-limit", "3", "--log-file", str(self.found)]
+        served = [str(binary), "--serve-specs", target, str(repeats), *(["--backward"] if backward else [])]
+        self.command = [*(watched if sanitizer else []), *served]
         self.cores = cores
 
     def stop(self) -> None:
@@ -199,6 +201,13 @@ class Runner:
         except OSError:
             return ""
 
+    def first_finding(self) -> str:
+        """What the sanitizer has to say of a kernel that it ended: what, and where."""
+        if not self.found.exists():
+            return ""
+        lines = [line.lstrip("= ").strip() for line in self.found.read_text(errors="replace").splitlines()[1:4]]
+        return "".join(f"; {line}" for line in lines if line)
+
     def run(self, case: Case) -> Verdict:
         start = time.monotonic()
         seconds: dict[str, float] = {}
@@ -224,6 +233,7 @@ class Runner:
             if "CUDA_ERROR_" in error:
                 # What goes wrong on a GPU leaves nothing there that works.
                 self.stop()
+                line += self.first_finding()
             if fault := _SIMULATED.search(line):
                 return Verdict("deadlock" if "deadlock" in fault[1] else "race", line, error)
             if _INTERNAL.search(error):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import pathlib
 import unittest
 from unittest import mock
@@ -160,6 +161,19 @@ class FaultTest(unittest.TestCase):
         runner = Runner(pathlib.Path("none"), "sim:sm_90a", 1, 1)
         with mock.patch.object(Runner, "ask", return_value=(answer, "")):
             self.assertEqual(runner.run(generate(1, 0, SMALL)).kind, "deadlock")
+        runner.close()
+
+    def test_what_a_sanitizer_finds_is_said(self) -> None:
+        error = "cannot launch entry 'f_tile_entry': CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)"
+        runner = Runner(pathlib.Path("none"), "nvptx:sm_80", 1, 1, sanitizer="memcheck")
+        self.assertEqual(runner.command[:3], ["compute-sanitizer", "--tool", "memcheck"])
+        said = ("COMPUTE-SANITIZER", "Invalid __global__ read of size 16 bytes", "    at f_tile_entry+0xbeb0", "    by thread (64,0,0)")
+        runner.found.write_text("".join(f"========= {line}\n" for line in said), encoding="utf-8")
+        answer = json.dumps({"stage": "run", "error": error, "seconds": {}})
+        with mock.patch.object(Runner, "ask", return_value=(answer, "")):
+            verdict = runner.run(generate(1, 0, SMALL))
+        self.assertTrue(verdict.fault)
+        self.assertIn("; Invalid __global__ read of size 16 bytes; at f_tile_entry+0xbeb0", verdict.reason)
         runner.close()
 
     def test_a_fault_of_the_judge_is_one_of_its_number(self) -> None:
