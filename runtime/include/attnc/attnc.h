@@ -375,10 +375,11 @@ ATTNC_API attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, siz
 ATTNC_API attnc_error *attnc_kernel_get_dimension(const attnc_kernel *kernel, size_t index, size_t dimension,
                                                   attnc_dimension_info *info);
 
-/** Sets `bytes` to the device memory that a launch with `options` takes in addition to its arguments. It is 0 unless
- * only data says which keys a mask keeps, which takes a list of the tiles of keys, or queries, keys, values or results
- * lie where a GPU's copy unit cannot take them, which takes room for a copy: at an address or with strides that are no
- * multiples of 16 bytes, or with strides of 0 or below, on GPUs whose kernels use that unit. */
+/** Sets `bytes` to the device memory that a launch with `options` takes in addition to its arguments: for what
+ * gradients keep of each row, and sums of theirs; for parts of keys that are added up; for the list of tiles where only
+ * data says which keys a mask keeps; and for copies of queries, keys, values or results that lie where a GPU's copy
+ * unit cannot take them: at an address or with strides that are no multiples of 16 bytes, or with strides of 0 or
+ * below, on GPUs whose kernels use that unit. It is 0 for all else. */
 ATTNC_API attnc_error *attnc_kernel_get_workspace(const attnc_kernel *kernel, const attnc_launch_options *options,
                                                   uint64_t *bytes);
 
