@@ -13,13 +13,21 @@
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
+/// Whether an `and` with what is no constant reads `select`, so that ptxas makes it one of three words.
+static bool isUsedByAnd(SelectInst &select) {
+  return any_of(select.users(), [](User *user) {
+    return match(user, m_And(m_Value(), m_Value())) && !isa<Constant>(user->getOperand(0)) &&
+           !isa<Constant>(user->getOperand(1));
+  });
+}
+
 /// Whether `select` gives 0 or bits that ptxas finds by logic, or uses in an `and`, and so can find together with the
 /// mask.
 static bool selectsBits(SelectInst &select) {
   if (!select.getType()->isIntegerTy(32) && !select.getType()->isIntegerTy(64))
     return false;
   auto isLogic = m_BitwiseLogic(m_Value(), m_Value());
-  bool isUsed = any_of(select.users(), [](User *user) { return match(user, m_And(m_Value(), m_Value())); });
+  bool isUsed = isUsedByAnd(select);
   return (match(select.getFalseValue(), m_Zero()) && (isUsed || match(select.getTrueValue(), isLogic))) ||
          (match(select.getTrueValue(), m_Zero()) && (isUsed || match(select.getFalseValue(), isLogic)));
 }
@@ -42,12 +50,16 @@ static void defineBitMasks(Function &function) {
       if (auto *condition = dyn_cast<Instruction>(select->getCondition()))
         selects[{condition, select->getType()}].push_back(select);
   for (auto &[key, users] : selects) {
+    auto [condition, type] = key;
     SmallPtrSet<BasicBlock *, 4> blocks;
     for (SelectInst *select : users)
       blocks.insert(select->getParent());
-    if (blocks.size() < 2)
+    // One loop is several where ptxas unrolls it.
+    bool mayUnroll = any_of(users, [&](SelectInst *select) {
+      return isUsedByAnd(*select) && select->getParent() != condition->getParent();
+    });
+    if (blocks.size() < 2 && !mayUnroll)
       continue;
-    auto [condition, type] = key;
     Value *mask = createMask(condition, type);
     for (SelectInst *select : users) {
       IRBuilder<> builder(select);
