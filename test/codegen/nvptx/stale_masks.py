@@ -14,8 +14,11 @@ INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(@!?U?P\w+\s+)?((\S+).*?) ;")
 REGISTER = re.compile(r"\bU?R\d+\b")
 MASK = re.compile(r"U?SEL U?R\d+, U?RZ, 0xffffffff")
 NO_RESULT = ("ST", "RED", "BAR", "LDGSTS", "UTM", "SYNCS")
-#: How many registers an instruction writes, by what its name holds; else one.
-WIDTHS = (("LDSM.16.M88.4", 4), ("HMMA", 4), (".128", 4), (".64", 2), ("WIDE", 2), ("LDSM", 2))
+#: How many registers an instruction writes, by what its name matches; else one.
+WIDTHS = (
+    (r"LDSM.*\.4|HMMA|.*\.128", 4),
+    (r"LDSM|.*\.64|.*WIDE|D(ADD|FMA|MUL|MNMX)|[FI]2F\.F64|CS2R(?!\.32)", 2),
+)
 
 Instruction = collections.namedtuple("Instruction", "address predicate text written read next")
 
@@ -53,7 +56,7 @@ def decode(lines):
         result = re.match(r" (U?R)(\d+)\b(?!\])", operands)
         written = set()
         if result and not name.startswith(NO_RESULT):
-            width = next((count for part, count in WIDTHS if part in name), 1)
+            width = next((count for pattern, count in WIDTHS if re.match(pattern, name)), 1)
             written = {f"{result[1]}{int(result[2]) + place}" for place in range(width)}
             operands = operands[result.end() :]
         read = set(REGISTER.findall(operands))
