@@ -26,10 +26,11 @@ static bool isUsedByAnd(SelectInst &select) {
 static bool selectsBits(SelectInst &select) {
   if (!select.getType()->isIntegerTy(32) && !select.getType()->isIntegerTy(64))
     return false;
-  auto isLogic = m_BitwiseLogic(m_Value(), m_Value());
-  bool isUsed = isUsedByAnd(select);
-  return (match(select.getFalseValue(), m_Zero()) && (isUsed || match(select.getTrueValue(), isLogic))) ||
-         (match(select.getTrueValue(), m_Zero()) && (isUsed || match(select.getFalseValue(), isLogic)));
+  bool keeps = match(select.getFalseValue(), m_Zero());
+  if (!keeps && !match(select.getTrueValue(), m_Zero()))
+    return false;
+  Value *bits = keeps ? select.getTrueValue() : select.getFalseValue();
+  return match(bits, m_BitwiseLogic(m_Value(), m_Value())) || isUsedByAnd(select);
 }
 
 /// All bits of `type` where `condition` holds and none elsewhere, found after its definition. LLVM has no word for it

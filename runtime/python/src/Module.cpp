@@ -67,7 +67,7 @@ public:
 
   /// Launches on `stream`, or where the framework of the tensors works.
   void launch(const nb::tuple &given, std::optional<uintptr_t> stream);
-  /// Bytes that a launch takes beside its arguments: sizes of arrays without gaps at multiples of 16 bytes, and
+  /// Bytes that a launch takes in addition to its arguments: sizes of arrays without gaps at multiples of 16 bytes, and
   /// numbers.
   uint64_t getWorkspace(const std::vector<std::variant<int64_t, std::vector<int64_t>>> &given) const;
 
@@ -204,6 +204,16 @@ void Kernel::describeResults() {
   }
 }
 
+/// The options of a launch on `values`, which they point to.
+static attnc_launch_options optionsOf(const std::vector<attnc_value> &values) {
+  attnc_launch_options options = {};
+  options.struct_size = sizeof(options);
+  options.values = values.data();
+  options.num_values = values.size();
+  options.value_size = sizeof(attnc_value);
+  return options;
+}
+
 uint64_t Kernel::getWorkspace(const std::vector<std::variant<int64_t, std::vector<int64_t>>> &given) const {
   // Addresses that no launch is given: far apart, since results may not lie on other arguments.
   constexpr uint64_t apart = uint64_t(1) << 42;
@@ -226,11 +236,7 @@ uint64_t Kernel::getWorkspace(const std::vector<std::variant<int64_t, std::vecto
     }
     values.push_back(value);
   }
-  attnc_launch_options options = {};
-  options.struct_size = sizeof(options);
-  options.values = values.data();
-  options.num_values = values.size();
-  options.value_size = sizeof(attnc_value);
+  attnc_launch_options options = optionsOf(values);
   uint64_t bytes = 0;
   check(attnc_kernel_get_workspace(handle.get(), &options, &bytes));
   return bytes;
@@ -334,11 +340,7 @@ nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t devi
 }
 
 void Kernel::run(const Values &values, void *stream) {
-  attnc_launch_options options = {};
-  options.struct_size = sizeof(options);
-  options.values = values.get().data();
-  options.num_values = values.get().size();
-  options.value_size = sizeof(attnc_value);
+  attnc_launch_options options = optionsOf(values.get());
   options.stream = stream;
   attnc_error *error = nullptr;
   {
@@ -467,7 +469,7 @@ NB_MODULE(_core, module) {
       .def("launch", &Kernel::launch, nb::arg("values"), nb::arg("stream") = nb::none(),
            "Runs it on the inputs, then the results, in the order of the spec.")
       .def("workspace", &Kernel::getWorkspace, nb::arg("sizes"),
-           "Bytes that a launch takes beside its arguments: arrays of such sizes without gaps, and numbers.")
+           "Bytes that a launch takes in addition to its arguments: arrays of such sizes without gaps, and numbers.")
       .def("call", &Kernel::call, nb::arg("inputs"), nb::arg("device_type"), nb::arg("device_id"),
            nb::arg("heads_first") = false,
            "Runs it on tensors of a framework that can allocate results, and gives these; None, and nothing is done, "

@@ -10,7 +10,7 @@ made small and printed, with the command that repeats it; it is saved with its i
   fuzz_specs.py --count 5000 --target nvptx:sm_90a nvptx:sm_80 on a GPU
   fuzz_specs.py --compile-only --target nvptx:sm_90a           for a GPU that is not here
   fuzz_specs.py --backward --target cpu sim:sm_80              their gradients
-  fuzz_specs.py --target nvptx:sm_80 --sanitize memcheck       what kernels read and write beside
+  fuzz_specs.py --target nvptx:sm_80 --sanitize memcheck       what kernels read and write outside of tensors
   fuzz_specs.py --seed 7 --only 1234 --target cpu              one of them again
   fuzz_specs.py --spec spec.mlir --inputs inputs.safetensors   one that was saved, or edited
 """

@@ -1,7 +1,7 @@
 // RUN: attnc-opt %s --pass-pipeline='builtin.module(attnc-attn,attnc-tile)' | FileCheck %s
 
 // All threads copy a step ahead of the products. Puts are as many as gets on every way: the one that no step needs has no
-// row below its limit, which is its first row, and is taken out behind the loop.
+// row below its limit, which is its first row, and is taken out after the loop.
 
 #gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
                  l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>

@@ -198,13 +198,14 @@ def _beginning(tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
 def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]:
     """Attention, with gradients where they are wanted."""
     captured, numbers = list(call.captured), list(call.numbers)
-    specs = as_line(call.text), as_line(call.backward_text)
+    spec = as_line(call.text)
     if torch.is_grad_enabled():
         others = [call.names.index(name) for name in call.differentiated]
         if q.requires_grad or k.requires_grad or v.requires_grad or any(captured[place].requires_grad for place in others):
-            if call.backward_text != call.text and not torch.compiler.is_dynamo_compiling():
+            specs = spec, as_line(call.backward_text)
+            if specs[1] != spec and not torch.compiler.is_dynamo_compiling():
                 # What has no gradient is refused here, where the functions are, and not when gradients are computed.
                 if q.device.type in ("cpu", "cuda") and (specs[1], True, q.device) not in _launches:
                     _prepare(specs[1], True, q.device)
             return _Attention.apply(q, k, v, specs, numbers, others, *captured)  # type: ignore[no-any-return, no-untyped-call]
-    return torch.ops.attnc.forward(q, k, v, captured, numbers, specs[0])  # type: ignore[no-any-return]
+    return torch.ops.attnc.forward(q, k, v, captured, numbers, spec)  # type: ignore[no-any-return]
