@@ -13,6 +13,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
+#include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
 #include <mutex>
 
 using namespace mlir;
@@ -54,6 +55,9 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::CpuTargetA
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // The search for checksums in loops follows each path through a loop's expressions, of which a remainder of floating
+    // point, written out, has more than can be counted.
+    llvm::DisableLIRP::HashRecognize = true;
   });
   return codegen::createMachine(llvm::Triple(llvm::sys::getProcessTriple()), target.getCpu(), target.getFeatures(),
                                 llvm::CodeGenOptLevel::Aggressive, llvm::Reloc::PIC_, /*justInTime=*/true);
