@@ -55,8 +55,8 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::CpuTargetA
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    // The search for checksums in loops follows each path through a loop's expressions, of which a remainder of floating
-    // point, written out, has more than can be counted.
+    // The search for checksums in loops follows each path through a loop's expressions, of which a remainder of
+    // floating point, written out, has more than can be counted.
     llvm::DisableLIRP::HashRecognize = true;
   });
   return codegen::createMachine(llvm::Triple(llvm::sys::getProcessTriple()), target.getCpu(), target.getFeatures(),

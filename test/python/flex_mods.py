@@ -168,18 +168,39 @@ LEARNED = {
 }
 
 
-def plain(q, k, v, score=None, mask=None, scale=None):
-    """`out` and `lse`, by the formulas in float64."""
-    q, k, v = q.double(), k.double(), v.double()
-    k, v = (tensor.repeat_interleave(q.shape[1] // k.shape[1], 1) for tensor in (k, v))
-    logits = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+def tensors(heads=H, dtype=torch.float32, sq=SQ, sk=SK, batch=B, value_dim=D):
+    """Queries, keys and values that require grad."""
+    torch.manual_seed(1)
+    q, k = torch.randn(batch, H, sq, D), torch.randn(batch, heads, sk, D)
+    v = torch.randn(batch, heads, sk, value_dim)
+    return [tensor.to(dtype).requires_grad_() for tensor in (q, k, v)]
+
+
+def gradients(results, inputs):
+    """Of the results' sum, each element by a weight of its own; of rows without a key there is none."""
+    torch.manual_seed(2)
+    loss = sum((result.masked_fill(result.isinf(), 0) * torch.randn(result.shape)).sum() for result in results)
+    return torch.autograd.grad(loss, inputs)
+
+
+def logits_of(q, k, score=None, mask=None, scale=None):
+    """By the formulas in float64; -inf where the mask drops a key."""
+    q, k = q.double(), k.double()
+    logits = q @ k.repeat_interleave(q.shape[1] // k.shape[1], 1).transpose(-1, -2)
+    logits = logits * (q.shape[-1] ** -0.5 if scale is None else scale)
     b, h, i, j = (
         torch.arange(size).reshape([-1 if dim == place else 1 for dim in range(4)]) for place, size in enumerate(logits.shape)
     )
     if score is not None:
         logits = score(logits, b, h, i, j)
     keep = torch.ones((), dtype=torch.bool) if mask is None else mask(b, h, i, j)
-    logits = logits.masked_fill(~keep, float("-inf"))
+    return logits.masked_fill(~keep, float("-inf"))
+
+
+def plain(q, k, v, score=None, mask=None, scale=None):
+    """`out` and `lse`, by the formulas in float64."""
+    logits = logits_of(q, k, score, mask, scale)
+    v = v.double().repeat_interleave(q.shape[1] // v.shape[1], 1)
     empty = (logits == float("-inf")).all(-1, keepdim=True)
     weights = logits.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
     return weights @ v, logits.masked_fill(empty, 0.0).logsumexp(-1).masked_fill(empty[..., 0], float("-inf"))

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from flex_mods import LEARNED, MASKS, SCORES, SK, SQ, B, D, H, causal, plain
+from flex_mods import LEARNED, MASKS, SCORES, SK, SQ, B, D, H, causal, logits_of, plain
 from torch._dynamo.testing import CompileCounterWithBackend
 
-from attnc.torch import create_block_mask, flex_attention
+from attnc.torch import AuxRequest, create_block_mask, flex_attention
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +58,20 @@ def test_without_gradients():
         with mode():
             out = compiled(q, k, v, SCORES["ALiBi"], causal)
         torch.testing.assert_close(out.double(), wanted + 1, atol=3e-5, rtol=0)
+
+
+def test_auxiliary_results():
+    def function(q, k, v):
+        mask = create_block_mask(causal, None, None, SQ, SK)
+        _, aux = flex_attention(q, k, v, SCORES["relative bias"], mask, return_aux=AuxRequest(lse=True, max_scores=True))
+        return aux.lse, aux.max_scores
+
+    inputs = tensors()
+    lse, greatest = torch.compile(function, fullgraph=True, backend="aot_eager")(*inputs)
+    wanted = logits_of(*inputs[:2], SCORES["relative bias"], causal)
+    torch.testing.assert_close(lse.double(), wanted.logsumexp(-1), atol=3e-5, rtol=3e-5)
+    torch.testing.assert_close(greatest.double(), wanted.amax(-1), atol=3e-6, rtol=3e-6)
+    assert not greatest.requires_grad
 
 
 def test_functions_made_inside():

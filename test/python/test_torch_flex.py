@@ -4,7 +4,7 @@ import functools
 
 import pytest
 import torch
-from flex_mods import DEVICE, LEARNED, MASKS, SCORES, SK, SQ, B, D, H, causal, plain, sliding_window
+from flex_mods import DEVICE, MASKS, SCORES, SK, SQ, B, D, H, causal, gradients, logits_of, plain, sliding_window, tensors
 from torch.nn.attention import flex_attention as torchs
 
 import attnc
@@ -18,19 +18,6 @@ from attnc.torch import (
     noop_mask,
     or_masks,
 )
-
-
-def tensors(heads=H, dtype=torch.float32, sq=SQ, sk=SK, batch=B, value_dim=D):
-    torch.manual_seed(1)
-    q, k = torch.randn(batch, H, sq, D), torch.randn(batch, heads, sk, D)
-    v = torch.randn(batch, heads, sk, value_dim)
-    return [tensor.to(dtype).requires_grad_() for tensor in (q, k, v)]
-
-
-def gradients(results, inputs):
-    torch.manual_seed(2)
-    loss = sum((result.masked_fill(result.isinf(), 0) * torch.randn(result.shape)).sum() for result in results)
-    return torch.autograd.grad(loss, inputs)
 
 
 def check(score=None, mask=None, heads=H, dtype=torch.float32, atol=3e-5, **options):
@@ -77,156 +64,6 @@ def test_scale():
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float16, 5e-3), (torch.bfloat16, 3e-2)])
 def test_short_types(dtype, atol):
     check(SCORES["soft cap"], causal, dtype=dtype, atol=atol)
-
-
-def check_learned(shapes, score, mask=None, dtype=torch.float32, rows=torch.float32, atol=3e-5, sq=SQ, sk=SK):
-    """Holds the gradients of what a score reads, score(*tensors), against those of the formulas. rows: the type of queries."""
-    inputs = tensors(dtype=rows, sq=sq, sk=sk)
-    torch.manual_seed(3)
-    learned = [(torch.rand(shape) + 0.5).to(dtype).requires_grad_() for shape in shapes]
-    block_mask = None if mask is None else create_block_mask(mask, None, None, sq, sk)
-    results = flex_attention(*inputs, score(*learned), block_mask, return_lse=True)
-    wanted = plain(*inputs, score(*(tensor.double() for tensor in learned)), mask)
-    for result, expected in zip(results, wanted, strict=True):
-        torch.testing.assert_close(result.double(), expected, atol=atol, rtol=atol)
-    found, expected = (gradients(pair, [*inputs, *learned]) for pair in (results, wanted))
-    for tensor, ours, theirs in zip([*inputs, *learned], found, expected, strict=True):
-        assert ours.dtype == tensor.dtype and ours.shape == tensor.shape and ours.device == tensor.device
-        torch.testing.assert_close(ours.double(), theirs.double(), atol=10 * atol, rtol=10 * atol)
-        assert theirs.abs().max() > 1e-3
-
-
-@pytest.mark.parametrize("name", LEARNED)
-def test_learned(name):
-    check_learned(*LEARNED[name])
-
-
-@pytest.mark.parametrize(("dtype", "atol"), [(torch.float16, 5e-3), (torch.bfloat16, 3e-2)])
-def test_learned_tensors_of_short_types(dtype, atol):
-    for name in ("ALiBi", "bias of three", "gate"):
-        check_learned(*LEARNED[name], dtype=dtype, atol=atol / 10)
-        check_learned(*LEARNED[name], rows=dtype, atol=atol)
-    check_learned(*LEARNED["bias of four"], dtype=dtype, rows=dtype, atol=atol)
-
-
-def test_learned_with_a_mask():
-    for name in ("temperature of heads", "bias of four", "bias of keys"):
-        check_learned(*LEARNED[name], mask=MASKS["document, causal"])
-
-
-def test_learned_by_queries_and_keys():
-    check_learned([(SK,)], lambda t: lambda s, b, h, i, j: s + t[i] * t[j] - t[j], sq=SK)
-    # One query: its table has one element, which is read by no coordinate.
-    check_learned([(1,), (SK,)], lambda t, u: lambda s, b, h, i, j: s * t[i] + u[j], sq=1)
-
-
-def test_learned_under_two_names():
-    def score(t):
-        other, view = t, t[:]
-        return lambda s, b, h, i, j: (s + t[h]) * other[h] + view[h]
-
-    check_learned([(H,)], score)
-    q, k, v = (tensor.detach() for tensor in tensors())
-    table = torch.rand(H, requires_grad=True)
-
-    def twice(attend):
-        out = attend(q, k, v, lambda s, b, h, i, j: s * table[h])
-        return torch.autograd.grad(attend(out, k, v, lambda s, b, h, i, j: s + table[h] * j).sum(), table)[0]
-
-    first = twice(flex_attention)
-    torch.testing.assert_close(first, twice(lambda *inputs: plain(*inputs)[0].float()), atol=3e-4, rtol=3e-4)
-    # The same again, now that all is known.
-    assert torch.equal(twice(flex_attention), first)
-
-
-def test_learned_views():
-    q, k, v = tensors()
-    base = torch.rand(SK, SQ, 2, H, requires_grad=True)
-    row = torch.rand(H, 1, 1, requires_grad=True)
-
-    def loss(attend):
-        turned, apart, spread = base[:, :, 1].permute(2, 1, 0), base[:, 0, 0, :].t(), row.expand(H, SQ, SK)
-        out = attend(q, k, v, lambda s, b, h, i, j: s * spread[h, i, j] + turned[h, i, j] * apart[h, j])
-        return torch.autograd.grad(out.square().sum(), (base, row, q))
-
-    ours, theirs = loss(flex_attention), loss(lambda *inputs: plain(*inputs)[0])
-    for gradient, expected in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(gradient, expected.float(), atol=3e-4, rtol=3e-4)
-
-
-def test_learned_and_not():
-    """What is not learned costs nothing, and tensors may begin and cease to be learned."""
-    from attnc.torch import _ops
-
-    q, k, v = tensors()
-    table = torch.rand(H)
-
-    def score(s, b, h, i, j):
-        return s * table[h]
-
-    def has_gradient():
-        out = flex_attention(q, k, v, score)
-        torch.testing.assert_close(out.double(), plain(q, k, v, score)[0], atol=3e-5, rtol=0)
-        return out.requires_grad and "attn.requires_grad" in out.grad_fn.spec
-
-    assert not has_gradient()
-    table.requires_grad_()
-    assert has_gradient()
-    with torch.no_grad():
-        assert not has_gradient()
-    assert has_gradient()
-    before = len(_ops._launches)
-    table.requires_grad_(False)
-    assert not has_gradient()
-    assert len(_ops._launches) == before
-
-
-def test_learned_tensors_alone():
-    q, k, v = (tensor.detach() for tensor in tensors())
-    table = torch.rand(H, requires_grad=True)
-    out = flex_attention(q, k, v, lambda s, b, h, i, j: s * table[h])
-    out.sum().backward()
-    assert table.grad.shape == (H,) and q.grad is None
-
-
-def test_masks_have_no_gradients():
-    q, k, v = tensors()
-    table = torch.randn(SK, requires_grad=True)
-    mask = create_block_mask(lambda b, h, i, j: table[j] > 0, None, None, SQ, SK)
-    (gradient,) = torch.autograd.grad(flex_attention(q, k, v, None, mask).sum(), table, allow_unused=True)
-    assert gradient is None
-    # Where a score reads it as well, it has that of the score.
-    out = flex_attention(q, k, v, lambda s, b, h, i, j: s + table[j], mask)
-    wanted, _ = plain(q, k, v, lambda s, b, h, i, j: s + table[j], mask.mask_mod)
-    ours, theirs = (torch.autograd.grad(result.square().sum(), table)[0] for result in (out, wanted))
-    torch.testing.assert_close(ours, theirs.float(), atol=3e-4, rtol=3e-4)
-
-
-class Learned(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.slopes = torch.nn.Parameter(torch.rand(H))
-        self.temperature = torch.nn.Parameter(torch.rand(H) + 0.5)
-
-    def score(self, s, b, h, i, j):
-        return s * self.temperature[h] - self.slopes[h] * abs(i - j)
-
-    def forward(self, q, k, v):
-        return flex_attention(q, k, v, self.score, create_block_mask(causal, None, None, SQ, SK))
-
-
-def test_parameters_are_trained():
-    module, (q, k, v) = Learned(), tensors()
-    target = flex_attention(q, k, v).detach()
-    optimizer = torch.optim.SGD(module.parameters(), lr=1.0)
-    losses = []
-    for _ in range(5):
-        optimizer.zero_grad()
-        loss = (module(q, k, v) - target).square().mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses == sorted(losses, reverse=True)
 
 
 def test_joined_masks():
@@ -306,6 +143,30 @@ def test_auxiliary_results():
     out, aux = flex_attention(q, k, v, return_aux=AuxRequest(lse=True))
     assert torch.equal(aux.lse, flex_attention(q, k, v, return_lse=True)[1]) and aux.max_scores is None
     assert torch.equal(out, flex_attention(q, k, v))
+    out, aux = flex_attention(q, k, v, return_aux=AuxRequest(max_scores=True))
+    assert aux.lse is None and not aux.max_scores.requires_grad and torch.equal(out, flex_attention(q, k, v))
+
+
+@pytest.mark.parametrize("score", [None, *SCORES])
+def test_greatest_scores(score):
+    """Of each row, where some rows have no key, and under functions of every kind."""
+    score = None if score is None else SCORES[score]
+    q, k, v = tensors()
+
+    def mask(b, h, q_idx, kv_idx):
+        return (q_idx > 5) & (q_idx >= kv_idx)
+
+    _, aux = flex_attention(q, k, v, score, create_block_mask(mask, None, None, SQ, SK), return_aux=AuxRequest(max_scores=True))
+    wanted = logits_of(q, k, score, mask).amax(-1)
+    torch.testing.assert_close(aux.max_scores.double(), wanted, atol=3e-6, rtol=3e-6)
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e-4, 30.0, 1e10, 1e20])
+def test_greatest_scores_of_any_size(size):
+    q, k, v = tensors(heads=1)
+    _, aux = flex_attention(q, k, v, scale=size, enable_gqa=True, return_aux=AuxRequest(max_scores=True))
+    wanted = logits_of(q, k, scale=size).amax(-1)
+    torch.testing.assert_close(aux.max_scores.double(), wanted, atol=1e-8, rtol=3e-6)
 
 
 class Inner(torch.nn.Module):
@@ -404,8 +265,8 @@ def test_refused():
         flex_attention(q, k, v, block_mask=3)
     with pytest.raises(attnc.Error, match="kernel_options: there is no 'BLOCK_Z'"):
         flex_attention(q, k, v, kernel_options={"BLOCK_Z": 3})
-    with pytest.raises(attnc.Error, match="max_scores is not computed"):
-        flex_attention(q, k, v, return_aux=AuxRequest(max_scores=True))
+    with pytest.raises(attnc.Error, match="return_lse and return_aux are both given"):
+        flex_attention(q, k, v, return_lse=True, return_aux=AuxRequest(max_scores=True))
     with pytest.raises(attnc.Error, match="a block mask of attnc has no blocks to take"):
         create_block_mask(causal, None, None, 8, 8)[:, :, 0]
     with pytest.raises(attnc.TraceError, match=r"write attnc.where\(condition, a, b\) for 'if'"):

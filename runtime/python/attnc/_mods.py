@@ -68,3 +68,12 @@ def and_masks(*masks: MaskMod) -> MaskMod:
 def or_masks(*masks: MaskMod) -> MaskMod:
     """Keeps the keys that some mask keeps."""
     return _joined("or_masks", masks, lambda a, b: a | b)
+
+
+def times(score_mod: ScoreMod | None, factor: float) -> ScoreMod:
+    """A score function's scores, or those that there are without one, times a number."""
+
+    def scaled(score: Any, b: Any, h: Any, q_idx: Any, kv_idx: Any) -> Any:
+        return (score if score_mod is None else score_mod(score, b, h, q_idx, kv_idx)) * factor
+
+    return scaled

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.attention.flex_attention import AuxOutput, AuxRequest
 
 from .._core import Error
-from .._mods import MaskMod, ScoreMod
+from .._mods import MaskMod, ScoreMod, times
 from .._trace.spec import Traced, trace
 from ._block_mask import mask_mod_of
 from ._direct import is_plain, remember, run
@@ -36,6 +36,8 @@ _KERNEL_OPTIONS = {
     "num_warps", "waves_per_eu",
 }  # fmt: skip
 _told: set[str] = set()
+#: What scores are multiplied by so that their LSE is their maximum: all others of n keys add no more than log(n) / 2^30.
+_APART = 2.0**30
 
 
 def flex_attention(
@@ -71,15 +73,29 @@ def flex_attention(
     if key.shape[0] == 1 and value.shape[0] == 1 and query.shape[0] > 1:
         key, value = (tensor.expand(query.shape[0], -1, -1, -1) for tensor in (key, value))
     mask_mod = mask_mod_of(block_mask)
-    if torch.compiler.is_dynamo_compiling():
-        out, lse = compiled_attention(query, key, value, score_mod, mask_mod, scale)
-    else:
-        out, lse = _attention(query, key, value, score_mod, mask_mod, scale)
-        if plan is not None:
-            remember(plan, trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2)).text, query)
+    attention = compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
+    out, lse = attention(query, key, value, score_mod, mask_mod, scale)
+    if plan is not None:
+        remember(plan, trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2)).text, query)
     if return_aux is not None:
-        return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=None)
+        most = _max_scores(attention, query, key, value, score_mod, mask_mod, scale) if return_aux.max_scores else None
+        return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=most)
     return (out, lse) if return_lse else out
+
+
+def _max_scores(
+    attention: Any, query: Tensor, key: Tensor, value: Tensor, score_mod: ScoreMod | None, mask_mod: MaskMod | None,
+    scale: float | None,
+) -> Tensor:  # fmt: skip
+    """The greatest score of each query, [B, Hq, Sq], without a gradient, as torch has it; -inf where no key is kept.
+
+    A kernel of its own: that of the output looks for no maxima that it can do without (docs/rationale/online-softmax.md).
+    The LSE of scores that are far apart is the greatest of them.
+    """
+
+    with torch.no_grad():
+        # Nobody asks for its output: some columns of the values do.
+        return attention(query, key, value[..., :8], times(score_mod, _APART), mask_mod, scale)[1] / _APART  # type: ignore[no-any-return]
 
 
 def _attention(
@@ -147,8 +163,6 @@ def _check(
     if return_aux is not None:
         if return_lse:
             raise Error("return_lse and return_aux are both given: AuxRequest(lse=True) is enough")
-        if return_aux.max_scores:
-            raise Error("return_aux: max_scores is not computed; lse is")
     for option in kernel_options or ():
         bare = option.removeprefix("fwd_").removeprefix("bwd_")
         if bare not in _KERNEL_OPTIONS:
