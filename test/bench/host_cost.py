@@ -84,18 +84,23 @@ def of_jax():
     yield "jax", "flash_attention", lambda: flash_attention(q, k, v).block_until_ready()
 
 
+def rows(device, seconds):
+    """Framework, path and microseconds of each path whose framework is installed."""
+    found = []
+    for name, paths in (("numpy", of_numpy), ("torch", lambda: of_torch(device)), ("jax", of_jax)):
+        if importlib.util.find_spec(name) is not None:
+            found += [(framework, path, cost(call, seconds)) for framework, path, call in paths()]
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=1.0, help="for each row (default 1)")
     parser.add_argument("--device", default="cpu", help="of torch's tensors: cpu, cuda:0")
     given = parser.parse_args()
-    rows = []
-    for name, paths in (("numpy", of_numpy), ("torch", lambda: of_torch(given.device)), ("jax", of_jax)):
-        if importlib.util.find_spec(name) is not None:
-            rows += [(framework, path, cost(call, given.seconds)) for framework, path, call in paths()]
     print(f"attnc {attnc.__version__}, CPython {platform.python_version()}, {platform.machine()}, device {given.device}\n")
     print("| | path | µs |\n|---|---|---|")
-    for framework, path, microseconds in rows:
+    for framework, path, microseconds in rows(given.device, given.seconds):
         print(f"| {framework} | {path} | {microseconds:.1f} |")
 
 

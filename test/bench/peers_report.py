@@ -148,15 +148,19 @@ def section(report: dict[str, Any]) -> str:
 
 
 def write(path: pathlib.Path, report: dict[str, Any]) -> None:
-    """Puts the sections in place of those that `path` has, or at its end; the rest of the page stays."""
+    """Puts the sections into the page."""
+    if "facts" in report:
+        put_section(path, BEGIN, END, section(report))
+    if "data" in report:
+        put_section(path, peers_data_report.BEGIN, peers_data_report.END, peers_data_report.section(report))
+
+
+def put_section(path: pathlib.Path, begin: str, end: str, text: str) -> None:
+    """Puts a section in place of the one that the page has between these marks, or at its end; the rest stays."""
     page = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
-    own = [(BEGIN, END, section)] if "facts" in report else []
-    data = [(peers_data_report.BEGIN, peers_data_report.END, peers_data_report.section)] if "data" in report else []
-    for begin, end, make in own + data:
-        text = make(report)
-        if begin in page and end in page:
-            before, rest = page.split(begin, 1)
-            page = before + text + rest.split(end, 1)[1]
-        else:
-            page = page.rstrip("\n") + "\n\n" + text + "\n"
+    if begin in page and end in page:
+        before, rest = page.split(begin, 1)
+        page = before + text + rest.split(end, 1)[1]
+    else:
+        page = page.rstrip("\n") + "\n\n" + text + "\n"
     path.write_text(page, encoding="utf-8")

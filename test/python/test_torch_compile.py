@@ -74,6 +74,43 @@ def test_auxiliary_results():
     assert not greatest.requires_grad
 
 
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_one_projection(backend):
+    """Queries, keys and values that lie in one tensor."""
+    torch.manual_seed(1)
+    x = torch.randn(B, SQ, 3, H, D, requires_grad=True)
+
+    def function(x, attend=flex_attention, mask=create_block_mask(causal, None, None, SQ, SQ)):
+        q, k, v = (tensor.transpose(1, 2) for tensor in x.unbind(2))
+        return attend(q, k, v, SCORES["ALiBi"], mask)
+
+    out = torch.compile(function, fullgraph=True, backend=backend)(x)
+    wanted = function(x, lambda q, k, v, score, mask: plain(q, k, v, score, mask)[0], causal)
+    torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=3e-5)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), x)[0] for result in (out, wanted))
+    torch.testing.assert_close(ours, theirs.float(), atol=3e-4, rtol=3e-4)
+
+
+def test_what_dynamo_does_not_trace():
+    """Functions that read two views of one tensor are called between two graphs."""
+    q, k, v = tensors()
+    base = torch.rand(2, H, requires_grad=True)
+
+    def function(q, k, v, attend=flex_attention):
+        first, second = base[0], base[1]
+        return attend(q * 2, k, v, lambda s, b, h, i, j: s * first[h] + second[h] * (i - j)) + 1
+
+    with pytest.raises(Exception, match="alias"):
+        torch.compile(function, fullgraph=True, backend="aot_eager")(q, k, v)
+    torch._dynamo.reset()
+    out = torch.compile(function, backend="aot_eager")(q, k, v)
+    wanted = function(q, k, v, lambda q, k, v, score: plain(q, k, v, score)[0])
+    torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=3e-5)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), (base, q)) for result in (out, wanted))
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient, expected.float(), atol=3e-3, rtol=3e-4)
+
+
 def test_functions_made_inside():
     def function(q, k, v, table, ids):
         def score(s, b, h, q_idx, kv_idx):

@@ -7,20 +7,25 @@ traced once more, into a spec, and what stays is `attnc::forward`.
 
 from __future__ import annotations
 
+import inspect
+import types
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch._higher_order_ops.base_hop import BaseHOP
 from torch._ops import HigherOrderOperator
-
+from torch._subclasses import FakeTensor
 
 from .._trace.capture import Captured, Trace
 from .._trace.graph import COORDINATE, FLOAT, INT
-from .._trace.spec import COORDINATES, as_result, begin, finish
+from .._trace.spec import COORDINATES, as_result, begin, finish, trace
 from ._ops import attend, call_of, facts_of_tensors, wants_gradient
 
 _library = torch.library.Library("attnc", "FRAGMENT")
+# Dynamo refuses operands that share memory, as queries, keys and values of one projection do. To it, and to nobody else,
+# they look as if they did not.
+_library.define("apart(Tensor value) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
 # In the graph of a function these say which input is what: Dynamo orders them as it meets them.
 _library.define("role(Tensor value, str name) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
 _library.define("results(Tensor q, Tensor k, Tensor v) -> (Tensor, Tensor)", tags=(torch.Tag.pt2_compliant_tag,))
@@ -34,6 +39,7 @@ def _no_gradient(ctx: Any, *gradients: Tensor) -> tuple[None, None, None]:
     raise AssertionError("attnc::results stands for attnc::forward, and does not run")
 
 
+_library.impl("apart", lambda value: value.clone() if isinstance(value, FakeTensor) else value, "CompositeImplicitAutograd")
 _library.impl("role", lambda value, name: value.clone(), "CompositeExplicitAutograd")
 _library.impl("results", _results, "CompositeExplicitAutograd")
 torch.library.register_fake("attnc::role", lambda value, name: torch.empty_like(value), lib=_library)
@@ -48,6 +54,9 @@ class _FlexAttention(BaseHOP):
         super().__init__("attnc_flex_attention")
 
     def __call__(self, subgraph: Any, *operands: Any, **options: Any) -> Any:
+        if isinstance(subgraph, types.FunctionType):
+            # Dynamo could not trace it, and calls it between two graphs.
+            return torch.compiler.disable(_attend_untraced)(subgraph, *operands[:3], options["scale"])
         return HigherOrderOperator.__call__(self, subgraph, *operands, **options)
 
     def _call_Autograd(self, subgraph: Any, *operands: Any, **options: Any) -> Any:
@@ -74,6 +83,7 @@ def compiled_attention(
     query: Tensor, key: Tensor, value: Tensor, score_mod: Any, mask_mod: Any, scale: float | None
 ) -> tuple[Tensor, Tensor]:
     """What Dynamo traces: the output and the LSE."""
+    query, key, value = (torch.ops.attnc.apart(tensor) for tensor in (query, key, value))
     # Of one element: torch reads the numbers of tensors without dimensions where they are indices.
     score = query.new_empty((1,), dtype=torch.float32)
     b, h, i, j = (query.new_empty((1,), dtype=torch.int32) for _ in range(4))
@@ -93,6 +103,17 @@ def compiled_attention(
         functions, query, key, value, score, b, h, i, j, scale=scale, has_score=has_score, has_mask=has_mask
     )
     return out, lse
+
+
+def _attend_untraced(
+    functions: types.FunctionType, query: Tensor, key: Tensor, value: Tensor, scale: float | None
+) -> tuple[Tensor, Tensor, None, None]:
+    """What calls without torch.compile compute. functions: those of `compiled_attention`."""
+    told = inspect.getclosurevars(functions).nonlocals
+    facts = facts_of_tensors(query, key, value, scale)
+    sizes = query.shape[0], query.shape[2], key.shape[2]
+    traced = trace(facts, told["score_mod"], told["mask_mod"], sizes, wants_gradient())
+    return *attend(query, key, value, call_of(traced)), None, None
 
 
 def _lower(

@@ -1,0 +1,29 @@
+"""Times of what users wait for, in turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+
+def in_turns(runs: dict[str, Callable[[], object]], rounds: int = 9, steps: int = 3) -> dict[str, float]:
+    """Milliseconds of a step by name: medians of rounds, in which all run one after the other.
+
+    A run takes a step and waits until it is done. What it has to compile should be compiled before.
+    """
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            for _ in range(steps):
+                run()
+            found[name].append((time.perf_counter() - start) / steps * 1e3)
+    return {name: statistics.median(times) for name, times in found.items()}
+
+
+def once(run: Callable[[], object]) -> float:
+    """Milliseconds of one run."""
+    start = time.perf_counter()
+    run()
+    return (time.perf_counter() - start) * 1e3
