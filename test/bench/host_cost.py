@@ -6,6 +6,7 @@ The kernel itself is in every row: 'launch' is the least that a call can take. F
 """
 
 import argparse
+import ctypes
 import importlib.util
 import platform
 import time
@@ -41,6 +42,37 @@ def of_numpy():
     yield "numpy", "kernel(q, k, v)", lambda: kernel(q, k, v)
 
 
+class Driver:
+    """The launch of an empty kernel by CUDA's driver, called as directly as Python can."""
+
+    PTX = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"
+
+    def __init__(self):
+        self.library = ctypes.CDLL("libcuda.so.1")
+        self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
+        self.check(self.library.cuModuleLoadData(ctypes.byref(self.module), self.PTX))
+        self.check(self.library.cuModuleGetFunction(ctypes.byref(self.function), self.module, b"nothing"))
+        self.library.cuLaunchKernel.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3]
+
+    @staticmethod
+    def check(status):
+        if status != 0:
+            raise RuntimeError(f"CUDA's driver: error {status}")
+
+    def launch(self):
+        self.library.cuLaunchKernel(self.function, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+
+    def refuse(self):
+        """The same call, which ends at once: what is left is Python's."""
+        self.library.cuLaunchKernel(None, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+
+
+def of_driver():
+    driver = Driver()
+    yield "CUDA", "the driver's launch of an empty kernel, by ctypes", driver.launch
+    yield "CUDA", "the same call without a kernel", driver.refuse
+
+
 def of_torch(device):
     import torch
     from torch.nn import functional
@@ -58,7 +90,12 @@ def of_torch(device):
     def step():
         flash_attn_func(learning, k, v).sum().backward()
 
-    yield "torch", "two torch.empty, for comparison", lambda: (torch.empty((1, 1, 1, 8)), torch.empty((1, 1, 1)))
+    def step_of_torch():
+        functional.scaled_dot_product_attention(learning, k, v).sum().backward()
+
+    if device != "cpu":
+        yield from of_driver()
+    yield "torch", "two torch.empty, for comparison", lambda: (torch.empty((1, 1, 1, 8), device=device), torch.empty((1, 1, 1), device=device))
     yield "torch", "scaled_dot_product_attention, for comparison", lambda: functional.scaled_dot_product_attention(q, k, v)
     yield "torch", "launch", lambda: launch((q, k, v, out, lse))
     yield "torch", "kernel(q, k, v)", lambda: kernel(q, k, v)
@@ -68,6 +105,7 @@ def of_torch(device):
     yield "torch", "flash_attn_func(q, k, v)", lambda: flash_attn_func(q, k, v)
     yield "torch", "torch.ops.attnc.forward", lambda: torch.ops.attnc.forward(q, k, v, [], [], spec)
     yield "torch", "flash_attn_func, forward and backward", step
+    yield "torch", "scaled_dot_product_attention, forward and backward, for comparison", step_of_torch
 
 
 def of_jax():

@@ -76,7 +76,8 @@ def flex_attention(
     attention = compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
     out, lse = attention(query, key, value, score_mod, mask_mod, scale)
     if plan is not None:
-        remember(plan, trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2)).text, query)
+        facts = facts_of_tensors(query, key, value, scale)
+        remember(plan, trace(facts, None, None, (2, 2, 2)).text, query)
     if return_aux is not None:
         most = _max_scores(attention, query, key, value, score_mod, mask_mod, scale) if return_aux.max_scores else None
         return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=most)

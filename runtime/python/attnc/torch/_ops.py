@@ -15,6 +15,7 @@ from torch import Tensor
 from .._jit import dtype_name, facts_of, kernel_of
 from .._trace.capture import WantsGradient
 from .._trace.spec import DETERMINISTIC, Facts, Traced, deterministic
+from ._direct import is_plain
 
 # Results lie as queries do: a compiler that lays queries out differently has to know.
 _TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
@@ -133,7 +134,9 @@ class _Attention(torch.autograd.Function):
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, specs: tuple[str, str], numbers: list[int], others: list[int],
         *captured: Tensor,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        out, lse = torch.ops.attnc.forward(q, k, v, list(captured), numbers, specs[0])
+        # Where nobody else has to see the operators, they are called without torch's dispatcher.
+        forward = _forward if is_plain(q, k, v, *captured) else torch.ops.attnc.forward
+        out, lse = forward(q, k, v, list(captured), numbers, specs[0])
         ctx.save_for_backward(q, k, v, out, lse, *captured)
         ctx.spec, ctx.numbers, ctx.others = specs[1], numbers, others
         return out, lse
@@ -141,7 +144,8 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, d_out: Tensor, d_lse: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
         q, k, v, out, lse, *captured = ctx.saved_tensors
-        d_q, d_k, d_v, *found = torch.ops.attnc.backward(
+        backward = _backward if is_plain(q, k, v, *captured, d_out, d_lse) else torch.ops.attnc.backward
+        d_q, d_k, d_v, *found = backward(
             q, k, v, captured, ctx.numbers, ctx.spec, out, lse, d_out, d_lse.contiguous(), ctx.others
         )
         gradients: list[Tensor | None] = [None] * len(captured)
