@@ -7,14 +7,23 @@ import time
 from collections.abc import Callable
 
 
+#: Seconds between sides, so that none runs on a chip that the one before has heated.
+PAUSE = 0.05
+
+
 def in_turns(runs: dict[str, Callable[[], object]], rounds: int = 9, steps: int = 3) -> dict[str, float]:
-    """Milliseconds of a step by name: medians of rounds, in which all run one after the other.
+    """Milliseconds of a step by name: medians of rounds, in which all run one after the other, each round in another order.
 
     A run takes a step and waits until it is done. What it has to compile should be compiled before.
     """
-    found: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(rounds):
-        for name, run in runs.items():
+    names = list(runs)
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(rounds):
+        first = turn % max(len(names), 1)
+        for name in names[first:] + names[:first]:
+            run = runs[name]
+            time.sleep(PAUSE)
+            run()
             start = time.perf_counter()
             for _ in range(steps):
                 run()

@@ -103,6 +103,18 @@ class Layer(torch.nn.Module):
         return x + self.down(functional.gelu(self.up(self.between(x))))
 
 
+def by(backend: SDPBackend) -> Attend:
+    """Causal attention by one of torch's own kernels."""
+    plain = heads_first(functional.scaled_dot_product_attention, is_causal=True)
+
+    def call(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        # Inside of what is compiled: around it, it chooses nothing.
+        with sdpa_kernel(backend):
+            return plain(q, k, v)
+
+    return call
+
+
 def heads_first(attend: Any, **options: Any) -> Attend:
     """Of a function of [B, H, S, D] tensors, one of [B, S, H, D]."""
 
@@ -112,24 +124,23 @@ def heads_first(attend: Any, **options: Any) -> Attend:
     return call
 
 
-def attentions(kind: str, length: int, device: str) -> Iterator[tuple[str, Attend, Any]]:
-    """The name, the function and torch's own kernels that may be chosen, or None, of each side."""
+def attentions(kind: str, length: int, device: str) -> Iterator[tuple[str, Attend]]:
+    """The name and the function of each side."""
     mask_mod = documents_of(length, device) if kind == "documents" else causal
     score = {"score_mod": soft_cap} if kind == "soft cap" else {}
-    plain = functools.partial(functional.scaled_dot_product_attention, is_causal=True)
     if kind == "causal":
-        yield "attnc, flash_attn_func", functools.partial(flash_attn_func, causal=True), None
+        yield "attnc, flash_attn_func", functools.partial(flash_attn_func, causal=True)
     ours = create_block_mask(mask_mod, None, None, length, length, device=device)
-    yield "attnc, flex_attention", heads_first(flex_attention, block_mask=ours, **score), None
+    yield "attnc, flex_attention", heads_first(flex_attention, block_mask=ours, **score)
     if device == "cpu":
         if kind == "causal":
-            yield "SDPA", heads_first(plain), None
+            yield "SDPA", by(SDPBackend.FLASH_ATTENTION)
         return
     if kind == "causal":
-        yield "cuDNN", heads_first(plain), SDPBackend.CUDNN_ATTENTION
-        yield "FlashAttention-2", heads_first(plain), SDPBackend.FLASH_ATTENTION
+        yield "cuDNN", by(SDPBackend.CUDNN_ATTENTION)
+        yield "FlashAttention-2", by(SDPBackend.FLASH_ATTENTION)
     theirs = torchs.create_block_mask(mask_mod, None, None, length, length, device=device)
-    yield "FlexAttention", heads_first(torchs.flex_attention, block_mask=theirs, **score), None
+    yield "FlexAttention", heads_first(torchs.flex_attention, block_mask=theirs, **score)
 
 
 def measure_training(device: str, tokens: int, heads: int, dim: int) -> list[dict[str, Any]]:
@@ -138,7 +149,7 @@ def measure_training(device: str, tokens: int, heads: int, dim: int) -> list[dic
     for kind, length in (("causal", tokens // 4), ("causal", tokens), ("soft cap", tokens), ("documents", tokens)):
         runs: dict[str, Callable[[], object]] = {}
         errors = {}
-        for name, attend, backend in attentions(kind, length, device):
+        for name, attend in attentions(kind, length, device):
             torch._dynamo.reset()
             torch.manual_seed(0)
             layer = Layer(attend, heads, dim).to(device, torch.bfloat16 if device != "cpu" else torch.float32)
@@ -146,13 +157,9 @@ def measure_training(device: str, tokens: int, heads: int, dim: int) -> list[dic
             x = torch.randn(tokens // length, length, heads * dim, device=device, dtype=weight.dtype, requires_grad=True)
             compiled = torch.compile(layer, dynamic=False)
 
-            def step(layer: Any = layer, compiled: Any = compiled, x: Any = x, backend: Any = backend) -> float:
+            def step(layer: Any = layer, compiled: Any = compiled, x: Any = x) -> float:
                 layer.zero_grad(set_to_none=True)
-                if backend is None:
-                    loss = compiled(x).float().square().mean()
-                else:
-                    with sdpa_kernel(backend):
-                        loss = compiled(x).float().square().mean()
+                loss = compiled(x).float().square().mean()
                 loss.backward()
                 return float(loss.detach())
 

@@ -294,37 +294,6 @@ def test_compiled_programs_draw_seeds_anew():
     assert (drawn(compiled) == drawn(attend)).all() and (compiled(q) != compiled(q)).any()
 
 
-def test_calls_without_the_dispatcher(monkeypatch):
-    """The same call again goes to the kernel at once, and is right for whatever lies differently."""
-    from attnc.torch import _ops, flex_attention
-
-    ran = []
-    operator = _ops._launch
-    monkeypatch.setattr(_ops, "_launch", lambda *inputs: (ran.append(1), operator(*inputs)))
-    wanted = [flash_attn_func(q, k, v, causal=True), flex_attention(*(x.transpose(1, 2) for x in (q, k, v)), enable_gqa=True)]
-    heads_first = [x.transpose(1, 2).contiguous() for x in (q, k, v)]
-    flex_attention(*heads_first, enable_gqa=True)
-    ran.clear()
-    out = flash_attn_func(q, k, v, causal=True)
-    assert not ran and (out == wanted[0]).all()
-    out, lse = flex_attention(*heads_first, enable_gqa=True, return_lse=True)
-    assert not ran and out.is_contiguous() and lse.shape == (B, H, SQ)
-    torch.testing.assert_close(out, wanted[1])
-    # Another layout, other contents, gradients and modes.
-    apart = [torch.stack([x, x], dim=-1)[..., 0] for x in (q, k, v)]
-    assert (flash_attn_func(*apart, causal=True) == wanted[0]).all()
-    across = [x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v)]
-    assert (flash_attn_func(*across, causal=True) == wanted[0]).all()
-    assert not (flash_attn_func(q + 1, k, v * 2, causal=True) == wanted[0]).all()
-    ran.clear()
-    assert flash_attn_func(q.clone().requires_grad_(), k, v, causal=True).requires_grad and ran
-    assert flash_attn_func(*(x.to("meta") for x in (q, k, v)), causal=True).shape == wanted[0].shape
-    with pytest.raises(attnc.Error, match="'query' is, got one on meta"):
-        flash_attn_func(q, k.to("meta"), v, causal=True)
-    with pytest.raises(attnc.Error, match="argument 'key': expected 4 heads"):
-        flex_attention(*heads_first)
-
-
 REFUSED = {
     "rank": (lambda: flash_attn_func(q[0], k, v), "argument 'query': expected 4 dimensions, [B, S, H, D], got 3"),
     "type": (lambda: flash_attn_func(q.cpu().numpy(), k, v), "argument 'query': expected a tensor, got ndarray"),

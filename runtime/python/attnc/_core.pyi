@@ -76,9 +76,13 @@ class Kernel:
         """Runs it on the inputs, then the results, in the order of the spec."""
     def workspace(self, sizes: Sequence[int | Sequence[int]]) -> int:
         """Bytes that a launch takes in addition to its arguments: arrays of such sizes without gaps, and numbers."""
-    def call(self, inputs: tuple[Any, ...], device_type: int, device_id: int, heads_first: bool = False) -> Any:
+    def call(
+        self, inputs: tuple[Any, ...], device_type: int, device_id: int, heads_first: bool = False, learns: bool = False
+    ) -> Any:
         """Runs it on tensors of a framework that can allocate results, and gives these; None, and nothing is done, where
-        Python has to. heads_first: the first three and the first result are [B, H, S, D]."""
+        Python has to. heads_first: the first three and the first result are [B, H, S, D]. learns: tensors may require
+        gradients, of which the caller takes care; nothing is captured, and all that have four dimensions are [B, H, S, D]
+        with heads_first."""
 
 @final
 class Compilation:

@@ -74,8 +74,10 @@ public:
   /// Launches on inputs alone, if they are tensors of one framework that can
   /// allocate the results, on the given device, and need no gradients: gives the
   /// results. None otherwise: nothing was done, and Python has to. With
-  /// `headsFirst` the first three and the first result are [B, H, S, D].
-  nb::object call(const nb::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst);
+  /// `headsFirst` the first three and the first result are [B, H, S, D]. Tensors that require gradients are Python's,
+  /// but where a caller `learns`: then it sees to their gradients, and nothing is captured, so that with `headsFirst`
+  /// all tensors of four dimensions are [B, H, S, D].
+  nb::object call(const nb::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst, bool learns);
 
 private:
   /// Where the size of a result's dimension is from: a number, or a dimension of
@@ -255,7 +257,7 @@ void Kernel::launch(const nb::tuple &given, std::optional<uintptr_t> stream) {
   run(values, stream ? reinterpret_cast<void *>(*stream) : values.getCurrentStream());
 }
 
-nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst) {
+nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst, bool learns) {
   static PyObject *const requiresGrad = PyUnicode_InternFromString("requires_grad");
   const size_t count = namesAndOutputs.size() - results.size();
   if (given.size() != count)
@@ -279,19 +281,20 @@ nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t devi
     tensors[index] = *values.getLastTensor();
     if (tensors[index].device_type != deviceType || tensors[index].device_id != deviceId)
       return nb::none();
-    PyObject *flag = PyObject_GetAttr(object.ptr(), requiresGrad);
-    if (flag != Py_False) {
-      PyErr_Clear();
+    if (!learns) {
+      PyObject *flag = PyObject_GetAttr(object.ptr(), requiresGrad);
       Py_XDECREF(flag);
-      return nb::none();
+      if (flag != Py_False) {
+        PyErr_Clear();
+        return nb::none();
+      }
     }
-    Py_DECREF(flag);
     // Elements of a row that lie apart are copied, or refused, by Python.
     const DLTensor &tensor = tensors[index];
     const int32_t last = tensor.ndim - 1;
     if (tensor.ndim == 0 || (tensor.strides && tensor.strides[last] != 1 && tensor.shape[last] > 1))
       return nb::none();
-    if (!headsFirst || index > 2)
+    if (!headsFirst || (index > 2 && (!learns || tensor.ndim != 4)))
       continue;
     // What lies as [B, S, H, D] has results that do.
     if (tensor.ndim != 4 || !tensor.strides || tensor.strides[1] < tensor.strides[2])
@@ -328,7 +331,7 @@ nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t devi
     prototype.type_bits = result.bits;
     prototype.type_lanes = 1;
     prototype.shape = sizes.data();
-    const bool swaps = headsFirst && &result == &results.front();
+    const bool swaps = headsFirst && (learns ? sizes.size() == 4 : &result == &results.front());
     if (swaps)
       std::swap(sizes[1], sizes[2]);
     made.append(values.addResult(prototype));
@@ -471,7 +474,7 @@ NB_MODULE(_core, module) {
       .def("workspace", &Kernel::getWorkspace, nb::arg("sizes"),
            "Bytes that a launch takes in addition to its arguments: arrays of such sizes without gaps, and numbers.")
       .def("call", &Kernel::call, nb::arg("inputs"), nb::arg("device_type"), nb::arg("device_id"),
-           nb::arg("heads_first") = false,
+           nb::arg("heads_first") = false, nb::arg("learns") = false,
            "Runs it on tensors of a framework that can allocate results, and gives these; None, and nothing is done, "
            "where "
            "Python has to.");

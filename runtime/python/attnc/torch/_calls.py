@@ -169,11 +169,7 @@ def call(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | No
 def _call(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], options: dict[str, Any]
 ) -> tuple[Tensor, Tensor]:
-    return call_prepared(query, key, value, prepare(query, key, value, given, **options))
-
-
-def call_prepared(query: Tensor, key: Tensor, value: Tensor, prepared: Call) -> tuple[Tensor, Tensor]:
-    """The same of what `prepare` returned."""
+    prepared = prepare(query, key, value, given, **options)
     if query.dim() == 3:
         return attend(query, key, value, prepared)
     # [B, H, S, D], as operators have it.

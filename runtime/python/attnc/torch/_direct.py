@@ -18,7 +18,6 @@ from .._jit import kernel_of
 #: A kernel, and the DLPack type and number of the device of its tensors.
 _Plan = tuple[_core.Kernel, int, int]
 _plans: dict[Hashable, _Plan] = {}
-_calls: dict[Hashable, Any] = {}
 _MOST = 4096
 _PLAIN = (Tensor, torch.nn.Parameter)
 
@@ -44,16 +43,8 @@ def run(key: Hashable, inputs: tuple[Any, ...], heads_first: bool = False) -> An
     return None if plan is None else plan[0].call(inputs, plan[1], plan[2], heads_first)
 
 
-def find_call(key: Hashable) -> Any:
-    """What a call that was made before with such a key was prepared as; None where there was none."""
-    try:
-        return _calls.get(key)
-    except TypeError:
-        return None
-
-
-def remember(key: Hashable, text: str, query: Tensor, call: Any = None) -> None:
-    """Keeps the kernel of a call that has just been made, and what it was prepared as, which calls with gradients take."""
+def remember(key: Hashable, text: str, query: Tensor) -> None:
+    """Keeps the kernel of a call that has just been made."""
     try:
         known = key in _plans
     except TypeError:
@@ -63,8 +54,5 @@ def remember(key: Hashable, text: str, query: Tensor, call: Any = None) -> None:
         return
     if len(_plans) >= _MOST:
         _plans.clear()
-        _calls.clear()
     place = "cpu" if kind == _frameworks.CPU else f"cuda:{number}"
     _plans[key] = (kernel_of(text).prepare(place), kind, number)
-    if call is not None:
-        _calls[key] = call

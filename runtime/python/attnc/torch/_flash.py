@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from .._core import Error
-from ._calls import call, call_prepared, check_tensors, prepare
-from ._direct import find_call, is_plain, remember, run
+from ._calls import call, check_tensors, prepare
+from ._direct import is_plain, remember, run
+from ._learning import attend_known, find_plan, keep_plan
 
 _told: set[str] = set()
 
@@ -103,9 +104,10 @@ def flash_attn_func(
         results = run(key, (q, k, v))
         if results is not None:
             return results[0]
-        prepared = find_call(key)
-        if prepared is not None and q.device == k.device == v.device:
-            return call_prepared(q, k, v, prepared)[0]
+        if torch.is_grad_enabled() and q.device == k.device == v.device:
+            plan = find_plan(key, q)
+            if plan is not None:
+                return attend_known(q, k, v, plan, heads_first=False)[0]
     check_tensors(q, k, v, "B, S, H, D")
     result = _flash(
         q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
@@ -115,7 +117,9 @@ def flash_attn_func(
             q, k, v, {}, dropout=0.0, scale=softmax_scale, causal=bool(causal), softcap=float(softcap) or None,
             window=sides("window_size", window_size), deterministic=bool(deterministic),
         )  # fmt: skip
-        remember(key, prepared.text, q, prepared)
+        remember(key, prepared.text, q)
+        if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
+            keep_plan(key, q, prepared)
     return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Hashable
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from .._trace.spec import Traced, trace
 from ._block_mask import mask_mod_of
 from ._direct import is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
+from ._learning import attend_known, find_plan, keep_plan
 from ._ops import attend, call_of, facts_of_tensors, wants_gradient
 
 try:
@@ -66,7 +68,7 @@ def flex_attention(
         if is_plain(query, key, value):
             kinds = query.shape, key.shape, value.shape, query.dtype, key.dtype, value.dtype
             plan = ("flex", *kinds, scale, enable_gqa)
-            results = run(plan, (query, key, value), heads_first=True)
+            results = _known(plan, query, key, value)
             if results is not None:
                 return results if return_lse else results[0]
     _check(query, key, value, enable_gqa, kernel_options, return_lse, return_aux)
@@ -76,8 +78,9 @@ def flex_attention(
     attention = compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
     out, lse = attention(query, key, value, score_mod, mask_mod, scale)
     if plan is not None:
-        facts = facts_of_tensors(query, key, value, scale)
-        remember(plan, trace(facts, None, None, (2, 2, 2)).text, query)
+        traced = trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2))
+        remember(plan, traced.text, query)
+        _keep_learned(plan, query, key, value, traced)
     if return_aux is not None:
         most = _max_scores(attention, query, key, value, score_mod, mask_mod, scale) if return_aux.max_scores else None
         return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=most)
@@ -110,11 +113,37 @@ def _attention(
     captured = _tensors(traced)
     if plain:
         # A text stands for itself.
-        results = run(traced.text, (query, key, value, *captured, *traced.numbers), heads_first=True)
+        if not captured and not traced.numbers:
+            _keep_learned(traced.text, query, key, value, traced)
+        results = _known(traced.text, query, key, value, *captured, *traced.numbers)
         if results is not None:
-            return results  # type: ignore[no-any-return]
+            return results
         remember(traced.text, traced.text, query)
     return attend(query, key, value, call_of(traced))
+
+
+def _known(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, *others: Any) -> tuple[Tensor, Tensor] | None:
+    """The results of a call that was made before with such a key; None where there was none.
+
+    others: what the kernel takes after queries, keys and values.
+    """
+    # Results lie as queries do.
+    heads_first = query.stride(1) >= query.stride(2)
+    rows = (query, key, value) if heads_first else (query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2))
+    results = run(plan, (*rows, *others), heads_first)
+    if results is None and torch.is_grad_enabled() and query.device == key.device == value.device:
+        learned = find_plan(plan, query)
+        results = None if learned is None else attend_known(*rows, learned, heads_first)
+    if results is None or heads_first:
+        return results  # type: ignore[no-any-return]
+    return results[0].transpose(1, 2), results[1]
+
+
+def _keep_learned(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, traced: Traced) -> None:
+    """Keeps the kernels of a call with gradients."""
+    if torch.is_grad_enabled() and (query.requires_grad or key.requires_grad or value.requires_grad):
+        if find_plan(plan, query) is None:
+            keep_plan(plan, query, call_of(traced))
 
 
 def _on_mesh(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from .._jit import dtype_name, facts_of, kernel_of
 from .._trace.capture import WantsGradient
@@ -87,9 +88,10 @@ def _prepare(spec: str, backward: bool, device: torch.device) -> Any:
     return launch
 
 
-def _forward(
+def forward_of(
     q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str
 ) -> tuple[Tensor, Tensor]:
+    """The operator `attnc::forward`."""
     out, lse = _forward_results(q, k, v, captured, numbers, spec)
     _launch(spec, False, _values(q, k, v, captured, numbers), (_rows(out), lse))
     return out, lse
@@ -102,10 +104,11 @@ def _forward_results(
     return _like(q, v.shape[-1]), q.new_empty(sizes, dtype=torch.float32)
 
 
-def _backward(
+def backward_of(
     q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str,
     out: Tensor, lse: Tensor, d_out: Tensor, d_lse: Tensor, others: list[int],
 ) -> list[Tensor]:  # fmt: skip
+    """The operator `attnc::backward`."""
     results = _backward_results(q, k, v, captured, numbers, spec, out, lse, d_out, d_lse, others)
     if torch.are_deterministic_algorithms_enabled() and DETERMINISTIC not in spec:
         spec = as_line(deterministic(_from_line(spec)))
@@ -120,8 +123,8 @@ def _backward_results(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], *
 
 
 for _device in ("CPU", "CUDA"):
-    _library.impl("forward", _forward, _device)
-    _library.impl("backward", _backward, _device)
+    _library.impl("forward", forward_of, _device)
+    _library.impl("backward", backward_of, _device)
 torch.library.register_fake("attnc::forward", _forward_results, lib=_library)
 torch.library.register_fake("attnc::backward", _backward_results, lib=_library)
 
@@ -135,16 +138,17 @@ class _Attention(torch.autograd.Function):
         *captured: Tensor,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         # Where nobody else has to see the operators, they are called without torch's dispatcher.
-        forward = _forward if is_plain(q, k, v, *captured) else torch.ops.attnc.forward
+        forward = forward_of if is_plain(q, k, v, *captured) else torch.ops.attnc.forward
         out, lse = forward(q, k, v, list(captured), numbers, specs[0])
         ctx.save_for_backward(q, k, v, out, lse, *captured)
         ctx.spec, ctx.numbers, ctx.others = specs[1], numbers, others
         return out, lse
 
     @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, d_out: Tensor, d_lse: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
         q, k, v, out, lse, *captured = ctx.saved_tensors
-        backward = _backward if is_plain(q, k, v, *captured, d_out, d_lse) else torch.ops.attnc.backward
+        backward = backward_of if is_plain(q, k, v, *captured, d_out, d_lse) else torch.ops.attnc.backward
         d_q, d_k, d_v, *found = backward(
             q, k, v, captured, ctx.numbers, ctx.spec, out, lse, d_out, d_lse.contiguous(), ctx.others
         )
