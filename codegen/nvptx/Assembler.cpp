@@ -18,12 +18,15 @@ using runtime::Result;
 /// Where programs and libraries of the toolkit are looked for, for messages.
 static std::string places() { return "the PATH, " + cudaPlaces.str(); }
 
-static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch) {
+static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch,
+                                               bool keepLines) {
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx.text);
   Result<TemporaryFile> output = TemporaryFile::create("attnc", "cubin");
   if (!input || !output)
     return input ? output.takeError() : input.takeError();
   std::vector<std::string> arguments = {"-arch=" + arch.str(), "-O3", "-v", input->path(), "-o", output->path()};
+  if (keepLines)
+    arguments.emplace_back("-lineinfo");
   // The same code in less time: kernels with schedules for short and for long sequences have an entry of each.
   if (ptx.kernels > 1)
     arguments.emplace_back("--split-compile=0");
@@ -54,7 +57,7 @@ static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const
   bool any = assembler == Assembler::Auto;
   if (any || assembler == Assembler::Ptxas) {
     if (std::string program = findCudaProgram("ptxas"); !program.empty())
-      return assembleByPtxas(program, ptx, arch);
+      return assembleByPtxas(program, ptx, arch, options.keepLines);
     if (!any)
       return runtime::Error{"there is no ptxas in " + places()};
   }

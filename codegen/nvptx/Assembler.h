@@ -31,6 +31,8 @@ struct AssemblerOptions {
   Assembler assembler = Assembler::Auto;
   /// Whether it is an error that nothing assembles.
   bool required = false;
+  /// Whether the code names the lines that the PTX names, for profilers.
+  bool keepLines = false;
   /// Whether PTX that is refused is left in a file, which the error names.
   bool keepRefused = false;
 };

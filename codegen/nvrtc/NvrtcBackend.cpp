@@ -3,12 +3,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvrtc/NvrtcBackend.h"
+#include "codegen/nvptx/Assembler.h"
+#include "codegen/nvptx/CudaTools.h"
 #include "codegen/nvptx/NvptxBackend.h"
 #include "codegen/nvptx/NvptxCodegen.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvrtc/CudaWriter.h"
 #include "codegen/nvrtc/Nvrtc.h"
 #include "codegen/nvrtc/Passes.h"
+#include "codegen/nvrtc/RequiredThreads.h"
 #include "codegen/target/NvidiaGpu.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -60,9 +63,38 @@ void nvrtc::registerNvrtcPasses() {
   PassPipelineRegistration<>("attnc-nvrtc", "Tile programs to what CUDA C++ is printed from", buildNvrtcPipeline);
 }
 
-/// Compiles `source`, enters what the assembler says in the image of `kernel`, and warns of what costs time.
+/// Assembles PTX of NVRTC's; an error also where there is no ptxas, or one that is older than NVRTC and cannot read it.
+static Result<nvptx::AssembledKernel> assemblePtx(const LoweredKernel &kernel, const CompiledCuda &ptx,
+                                                  StringRef arch) {
+  nvptx::PtxModule module;
+  module.text.assign(ptx.code.begin(), ptx.code.end() - 1);
+  module.kernels = kernel.image.entries.size();
+  nvptx::AssemblerOptions options;
+  options.assembler = nvptx::Assembler::Ptxas;
+  options.keepLines = true;
+  return nvptx::assemble(module, arch, options);
+}
+
+/// Compiles `source`, to PTX with a zero at its end where `portable`, enters what the assembler says in the image of
+/// `kernel`, and warns of what costs time. NVRTC's own assembler is asked where there is no other: it cannot be told
+/// how many threads blocks have.
 static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSource &source, bool portable) {
-  Result<CompiledCuda> compiled = compileCuda(source, cast<attn::GpuTargetAttr>(kernel.target).getArch(), portable);
+  StringRef arch = cast<attn::GpuTargetAttr>(kernel.target).getArch();
+  if (portable || !nvptx::findCudaProgram("ptxas").empty()) {
+    Result<CompiledCuda> ptx = compileCuda(source, arch, /*portable=*/true);
+    if (!ptx)
+      return ptx.takeError();
+    std::string text(ptx->code.begin(), ptx->code.end());
+    requireThreads(text, kernel.image.entries);
+    ptx->code.assign(text.begin(), text.end());
+    if (portable)
+      return std::move(ptx->code);
+    if (Result<nvptx::AssembledKernel> assembled = assemblePtx(kernel, *ptx, arch)) {
+      nvptx::takeReport(kernel, assembled->report, assembled->by);
+      return std::move(assembled->cubin);
+    }
+  }
+  Result<CompiledCuda> compiled = compileCuda(source, arch, /*portable=*/false);
   if (!compiled)
     return compiled.takeError();
   nvptx::takeReport(kernel, compiled->report, "NVRTC");
@@ -115,7 +147,7 @@ public:
     return "nvrtc:" + cast<attn::GpuTargetAttr>(target).getArch().str();
   }
 
-  std::string describeTools(Attribute) const override { return describeNvrtc(); }
+  std::string describeTools(Attribute) const override { return describeNvrtc() + ' ' + nvptx::describeAssembler(); }
 
   ArrayRef<Stage> getStages() const override { return stages; }
 
