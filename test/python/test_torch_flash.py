@@ -271,6 +271,35 @@ def test_compiled():
         check_compiled(function, inputs)
 
 
+def test_compiled_for_any_length():
+    """Sizes that are symbols from the start: lengths and the batch stay so."""
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    def attend(q, k, v):
+        out = flash_attn_func(q, k, v, causal=True, window_size=(8, 0), alibi_slopes=slopes)
+        return out + flash_attention(q, k, v, softmax_aux=sinks)
+
+    def packed(q, k, v):
+        ends = torch.tensor([0, 3, q.shape[0]], dtype=torch.int32)
+        return varlen_attn(q, k, v, ends, ends, q.shape[0], q.shape[0], window_size=(-1, 0))
+
+    for function, shape in ((attend, lambda n: (2, n)), (packed, lambda n: (n,))):
+        torch._dynamo.reset()
+        counter = CompileCounterWithBackend("aot_eager")
+        compiled = torch.compile(function, backend=counter, fullgraph=True, dynamic=True)
+        for length in (21, 34, 55):
+            torch.manual_seed(length)
+            inputs = [torch.randn(*shape(length), H, D, requires_grad=True) for _ in range(3)]
+            out, wanted = compiled(*inputs), function(*inputs)
+            torch.testing.assert_close(out, wanted)
+            ours, theirs = (torch.autograd.grad(result.square().sum(), inputs) for result in (out, wanted))
+            for gradient, expected in zip(ours, theirs, strict=True):
+                torch.testing.assert_close(gradient, expected)
+            # Numbers that are no tensors make Dynamo begin again, before anything runs.
+            first = counter.frame_count if length == 21 else first
+        assert counter.frame_count == first
+
+
 def check_compiled(function, inputs):
     compiled = torch.compile(function, backend="aot_eager", fullgraph=True)
     inputs = [tensor.clone().requires_grad_() for tensor in inputs]

@@ -57,6 +57,16 @@ def _cached_text(
     return traced.text, traced.backward_text, traced.names, traced.differentiated
 
 
+def _fixed(value: Any) -> Any:
+    """A number that texts name, or a tuple with such. Where torch.compile has a symbol, this decides that there is a program
+    for each number: a symbol has no text of its own."""
+    if not torch.compiler.is_dynamo_compiling() or value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, tuple):
+        return tuple(_fixed(item) for item in value)
+    return int(f"{value}") if isinstance(value, int) else float(f"{value}") if isinstance(value, float) else value
+
+
 @torch.compiler.assume_constant_result
 def _text(*facts: Any) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     """The same. torch.compile runs this, and looks at the result alone; behind a cache it would look inside."""
@@ -70,14 +80,14 @@ def _shape_of(name: str, array: Tensor, sizes: dict[str, int]) -> tuple[int, ...
     if name == "softmax_aux":
         if array.dim() not in (1, 2) or (array.dim() == 2 and array.shape[0] != sizes["h"]):
             raise Error(f"argument 'softmax_aux': expected [n] or [{sizes['h']}, n], got {list(array.shape)} [S6]")
-        return tuple(int(size) for size in array.shape)
+        return tuple(_fixed(size) for size in array.shape)
     axes = _AXES[name][-array.dim() :] if name == "slopes" else _AXES[name]
     if array.dim() != len(axes):
         raise Error(f"argument '{name}': expected {len(axes)} dimensions, got {array.dim()}")
     shape = []
     for axis, size in zip(axes, array.shape, strict=True):
         if size == sizes[axis]:
-            shape.append(_SIZES.get(axis, sizes[axis]))
+            shape.append(_SIZES[axis] if axis in _SIZES else _fixed(sizes[axis]))
         elif size == 1:
             shape.append(1)
         else:
@@ -123,6 +133,9 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor |
     seed = options.pop("seed", 0)
     wants = wants_gradient()
     learned = [name for name, array in zip(names, arrays, strict=True) if wants is not None and wants(array)]
+    # Numbers of defaults are symbols as well.
+    for option, default in (("scale", None), ("window", None), ("softcap", None), ("dropout", 0.0)):
+        options[option] = _fixed(options.get(option, default))
     told = Options(names, **options, learned=tuple(name for name in learned if name in _LEARNED))
     sizes = {"h": query.shape[-2], "i": query.shape[-3], "j": key.shape[-3]}
     sizes["b"] = arrays[names.index("q_offsets")].shape[0] - 1 if told.packed else query.shape[0]
@@ -133,8 +146,8 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor |
     text, backward_text, order, differentiated = _text(
         tuple(told),
         tuple(str(tensor.dtype).rpartition(".")[2] for tensor in (query, *arrays)),
-        (int(query.shape[-2]), int(key.shape[-2])),
-        (int(query.shape[-1]), int(value.shape[-1])),
+        (_fixed(query.shape[-2]), _fixed(key.shape[-2])),
+        (_fixed(query.shape[-1]), _fixed(value.shape[-1])),
         tuple(_shape_of(name, array, sizes) for name, array in zip(names, arrays, strict=True)),
     )
     held = dict(zip(names, arrays, strict=True))

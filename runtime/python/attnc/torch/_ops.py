@@ -203,6 +203,15 @@ def _beginning(tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
     return tensor
 
 
+def _all_different(tensors: list[Tensor]) -> list[Tensor]:
+    """The same tensors, of which none is there twice: Dynamo does not trace functions of autograd that are given one twice,
+    as lengths of queries and keys often are."""
+    found: list[Tensor] = []
+    for tensor in tensors:
+        found.append(tensor.view_as(tensor) if any(tensor is other for other in found) else tensor)
+    return found
+
+
 def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]:
     """Attention, with gradients where they are wanted."""
     captured, numbers = list(call.captured), list(call.numbers)
@@ -215,5 +224,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]
                 # What has no gradient is refused here, where the functions are, and not when gradients are computed.
                 if q.device.type in ("cpu", "cuda") and (specs[1], True, q.device) not in _launches:
                     _prepare(specs[1], True, q.device)
+            if torch.compiler.is_dynamo_compiling():
+                q, k, v, *captured = _all_different([q, k, v, *captured])
             return _Attention.apply(q, k, v, specs, numbers, others, *captured)  # type: ignore[no-any-return, no-untyped-call]
     return torch.ops.attnc.forward(q, k, v, captured, numbers, spec)  # type: ignore[no-any-return]
