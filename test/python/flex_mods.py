@@ -107,7 +107,19 @@ MASKS = {
     "nothing": lambda b, h, q, kv: q < 0,
 }
 
+means = torch.randn(max(SQ, SK), 3)
+pairs = torch.rand(B, SK, 2)
+
+
 SCORES = {
+    "silu": lambda s, b, h, q, kv: torch.nn.functional.silu(s),
+    "gelu": lambda s, b, h, q, kv: torch.nn.functional.gelu(s) + torch.nn.functional.gelu(s, approximate="tanh"),
+    "softplus": lambda s, b, h, q, kv: torch.nn.functional.softplus(s) - torch.nn.functional.softplus(s, beta=2.0),
+    "masked fill": lambda s, b, h, q, kv: s.masked_fill(q < kv, -float("inf")),
+    "type as": lambda s, b, h, q, kv: s + (q - kv).type_as(s) / 8,
+    "max and min": lambda s, b, h, q, kv: torch.max(s, torch.min(s * 2, s + 1)),
+    "distance of rows": lambda s, b, h, q, kv: s - (means[q] - means[kv]).pow(2).sum(-1).sqrt(),
+    "products of rows": lambda s, b, h, q, kv: s + (means[q] * means[kv] / 2).sum(-1) + pairs[b, kv].mean(-1) + pairs[b, kv].amax(-1),
     "none": lambda s, b, h, q, kv: s,
     "causal": lambda s, b, h, q, kv: torch.where(q >= kv, s, float("-inf")),
     "inverse causal": lambda s, b, h, q, kv: torch.where(q <= kv, s, -float("inf")),

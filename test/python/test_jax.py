@@ -418,6 +418,20 @@ def test_refused():
         flash(q, k, v, q_segment_ids=q_ids)
     with pytest.raises(attnc.Error, match="argument 'bias': expected .B, H, Sq, Sk., got 2 dimensions"):
         flash(q, k, v, bias[0, 0])
+    for cap in (0.0, -1.0, "x"):
+        with pytest.raises(attnc.Error, match=re.escape(f"logits_soft_cap: expected a number above 0, got {cap!r} [S4]")):
+            flash(q, k, v, logits_soft_cap=cap)
+    with pytest.raises(attnc.Error, match="argument 'bias': expected 1 or 2 for the batch entries, got 3"):
+        flash(q, k, v, jnp.zeros((3, H, SQ, SK)))
+    with pytest.raises(attnc.Error, match="argument 'bias': expected 1 or 4 for the heads, got 5"):
+        flash(q, k, v, jnp.zeros((B, 5, SQ, SK)))
+    with pytest.raises(attnc.Error, match=f"argument 'bias': expected 1 or {SK} for the keys, got 2"):
+        flash(q, k, v, jnp.zeros((B, H, SQ, 2)))
+    with pytest.raises(TypeError, match="argument 'query': expected an array, got int"):
+        flash(3, k, v)
+    with pytest.raises(attnc.Error, match=re.escape("dropout_prob: expected a number from 0 to 1, got 'x' [S9]")):
+        flash(q, k, v, dropout_prob="x")
+    assert (flash(q, k, v, sliding_window=np.int64(3)) == flash(q, k, v, sliding_window=3)).all()
     with pytest.raises(attnc.Error, match="cum_seqlens_q and cum_seqlens_k: expected both or neither, got one"):
         flash(q, k, v, cum_seqlens_q=jnp.array([0, 33]))
     with pytest.raises(attnc.Error, match=re.escape("'query': expected one batch entry with cum_seqlens_q, got 2 [S11]")):

@@ -91,6 +91,17 @@ def test_one_projection(backend):
     torch.testing.assert_close(ours, theirs.float(), atol=3e-4, rtol=3e-4)
 
 
+@pytest.mark.parametrize("learns", [False, True])
+def test_results_lie_as_queries_do(learns):
+    x = torch.randn(2, 6, 96, requires_grad=learns)
+
+    def function(x):
+        q, k, v = (part.view(2, 6, 2, 16).transpose(1, 2) for part in x.chunk(3, -1))
+        return flex_attention(q, k, v).transpose(1, 2).view(2, 6, 32)
+
+    torch.testing.assert_close(torch.compile(function, fullgraph=True, backend="aot_eager")(x), function(x))
+
+
 def test_what_dynamo_does_not_trace():
     """Functions that read two views of one tensor are called between two graphs."""
     q, k, v = tensors()

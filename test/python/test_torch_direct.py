@@ -90,5 +90,80 @@ def test_gradients_without_the_dispatcher(call, layout, monkeypatch):
         for ours, first in zip(again, wanted, strict=True):
             assert torch.allclose(ours, first, atol=1e-6)
         (gradient,) = torch.autograd.grad(results[0].square().sum(), inputs[0], create_graph=True)
-        with pytest.raises(RuntimeError, match="once_differentiable"):
+        with pytest.raises(RuntimeError, match="no gradients of their own"):
             gradient.sum().backward()
+
+
+@pytest.mark.parametrize("call", ["flash", "flex"])
+@pytest.mark.parametrize("size", [H, SQ])
+def test_checkpoints(call, size):
+    """What is computed again for a checkpoint may go another way than the first time."""
+    from torch.utils.checkpoint import checkpoint
+    from torch.utils.flop_counter import FlopCounterMode
+
+    function = flash_attn_func if call == "flash" else flex_attention
+    torch.manual_seed(size)
+    inputs = [torch.randn(1, size, H, 40, requires_grad=True) for _ in range(3)]
+    if call == "flex":
+        inputs = [x.detach().transpose(1, 2).requires_grad_() for x in inputs]
+    first = checkpoint(function, *inputs, use_reentrant=False)
+    found = [torch.autograd.grad(first.square().sum(), inputs)]
+    found.append(torch.autograd.grad(function(*inputs).square().sum(), inputs))
+    with FlopCounterMode(display=False):
+        seen = checkpoint(function, *inputs, use_reentrant=False)
+    found.append(torch.autograd.grad(seen.square().sum(), inputs))
+    for others in found[1:]:
+        for gradient, other in zip(found[0], others, strict=True):
+            torch.testing.assert_close(gradient, other, atol=1e-5, rtol=1e-5)
+
+
+def test_what_keys_do_not_know():
+    x = [torch.randn(2, 5, 2, 16) for _ in range(3)]
+    learning = [y.clone().requires_grad_() for y in x]
+    for inputs in (x, learning):
+        wanted = flash_attn_func(*inputs, window_size=(3, 0))
+        assert torch.equal(flash_attn_func(*inputs, window_size=[3, 0]), wanted)
+        assert torch.equal(flash_attn_func(*inputs, window_size=[3, 0]), wanted)
+        # A sign that is applied when a tensor is read, and an option that is a tensor.
+        negated = flash_attn_func(-inputs[0], *inputs[1:])
+        for _ in range(2):
+            torch.testing.assert_close(flash_attn_func(torch._neg_view(inputs[0]), *inputs[1:]), negated)
+        flag = torch.tensor(True)
+        flash_attn_func(*inputs, causal=flag)
+        flag.fill_(False)
+        assert torch.equal(flash_attn_func(*inputs, causal=flag), flash_attn_func(*inputs))
+    # Keys and values of one batch entry for all.
+    q, k, v = torch.randn(3, 2, 6, 16), torch.randn(1, 2, 6, 16), torch.randn(1, 2, 6, 16, requires_grad=True)
+    outs = [flex_attention(q, k, v) for _ in range(3)]
+    assert torch.equal(outs[0], outs[2])
+    (gradient,) = torch.autograd.grad(outs[2].sum(), v)
+    assert gradient.shape == v.shape
+
+
+def test_gradients_of_signed_views():
+    x = [torch.randn(2, 5, 2, 16, requires_grad=True) for _ in range(3)]
+    d_out = torch.randn(2, 5, 2, 16)
+    for _ in range(2):
+        ours, theirs = (torch.autograd.grad(flash_attn_func(*x), x, d) for d in (torch._neg_view(d_out), -d_out))
+        for gradient, expected in zip(ours, theirs, strict=True):
+            torch.testing.assert_close(gradient, expected)
+
+
+def test_traced_programs():
+    x = [torch.randn(1, 2, 5, 16) for _ in range(3)]
+    flex_attention(*x)
+    traced = torch.jit.trace(lambda q, k, v: flex_attention(q, k, v) * 2, x, check_trace=False)
+    others = [y * 3 for y in x]
+    torch.testing.assert_close(traced(*others), flex_attention(*others) * 2)
+
+
+@pytest.mark.parametrize("function", [flash_attn_func, flex_attention])
+def test_second_derivatives_are_refused(function):
+    x = [torch.randn(1, 4, 4, 16, requires_grad=True) for _ in range(3)]
+    for _ in range(2):
+        (gradient,) = torch.autograd.grad(function(*x).square().sum(), x[0], create_graph=True)
+        with pytest.raises(RuntimeError, match="gradients of attention have no gradients of their own"):
+            torch.autograd.grad(gradient.square().sum(), x[0])
+    known = [y.detach() for y in x]
+    with pytest.raises(RuntimeError, match="jvp|forward"):
+        torch.func.jvp(lambda q: function(q, *known[1:]), (known[0],), (torch.ones_like(known[0]),))

@@ -161,12 +161,22 @@ def test_greatest_scores(score):
     torch.testing.assert_close(aux.max_scores.double(), wanted, atol=3e-6, rtol=3e-6)
 
 
-@pytest.mark.parametrize("size", [1e-20, 1e-4, 30.0, 1e10, 1e20])
+@pytest.mark.parametrize("size", [1e-20, 1e-4, 30.0, 1e10, 1e20, 1e30])
 def test_greatest_scores_of_any_size(size):
     q, k, v = tensors(heads=1)
     _, aux = flex_attention(q, k, v, scale=size, enable_gqa=True, return_aux=AuxRequest(max_scores=True))
     wanted = logits_of(q, k, scale=size).amax(-1)
     torch.testing.assert_close(aux.max_scores.double(), wanted, atol=1e-8, rtol=3e-6)
+
+
+@pytest.mark.parametrize("far", [-1e30, 1e30, torch.finfo(torch.float32).min])
+def test_greatest_of_scores_that_stand_for_a_mask(far):
+    def score(s, b, h, q_idx, kv_idx):
+        return torch.where(kv_idx <= q_idx - 2, s, far)
+
+    q, k, v = tensors()
+    _, aux = flex_attention(q, k, v, score, return_aux=AuxRequest(max_scores=True))
+    torch.testing.assert_close(aux.max_scores.double(), logits_of(q, k, score).amax(-1), atol=1e-8, rtol=3e-6)
 
 
 class Inner(torch.nn.Module):

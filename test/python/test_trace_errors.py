@@ -56,7 +56,7 @@ def whole_array(s, b, h, i, j):
 
 
 def row(s, b, h, i, j):
-    return s + table[h]  # HERE
+    return s + table[h]
 
 
 def sliced(s, b, h, i, j):
@@ -106,7 +106,6 @@ CASES = [
     (from_float, r"attnc.to_float\(x\) for float\(x\)"),
     (from_list, "make a list or a dictionary one of these first"),
     (whole_array, "captured array 'table' has 2 dimensions left, and is used as a number: index it"),
-    (row, "captured array 'table' has 1 dimensions left"),
     (sliced, "captured array 'table': a slice or None is no index of one element"),
     (float_index, "captured array 'table': expected integers as indices, got a float"),
     (too_many, "captured array 'table' has 2 dimensions, got 3 indices"),
@@ -173,3 +172,9 @@ def test_options():
         attnc.jit(align="middle")
     with pytest.raises(attnc.Error, match="scale: expected a number, got str"):
         attnc.jit(scale="1")(q, q, q)
+
+
+def test_rows_are_no_scores():
+    q = np.zeros((1, 2, 2, 8), np.float32)
+    with pytest.raises(attnc.TraceError, match="score_mod 'row' returned a row of 8 elements, expected one traced value"):
+        attnc.jit(row)(q, q, q)

@@ -22,9 +22,11 @@ runtime::KernelEntry entryOf(const std::string &name, int threads) {
 }
 
 TEST(RequiredThreads, SaysWhatLaunchesGive) {
-  std::string ptx = printEntry("f", ".maxntid 384, 1, 1\n.minnctapersm 1\n") + printEntry("f_two", ".maxntid 128, 1, 1\n");
+  std::string ptx =
+      printEntry("f", ".maxntid 384, 1, 1\n.minnctapersm 1\n") + printEntry("f_two", ".maxntid 128, 1, 1\n");
   nvrtc::requireThreads(ptx, {entryOf("f", 384), entryOf("f_two", 128)});
-  EXPECT_EQ(ptx, printEntry("f", ".reqntid 384, 1, 1\n.minnctapersm 1\n") + printEntry("f_two", ".reqntid 128, 1, 1\n"));
+  EXPECT_EQ(ptx,
+            printEntry("f", ".reqntid 384, 1, 1\n.minnctapersm 1\n") + printEntry("f_two", ".reqntid 128, 1, 1\n"));
 }
 
 TEST(RequiredThreads, LeavesOtherBounds) {

@@ -18,6 +18,7 @@ from .functions import _where, lift, to_type
 from .graph import ANY, BOOL, COORDINATE, FLOAT, INT, Graph, Node
 from .memo import Reads
 from .values import Value, add_operators
+from .vectors import MOST, Vector
 
 #: Element types that a kernel reads, by numpy's and torch's names: that of the spec, and how an element becomes a value.
 _ELEMENTS = {
@@ -254,6 +255,12 @@ class Captured:
         indices = [Value(self.graph, self.graph.constant(0, INT))]
         return self._trace.load(self._trace.capture(self._name, self._array, indices), indices)
 
+    def as_vector(self) -> Vector | None:
+        """The elements that are left, where an index has chosen a short row of them."""
+        if self.ndim != 1 or not self._indices or not isinstance(self.shape[0], int) or self.shape[0] > MOST:
+            return None
+        return Vector([self[place] for place in range(self.shape[0])])
+
     def item(self) -> Value:
         return self.load_scalar()
 
@@ -274,7 +281,8 @@ class Captured:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self.load_scalar(), name)
+        vector = self.as_vector()
+        return getattr(self.load_scalar() if vector is None else vector, name)
 
     __array_ufunc__ = Value.__array_ufunc__
     __array_function__ = Value.__array_function__

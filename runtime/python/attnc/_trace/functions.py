@@ -39,6 +39,9 @@ def lift(graph: Graph, value: Any) -> Value:
     # Scalars of numpy, and tensors of one element that hold a number already.
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         return lift(graph, value.item())
+    vector = vector_of(value)
+    if vector is not None:
+        raise TraceError(f"a row of {len(vector)} elements is used as a number: index it, or take its sum")
     raise TraceError(f"expected a number or a traced value, got {type(value).__name__}")
 
 
@@ -284,6 +287,37 @@ def _sigmoid(a: Any) -> Any:
     return 1.0 / (1.0 + _real("exp")(-value))
 
 
+def _silu(a: Any, inplace: bool = False) -> Any:
+    (value,) = _together(a, least=FLOAT)
+    return value * _sigmoid(value)
+
+
+def _gelu(a: Any, approximate: str = "none") -> Any:
+    (value,) = _together(a, least=FLOAT)
+    if approximate == "tanh":
+        return 0.5 * value * (1.0 + _real("tanh")((2 / math.pi) ** 0.5 * (value + 0.044715 * value * value * value)))
+    return 0.5 * value * (1.0 + _real("erf")(value * 0.5**0.5))
+
+
+def _softplus(a: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    (value,) = _together(a, least=FLOAT)
+    scaled = value * beta
+    return _where(scaled > threshold, value, _real("log1p")(_real("exp")(TABLE["minimum"](scaled, threshold))) / beta)
+
+
+def _masked_fill(a: Any, mask: Any, value: Any) -> Value:
+    return _where(mask, value, a)
+
+
+def _type_as(a: Any, other: Any) -> Value:
+    return to_type(_together(a)[0], _together(other)[0].type)
+
+
+def _greatest(name: str) -> Callable[..., Value]:
+    """torch.max and torch.min: of two values, or of one, which is its own."""
+    return lambda a, b=None: _together(a)[0] if b is None else TABLE[name](a, b)
+
+
 def _sign(a: Any) -> Any:
     (value,) = _together(a, least=INT)
     if value.type == FLOAT:
@@ -383,7 +417,8 @@ TABLE: dict[str, Callable[..., Value]] = {
     "arctan": _real("atan"), "sinh": _real("sinh"), "cosh": _real("cosh"), "tanh": _real("tanh"),
     "asinh": _real("asinh"), "acosh": _real("acosh"), "atanh": _real("atanh"), "erf": _real("erf"),
     "erfc": _real("erfc"), "sigmoid": _sigmoid, "relu": lambda a: TABLE["maximum"](a, 0),
-    "reciprocal": lambda a: _divide(1.0, a),
+    "reciprocal": lambda a: _divide(1.0, a), "silu": _silu, "gelu": _gelu, "softplus": _softplus,
+    "masked_fill": _masked_fill, "type_as": _type_as, "max": _greatest("maximum"), "min": _greatest("minimum"),
     "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"), "fix": _rounded("trunc"),
     "round": _rounded("roundeven"), "rint": _rounded("roundeven"),
     "isfinite": _test("isfinite"), "isinf": _test("isinf"), "isnan": _test("isnan"),
@@ -395,6 +430,10 @@ TABLE: dict[str, Callable[..., Value]] = {
 }  # fmt: skip
 
 
+# What stands on this table.
+from .vectors import call_with_vectors, vector_of  # noqa: E402
+
+
 def names() -> list[str]:
     """The functions, for people."""
     return sorted(name for name in TABLE if not name.startswith("_"))
@@ -402,6 +441,8 @@ def names() -> list[str]:
 
 def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
     """Calls the function `name`, as `library` knows it, on traced values."""
+    if any(vector_of(value) is not None for value in inputs):
+        return call_with_vectors(name, inputs, options, library)
     function = TABLE.get(name)
     if function is None:
         raise TraceError(f"{library}.{name} cannot be traced; there are {', '.join(names())}")

@@ -14,6 +14,7 @@ from .errors import TraceError, refusal_of_jax
 from .functions import lift, to_type
 from .graph import BOOL, FLOAT, Node, float_text
 from .values import Value
+from .vectors import vector_of
 
 
 #: What a spec says whose gradients have the same bits in every run.
@@ -185,6 +186,9 @@ def as_result(known: Trace, result: Any, role: str, name: str) -> Node:
     type = BOOL if role == "mask_mod" else FLOAT
     if result is None or isinstance(result, (tuple, list)):
         raise TraceError(f"{role} '{name}' returned {_describe(result)}, expected one traced value")
+    vector = vector_of(result)
+    if vector is not None:
+        raise TraceError(f"{role} '{name}' returned a row of {len(vector)} elements, expected one traced value")
     value = lift(known.graph, result)
     if type == BOOL and value.type != BOOL:
         raise TraceError(f"mask_mod '{name}' returned a number, expected a bool: compare it")

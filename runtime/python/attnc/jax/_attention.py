@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 from typing import Any
 
 import jax
@@ -26,10 +27,15 @@ def _remark(name: str, text: str) -> None:
 
 def _attend(q: Any, k: Any, v: Any, given: dict[str, Any], **options: Any) -> Any:
     """The output and the LSE; `given` are the arrays that are there."""
-    bias, sizes = given.get("bias"), (q.shape[0], q.shape[2], q.shape[1], k.shape[1])
-    if bias is not None and any(size > wanted for size, wanted in zip(bias.shape, sizes, strict=True)):
+    bias, rows, columns = given.get("bias"), q.shape[1], k.shape[1]
+    if bias is not None:
+        wholes = ("batch entries", q.shape[0]), ("heads", q.shape[2]), ("queries", rows), ("keys", columns)
+        for axis, ((word, whole), size) in enumerate(zip(wholes, bias.shape, strict=True)):
+            if size not in (1, whole) and (axis < 2 or size < whole):
+                raise Error(f"argument 'bias': expected 1 or {whole} for the {word}, got {size}")
+    if bias is not None and (bias.shape[2] > rows or bias.shape[3] > columns):
         # A table for longer sequences: gradients are of what is read.
-        given = {**given, "bias": bias[tuple(slice(size) for size in sizes)]}
+        given = {**given, "bias": bias[:, :, :rows, :columns]}
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
     return attend(Options(names, **options), q, k, v, *(given[name] for name in names))
 
@@ -37,18 +43,34 @@ def _attend(q: Any, k: Any, v: Any, given: dict[str, Any], **options: Any) -> An
 def _window(sliding_window: Any) -> tuple[int, int] | None:
     if sliding_window is None:
         return None
-    sides = (sliding_window, sliding_window) if isinstance(sliding_window, int) else tuple(sliding_window)
-    if len(sides) != 2 or any(not isinstance(side, int) or side < 0 for side in sides):
-        raise Error(f"sliding_window: expected a number of 0 or more, or two of them, got {sliding_window!r} [S5]")
-    return sides
+    wanted = f"sliding_window: expected a number of 0 or more, or two of them, got {sliding_window!r} [S5]"
+    try:
+        given = sliding_window if isinstance(sliding_window, (tuple, list)) else (sliding_window, sliding_window)
+        sides = tuple(operator.index(side) for side in given)
+    except TypeError:
+        raise Error(wanted) from None
+    if len(sides) != 2 or min(sides) < 0:
+        raise Error(wanted)
+    return sides  # type: ignore[return-value]
+
+
+def _cap(logits_soft_cap: Any) -> float | None:
+    if logits_soft_cap is None:
+        return None
+    if not isinstance(logits_soft_cap, (int, float)) or not logits_soft_cap > 0:
+        raise Error(f"logits_soft_cap: expected a number above 0, got {logits_soft_cap!r} [S4]")
+    return float(logits_soft_cap)
 
 
 def _dropout(probability: float, seed: Any) -> dict[str, Any]:
-    if not 0 <= probability <= 1:
-        raise Error(f"dropout_prob: expected a number from 0 to 1, got {probability} [S9]")
-    if probability and not isinstance(seed, int):
-        raise Error(f"dropout_seed: expected an integer, got {type(seed).__name__}")
-    return {"dropout": float(probability), "seed": seed or 0}
+    if not isinstance(probability, (int, float)) or not 0 <= probability <= 1:
+        raise Error(f"dropout_prob: expected a number from 0 to 1, got {probability!r} [S9]")
+    if not probability:
+        return {"dropout": 0.0, "seed": 0}
+    try:
+        return {"dropout": float(probability), "seed": operator.index(seed)}
+    except TypeError:
+        raise Error(f"dropout_seed: expected an integer, got {type(seed).__name__}") from None
 
 
 #: What masks of ejkernel hold, with an underline before it where it is not made when it is asked for.
@@ -158,17 +180,24 @@ def flash_attention(
         raise Error(f"platform: expected one of {', '.join(PLATFORMS)}, got {platform!r}")
     if platform not in (None, "auto") or getattr(cfg, "fwd_params", None) is not None:
         _remark("cfg", "platforms and block sizes are for other kernels, and mean nothing here")
+    _check_arrays(query, key, value)
     given, options = _call_of(
         query, key, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q, cum_seqlens_k
     )
     options |= {
-        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": logits_soft_cap,
+        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": _cap(logits_soft_cap),
         **_dropout(dropout_prob, dropout_seed), **schedules_of(cfg),
     }  # fmt: skip
     if in_specs is not None or out_specs is not None:
         return _sharded(query, key, value, given, options, mesh, in_specs, out_specs, return_lse)
     out, lse = _attend(query, key, value, given, **options)
     return (out, lse) if return_lse else out
+
+
+def _check_arrays(query: Any, key: Any, value: Any) -> None:
+    for name, array in (("query", query), ("key", key), ("value", value)):
+        if not hasattr(array, "shape") or not hasattr(array, "dtype"):
+            raise TypeError(f"argument '{name}': expected an array, got {type(array).__name__}")
 
 
 def _call_of(
@@ -244,12 +273,13 @@ def attention(
     """
     if bias is None and mask_info is None and attention_mask is None and init_bias is not None:
         bias = init_bias()
+    _check_arrays(query, key, value)
     if dtype is not None:
         query, key, value = (array.astype(dtype) for array in (query, key, value))
     given, options = _call_of(query, key, bias, softmax_aux, mask_info, attention_mask, None, None)
     seed = _seed_of(dropout_rng) if dropout_prob and not deterministic else None
     options |= {
-        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": logits_soft_cap,
+        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": _cap(logits_soft_cap),
         **_dropout(0.0 if deterministic else dropout_prob, seed),
     }  # fmt: skip
     out, _ = _attend(query, key, value, given, **options)

@@ -44,11 +44,14 @@ def create_block_mask(
     device: Any = None,
     BLOCK_SIZE: int | tuple[int, int] = 128,
     _compile: bool = False,
-    **options: Any,
+    separate_full_blocks: bool = True,
+    compute_dq_write_order: bool = False,
+    dq_kv_order: bool = True,
 ) -> BlockMask:
     """Takes the mask function, and computes nothing: it is as quick for a million keys as for one.
 
-    The signature is that of torch.nn.attention.flex_attention.create_block_mask. Device and block size mean nothing here.
+    The signature is that of torch.nn.attention.flex_attention.create_block_mask. What it says of devices, blocks
+    and orders means nothing here.
     """
     if not callable(mask_mod):
         raise TypeError(f"mask_mod: expected a function of (b, h, q_idx, kv_idx), got {type(mask_mod).__name__}")

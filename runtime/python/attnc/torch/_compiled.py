@@ -20,7 +20,7 @@ from torch._subclasses import FakeTensor
 from .._trace.capture import Captured, Trace
 from .._trace.graph import COORDINATE, FLOAT, INT
 from .._trace.spec import COORDINATES, as_result, begin, finish, trace
-from ._ops import attend, call_of, facts_of_tensors, wants_gradient
+from ._ops import attend, call_of, facts_of_tensors, laid_like, wants_gradient
 
 _library = torch.library.Library("attnc", "FRAGMENT")
 # Dynamo refuses operands that share memory, as queries, keys and values of one projection do. To it, and to nobody else,
@@ -32,14 +32,20 @@ _library.define("results(Tensor q, Tensor k, Tensor v) -> (Tensor, Tensor)", tag
 
 
 def _results(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    return q.new_empty((*q.shape[:3], v.shape[3])), q.new_empty(q.shape[:3], dtype=torch.float32)
+    return laid_like(q, v.shape[3]), q.new_empty(q.shape[:3], dtype=torch.float32)
+
+
+def _apart(value: Tensor) -> Tensor:
+    if not isinstance(value, FakeTensor):
+        return value
+    return value.new_empty_strided(value.shape, value.stride()).requires_grad_(value.requires_grad)
 
 
 def _no_gradient(ctx: Any, *gradients: Tensor) -> tuple[None, None, None]:
     raise AssertionError("attnc::results stands for attnc::forward, and does not run")
 
 
-_library.impl("apart", lambda value: value.clone() if isinstance(value, FakeTensor) else value, "CompositeImplicitAutograd")
+_library.impl("apart", _apart, "CompositeImplicitAutograd")
 _library.impl("role", lambda value, name: value.clone(), "CompositeExplicitAutograd")
 _library.impl("results", _results, "CompositeExplicitAutograd")
 torch.library.register_fake("attnc::role", lambda value, name: torch.empty_like(value), lib=_library)

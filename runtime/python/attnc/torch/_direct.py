@@ -20,17 +20,25 @@ _Plan = tuple[_core.Kernel, int, int]
 _plans: dict[Hashable, _Plan] = {}
 _MOST = 4096
 _PLAIN = (Tensor, torch.nn.Parameter)
+_NUMBERS = (bool, int, float, tuple, type(None))
 
 
 def is_plain(*tensors: Any) -> bool:
-    """Whether nobody but autograd has to see what is done with tensors."""
+    """Whether nobody but autograd has to see what is done with tensors, and they are what lies in memory."""
     return (
-        all(type(tensor) in _PLAIN for tensor in tensors)
+        not torch.compiler.is_compiling()
+        and all(type(tensor) in _PLAIN and not tensor.is_neg() for tensor in tensors)
         and (tensors[0].is_cpu or tensors[0].is_cuda)
-        and not torch.compiler.is_compiling()
         and torch._C._len_torch_dispatch_stack() == 0
         and torch._C._functorch.peek_interpreter_stack() is None
+        and torch._C._get_tracing_state() is None
+        and torch.autograd.forward_ad._current_level < 0
     )
+
+
+def are_numbers(*options: Any) -> bool:
+    """Whether options are known by their values: a tensor that stands for one may change."""
+    return all(type(option) in _NUMBERS for option in options)
 
 
 def run(key: Hashable, inputs: tuple[Any, ...], heads_first: bool = False) -> Any:

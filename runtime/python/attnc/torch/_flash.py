@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .._core import Error
 from ._calls import call, check_tensors, prepare
-from ._direct import is_plain, remember, run
+from ._direct import are_numbers, is_plain, remember, run
 from ._learning import attend_known, find_plan, keep_plan
 
 _told: set[str] = set()
@@ -36,6 +36,13 @@ def sides(name: str, window: Any) -> tuple[int | None, int | None] | None:
         raise Error(f"{name}: expected two numbers of 0 or more, or -1 for all, got {window!r} [S5]")
     left, right = (side(name, value) for value in window)
     return None if left is None and right is None else (left, right)
+
+
+def _cap(softcap: Any) -> float | None:
+    """A soft cap as FlashAttention has it: 0 is none."""
+    if not isinstance(softcap, (int, float)) or softcap < 0:
+        raise Error(f"softcap: expected a number of 0 or more, where 0 is none, got {softcap!r} [S4]")
+    return float(softcap) or None
 
 
 def _probability(name: str, value: Any) -> float:
@@ -75,13 +82,11 @@ def _flash(
 ) -> Any:  # fmt: skip
     """What the functions of FlashAttention share."""
     probability = _probability("dropout_p", dropout_p)
-    if not isinstance(softcap, (int, float)) or softcap < 0:
-        raise Error(f"softcap: expected a number of 0 or more, where 0 is none, got {softcap!r} [S4]")
     if alibi_slopes is not None and (alibi_slopes.dim() not in (1, 2) or alibi_slopes.dtype != torch.float32):
         raise Error(f"alibi_slopes: expected float32 of [H] or [B, H], got {alibi_slopes.dtype} of {list(alibi_slopes.shape)}")
     out, lse = call(
         query, key, value, {**given, "slopes": alibi_slopes}, scale=softmax_scale, causal=bool(causal),
-        window=sides("window_size", window_size), softcap=float(softcap) or None, dropout=probability,
+        window=sides("window_size", window_size), softcap=_cap(softcap), dropout=probability,
         seed=_drawn_seed(probability), deterministic=bool(deterministic),
     )  # fmt: skip
     return (out, lse, None) if return_attn_probs else out
@@ -98,7 +103,8 @@ def flash_attn_func(
     return_attn_probs: a tuple with the LSE, [B, H, S], and None for the probabilities.
     """
     key: Any = None
-    if alibi_slopes is None and not dropout_p and not return_attn_probs and is_plain(q, k, v):
+    numbers = are_numbers(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
+    if alibi_slopes is None and numbers and not dropout_p and not return_attn_probs and is_plain(q, k, v):
         kinds = q.shape, k.shape, v.shape, q.dtype, k.dtype, v.dtype
         key = ("flash", *kinds, softmax_scale, causal, window_size, softcap, deterministic)
         results = run(key, (q, k, v))
@@ -109,18 +115,17 @@ def flash_attn_func(
             if plan is not None:
                 return attend_known(q, k, v, plan, heads_first=False)[0]
     check_tensors(q, k, v, "B, S, H, D")
-    result = _flash(
-        q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
-    )  # fmt: skip
     if key is not None:
         prepared = prepare(
-            q, k, v, {}, dropout=0.0, scale=softmax_scale, causal=bool(causal), softcap=float(softcap) or None,
+            q, k, v, {}, dropout=0.0, scale=softmax_scale, causal=bool(causal), softcap=_cap(softcap),
             window=sides("window_size", window_size), deterministic=bool(deterministic),
         )  # fmt: skip
         remember(key, prepared.text, q)
         if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
-            keep_plan(key, q, prepared)
-    return result
+            return attend_known(q, k, v, keep_plan(key, q, prepared), heads_first=False)[0]
+    return _flash(
+        q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
+    )  # fmt: skip
 
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *others: Any, **options: Any) -> Any:

@@ -14,7 +14,7 @@ from .._core import Error
 from .._mods import MaskMod, ScoreMod, times
 from .._trace.spec import Traced, trace
 from ._block_mask import mask_mod_of
-from ._direct import is_plain, remember, run
+from ._direct import are_numbers, is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
 from ._learning import attend_known, find_plan, keep_plan
 from ._ops import attend, call_of, facts_of_tensors, wants_gradient
@@ -40,6 +40,7 @@ _KERNEL_OPTIONS = {
 _told: set[str] = set()
 #: What scores are multiplied by so that their LSE is their maximum: all others of n keys add no more than log(n) / 2^30.
 _APART = 2.0**30
+_LARGE = 2.0**60
 
 
 def flex_attention(
@@ -65,7 +66,8 @@ def flex_attention(
     # What was computed before with tensors of these sizes, and without functions, is right to be computed again.
     plan = None
     if score_mod is None and block_mask is None and kernel_options is None and return_aux is None:
-        if is_plain(query, key, value):
+        same_batch = is_plain(query, key, value) and query.shape[:1] == key.shape[:1] == value.shape[:1]
+        if same_batch and are_numbers(scale, enable_gqa):
             kinds = query.shape, key.shape, value.shape, query.dtype, key.dtype, value.dtype
             plan = ("flex", *kinds, scale, enable_gqa)
             results = _known(plan, query, key, value)
@@ -76,30 +78,32 @@ def flex_attention(
         key, value = (tensor.expand(query.shape[0], -1, -1, -1) for tensor in (key, value))
     mask_mod = mask_mod_of(block_mask)
     attention = compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
-    out, lse = attention(query, key, value, score_mod, mask_mod, scale)
     if plan is not None:
-        traced = trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2))
-        remember(plan, traced.text, query)
-        _keep_learned(plan, query, key, value, traced)
+        # Before anything is computed: what is computed again goes the same way.
+        _keep(plan, query, key, value, trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2)))
+    out, lse = attention(query, key, value, score_mod, mask_mod, scale)
     if return_aux is not None:
-        most = _max_scores(attention, query, key, value, score_mod, mask_mod, scale) if return_aux.max_scores else None
+        most = None
+        if return_aux.max_scores:
+            most = _max_scores(attention, query, key, value, score_mod, mask_mod, scale, lse.detach())
         return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=most)
     return (out, lse) if return_lse else out
 
 
 def _max_scores(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, score_mod: ScoreMod | None, mask_mod: MaskMod | None,
-    scale: float | None,
+    scale: float | None, lse: Tensor,
 ) -> Tensor:  # fmt: skip
     """The greatest score of each query, [B, Hq, Sq], without a gradient, as torch has it; -inf where no key is kept.
 
     A kernel of its own: that of the output looks for no maxima that it can do without (docs/rationale/online-softmax.md).
     The LSE of scores that are far apart is the greatest of them.
     """
-
     with torch.no_grad():
         # Nobody asks for its output: some columns of the values do.
-        return attention(query, key, value[..., :8], times(score_mod, _APART), mask_mod, scale)[1] / _APART  # type: ignore[no-any-return]
+        most = attention(query, key, value[..., :8], times(score_mod, _APART), mask_mod, scale)[1] / _APART
+        # What would overflow is so large that the logarithm of a number of keys is nothing beside it.
+        return torch.where(lse.abs() > _LARGE, lse, most)
 
 
 def _attention(
@@ -107,18 +111,17 @@ def _attention(
 ) -> tuple[Tensor, Tensor]:
     if has_dtensor((query, key, value)):
         return _on_mesh(query, key, value, score_mod, mask_mod, scale)
-    plain = is_plain(query, key, value)
     facts = facts_of_tensors(query, key, value, scale)
     traced = trace(facts, score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient())
-    captured = _tensors(traced)
-    if plain:
-        # A text stands for itself.
-        if not captured and not traced.numbers:
-            _keep_learned(traced.text, query, key, value, traced)
-        results = _known(traced.text, query, key, value, *captured, *traced.numbers)
+    inputs = query, key, value, *_tensors(traced)
+    if is_plain(*inputs):
+        # A text stands for itself. It is kept before anything is computed: what is computed again goes the same way.
+        results = _known(traced.text, *inputs, *traced.numbers)
+        if results is None:
+            _keep(traced.text, query, key, value, traced)
+            results = _known(traced.text, *inputs, *traced.numbers)
         if results is not None:
             return results
-        remember(traced.text, traced.text, query)
     return attend(query, key, value, call_of(traced))
 
 
@@ -139,11 +142,12 @@ def _known(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, *others: A
     return results[0].transpose(1, 2), results[1]
 
 
-def _keep_learned(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, traced: Traced) -> None:
-    """Keeps the kernels of a call with gradients."""
-    if torch.is_grad_enabled() and (query.requires_grad or key.requires_grad or value.requires_grad):
-        if find_plan(plan, query) is None:
-            keep_plan(plan, query, call_of(traced))
+def _keep(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, traced: Traced) -> None:
+    """Keeps the kernels of a call, of its gradients where these are wanted and nothing is captured."""
+    remember(plan, traced.text, query)
+    learns = query.requires_grad or key.requires_grad or value.requires_grad
+    if learns and torch.is_grad_enabled() and not traced.arrays and not traced.numbers:
+        keep_plan(plan, query, call_of(traced))
 
 
 def _on_mesh(

@@ -7,11 +7,11 @@ each call.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .._jit import dtype_name, facts_of, kernel_of
 from .._trace.capture import WantsGradient
@@ -39,7 +39,7 @@ def _from_line(spec: str) -> str:
     return spec.replace("\t", "\n")
 
 
-def _like(tensor: Tensor, last: int | None = None) -> Tensor:
+def laid_like(tensor: Tensor, last: int | None = None) -> Tensor:
     """A tensor for results, its dimensions in the order in which those of `tensor` lie in memory, but the last one last."""
     last = tensor.shape[-1] if last is None else last
     if tensor.dim() == 3:
@@ -101,7 +101,7 @@ def _forward_results(
     q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int], spec: str
 ) -> tuple[Tensor, Tensor]:
     sizes = q.shape[:3] if q.dim() == 4 else (q.shape[1], q.shape[0])
-    return _like(q, v.shape[-1]), q.new_empty(sizes, dtype=torch.float32)
+    return laid_like(q, v.shape[-1]), q.new_empty(sizes, dtype=torch.float32)
 
 
 def backward_of(
@@ -119,7 +119,7 @@ def backward_of(
 
 
 def _backward_results(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], *given: Any) -> list[Tensor]:
-    return [_like(q), _like(k), _like(v), *(captured[place].new_empty(captured[place].shape) for place in given[-1])]
+    return [laid_like(q), laid_like(k), laid_like(v), *(captured[place].new_empty(captured[place].shape) for place in given[-1])]
 
 
 for _device in ("CPU", "CUDA"):
@@ -145,17 +145,41 @@ class _Attention(torch.autograd.Function):
         return out, lse
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, d_out: Tensor, d_lse: Tensor) -> tuple[Any, ...]:  # type: ignore[override]
-        q, k, v, out, lse, *captured = ctx.saved_tensors
-        backward = backward_of if is_plain(q, k, v, *captured, d_out, d_lse) else torch.ops.attnc.backward
-        d_q, d_k, d_v, *found = backward(
-            q, k, v, captured, ctx.numbers, ctx.spec, out, lse, d_out, d_lse.contiguous(), ctx.others
-        )
-        gradients: list[Tensor | None] = [None] * len(captured)
-        for place, gradient in zip(ctx.others, found, strict=True):
+        saved = ctx.saved_tensors
+        found = first_derivative(_gradients, (d_out, d_lse, *saved), ctx.spec, ctx.numbers, ctx.others)
+        gradients: list[Tensor | None] = [None] * (len(saved) - 5)
+        for place, gradient in zip(ctx.others, found[3:], strict=True):
             gradients[place] = gradient
-        return (d_q, d_k, d_v, None, None, None, *gradients)
+        return (*found[:3], None, None, None, *gradients)
+
+
+def _gradients(tensors: tuple[Tensor, ...], spec: str, numbers: list[int], others: list[int]) -> list[Tensor]:
+    """Those of queries, keys, values and some captured tensors. tensors: d_out, d_lse, and what `_Attention` saved."""
+    d_out, d_lse, q, k, v, out, lse, *captured = tensors
+    backward = backward_of if is_plain(q, k, v, *captured, d_out, d_lse) else torch.ops.attnc.backward
+    return backward(q, k, v, captured, numbers, spec, out, lse, d_out, d_lse.contiguous(), others)  # type: ignore[no-any-return]
+
+
+class _FirstDerivative(torch.autograd.Function):
+    """Gradients that depend on others, as autograd is told, which have no gradients of their own."""
+
+    @staticmethod
+    def forward(ctx: Any, gradients: Sequence[Tensor], *others: Tensor | None) -> tuple[Tensor, ...]:  # type: ignore[override]
+        return tuple(gradient.view_as(gradient) for gradient in gradients)
+
+    @staticmethod
+    def backward(ctx: Any, *given: Tensor) -> Any:  # type: ignore[override]
+        raise RuntimeError("attnc: gradients of attention have no gradients of their own")
+
+
+def first_derivative(gradients: Callable[..., Sequence[Tensor]], tensors: tuple[Tensor | None, ...], *others: Any) -> Any:
+    """What `gradients(tensors, *others)` returns; where a graph is made of it, one that cannot be differentiated, and says so."""
+    if not torch.is_grad_enabled():
+        return gradients(tensors, *others)
+    with torch.no_grad():
+        found = gradients(tensors, *others)
+    return _FirstDerivative.apply(found, *tensors)  # type: ignore[no-untyped-call]
 
 
 def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> Facts:
@@ -216,6 +240,9 @@ def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]
     """Attention, with gradients where they are wanted."""
     captured, numbers = list(call.captured), list(call.numbers)
     spec = as_line(call.text)
+    if torch.autograd.forward_ad._current_level >= 0:
+        # Forward mode: an operator would drop the tangents, and the function of autograd says that there are none.
+        return _Attention.apply(q, k, v, (spec, spec), numbers, [], *captured)  # type: ignore[no-any-return, no-untyped-call]
     if torch.is_grad_enabled():
         others = [call.names.index(name) for name in call.differentiated]
         if q.requires_grad or k.requires_grad or v.requires_grad or any(captured[place].requires_grad for place in others):
