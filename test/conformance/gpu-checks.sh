@@ -145,6 +145,7 @@ cmd_python() {
     fi
     (cd "$tests" && python3 -m pytest -q -p no:cacheprovider "$@" test_"$framework"*.py) || failed+=("$framework")
   done
+  (cd "$tests" && python3 -m pytest -q -p no:cacheprovider "$@" test_kernel.py test_trace*.py test_stubs.py) || failed+=(neither)
   [[ ${#failed[@]} -eq 0 ]] || { echo "failed: ${failed[*]}"; return 1; }
 }
 

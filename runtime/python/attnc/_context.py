@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from typing import Any
@@ -37,11 +36,17 @@ def configure(
         )
 
 
+def _tell(remark: str) -> None:
+    import logging  # A third of what importing attnc would take, and most programs are told nothing.
+
+    logging.getLogger("attnc").warning(remark)
+
+
 def context() -> Context:
     """The context, made when it is first asked for: threads do not survive a fork, which may come before."""
     global _context
     if _context is None:
         with _lock:
             if _context is None:
-                _context = Context(remark=logging.getLogger("attnc").warning, **_options)
+                _context = Context(remark=_tell, **_options)
     return _context
