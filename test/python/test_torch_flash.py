@@ -324,6 +324,9 @@ def test_compiled_programs_draw_seeds_anew():
 
 
 REFUSED = {
+    "slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=[1.0]), "argument 'alibi_slopes': expected a tensor, got list"),
+    "bias": (lambda: flash_attention(q, k, v, [1.0]), "argument 'bias': expected a tensor, got list"),
+    "packed": (lambda: flash_attn_kvpacked_func(q, 3), "argument 'kv': expected a tensor, got int"),
     "rank": (lambda: flash_attn_func(q[0], k, v), "argument 'query': expected 4 dimensions, [B, S, H, D], got 3"),
     "type": (lambda: flash_attn_func(q.cpu().numpy(), k, v), "argument 'query': expected a tensor, got ndarray"),
     "dtype": (lambda: flash_attn_func(q, k.half(), v), "argument 'key': expected torch.float32, as 'query' has, got torch.float16"),

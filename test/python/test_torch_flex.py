@@ -275,6 +275,10 @@ def test_refused():
         flex_attention(q, k, v, block_mask=3)
     with pytest.raises(attnc.Error, match="kernel_options: there is no 'BLOCK_Z'"):
         flex_attention(q, k, v, kernel_options={"BLOCK_Z": 3})
+    with pytest.raises(TypeError, match="return_aux: expected an AuxRequest, got bool"):
+        flex_attention(q, k, v, return_aux=True)
+    with pytest.raises(TypeError, match="kernel_options: expected a dict, got int"):
+        flex_attention(q, k, v, kernel_options=3)
     with pytest.raises(attnc.Error, match="return_lse and return_aux are both given"):
         flex_attention(q, k, v, return_lse=True, return_aux=AuxRequest(max_scores=True))
     with pytest.raises(attnc.Error, match="a block mask of attnc has no blocks to take"):

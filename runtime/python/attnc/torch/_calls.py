@@ -140,6 +140,8 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor |
     sizes = {"h": query.shape[-2], "i": query.shape[-3], "j": key.shape[-3]}
     sizes["b"] = arrays[names.index("q_offsets")].shape[0] - 1 if told.packed else query.shape[0]
     for name, array in zip(names, arrays, strict=True):
+        if not isinstance(array, Tensor):
+            raise TypeError(f"argument '{name}': expected a tensor, got {type(array).__name__}")
         if array.device != query.device:
             raise Error(f"argument '{name}': expected a tensor on {query.device}, as 'query' is, got one on {array.device}")
     # By text: a spec is the same for tensors of every size.

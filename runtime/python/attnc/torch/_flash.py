@@ -82,6 +82,8 @@ def _flash(
 ) -> Any:  # fmt: skip
     """What the functions of FlashAttention share."""
     probability = _probability("dropout_p", dropout_p)
+    if not isinstance(alibi_slopes, (Tensor, type(None))):
+        raise TypeError(f"argument 'alibi_slopes': expected a tensor, got {type(alibi_slopes).__name__}")
     if alibi_slopes is not None and (alibi_slopes.dim() not in (1, 2) or alibi_slopes.dtype != torch.float32):
         raise Error(f"alibi_slopes: expected float32 of [H] or [B, H], got {alibi_slopes.dtype} of {list(alibi_slopes.shape)}")
     out, lse = call(
@@ -128,17 +130,23 @@ def flash_attn_func(
     )  # fmt: skip
 
 
+def _check_packed(name: str, given: Any, count: int) -> None:
+    """Raises unless several tensors are packed as one."""
+    if not isinstance(given, Tensor):
+        raise TypeError(f"argument '{name}': expected a tensor, got {type(given).__name__}")
+    if given.dim() != 5 or given.shape[2] != count:
+        raise Error(f"argument '{name}': expected [B, S, {count}, H, D], got {list(given.shape)}")
+
+
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *others: Any, **options: Any) -> Any:
     """flash_attn_func of [B, S, 2, H, D] keys and values."""
-    if kv.dim() != 5 or kv.shape[2] != 2:
-        raise Error(f"argument 'kv': expected [B, S, 2, H, D], got {list(kv.shape)}")
+    _check_packed("kv", kv, 2)
     return flash_attn_func(q, kv[:, :, 0], kv[:, :, 1], *others, **options)
 
 
 def flash_attn_qkvpacked_func(qkv: Tensor, *others: Any, **options: Any) -> Any:
     """flash_attn_func of [B, S, 3, H, D] queries, keys and values."""
-    if qkv.dim() != 5 or qkv.shape[2] != 3:
-        raise Error(f"argument 'qkv': expected [B, S, 3, H, D], got {list(qkv.shape)}")
+    _check_packed("qkv", qkv, 3)
     return flash_attn_func(qkv[:, :, 0], qkv[:, :, 1], qkv[:, :, 2], *others, **options)
 
 

@@ -194,6 +194,10 @@ def _check(
         raise Error(
             f"argument 'key': expected {query.shape[1]} heads, as 'query' has, or enable_gqa=True, got {key.shape[1]}"
         )
+    if not isinstance(return_aux, (AuxRequest, type(None))):
+        raise TypeError(f"return_aux: expected an AuxRequest, got {type(return_aux).__name__}")
+    if not isinstance(kernel_options, (dict, type(None))):
+        raise TypeError(f"kernel_options: expected a dict, got {type(kernel_options).__name__}")
     if return_aux is not None:
         if return_lse:
             raise Error("return_lse and return_aux are both given: AuxRequest(lse=True) is enough")
