@@ -137,6 +137,26 @@ def test_order_of_choice(tmp_path):
 
 
 @cpu_only
+def test_inputs_by_place():
+    """In ejkernel's order, which is not that of its function; and what chooses a configuration sees the call."""
+    seen = []
+
+    class Seeing(FlashAttention):
+        def heuristic_cfg(self, inv):
+            seen.append(inv)
+            return FlashAttentionConfig()
+
+    executor = Executor(ConfigSelectorChain(policy=AutotunePolicy(allow_autotune=False)))
+    mask = jnp.tril(jnp.ones((q.shape[1], k.shape[1]), bool))[None, None]
+    bias = jnp.linspace(-1, 1, k.shape[1]).reshape(1, 1, 1, -1) * jnp.ones((1, q.shape[2], q.shape[1], 1))
+    wanted = attnc.jax.flash_attention(q, k, v, bias, attention_mask=mask, softmax_scale=0.3)
+    out = executor(Seeing(), q, k, v, mask, bias, 0.3)
+    np.testing.assert_allclose(out, wanted, atol=1e-6)
+    assert seen[0].op_id == "flash_attention" and seen[0].args[3] is mask and not seen[0].kwargs
+    with pytest.raises(TypeError, match="argument 'bias' is given by place and by name"):
+        executor(Seeing(), q, k, v, mask, bias, bias=bias)
+
+
 def test_measured(tmp_path):
     selector, events = chain(tmp_path, validate_backward=True)
     executor = Executor(selector)

@@ -276,8 +276,8 @@ class ConfigSelectorChain:
         self.persist_autotune = persist_autotune
         self.on_event = on_event
 
-    def choose(self, kernel: Any, call: str, *, override: Any = None, measure: Callable[[Any], Any] | None = None) -> Any:
-        """The configuration of a call of `kernel`. measure(candidates): the fastest; None where arrays have no values."""
+    def choose(self, kernel: Any, call: str, invocation: Any = None, *, override: Any = None, measure: Callable[[Any], Any] | None = None) -> Any:
+        """The configuration of a call of `kernel`. call: by what it is known; invocation: what it is. measure(candidates): the fastest; None where arrays have no values."""
         place: Key = (device_fingerprint(), f"{kernel.op_id}@v{kernel.version}", call)
         if override is not None:
             return self._chosen("override", place, override, keep=True)
@@ -291,12 +291,12 @@ class ConfigSelectorChain:
             return self._chosen("persistent", place, cfg)
         policy = self.policy
         if policy.allow_autotune and policy.cache_miss_fallback == "autotune" and measure is not None:
-            candidates = list(kernel.candidate_cfgs())
+            candidates = list(kernel.candidate_cfgs(invocation))
             if candidates:
                 return self._chosen("autotune", place, measure(candidates), keep=self.persist_autotune)
         if policy.allow_heuristics:
             # A default may be better in the next version: it is not kept in the file.
-            cfg = kernel.heuristic_cfg()
+            cfg = kernel.heuristic_cfg(invocation)
             self.cache.put(*place, cfg)
             return self._chosen("heuristics", place, cfg)
         raise Error(f"{kernel.op_id}: no configuration is known, and the policy allows neither to measure nor a default")

@@ -88,6 +88,14 @@ kernel_registry.register("flash_attention", "auto", "any")(flash_attention)
 kernel_registry.register("attention", "auto", "any")(attention)
 
 
+class Invocation(NamedTuple):
+    """A call that a configuration is chosen for."""
+
+    op_id: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
 class Kernel:
     """An operation: what runs, and with which configurations. `version` is part of what configurations are kept by."""
 
@@ -97,21 +105,43 @@ class Kernel:
     def run(self, *inputs: Any, cfg: FlashAttentionConfig, **options: Any) -> Any:
         """The result with a configuration."""
         implementation = self.get_impl(cfg)
-        if "cfg" in inspect.signature(implementation).parameters:
+        parameters = inspect.signature(implementation).parameters
+        if "cfg" in parameters:
             options["cfg"] = cfg
-        return implementation(*inputs, **options)
+        # Some are taken by place alone.
+        named = [name for name, item in parameters.items() if item.kind == item.POSITIONAL_ONLY][len(inputs) :]
+        return implementation(*inputs, *(options.pop(name, None) for name in named), **options)
 
     def get_impl(self, cfg: FlashAttentionConfig) -> Callable[..., Any]:
         """The function of the registry for a configuration."""
         return kernel_registry.get(self.op_id, cfg.platform, cfg.backend)
 
-    def heuristic_cfg(self, inv: Any = None) -> FlashAttentionConfig:
-        """The compiler's own choice."""
+    def heuristic_cfg(self, inv: Invocation | None = None) -> FlashAttentionConfig:
+        """What a call runs with where nothing is known: the compiler's own choice."""
         return FlashAttentionConfig()
 
-    def candidate_cfgs(self, inv: Any = None) -> list[FlashAttentionConfig]:
-        """What is measured."""
+    def candidate_cfgs(self, inv: Invocation | None = None) -> list[FlashAttentionConfig]:
+        """What is measured for a call."""
         return []
+
+
+#: What FlashAttention's methods take by place.
+_INPUTS = (
+    "query", "key", "value", "attention_mask", "bias", "softmax_scale", "dropout_prob", "causal", "dropout_seed",
+    "cum_seqlens_q", "cum_seqlens_k", "sliding_window", "logits_soft_cap", "softmax_aux", "normalize_output", "precision",
+    "logits_dtype", "platform",
+)  # fmt: skip
+
+
+def _by_name(inputs: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """All inputs by their names."""
+    if len(inputs) > len(_INPUTS):
+        raise TypeError(f"expected at most {len(_INPUTS)} inputs by place, got {len(inputs)}")
+    named = dict(zip(_INPUTS, inputs, strict=False))
+    for name in named:
+        if name in options:
+            raise TypeError(f"argument '{name}' is given by place and by name")
+    return named | options
 
 
 class FlashAttention(Kernel):
@@ -119,7 +149,11 @@ class FlashAttention(Kernel):
 
     op_id = "flash_attention"
 
-    def candidate_cfgs(self, inv: Any = None) -> list[FlashAttentionConfig]:
+    def run(self, *inputs: Any, cfg: FlashAttentionConfig, **options: Any) -> Any:
+        """The result with a configuration. inputs: in ejkernel's order, which is not that of its function."""
+        return super().run(cfg=cfg, **_by_name(inputs, options))
+
+    def candidate_cfgs(self, inv: Invocation | None = None) -> list[FlashAttentionConfig]:
         """The compiler's choice, and on CPUs tiles around it, for registers of 8 and of 16 floats. On GPUs the compiler's
         choice alone."""
         configs = [FlashAttentionConfig()]
@@ -131,10 +165,14 @@ class FlashAttention(Kernel):
                         configs.append(FlashAttentionConfig(schedule=f"#attn.schedule<{sizes}>"))
         return configs
 
-    def create_shard_map_wrapper(self, *inputs: Any, mesh: Any, in_specs: Any, out_specs: Any, **options: Any) -> Any:
-        """The function over a mesh, and what it is called with."""
-        call = functools.partial(flash_attention, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **options)
-        return call, inputs
+    def create_shard_map_wrapper(
+        self, *inputs: Any, mesh: Any, in_specs: Any, out_specs: Any, check_vma: bool = False, **options: Any
+    ) -> Any:
+        """The function over a mesh, and what it is called with: queries, keys and values. check_vma: whatever it says, what
+        varies over the mesh is what its inputs say."""
+        named = _by_name(inputs, options)
+        arrays = tuple(named.pop(name) for name in _INPUTS[:3])
+        return functools.partial(flash_attention, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **named), arrays
 
 
 class Attention(Kernel):
@@ -177,7 +215,8 @@ class Executor:
 
             return tuner.autotune(make, [arrays[place] for place in places], candidates, backward)
 
-        return self.chooser.choose(kernel, call, override=_cfg, measure=None if traced else measure)
+        invocation = Invocation(kernel.op_id, inputs, options)
+        return self.chooser.choose(kernel, call, invocation, override=_cfg, measure=None if traced else measure)
 
 
 def _describe(value: Any) -> str:
