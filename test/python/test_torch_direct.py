@@ -164,6 +164,33 @@ def test_second_derivatives_are_refused(function):
         (gradient,) = torch.autograd.grad(function(*x).square().sum(), x[0], create_graph=True)
         with pytest.raises(RuntimeError, match="gradients of attention have no gradients of their own"):
             torch.autograd.grad(gradient.square().sum(), x[0])
+        # What is linear in the output depends on queries all the same.
+        (gradient,) = torch.autograd.grad(function(*x).sum(), x[0], create_graph=True)
+        with pytest.raises(RuntimeError, match="gradients of attention have no gradients of their own"):
+            torch.autograd.grad(gradient.sum(), x[0])
     known = [y.detach() for y in x]
     with pytest.raises(RuntimeError, match="jvp|forward"):
         torch.func.jvp(lambda q: function(q, *known[1:]), (known[0],), (torch.ones_like(known[0]),))
+
+
+@pytest.mark.parametrize("function", [flash_attn_func, flex_attention])
+def test_nothing_is_kept_without_a_backward(function):
+    """Neither what a call saved nor its results outlive them."""
+    import gc
+    import weakref
+
+    x = [torch.randn(1, 4, 4, 16, requires_grad=True) for _ in range(3)]
+    for _ in range(2):
+        y = [tensor * 1 for tensor in x]
+        out = function(*y)
+        kept = [weakref.ref(tensor) for tensor in (*y, out)]
+        node = out.grad_fn
+        while not type(node).__name__.startswith("_Attention"):
+            node = node.next_functions[0][0]
+        kept.append(weakref.ref(node))
+        storage = weakref.ref(out.untyped_storage())
+        del y, out, node
+        gc.collect()
+        assert not any(reference() for reference in (*kept, storage))
+        # A result may be changed where nobody asks for gradients.
+        function(*x).add_(1)

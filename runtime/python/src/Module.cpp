@@ -296,8 +296,8 @@ nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t devi
       return nb::none();
     if (!headsFirst || (index > 2 && (!learns || tensor.ndim != 4)))
       continue;
-    // What lies as [B, S, H, D] has results that do.
-    if (tensor.ndim != 4 || !tensor.strides || tensor.strides[1] < tensor.strides[2])
+    // Queries that lie as [B, S, H, D] have results that do, which are made here of rows alone.
+    if (tensor.ndim != 4 || !tensor.strides || (index == 0 && tensor.strides[1] < tensor.strides[2]))
       return nb::none();
     tensors[index] = values.swapLastTensor();
   }

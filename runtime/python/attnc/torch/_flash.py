@@ -11,7 +11,7 @@ from torch import Tensor
 from .._core import Error
 from ._calls import call, check_tensors, prepare
 from ._direct import are_numbers, is_plain, remember, run
-from ._learning import attend_known, find_plan, keep_plan
+from ._learning import Plan, attend_known, find_plan, keep_plan
 
 _told: set[str] = set()
 
@@ -115,7 +115,7 @@ def flash_attn_func(
         if torch.is_grad_enabled() and q.device == k.device == v.device:
             plan = find_plan(key, q)
             if plan is not None:
-                return attend_known(q, k, v, plan, heads_first=False)[0]
+                return _by_plan(q, k, v, plan)
     check_tensors(q, k, v, "B, S, H, D")
     if key is not None:
         prepared = prepare(
@@ -124,10 +124,15 @@ def flash_attn_func(
         )  # fmt: skip
         remember(key, prepared.text, q)
         if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
-            return attend_known(q, k, v, keep_plan(key, q, prepared), heads_first=False)[0]
+            return _by_plan(q, k, v, keep_plan(key, q, prepared))
     return _flash(
         q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
     )  # fmt: skip
+
+
+def _by_plan(q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> Tensor:
+    """The output of a call with gradients that is known."""
+    return attend_known(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), plan)[0].transpose(1, 2)
 
 
 def _check_packed(name: str, given: Any, count: int) -> None:

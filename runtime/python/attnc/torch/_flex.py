@@ -16,7 +16,7 @@ from .._trace.spec import Traced, trace
 from ._block_mask import mask_mod_of
 from ._direct import are_numbers, is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
-from ._learning import attend_known, find_plan, keep_plan
+from ._learning import attend_known, find_plan, keep_plan, lies_heads_first
 from ._ops import attend, call_of, facts_of_tensors, wants_gradient
 
 try:
@@ -130,16 +130,15 @@ def _known(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, *others: A
 
     others: what the kernel takes after queries, keys and values.
     """
-    # Results lie as queries do.
-    heads_first = query.stride(1) >= query.stride(2)
+    heads_first = lies_heads_first(query)
     rows = (query, key, value) if heads_first else (query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2))
     results = run(plan, (*rows, *others), heads_first)
-    if results is None and torch.is_grad_enabled() and query.device == key.device == value.device:
+    if results is not None:
+        return results if heads_first else (results[0].transpose(1, 2), results[1])
+    if torch.is_grad_enabled() and query.device == key.device == value.device:
         learned = find_plan(plan, query)
-        results = None if learned is None else attend_known(*rows, learned, heads_first)
-    if results is None or heads_first:
-        return results  # type: ignore[no-any-return]
-    return results[0].transpose(1, 2), results[1]
+        return None if learned is None else attend_known(query, key, value, learned)
+    return None
 
 
 def _keep(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, traced: Traced) -> None:

@@ -1,12 +1,12 @@
 """Calls with gradients that are known: two kernels, without the dispatcher of torch.
 
-What `_ops` has for every call takes some 200 microseconds of Python for a layer. Where nothing is captured, tensors lie as
-[B, S, H, D] or [B, H, S, D] and only autograd looks on, a call and its gradients are two functions of the module.
+What `_ops` has for every call takes some 200 microseconds of Python for a layer. Where nothing is captured and only autograd
+looks on, a call and its gradients are two functions of the module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -58,53 +58,57 @@ def keep_plan(key: Hashable, query: Tensor, call: Call) -> Plan:
 
 
 class _Attention(torch.autograd.Function):
-    """The output and the LSE of [B, S, H, D] tensors, or [B, H, S, D] where `heads_first`."""
+    """The output and the LSE of [B, H, S, D] tensors. It saves what `_ops` saves: what is computed again, for a checkpoint,
+    may take the other way."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, plan: Plan, heads_first: bool
-    ) -> tuple[Tensor, Tensor]:
-        results = plan.forward.call((q, k, v), *plan.device, heads_first, True)
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        heads_first = lies_heads_first(q)
+        results = plan.forward.call(_as_they_lie((q, k, v), heads_first), *plan.device, heads_first, True)
         if results is None:
             # Rows that lie apart, say.
-            by_heads = _by_heads((q, k, v), heads_first)
-            out, lse = forward_of(*by_heads, [], [], as_line(plan.call.text))
-            results = *_by_heads((out,), heads_first), lse
-        # The same as `_ops` saves: what is computed again, for checkpoints, may take the other way.
-        ctx.save_for_backward(*_by_heads((q, k, v, results[0]), heads_first), results[1])
+            out, lse = forward_of(q, k, v, [], [], as_line(plan.call.text))
+        else:
+            # Not as a view of something else: who has it may change it in place.
+            out, lse = _as_they_lie(results[:1], heads_first)[0].detach(), results[1]
+        ctx.save_for_backward(q, k, v, out, lse)
         ctx.set_materialize_grads(False)
-        ctx.plan, ctx.heads_first = plan, heads_first
-        return results  # type: ignore[no-any-return]
+        ctx.plan = plan
+        return out, lse
 
     @staticmethod
     def backward(ctx: Any, d_out: Tensor | None, d_lse: Tensor | None) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        saved = ctx.saved_tensors
-        return *first_derivative(_gradients, (d_out, d_lse, *saved), ctx.plan, ctx.heads_first), None, None
+        return *first_derivative(_gradients, (d_out, d_lse, *ctx.saved_tensors), ctx.plan), None
 
 
-def _gradients(tensors: tuple[Any, ...], plan: Plan, heads_first: bool) -> tuple[Tensor, ...]:
-    """Those of queries, keys and values, laid as `_Attention` has them. tensors: d_out so laid, d_lse, and what was saved."""
-    d_out, d_lse, *by_heads, lse = tensors
-    q, k, v, out = _by_heads(by_heads, heads_first)
+def _gradients(tensors: tuple[Any, ...], plan: Plan) -> Sequence[Tensor]:
+    """Those of queries, keys and values. tensors: d_out, d_lse, and what `_Attention` saved."""
+    d_out, d_lse, q, k, v, out, lse = tensors
     d_out = torch.zeros_like(out) if d_out is None else d_out
     d_lse = torch.zeros_like(lse) if d_lse is None else d_lse.contiguous()
     plain = is_plain(d_out, d_lse)
     if plain and not torch.are_deterministic_algorithms_enabled():
         d_out = d_out if d_out.stride(-1) == 1 else d_out.contiguous()
-        results = plan.backward.call((q, k, v, out, lse, d_out, d_lse), *plan.device, heads_first, True)
+        heads_first = lies_heads_first(q)
+        rows_q, rows_k, rows_v, rows_out, rows_d_out = _as_they_lie((q, k, v, out, d_out), heads_first)
+        inputs = rows_q, rows_k, rows_v, rows_out, lse, rows_d_out, d_lse
+        results = plan.backward.call(inputs, *plan.device, heads_first, True)
         if results is not None:
-            return results  # type: ignore[no-any-return]
-    q, k, v, out = by_heads
-    (d_out,) = _by_heads((d_out,), heads_first)
+            return _as_they_lie(results, heads_first)
     backward = backward_of if plain else torch.ops.attnc.backward
-    return _by_heads(backward(q, k, v, [], [], as_line(plan.call.backward_text), out, lse, d_out, d_lse, []), heads_first)
+    return backward(q, k, v, [], [], as_line(plan.call.backward_text), out, lse, d_out, d_lse, [])  # type: ignore[no-any-return]
 
 
-def _by_heads(tensors: Iterable[Tensor], heads_first: bool) -> tuple[Tensor, ...]:
-    """Of [B, S, H, D] tensors [B, H, S, D], and back; tensors as they are where they are that."""
+def lies_heads_first(query: Tensor) -> bool:
+    """Whether [B, H, S, D] tensors lie so, and not as [B, S, H, D]. Results lie as queries do."""
+    return query.stride(1) >= query.stride(2)
+
+
+def _as_they_lie(tensors: Sequence[Tensor], heads_first: bool) -> tuple[Tensor, ...]:
+    """Of [B, H, S, D] tensors [B, S, H, D], and back; tensors as they are where `heads_first`."""
     return tuple(tensor if heads_first else tensor.transpose(1, 2) for tensor in tensors)
 
 
-def attend_known(q: Tensor, k: Tensor, v: Tensor, plan: Plan, heads_first: bool) -> tuple[Tensor, Tensor]:
-    """Attention of [B, S, H, D] tensors, or [B, H, S, D] where `heads_first`, with its gradients: the output and the LSE."""
-    return _Attention.apply(q, k, v, plan, heads_first)  # type: ignore[no-any-return, no-untyped-call]
+def attend_known(q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> tuple[Tensor, Tensor]:
+    """Attention of [B, H, S, D] tensors, with its gradients: the output and the LSE."""
+    return _Attention.apply(q, k, v, plan)  # type: ignore[no-any-return, no-untyped-call]
