@@ -64,10 +64,9 @@ void nvrtc::registerNvrtcPasses() {
 }
 
 /// Assembles PTX of NVRTC's; an error also where there is no ptxas, or one that is older than NVRTC and cannot read it.
-static Result<nvptx::AssembledKernel> assemblePtx(const LoweredKernel &kernel, const CompiledCuda &ptx,
-                                                  StringRef arch) {
+static Result<nvptx::AssembledKernel> assemblePtx(const LoweredKernel &kernel, std::string text, StringRef arch) {
   nvptx::PtxModule module;
-  module.text.assign(ptx.code.begin(), ptx.code.end() - 1);
+  module.text = std::move(text);
   module.kernels = kernel.image.entries.size();
   nvptx::AssemblerOptions options;
   options.assembler = nvptx::Assembler::Ptxas;
@@ -84,12 +83,11 @@ static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSou
     Result<CompiledCuda> ptx = compileCuda(source, arch, /*portable=*/true);
     if (!ptx)
       return ptx.takeError();
-    std::string text(ptx->code.begin(), ptx->code.end());
+    std::string text(ptx->code.begin(), ptx->code.end() - 1);
     requireThreads(text, kernel.image.entries);
-    ptx->code.assign(text.begin(), text.end());
     if (portable)
-      return std::move(ptx->code);
-    if (Result<nvptx::AssembledKernel> assembled = assemblePtx(kernel, *ptx, arch)) {
+      return std::vector<uint8_t>(text.c_str(), text.c_str() + text.size() + 1);
+    if (Result<nvptx::AssembledKernel> assembled = assemblePtx(kernel, std::move(text), arch)) {
       nvptx::takeReport(kernel, assembled->report, assembled->by);
       return std::move(assembled->cubin);
     }

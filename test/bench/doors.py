@@ -23,7 +23,6 @@ from typing import Any
 
 import peers_report
 
-HERE = pathlib.Path(__file__).resolve().parent
 BEGIN, END = "<!-- doors: begin -->", "<!-- doors: end -->"
 #: What is measured, and the framework that it wants.
 PARTS = {"calls": "attnc", "masks": "torch", "torch": "torch", "jax": "jax"}

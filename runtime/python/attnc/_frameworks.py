@@ -54,6 +54,11 @@ def device_of(value: Any) -> tuple[int, int]:
     return kind, number
 
 
+def place_of(device: tuple[int, int]) -> str:
+    """A device as `Kernel.prepare` takes it: "cpu", "cuda:1"."""
+    return "cpu" if device[0] == CPU else f"cuda:{device[1]}"
+
+
 def check_usable(name: str, value: Any) -> None:
     """Raises where a kernel alone cannot take a tensor: it gives no gradients."""
     if is_torch(value):

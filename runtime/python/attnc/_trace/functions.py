@@ -9,6 +9,7 @@ from typing import Any
 from .errors import TraceError
 from .graph import ANY, BOOL, FLOAT, INT, Graph, Node
 from .values import Value
+from .vectors import call_with_vectors, vector_of
 
 #: From the narrower to the wider type: operands of an operation are brought to the wider of them.
 _RANK = {BOOL: 0, INT: 1, FLOAT: 2}
@@ -430,10 +431,6 @@ TABLE: dict[str, Callable[..., Value]] = {
 }  # fmt: skip
 
 
-# What stands on this table.
-from .vectors import call_with_vectors, vector_of  # noqa: E402
-
-
 def names() -> list[str]:
     """The functions, for people."""
     return sorted(name for name in TABLE if not name.startswith("_"))
@@ -441,8 +438,9 @@ def names() -> list[str]:
 
 def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
     """Calls the function `name`, as `library` knows it, on traced values."""
-    if any(vector_of(value) is not None for value in inputs):
-        return call_with_vectors(name, inputs, options, library)
+    vectors = [vector_of(value) for value in inputs]
+    if any(vector is not None for vector in vectors):
+        return call_with_vectors(name, inputs, vectors, options, library)
     function = TABLE.get(name)
     if function is None:
         raise TraceError(f"{library}.{name} cannot be traced; there are {', '.join(names())}")

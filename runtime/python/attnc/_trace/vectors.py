@@ -62,28 +62,27 @@ def vector_of(value: Any) -> Vector | None:
     return None if as_vector is None else as_vector(value)
 
 
-def call_with_vectors(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
-    """Calls the function `name` on inputs of which some are vectors; the others go to each element."""
-    vectors = [vector_of(value) for value in inputs]
+def call_with_vectors(
+    name: str, inputs: tuple[Any, ...], vectors: list[Vector | None], options: dict[str, Any], library: str
+) -> Any:
+    """Calls the function `name` on inputs of which some are vectors, as `vectors` has them; the others go to each element."""
+    if name in REDUCTIONS and name != "dot" and vectors[0] is not None and vectors[1:] in ([], [None]):
+        return _reduce(name, vectors[0], inputs[1:], options, library)
     lengths = {len(vector) for vector in vectors if vector is not None}
-    if name in REDUCTIONS and (name == "dot" or vectors[1:] in ([], [None])):
-        return _reduce(name, inputs, options, library)
     if len(lengths) != 1:
         raise TraceError(f"{library}.{name}: expected rows of one length, got {' and '.join(map(str, sorted(lengths)))}")
+    if name == "dot":
+        return _reduce("sum", call_with_vectors("mul", inputs, vectors, {}, library), (), options, library)
     pairs = list(zip(vectors, inputs, strict=True))
     rows = [[value if vector is None else vector[place] for vector, value in pairs] for place in range(lengths.pop())]
     return Vector([_call(name, tuple(row), dict(options), library) for row in rows])
 
 
-def _reduce(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
-    """One value of all elements."""
-    dim = options.pop("dim", options.pop("axis", inputs[1] if len(inputs) > 1 and name != "dot" else -1))
+def _reduce(name: str, vector: Vector, given: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
+    """One value of all elements. given: what stands behind the row, its dimension."""
+    dim = options.pop("dim", options.pop("axis", given[0] if given else -1))
     if dim not in (-1, 0, None, (-1,)) or options:
         raise TraceError(f"{library}.{name}: a row has one dimension, which goes; got dim={dim!r} and {sorted(options)}")
-    vector = vector_of(inputs[0])
-    if name == "dot":
-        vector = call_with_vectors("mul", inputs, {}, library)
-    assert vector is not None
     result = vector[0]
     for element in vector.elements[1:]:
         result = _call(REDUCTIONS[name], (result, element), {}, library)

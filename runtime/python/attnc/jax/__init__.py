@@ -30,7 +30,8 @@ from ._segments import mask_to_segment_ids, segment_ids_to_mask, segment_ids_to_
 
 __all__ = [
     "Attention", "AttentionOutput", "AutotunePolicy", "BlockSizes", "BwdParams", "ConfigCache", "ConfigSelectorChain",
-    "Executor", "FlashAttention", "FlashAttentionConfig", "FlashAttn", "FwdParams", "Invocation", "Kernel", "KernelRegistry", "MaskInfo",
+    "Executor", "FlashAttention", "FlashAttentionConfig", "FlashAttn", "FwdParams", "Invocation", "Kernel",
+    "KernelRegistry", "MaskInfo",
     "MaskSharding", "OperationMetadata", "OperationRegistry", "PersistentCache", "Tuner", "attention",
     "create_default_executor", "dot_product_attention", "flash_attention", "kernel_registry", "mask_to_segment_ids",
     "overlay_cache", "policy_override", "segment_ids_to_mask", "segment_ids_to_qkv_masks",

@@ -33,9 +33,9 @@ def _attend(q: Any, k: Any, v: Any, given: dict[str, Any], **options: Any) -> An
         for axis, ((word, whole), size) in enumerate(zip(wholes, bias.shape, strict=True)):
             if size not in (1, whole) and (axis < 2 or size < whole):
                 raise Error(f"argument 'bias': expected 1 or {whole} for the {word}, got {size}")
-    if bias is not None and (bias.shape[2] > rows or bias.shape[3] > columns):
-        # A table for longer sequences: gradients are of what is read.
-        given = {**given, "bias": bias[:, :, :rows, :columns]}
+        if bias.shape[2] > rows or bias.shape[3] > columns:
+            # A table for longer sequences: gradients are of what is read.
+            given = {**given, "bias": bias[:, :, :rows, :columns]}
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
     return attend(Options(names, **options), q, k, v, *(given[name] for name in names))
 

@@ -276,8 +276,14 @@ class ConfigSelectorChain:
         self.persist_autotune = persist_autotune
         self.on_event = on_event
 
-    def choose(self, kernel: Any, call: str, invocation: Any = None, *, override: Any = None, measure: Callable[[Any], Any] | None = None) -> Any:
-        """The configuration of a call of `kernel`. call: by what it is known; invocation: what it is. measure(candidates): the fastest; None where arrays have no values."""
+    def choose(
+        self, kernel: Any, call: str, invocation: Any = None, *, override: Any = None,
+        measure: Callable[[Any], Any] | None = None,
+    ) -> Any:  # fmt: skip
+        """The configuration of a call of `kernel`. call: by what it is known; invocation: what it is.
+
+        measure(candidates): the fastest; None where arrays have no values.
+        """
         place: Key = (device_fingerprint(), f"{kernel.op_id}@v{kernel.version}", call)
         if override is not None:
             return self._chosen("override", place, override, keep=True)

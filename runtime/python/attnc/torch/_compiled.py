@@ -19,8 +19,8 @@ from torch._subclasses import FakeTensor
 
 from .._trace.capture import Captured, Trace
 from .._trace.graph import COORDINATE, FLOAT, INT
-from .._trace.spec import COORDINATES, as_result, begin, finish, trace
-from ._ops import attend, call_of, facts_of_tensors, laid_like, wants_gradient
+from .._trace.spec import COORDINATES, as_result, begin, finish
+from ._ops import attend, call_of, facts_of_tensors, laid_like, trace_call, wants_gradient
 
 _library = torch.library.Library("attnc", "FRAGMENT")
 # Dynamo refuses operands that share memory, as queries, keys and values of one projection do. To it, and to nobody else,
@@ -116,9 +116,7 @@ def _attend_untraced(
 ) -> tuple[Tensor, Tensor, None, None]:
     """What calls without torch.compile compute. functions: those of `compiled_attention`."""
     told = inspect.getclosurevars(functions).nonlocals
-    facts = facts_of_tensors(query, key, value, scale)
-    sizes = query.shape[0], query.shape[2], key.shape[2]
-    traced = trace(facts, told["score_mod"], told["mask_mod"], sizes, wants_gradient())
+    traced = trace_call(query, key, value, told["score_mod"], told["mask_mod"], scale)
     return *attend(query, key, value, call_of(traced)), None, None
 
 

@@ -12,13 +12,36 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _core, _frameworks
+from .. import _frameworks
 from .._jit import kernel_of
 
+class Plans:
+    """What is known of calls by keys; few enough of them. Keys with what has no hash, options that were never checked say,
+    are not known."""
+
+    MOST = 4096
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Any] = {}
+
+    def find(self, key: Hashable) -> Any:
+        """What is known; None where nothing is."""
+        try:
+            return self._known.get(key)
+        except TypeError:
+            return None
+
+    def keep(self, key: Hashable, plan: Any) -> None:
+        if len(self._known) >= self.MOST:
+            self._known.clear()
+        try:
+            self._known[key] = plan
+        except TypeError:
+            pass
+
+
 #: A kernel, and the DLPack type and number of the device of its tensors.
-_Plan = tuple[_core.Kernel, int, int]
-_plans: dict[Hashable, _Plan] = {}
-_MOST = 4096
+_plans = Plans()
 _PLAIN = (Tensor, torch.nn.Parameter)
 _NUMBERS = (bool, int, float, tuple, type(None))
 
@@ -43,24 +66,12 @@ def are_numbers(*options: Any) -> bool:
 
 def run(key: Hashable, inputs: tuple[Any, ...], heads_first: bool = False) -> Any:
     """The results of a call that was made before with such a key; None where the operator has to be called."""
-    try:
-        plan = _plans.get(key)
-    except TypeError:
-        # Options that were never checked, a list say.
-        return None
-    return None if plan is None else plan[0].call(inputs, plan[1], plan[2], heads_first)
+    plan = _plans.find(key)
+    return None if plan is None else plan[0].call(inputs, *plan[1], heads_first)
 
 
 def remember(key: Hashable, text: str, query: Tensor) -> None:
     """Keeps the kernel of a call that has just been made."""
-    try:
-        known = key in _plans
-    except TypeError:
-        return
-    kind, number = _frameworks.device_of(query)
-    if known and _plans[key][1:] == (kind, number):
-        return
-    if len(_plans) >= _MOST:
-        _plans.clear()
-    place = "cpu" if kind == _frameworks.CPU else f"cuda:{number}"
-    _plans[key] = (kernel_of(text).prepare(place), kind, number)
+    plan, device = _plans.find(key), _frameworks.device_of(query)
+    if plan is None or plan[1] != device:
+        _plans.keep(key, (kernel_of(text).prepare(_frameworks.place_of(device)), device))

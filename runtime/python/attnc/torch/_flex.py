@@ -12,12 +12,12 @@ from torch.nn.attention.flex_attention import AuxOutput, AuxRequest
 
 from .._core import Error
 from .._mods import MaskMod, ScoreMod, times
-from .._trace.spec import Traced, trace
+from .._trace.spec import Traced
 from ._block_mask import mask_mod_of
 from ._direct import are_numbers, is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
-from ._learning import attend_known, find_plan, keep_plan, lies_heads_first
-from ._ops import attend, call_of, facts_of_tensors, wants_gradient
+from ._learning import as_they_lie, attend_known, find_plan, keep_plan, lies_heads_first
+from ._ops import attend, call_of, trace_call
 
 try:
     from ._compiled import compiled_attention
@@ -80,7 +80,7 @@ def flex_attention(
     attention = compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
     if plan is not None:
         # Before anything is computed: what is computed again goes the same way.
-        _keep(plan, query, key, value, trace(facts_of_tensors(query, key, value, scale), None, None, (2, 2, 2)))
+        _keep(plan, query, key, value, trace_call(query, key, value, None, None, scale))
     out, lse = attention(query, key, value, score_mod, mask_mod, scale)
     if return_aux is not None:
         most = None
@@ -111,8 +111,7 @@ def _attention(
 ) -> tuple[Tensor, Tensor]:
     if has_dtensor((query, key, value)):
         return _on_mesh(query, key, value, score_mod, mask_mod, scale)
-    facts = facts_of_tensors(query, key, value, scale)
-    traced = trace(facts, score_mod, mask_mod, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient())
+    traced = trace_call(query, key, value, score_mod, mask_mod, scale)
     inputs = query, key, value, *_tensors(traced)
     if is_plain(*inputs):
         # A text stands for itself. It is kept before anything is computed: what is computed again goes the same way.
@@ -131,10 +130,9 @@ def _known(plan: Hashable, query: Tensor, key: Tensor, value: Tensor, *others: A
     others: what the kernel takes after queries, keys and values.
     """
     heads_first = lies_heads_first(query)
-    rows = (query, key, value) if heads_first else (query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2))
-    results = run(plan, (*rows, *others), heads_first)
+    results = run(plan, (*as_they_lie((query, key, value), heads_first), *others), heads_first)
     if results is not None:
-        return results if heads_first else (results[0].transpose(1, 2), results[1])
+        return *as_they_lie(results[:1], heads_first), results[1]
     if torch.is_grad_enabled() and query.device == key.device == value.device:
         learned = find_plan(plan, query)
         return None if learned is None else attend_known(query, key, value, learned)
@@ -154,16 +152,12 @@ def _on_mesh(
 ) -> tuple[Tensor, Tensor]:
     """Of DTensors. What the functions read is whole on each device, so that they may not ask for what is split."""
 
-    def traced_for(query: Tensor, key: Tensor, value: Tensor) -> Traced:
-        sizes = query.shape[0], query.shape[2], key.shape[2]
-        return trace(facts_of_tensors(query, key, value, scale), score_mod, mask_mod, sizes, wants_gradient())
-
-    whole = traced_for(query, key, value)
+    whole = trace_call(query, key, value, score_mod, mask_mod, scale)
     split = ("" if whole.asks_batch else "b") + ("" if whole.asks_head else "h")
 
     def local(query: Tensor, key: Tensor, value: Tensor, *captured: Tensor) -> tuple[Tensor, Tensor]:
         # The same tensors in the same order, as this device has them.
-        return attend(query, key, value, call_of(traced_for(query, key, value), captured))
+        return attend(query, key, value, call_of(trace_call(query, key, value, score_mod, mask_mod, scale), captured))
 
     captured = _tensors(whole)
     layouts = ("bhid", "bgjd", "bgje", *("t" * tensor.dim() for tensor in captured))

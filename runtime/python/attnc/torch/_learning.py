@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .. import _core, _frameworks
 from .._jit import kernel_of
-from ._direct import is_plain
+from ._direct import Plans, is_plain
 from ._ops import Call, as_line, backward_of, first_derivative, forward_of
 
 
@@ -28,32 +28,22 @@ class Plan(NamedTuple):
     call: Call
 
 
-_plans: dict[Hashable, Plan] = {}
-_MOST = 4096
+_plans = Plans()
 
 
 def find_plan(key: Hashable, query: Tensor) -> Plan | None:
     """What was made before with such a key, on the device of the query."""
-    try:
-        plan = _plans.get(key)
-    except TypeError:
-        # Options that were never checked, a list say.
-        return None
+    plan: Plan | None = _plans.find(key)
     return plan if plan is not None and plan.device == _frameworks.device_of(query) else None
 
 
 def keep_plan(key: Hashable, query: Tensor, call: Call) -> Plan:
     """The kernels of a call, which are kept."""
     device = _frameworks.device_of(query)
-    place = "cpu" if device[0] == _frameworks.CPU else f"cuda:{device[1]}"
+    place = _frameworks.place_of(device)
     kernels = (kernel_of(text, backward).prepare(place) for text, backward in ((call.text, False), (call.backward_text, True)))
     plan = Plan(*kernels, device, call)
-    if len(_plans) >= _MOST:
-        _plans.clear()
-    try:
-        _plans[key] = plan
-    except TypeError:
-        pass
+    _plans.keep(key, plan)
     return plan
 
 
@@ -64,13 +54,13 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         heads_first = lies_heads_first(q)
-        results = plan.forward.call(_as_they_lie((q, k, v), heads_first), *plan.device, heads_first, True)
+        results = plan.forward.call(as_they_lie((q, k, v), heads_first), *plan.device, heads_first, True)
         if results is None:
             # Rows that lie apart, say.
             out, lse = forward_of(q, k, v, [], [], as_line(plan.call.text))
         else:
             # Not as a view of something else: who has it may change it in place.
-            out, lse = _as_they_lie(results[:1], heads_first)[0].detach(), results[1]
+            out, lse = as_they_lie(results[:1], heads_first)[0].detach(), results[1]
         ctx.save_for_backward(q, k, v, out, lse)
         ctx.set_materialize_grads(False)
         ctx.plan = plan
@@ -90,11 +80,11 @@ def _gradients(tensors: tuple[Any, ...], plan: Plan) -> Sequence[Tensor]:
     if plain and not torch.are_deterministic_algorithms_enabled():
         d_out = d_out if d_out.stride(-1) == 1 else d_out.contiguous()
         heads_first = lies_heads_first(q)
-        rows_q, rows_k, rows_v, rows_out, rows_d_out = _as_they_lie((q, k, v, out, d_out), heads_first)
+        rows_q, rows_k, rows_v, rows_out, rows_d_out = as_they_lie((q, k, v, out, d_out), heads_first)
         inputs = rows_q, rows_k, rows_v, rows_out, lse, rows_d_out, d_lse
         results = plan.backward.call(inputs, *plan.device, heads_first, True)
         if results is not None:
-            return _as_they_lie(results, heads_first)
+            return as_they_lie(results, heads_first)
     backward = backward_of if plain else torch.ops.attnc.backward
     return backward(q, k, v, [], [], as_line(plan.call.backward_text), out, lse, d_out, d_lse, [])  # type: ignore[no-any-return]
 
@@ -104,7 +94,7 @@ def lies_heads_first(query: Tensor) -> bool:
     return query.stride(1) >= query.stride(2)
 
 
-def _as_they_lie(tensors: Sequence[Tensor], heads_first: bool) -> tuple[Tensor, ...]:
+def as_they_lie(tensors: Sequence[Tensor], heads_first: bool) -> tuple[Tensor, ...]:
     """Of [B, H, S, D] tensors [B, S, H, D], and back; tensors as they are where `heads_first`."""
     return tuple(tensor if heads_first else tensor.transpose(1, 2) for tensor in tensors)
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .._jit import dtype_name, facts_of, kernel_of
 from .._trace.capture import WantsGradient
-from .._trace.spec import DETERMINISTIC, Facts, Traced, deterministic
+from .._trace.spec import DETERMINISTIC, Facts, Traced, deterministic, trace
 from ._direct import is_plain
 
 # Results lie as queries do: a compiler that lays queries out differently has to know.
@@ -119,7 +119,8 @@ def backward_of(
 
 
 def _backward_results(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], *given: Any) -> list[Tensor]:
-    return [laid_like(q), laid_like(k), laid_like(v), *(captured[place].new_empty(captured[place].shape) for place in given[-1])]
+    learned = (captured[place] for place in given[-1])
+    return [laid_like(q), laid_like(k), laid_like(v), *(tensor.new_empty(tensor.shape) for tensor in learned)]
 
 
 for _device in ("CPU", "CUDA"):
@@ -189,6 +190,12 @@ def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> F
     )
     dtypes = (dtype_name(query), dtype_name(key), dtype_name(value))
     return facts_of((query_shape, key_shape, value_shape), dtypes, scale, "top_left")
+
+
+def trace_call(query: Tensor, key: Tensor, value: Tensor, score_mod: Any, mask_mod: Any, scale: Any) -> Traced:
+    """The spec of [B, H, S, D] tensors with a score and a mask function."""
+    sizes = query.shape[0], query.shape[2], key.shape[2]
+    return trace(facts_of_tensors(query, key, value, scale), score_mod, mask_mod, sizes, wants_gradient())
 
 
 def _is_learned(array: Any) -> bool:
