@@ -45,6 +45,7 @@ private:
   ParseResult parseFloatOrValue(Clause clause, StringRef attrName);
   ParseResult parseValue(Clause clause, Type type);
   ParseResult parseTypedValue(Clause clause);
+  ParseResult parseSeed();
   ParseResult parseQueryAndKey(Clause query, Clause key);
   ParseResult parseCaptured();
   bool hasGradients() const { return regions.size() == NumKernelRegions; }
@@ -112,6 +113,14 @@ ParseResult ClauseParser::parseValue(Clause clause, Type type) {
 ParseResult ClauseParser::parseTypedValue(Clause clause) {
   clauses[clause].present = true;
   return failure(parser.parseOperand(clauses[clause].operand) || parser.parseColonType(clauses[clause].type));
+}
+
+/// `%seed`, or `%seed : tensor<2xi32>`
+ParseResult ClauseParser::parseSeed() {
+  Type &type = clauses[Seed].type;
+  if (parseValue(Seed, parser.getBuilder().getI64Type()))
+    return failure();
+  return succeeded(parser.parseOptionalColon()) ? parser.parseType(type) : success();
 }
 
 ParseResult ClauseParser::parseQueryAndKey(Clause query, Clause key) {
@@ -209,8 +218,7 @@ ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
   } else if (keyword == "sinks") {
     body = parseTypedValue(Sinks);
   } else if (keyword == "dropout") {
-    body = failure(parseFloatOrValue(Dropout, "static_dropout") || parser.parseComma() ||
-                   parseValue(Seed, builder.getI64Type()));
+    body = failure(parseFloatOrValue(Dropout, "static_dropout") || parser.parseComma() || parseSeed());
   } else if (keyword == "q_offset") {
     body = parseValue(QOffset, index);
   } else if (keyword == "schedule") {
@@ -349,7 +357,10 @@ static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
       printFloat(p, dropout);
     else
       p << op.getDropout();
-    p << ", " << op.getSeed() << ")";
+    p << ", " << op.getSeed();
+    if (Type type = op.getSeed().getType(); isa<ShapedType>(type))
+      p << " : " << type;
+    p << ")";
   }
   if (op.getAlign() != Alignment::BottomRight)
     p << " align(" << stringifyAlignment(op.getAlign()) << ")";

@@ -21,6 +21,7 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemo
 
 def Attn_FloatTensor : RankedTensorOf<[F32, BF16, F16]>;
 def Attn_LengthTensor : 1DTensorOf<[I32]>;
+def Attn_Seed : AnyTypeOf<[I64, 1DTensorOf<[I32]>]>;
 def Attn_LearnedValue : AnyTypeOf<[Attn_FloatTensor, F32]>;
 
 class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = [], list<Trait> ownTraits = []>
@@ -32,7 +33,7 @@ class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = [],
     Optional<F32>:$scale,
     Optional<Attn_FloatTensor>:$sinks,
     Optional<F32>:$dropout,
-    Optional<I64>:$seed,
+    Optional<Attn_Seed>:$seed,
     Optional<Index>:$q_offset,
     Optional<Attn_LengthTensor>:$query_lengths,
     Optional<Attn_LengthTensor>:$key_lengths,
@@ -66,7 +67,8 @@ def Attn_ForwardOp : Attn_KernelOp<"forward",
 
     - `scale(0.125)` or `scale(%s)`
     - `sinks(%t : tensor<16x1xf32>)`: f32 logits [Hq, n], or [n] for every head
-    - `dropout(0.1, %seed)` or `dropout(%p, %seed)`: f32 probability, i64 seed
+    - `dropout(0.1, %seed)` or `dropout(%p, %seed)`: f32 probability, i64 seed; or `%seed : tensor<2xi32>`, its low half
+      and its high half, where the seed lies on the device
     - `align(top_left)`; the default is `bottom_right`, which adds Sk - Sq to every query position, per sequence
     - `q_offset(%n)`: an index added to every query position
     - `lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)`: padded sequences; either may be absent

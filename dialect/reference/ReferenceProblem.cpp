@@ -100,6 +100,15 @@ static LogicalResult readPacked(Problem &problem, const HostArray &query, const 
   return success();
 }
 
+/// The seed of dropout, a number or two halves of one.
+static uint64_t readSeed(KernelOpInterface op, const Arguments &arguments) {
+  const HostArray *halves = arguments.getArray(op.getSeed());
+  if (!halves)
+    return static_cast<uint64_t>(*arguments.getInteger(op.getSeed()));
+  auto half = [&](int64_t index) { return static_cast<uint32_t>(static_cast<int64_t>(halves->load(index))); };
+  return uint64_t(half(1)) << 32 | half(0);
+}
+
 FailureOr<Problem> Problem::get(KernelOpInterface op, const Arguments &arguments, Precision precision) {
   const HostArray &query = *arguments.getArray(op.getQuery()), &key = *arguments.getArray(op.getKey());
   Problem problem;
@@ -127,7 +136,7 @@ FailureOr<Problem> Problem::get(KernelOpInterface op, const Arguments &arguments
     problem.hasDropout = true;
     problem.dropout = op.getDropout() ? static_cast<float>(*arguments.getFloat(op.getDropout()))
                                       : op.getStaticDropout()->convertToFloat();
-    problem.seed = static_cast<uint64_t>(*arguments.getInteger(op.getSeed()));
+    problem.seed = readSeed(op, arguments);
   }
 
   if (failed(op.isPacked() ? readPacked(problem, query, key, arguments) : readPadded(problem, query, key, arguments)))

@@ -406,6 +406,7 @@ private:
                                               int64_t columns);
   mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
+  mlir::Value getSeed();
   llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);
   llvm::SmallVector<mlir::Value> rowVectorIndices(llvm::SmallVector<int64_t> &axes);
   mlir::Value loadTile(mlir::Value tensor, Coordinate axis, mlir::Value first, bool anyBeyond);
@@ -421,6 +422,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> destinations;
   TileGeometry geometry;
   bool masksRows = false;                                  ///< see `maskRows`
+  mlir::Value seed;                                        ///< of dropout, where it is read from memory
   mlir::Value firstBucket;                                 ///< of a program of a table
   mlir::Value listRow;                                     ///< of this tile in the workspace
   mlir::Value part;                                        ///< of the tile's columns, where they are split

@@ -5,6 +5,7 @@
 #include "dialect/tile/Philox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/attn-to-tile/TileBuilder.h"
 #include <cmath>
 
@@ -42,13 +43,33 @@ Value TileBuilder::buildKeptFactor() {
                                  arith::DivFOp::create(builder, loc, f32(countNumbers), kept).getResult());
 }
 
+/// The seed, read at the start of the program where it lies in memory.
+Value TileBuilder::getSeed() {
+  Value given = lookup(kernel.getSeed());
+  if (!isa<MemRefType>(given.getType()))
+    return given;
+  if (seed)
+    return seed;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(given.getParentBlock());
+  auto loadHalf = [&](int64_t half) -> Value {
+    Value word = memref::LoadOp::create(builder, loc, given, index(half));
+    return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), word);
+  };
+  constexpr int64_t halfBits = 32;
+  Value low = loadHalf(0), high = loadHalf(1);
+  high =
+      arith::ShLIOp::create(builder, loc, high, arith::ConstantIntOp::create(builder, loc, high.getType(), halfBits));
+  return seed = arith::OrIOp::create(builder, loc, high, low);
+}
+
 Value TileBuilder::buildNumbers(Value j) {
   if (!kernel.getSeed())
     return {};
   bool ofQueries = getRowAxis() == Coordinate::Query;
-  return tile::PhiloxOp::create(builder, loc, tileType(getColumns(), builder.getI16Type()), lookup(kernel.getSeed()),
-                                geometry.batch, geometry.head, ofQueries ? geometry.row0 : j,
-                                ofQueries ? j : geometry.row0, /*transposed=*/!ofQueries, /*again=*/false);
+  return tile::PhiloxOp::create(builder, loc, tileType(getColumns(), builder.getI16Type()), getSeed(), geometry.batch,
+                                geometry.head, ofQueries ? geometry.row0 : j, ofQueries ? j : geometry.row0,
+                                /*transposed=*/!ofQueries, /*again=*/false);
 }
 
 tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, ExponentUnit unit, Value j, Value numbers,

@@ -9,8 +9,10 @@
 #include "runtime/ThreadPool.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
+#include <unistd.h>
 
 using namespace attnc;
 using namespace attnc::jit;
@@ -178,6 +180,12 @@ void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, un
     return fillSegments(tensor);
   if (argument.isUsedAs(ArgumentUse::PrefixLengths))
     return fillLengths(tensor, keys, index);
+  if (argument.isUsedAs(ArgumentUse::Seed)) // its halves
+    return tensor.forEach([&](int64_t half, void *element) {
+      const auto bits =
+          static_cast<double>(integerAt(index, static_cast<uint64_t>(half), std::numeric_limits<int32_t>::max()));
+      runtime::storeScalar(tensor.dtype(), element, bits);
+    });
   if (!options.drawValues && !isReadByMasks(index))
     return;
   if (isFloat(tensor.dtype()))
@@ -231,6 +239,32 @@ Result<std::vector<ArgValue>> jit::makeRandomInputs(const attn::KernelFunction &
     if (runtime::Status status = computeSavedResults(kernel, values); !status)
       return status.takeError();
   return values;
+}
+
+/// The most sequences that inputs are drawn for.
+static constexpr int64_t mostSequences = int64_t(1) << 20;
+
+runtime::Status jit::checkSizes(const attn::KernelFunction &kernel, const Shapes &shapes) {
+  if (shapes.batch() > mostSequences)
+    return runtime::Error{"size 'B': expected at most " + std::to_string(mostSequences) + ", got " +
+                          std::to_string(shapes.batch())};
+  // The system promises more than it has, and ends the process that takes it at its word.
+  double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  double bytes = 0;
+  for (const auto *list : {&kernel.inputs, &kernel.outputs})
+    for (const attn::KernelArgument &argument : *list) {
+      if (!argument.isTensor())
+        continue;
+      auto size = static_cast<double>(runtime::byteSize(image::elementDType(argument)));
+      for (int64_t extent : shapes.shapeOf(argument))
+        size *= static_cast<double>(extent);
+      bytes += size;
+    }
+  if (bytes <= memory)
+    return {};
+  return runtime::Error{
+      llvm::formatv("the arguments and results take {0:E3} bytes of memory, this machine has {1:E3}", bytes, memory)
+          .str()};
 }
 
 Result<std::vector<Tensor>> jit::allocateOutputs(const attn::KernelFunction &kernel, const Shapes &shapes,

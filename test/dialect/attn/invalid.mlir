@@ -370,6 +370,16 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32) {
 
 // -----
 
+// S9: a seed in memory is two words.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %n: tensor<1xi32>) {
+  // expected-error@+1 {{op expected a seed of type i64 or tensor<2xi32>, got 'tensor<1xi32>' [S9]}}
+  %o = attn.forward %q, %k, %k dropout(0.5, %n : tensor<1xi32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
 // S9: a seed without a probability.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: i64) {
   // expected-error@+1 {{op expected dropout to have a probability and a seed [S9]}}

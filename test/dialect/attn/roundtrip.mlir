@@ -70,15 +70,15 @@ func.func @every_clause(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: 
 }
 
 // CHECK-LABEL: func.func @values_for_literals(
-// CHECK-SAME: %[[Q:[^:]*]]: tensor<?x?x4x64xbf16>, %[[SCALE:[^:]*]]: f32, %[[P:[^:]*]]: f32, %[[SEED:[^:]*]]: i64, %[[T:[^:]*]]: tensor<1xbf16>, %[[L:[^:]*]]: tensor<?xi32>
+// CHECK-SAME: %[[Q:[^:]*]]: tensor<?x?x4x64xbf16>, %[[SCALE:[^:]*]]: f32, %[[P:[^:]*]]: f32, %[[SEED:[^:]*]]: i64, %[[T:[^:]*]]: tensor<1xbf16>, %[[L:[^:]*]]: tensor<?xi32>, %[[HALVES:[^:]*]]: tensor<2xi32>
 // CHECK: attn.forward %[[Q]], %[[Q]], %[[Q]] scale(%[[SCALE]]) sinks(%[[T]] : tensor<1xbf16>) dropout(%[[P]], %[[SEED]]) lengths(query = %[[L]] : tensor<?xi32>) :
-// CHECK: attn.forward %[[Q]], %[[Q]], %[[Q]] lengths(key = %[[L]] : tensor<?xi32>) :
+// CHECK: attn.forward %[[Q]], %[[Q]], %[[Q]] dropout(%[[P]], %[[HALVES]] : tensor<2xi32>) lengths(key = %[[L]] : tensor<?xi32>) :
 func.func @values_for_literals(%q: tensor<?x?x4x64xbf16>, %scale: f32, %p: f32, %seed: i64, %t: tensor<1xbf16>,
-                               %l: tensor<?xi32>) -> (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) {
+                               %l: tensor<?xi32>, %halves: tensor<2xi32>) -> (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) {
   %o = attn.forward %q, %q, %q scale(%scale) sinks(%t : tensor<1xbf16>) dropout(%p, %seed) align(bottom_right)
     lengths(query = %l : tensor<?xi32>)
     : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
-  %x = attn.forward %q, %q, %q lengths(key = %l : tensor<?xi32>)
+  %x = attn.forward %q, %q, %q lengths(key = %l : tensor<?xi32>) dropout(%p, %halves : tensor<2xi32>)
     : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
   return %o, %x : tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>
 }

@@ -336,9 +336,19 @@ def learn(rng: random.Random, case: Case) -> None:
         case.inputs[f"y{number}"] = round_to(arrays.normal(shape) * 0.25, kind).astype(np.float64)
 
 
+def split_seeds(rng: random.Random, spec: Spec, inputs: Arrays) -> None:
+    """Makes tensors of some seeds of dropout."""
+    for kernel in spec.kernels:
+        if "dropout" in kernel.clauses and rng.random() < 0.4:
+            name = kernel.clauses["dropout"][1]
+            spec.arguments[name] = "tensor<2xi32>"
+            inputs[name] = inputs[name].view(np.int32).astype(np.int64)
+
+
 def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = False) -> Case:
     generator = Generator(seed, number, sizes, backward)
     generator.draw()
+    split_seeds(random.Random(f"{seed}/{number}/seeds"), generator.spec, generator.inputs)
     layout = random.Random(f"{seed}/{number}/layout").choices(LAYOUTS, [0.7, 0.1, 0.2])[0]
     case = Case(number, generator.spec, generator.inputs, generator.expected, layout, backward)
     if backward:

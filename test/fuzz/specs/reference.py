@@ -290,6 +290,12 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
         return (query @ key.transpose(0, 1, 3, 2)) * real(scale)
 
 
+def seed_of(value: np.ndarray) -> int:
+    """A seed, or the two halves of one, the low one first."""
+    halves = [int(part) for part in value.reshape(-1)]
+    return halves[0] if len(halves) == 1 else (halves[0] & 0xFFFFFFFF) | (halves[1] & 0xFFFFFFFF) << 32
+
+
 def dropout_factors(grid: Grid, probability: np.float32, seed: int) -> np.ndarray:
     """S9: Philox4x32-7 of the seed and the place, rows counted from the sequence's first; eight elements share a call."""
     shape = (grid.batch, grid.heads, grid.queries, grid.keys)
@@ -383,7 +389,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
             probability, seed = dropout
             if isinstance(probability, str):
                 probability = scalar(spec, inputs, probability)[0, 0, 0, 0]
-            weights = weights * dropout_factors(grid, np.float32(probability), int(inputs[seed].reshape(-1)[0]))
+            weights = weights * dropout_factors(grid, np.float32(probability), seed_of(inputs[seed]))
         if precision is Precision.BASELINE and variant % 2:
             # Before they are divided: where a row's weights are all alike, they are all rounded alike, well or badly.
             weights = np.where(empty, 0, round_to(weights * total, element) / total)

@@ -281,7 +281,8 @@ def clause_text(name: str, clause: object, arguments: dict[str, str]) -> str:
         return f"schedule({', '.join(schedule.text() for schedule in clause)})"
     if name == "dropout":
         assert isinstance(clause, tuple)
-        return f"dropout({value(clause[0])}, %{clause[1]})"
+        type_name = arguments[clause[1]]
+        return f"dropout({value(clause[0])}, %{clause[1]}{f' : {type_name}' if 'tensor' in type_name else ''})"
     return f"{name}({value(clause)})"
 
 
@@ -408,7 +409,7 @@ def _parse_kernel(line: str, rest) -> Kernel:
                 kernel.clauses[name] = parse_schedules(inside)
             elif name == "dropout":
                 probability, seed = inside.split(",")
-                kernel.clauses[name] = (_name_or_number(probability), seed.strip()[1:])
+                kernel.clauses[name] = (_name_or_number(probability), seed.partition(":")[0].strip()[1:])
             else:
                 kernel.clauses[name] = _name_or_number(inside)
     raise ValueError("the kernel does not end")
