@@ -61,6 +61,13 @@ struct Tuned {
   std::optional<Fault> fault;
 };
 
+/// What the compiler decided, for people, or why nothing is known of it.
+struct Explained {
+  std::string text;
+  std::string svg; ///< a picture of the mask's tiles; empty where no sizes are known
+  std::optional<Fault> fault;
+};
+
 /// An image, or why there is none.
 struct Compiled {
   cache::CachedImage image;
@@ -84,6 +91,10 @@ public:
 
   /// Tunes at the sizes of `request.shape`, and keeps what comes of it in `request.records`.
   virtual Tuned tune(const CompileRequest &request, const TuneSettings &settings) const = 0;
+
+  /// Tells what becomes of a kernel. Where `request.gpu` is null, its target may be a GPU that is not here.
+  /// `cacheDirectory`: where images are kept; empty for nowhere.
+  virtual Explained explain(const CompileRequest &request, const std::string &cacheDirectory) const = 0;
 
   /// Links the code of `image`, which must be for this CPU, into the process.
   virtual runtime::Result<std::shared_ptr<CpuProgram>> link(const runtime::KernelImage &image) const = 0;

@@ -19,7 +19,8 @@ static bool isGpu(const std::string &target) {
 }
 
 Context::Context(cache::CacheOptions cache, unsigned threads)
-    : remark(cache.remark ? cache.remark : [](const std::string &) {}), kernels(cache), workers(threads) {
+    : remark(cache.remark ? cache.remark : [](const std::string &) {}), cacheDirectory(cache.directory), kernels(cache),
+      workers(threads) {
   const std::string folder = cache.directory.empty() ? "" : cache.directory + "/records";
   if (const Compiler *compiler = getCompiler())
     records = compiler->openRecords(folder, remark);
@@ -132,9 +133,12 @@ static Result<std::shared_ptr<LoadedKernel>> load(const CompileRequest &request,
   return makeCpuKernel(image, std::move(*program));
 }
 
+CompileRequest Context::describe(std::shared_ptr<const SpecSource> spec, const Wish &wish) const {
+  return {std::move(spec), wish.target, wish.schedule, wish.backward, nullptr, wish.shape, wish.policy, records.get()};
+}
+
 Result<CompileRequest> Context::makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish) {
-  CompileRequest request{std::move(spec), wish.target, wish.schedule, wish.backward,
-                         nullptr,         wish.shape,  wish.policy,   records.get()};
+  CompileRequest request = describe(std::move(spec), wish);
   if (isGpu(wish.target)) {
     Result<cuda::DeviceRef> device = open(wish.ordinal);
     if (!device)
@@ -167,6 +171,19 @@ Tuned Context::tune(std::shared_ptr<const SpecSource> spec, Wish wish, TuneSetti
   tuned = compiler->tune(*request, settings);
   ++revision;
   return tuned;
+}
+
+Explained Context::explain(std::shared_ptr<const SpecSource> spec, Wish wish) {
+  settle(wish);
+  const Compiler *compiler = getCompiler();
+  if (!compiler)
+    return {"", "", Fault({"this library holds no compiler, and explains nothing"}, ATTNC_ERROR_COMPILER)};
+  Result<CompileRequest> request = makeRequest(spec, wish);
+  if (!request && !isGpu(wish.target))
+    return {"", "", Fault(request.takeError())};
+  if (request)
+    return compiler->explain(*request, cacheDirectory);
+  return compiler->explain(describe(std::move(spec), wish), cacheDirectory);
 }
 
 runtime::Status Context::addRecords(std::string_view text) {

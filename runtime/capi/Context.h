@@ -44,6 +44,9 @@ public:
   /// Tunes in the thread that calls.
   Tuned tune(std::shared_ptr<const SpecSource> spec, Wish wish, TuneSettings settings);
 
+  /// Tells what becomes of a kernel, in the thread that calls. A GPU that is asked for need not be here.
+  Explained explain(std::shared_ptr<const SpecSource> spec, Wish wish);
+
   /// Adds the records of a file's text.
   runtime::Status addRecords(std::string_view text);
 
@@ -54,7 +57,10 @@ private:
   /// What identifies a loaded kernel.
   std::string makeKey(const cache::Digest &digest, const Wish &wish) const;
 
-  /// What the compiler is asked for, on an open GPU.
+  /// What the compiler is asked for, without a GPU.
+  CompileRequest describe(std::shared_ptr<const SpecSource> spec, const Wish &wish) const;
+
+  /// The same on an open GPU, where it is for one.
   runtime::Result<CompileRequest> makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish);
 
   /// Compiles and loads.
@@ -74,6 +80,7 @@ private:
   };
 
   std::function<void(const std::string &)> remark;
+  const std::string cacheDirectory; ///< empty for none
   cache::KernelCache kernels;
   std::shared_ptr<Records> records;   ///< null without a compiler
   std::atomic<unsigned> revision = 0; ///< of the records: kernels of another are not what is asked for

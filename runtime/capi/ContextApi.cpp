@@ -28,6 +28,10 @@ struct attnc_tuning {
   Tuned tuned;
 };
 
+struct attnc_explanation {
+  Explained explained;
+};
+
 struct attnc_compilation {
   std::shared_ptr<Compilation> compilation;
 };
@@ -244,3 +248,29 @@ attnc_error *attnc_tuning_get_info(const attnc_tuning *tuning, attnc_tuning_info
 }
 
 void attnc_tuning_destroy(attnc_tuning *tuning) { delete tuning; }
+
+attnc_error *attnc_explain(attnc_context *context, const attnc_spec *spec, const attnc_compile_options *options,
+                           attnc_explanation **explanation) {
+  Result<Wish> wish = readWish(context, spec, options);
+  if (!wish)
+    return fail(wish.takeError());
+  if (!explanation)
+    return fail(Error{"expected a place for the explanation, got null"});
+  *explanation = nullptr;
+  Explained explained = context->context.explain(spec->source, std::move(*wish));
+  if (explained.fault)
+    return fail(std::move(*explained.fault));
+  *explanation = new attnc_explanation{std::move(explained)};
+  return nullptr;
+}
+
+attnc_error *attnc_explanation_get_info(const attnc_explanation *explanation, attnc_explanation_info *info) {
+  if (!explanation)
+    return fail(Error{"expected an explanation, got null"});
+  auto ours = attnc_explanation_info();
+  ours.text = explanation->explained.text.c_str();
+  ours.svg = explanation->explained.svg.c_str();
+  return writeStruct(info, ours, "attnc_explanation_info");
+}
+
+void attnc_explanation_destroy(attnc_explanation *explanation) { delete explanation; }

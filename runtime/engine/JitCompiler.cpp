@@ -8,8 +8,10 @@
 #include "runtime/capi/Compiler.h"
 #include "runtime/engine/CachedCompile.h"
 #include "runtime/engine/JitRecords.h"
+#include "runtime/explain/Explanation.h"
 #include "runtime/jit/GpuTarget.h"
 #include "runtime/jit/LoadedKernel.h"
+#include "runtime/jit/RandomInputs.h"
 #include "runtime/jit/ScheduleText.h"
 #include <mutex>
 
@@ -21,6 +23,7 @@ using cache::KernelCache;
 using capi::Compiled;
 using capi::CompileRequest;
 using capi::CpuProgram;
+using capi::Explained;
 using capi::Fault;
 using capi::SpecSource;
 using capi::Tuned;
@@ -105,6 +108,7 @@ public:
     return std::make_shared<engine::JitRecords>(folder, std::move(remark));
   }
   Tuned tune(const CompileRequest &request, const TuneSettings &settings) const override;
+  Explained explain(const CompileRequest &request, const std::string &cacheDirectory) const override;
   Result<std::shared_ptr<CpuProgram>> link(const KernelImage &image) const override;
 
 private:
@@ -179,6 +183,11 @@ static Result<Opened> open(jit::Session &session, const CompileRequest &request,
       return code.takeError();
     opened.target = code->target;
     opened.portable = code->portable;
+  } else if (request.target != "cpu") {
+    Result<Attribute> target = jit::parseTargetAttr(&session.context(), request.target);
+    if (!target)
+      return target.takeError();
+    opened.target = *target;
   }
   return opened;
 }
@@ -297,6 +306,58 @@ Tuned JitCompiler::tune(const CompileRequest &request, const TuneSettings &setti
   if (!status)
     tuned.fault = Fault(status.takeError(), ATTNC_ERROR_COMPILER);
   return tuned;
+}
+
+/// What becomes of a request. `diagnostics` is what a reported fault says.
+static Explained explainRequest(const CompileRequest &request, const std::string &cacheDirectory, jit::Session &session,
+                                const std::string &diagnostics, llvm::raw_ostream &os) {
+  auto fail = [&](Error error) { return Explained{"", "", toFault(std::move(error), diagnostics)}; };
+  Result<Opened> opened = open(session, request, os);
+  if (!opened)
+    return fail(opened.takeError());
+  Result<jit::Shapes> shapes = engine::resolveShape(request, opened->kernel);
+  if (!shapes && !request.shape.empty())
+    return fail(shapes.takeError());
+  if (shapes)
+    if (Status status = jit::checkSizes(opened->kernel, *shapes); !status)
+      return fail(status.takeError());
+  Result<tune::Choice> choice =
+      engine::choose(request, {session, opened->kernel, opened->entry, opened->target, opened->portable});
+  if (!choice)
+    return fail(choice.takeError());
+  explain::Subject subject{session, opened->kernel, opened->target, request.target, std::move(*choice)};
+  if (shapes)
+    subject.shapes = std::move(*shapes);
+  else
+    subject.missingSizes = shapes.message();
+  subject.key = engine::getKey(opened->kernel, opened->target, opened->portable);
+  subject.cacheDirectory = cacheDirectory;
+  Result<explain::Explanation> explanation = explain::Explanation::get(std::move(subject));
+  if (!explanation)
+    return fail(explanation.takeError());
+  Explained explained;
+  constexpr unsigned columns = 80;
+  llvm::raw_string_ostream text(explained.text), svg(explained.svg);
+  explanation->print(text, columns);
+  explanation->drawSvg(svg);
+  return explained;
+}
+
+Explained JitCompiler::explain(const CompileRequest &request, const std::string &cacheDirectory) const {
+  Explained explained;
+  Status status = codegen::runGuarded([&] {
+    CompileRequest asked = request;
+    // Tuning takes a minute, and is asked for by who runs the kernel.
+    if (asked.policy == ATTNC_POLICY_AUTOTUNE)
+      asked.policy = ATTNC_POLICY_AUTO;
+    std::string diagnostics;
+    llvm::raw_string_ostream os(diagnostics);
+    jit::Session session(os);
+    explained = explainRequest(asked, cacheDirectory, session, diagnostics, os);
+  });
+  if (!status)
+    explained.fault = Fault(status.takeError(), ATTNC_ERROR_COMPILER);
+  return explained;
 }
 
 Result<std::shared_ptr<CpuProgram>> JitCompiler::link(const KernelImage &image) const {

@@ -8,6 +8,7 @@
 #include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/GpuKernel.h"
 #include "runtime/jit/LoadedKernel.h"
+#include "runtime/jit/RandomInputs.h"
 
 using namespace attnc;
 using capi::CompileRequest;
@@ -17,7 +18,9 @@ using runtime::Result;
 using runtime::Status;
 
 std::string engine::nameDevice(const CompileRequest &request, llvm::StringRef cpu) {
-  return request.gpu ? tune::nameOfGpu(request.gpu->facts()) : tune::nameOfCpu(cpu);
+  if (request.gpu)
+    return tune::nameOfGpu(request.gpu->facts());
+  return request.target == "cpu" ? tune::nameOfCpu(cpu) : "";
 }
 
 std::string engine::describeChoice(const CompileRequest &request, llvm::StringRef device) {
@@ -29,8 +32,7 @@ std::string engine::describeChoice(const CompileRequest &request, llvm::StringRe
   return stamp + '\n' + request.shape + '\n' + std::to_string(request.policy);
 }
 
-/// The sizes that a request names.
-static Result<jit::Shapes> resolveShape(const CompileRequest &request, const attn::KernelFunction &kernel) {
+Result<jit::Shapes> engine::resolveShape(const CompileRequest &request, const attn::KernelFunction &kernel) {
   Result<jit::ShapeRequest> shape = jit::parseShape(request.shape);
   if (!shape)
     return shape.takeError();
@@ -70,6 +72,8 @@ Result<tune::Tuning> engine::tuneRequest(const CompileRequest &request, const Op
   Result<jit::Shapes> shapes = resolveShape(request, open.kernel);
   if (!shapes)
     return shapes.takeError();
+  if (Status status = jit::checkSizes(open.kernel, *shapes); !status)
+    return status.takeError();
   Result<tune::Tuning> tuning = tune::tune(
       {open.session, open.kernel, open.entry, request.backward, std::move(*shapes), makeLoader(request, open)},
       options);

@@ -36,7 +36,11 @@ struct OpenRequest {
   bool portable = false;        ///< whether code is for later machines as well
 };
 
-/// What records call the machine of `request`; `cpu` is the name of the target where that is a CPU.
+/// The sizes that `request` names for `kernel`. An error tells which it would have to name.
+runtime::Result<jit::Shapes> resolveShape(const capi::CompileRequest &request, const attn::KernelFunction &kernel);
+
+/// What records call the machine of `request`; `cpu` is the name of the target where that is a CPU. Empty for a GPU
+/// that is not here.
 std::string nameDevice(const capi::CompileRequest &request, llvm::StringRef cpu);
 
 /// What may change the schedules of `request`, for keys: the records of `device`, and what is asked of them. Empty

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Formula.h"
+#include "runtime/explain/Formula.h"
 #include "dialect/attn/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,7 +14,7 @@
 
 using namespace mlir;
 using namespace attnc;
-using namespace attnc::cli;
+using namespace attnc::explain;
 
 /// How tightly operations bind, from loose to tight.
 enum Strength { Choice, Disjunction, Conjunction, Comparison, Sum, Product, Prefix, Atom };

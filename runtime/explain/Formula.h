@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_TOOLS_ATTNC_FORMULA_H
-#define ATTNC_TOOLS_ATTNC_FORMULA_H
+#ifndef ATTNC_RUNTIME_EXPLAIN_FORMULA_H
+#define ATTNC_RUNTIME_EXPLAIN_FORMULA_H
 
 #include "dialect/attn/KernelFunction.h"
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
 #include <vector>
 
-namespace attnc::cli {
+namespace attnc::explain {
 
 /// Writes the values of score, mask, bounds and blocks regions as formulas: "max(0, i_first - 4095)".
 class FormulaPrinter {
@@ -49,6 +49,6 @@ private:
   llvm::DenseMap<mlir::Value, std::unique_ptr<Expr>> known;
 };
 
-} // namespace attnc::cli
+} // namespace attnc::explain
 
-#endif // ATTNC_TOOLS_ATTNC_FORMULA_H
+#endif // ATTNC_RUNTIME_EXPLAIN_FORMULA_H

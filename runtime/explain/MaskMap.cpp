@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/MaskMap.h"
+#include "runtime/explain/MaskMap.h"
 #include "dialect/reference/ReferenceProblem.h"
+#include "runtime/explain/RegionEvaluator.h"
 #include "runtime/jit/ReferenceKernel.h"
-#include "tools/attnc/RegionEvaluator.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace attnc;
 using namespace attnc::attn;
 using namespace attnc::attn::reference;
-using namespace attnc::cli;
+using namespace attnc::explain;
 using runtime::Result;
 
 namespace {
@@ -210,8 +210,8 @@ static Result<MaskWork> measureMask(KernelOpInterface lowered, const Arguments &
   return work;
 }
 
-Result<std::vector<MaskWork>> cli::measureMasks(const KernelFunction &lowered,
-                                                runtime::Span<const runtime::ArgValue> inputs) {
+Result<std::vector<MaskWork>> explain::measureMasks(const KernelFunction &lowered,
+                                                    runtime::Span<const runtime::ArgValue> inputs) {
   std::vector<ReferenceValue> values = jit::toReferenceValues(lowered, inputs);
   Arguments arguments(values);
   std::vector<MaskWork> masks;

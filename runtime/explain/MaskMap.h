@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_TOOLS_ATTNC_MASKMAP_H
-#define ATTNC_TOOLS_ATTNC_MASKMAP_H
+#ifndef ATTNC_RUNTIME_EXPLAIN_MASKMAP_H
+#define ATTNC_RUNTIME_EXPLAIN_MASKMAP_H
 
 #include "dialect/attn/KernelFunction.h"
 #include "runtime/Arguments.h"
 #include "runtime/Error.h"
 
-namespace attnc::cli {
+namespace attnc::explain {
 
 /// What the compiler knows of the pairs of one tile.
 enum class TileClass : uint8_t {
@@ -45,6 +45,6 @@ struct MaskWork {
 runtime::Result<std::vector<MaskWork>> measureMasks(const attn::KernelFunction &lowered,
                                                     runtime::Span<const runtime::ArgValue> inputs);
 
-} // namespace attnc::cli
+} // namespace attnc::explain
 
-#endif // ATTNC_TOOLS_ATTNC_MASKMAP_H
+#endif // ATTNC_RUNTIME_EXPLAIN_MASKMAP_H

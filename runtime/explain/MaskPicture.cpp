@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/MaskPicture.h"
+#include "runtime/explain/MaskPicture.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 
-using namespace attnc::cli;
+using namespace attnc::explain;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
@@ -30,7 +30,7 @@ static const Style &styleOf(TileClass kind) {
   return styles[static_cast<unsigned>(kind)];
 }
 
-StringRef attnc::cli::nameOf(TileClass kind) { return styleOf(kind).name; }
+StringRef attnc::explain::nameOf(TileClass kind) { return styleOf(kind).name; }
 
 /// "empty 12 (25.0%)" for each class.
 static std::string describe(const MaskMap &map, TileClass kind) {
@@ -51,7 +51,7 @@ static TileClass summarise(const MaskMap &map, int64_t row, int64_t rowEnd, int6
   return first;
 }
 
-void attnc::cli::drawText(const MaskMap &map, unsigned width, unsigned height, raw_ostream &os) {
+void attnc::explain::drawText(const MaskMap &map, unsigned width, unsigned height, raw_ostream &os) {
   if (map.tiles.empty()) {
     os << "  no tiles\n";
     return;
@@ -91,7 +91,7 @@ static std::string escape(StringRef text) {
   return escaped;
 }
 
-void attnc::cli::drawSvg(const MaskMap &map, StringRef title, raw_ostream &os) {
+void attnc::explain::drawSvg(const MaskMap &map, StringRef title, raw_ostream &os) {
   constexpr double left = 78, top = 64, side = 560;
   double scale = side / static_cast<double>(std::max<int64_t>({map.queries, map.keys, 1}));
   double width = static_cast<double>(map.keys) * scale, height = static_cast<double>(map.queries) * scale;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_TOOLS_ATTNC_MASKPICTURE_H
-#define ATTNC_TOOLS_ATTNC_MASKPICTURE_H
+#ifndef ATTNC_RUNTIME_EXPLAIN_MASKPICTURE_H
+#define ATTNC_RUNTIME_EXPLAIN_MASKPICTURE_H
 
-#include "tools/attnc/MaskMap.h"
+#include "runtime/explain/MaskMap.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace attnc::cli {
+namespace attnc::explain {
 
 /// "empty", "partial" or "full".
 llvm::StringRef nameOf(TileClass kind);
@@ -20,6 +20,6 @@ void drawText(const MaskMap &map, unsigned width, unsigned height, llvm::raw_ost
 /// Draws `map` as an SVG image with axes and a legend, under `title`.
 void drawSvg(const MaskMap &map, llvm::StringRef title, llvm::raw_ostream &os);
 
-} // namespace attnc::cli
+} // namespace attnc::explain
 
-#endif // ATTNC_TOOLS_ATTNC_MASKPICTURE_H
+#endif // ATTNC_RUNTIME_EXPLAIN_MASKPICTURE_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/PeakRates.h"
+#include "runtime/explain/PeakRates.h"
 #include "runtime/ThreadPool.h"
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 using namespace attnc;
-using namespace attnc::cli;
+using namespace attnc::explain;
 
 namespace {
 
@@ -171,7 +171,7 @@ static double measureRate(double amount, runtime::FunctionRef<float(int64_t task
   return best;
 }
 
-double cli::measureFlopRate() {
+double explain::measureFlopRate() {
   Loops loops = chooseLoops();
   return measureRate(static_cast<double>(2 * loops.lanes * chains * rounds),
                      [&](int64_t task) { return loops.multiplyAdd(1.0F + static_cast<float>(task)); });
@@ -197,7 +197,7 @@ static double measureByteRate(const Loops &loops) {
                      [&](int64_t task) { return loops.readAll(memory.get() + task * count, count); });
 }
 
-PeakRates cli::measurePeakRates() {
+PeakRates explain::measurePeakRates() {
   Loops loops = chooseLoops();
   double exponentials = static_cast<double>(loops.lanes * exponentialChains * exponentialRounds);
   return {measureFlopRate(),

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_TOOLS_ATTNC_PEAKRATES_H
-#define ATTNC_TOOLS_ATTNC_PEAKRATES_H
+#ifndef ATTNC_RUNTIME_EXPLAIN_PEAKRATES_H
+#define ATTNC_RUNTIME_EXPLAIN_PEAKRATES_H
 
-namespace attnc::cli {
+namespace attnc::explain {
 
 /// What a machine does in a second at most, where it does nothing else.
 struct PeakRates {
@@ -21,6 +21,6 @@ double measureFlopRate();
 /// code: a polynomial on the same units as the multiply-adds.
 PeakRates measurePeakRates();
 
-} // namespace attnc::cli
+} // namespace attnc::explain
 
-#endif // ATTNC_TOOLS_ATTNC_PEAKRATES_H
+#endif // ATTNC_RUNTIME_EXPLAIN_PEAKRATES_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/RegionEvaluator.h"
+#include "runtime/explain/RegionEvaluator.h"
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Coordinates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 using namespace attnc::attn::reference;
-using namespace attnc::cli;
+using namespace attnc::explain;
 
 /// Width of an integer or index type; 0 for floats.
 static unsigned widthOf(Type type) {

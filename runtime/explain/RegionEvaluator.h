@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_TOOLS_ATTNC_REGIONEVALUATOR_H
-#define ATTNC_TOOLS_ATTNC_REGIONEVALUATOR_H
+#ifndef ATTNC_RUNTIME_EXPLAIN_REGIONEVALUATOR_H
+#define ATTNC_RUNTIME_EXPLAIN_REGIONEVALUATOR_H
 
 #include "dialect/reference/ReferenceProgram.h"
 
-namespace attnc::cli {
+namespace attnc::explain {
 
 /// Interprets a `bounds` or `blocks` region for one tile at a time. Operations mean what they mean in the reference.
 class RegionEvaluator {
@@ -41,6 +41,6 @@ private:
   llvm::SmallVector<Coordinate> current;
 };
 
-} // namespace attnc::cli
+} // namespace attnc::explain
 
-#endif // ATTNC_TOOLS_ATTNC_REGIONEVALUATOR_H
+#endif // ATTNC_RUNTIME_EXPLAIN_REGIONEVALUATOR_H

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Roofline.h"
+#include "runtime/explain/Roofline.h"
 #include <algorithm>
 
 using namespace attnc;
-using namespace attnc::cli;
+using namespace attnc::explain;
 
 /// How long `amount` takes at `rate`; no time where the rate is not known.
 static double secondsFor(double amount, double rate) { return rate > 0 ? amount / rate : 0; }

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_TOOLS_ATTNC_ROOFLINE_H
-#define ATTNC_TOOLS_ATTNC_ROOFLINE_H
+#ifndef ATTNC_RUNTIME_EXPLAIN_ROOFLINE_H
+#define ATTNC_RUNTIME_EXPLAIN_ROOFLINE_H
 
-#include "tools/attnc/PeakRates.h"
-#include "tools/attnc/Work.h"
+#include "runtime/explain/PeakRates.h"
+#include "runtime/explain/Work.h"
 
-namespace attnc::cli {
+namespace attnc::explain {
 
 /// The least time that each part of a machine needs for a kernel, were the others infinitely fast (Williams, Waterman
 /// and Patterson 2009, with exponentials as a third limit).
@@ -24,6 +24,6 @@ struct Roofline {
   llvm::StringRef bound() const;
 };
 
-} // namespace attnc::cli
+} // namespace attnc::explain
 
-#endif // ATTNC_TOOLS_ATTNC_ROOFLINE_H
+#endif // ATTNC_RUNTIME_EXPLAIN_ROOFLINE_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Work.h"
+#include "runtime/explain/Work.h"
 #include "codegen/image/Types.h"
 #include "dialect/attn/AttnOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -10,7 +10,7 @@
 #include "llvm/Support/Format.h"
 
 using namespace attnc;
-using namespace attnc::cli;
+using namespace attnc::explain;
 
 /// Functions of the score region, each about as much work as an exponential, that are computed for every pair: those of
 /// the logit or the key's position. What depends on the head or the query alone moves out of the loop over keys.
@@ -27,7 +27,7 @@ static int64_t countFunctions(mlir::Region &score) {
   });
 }
 
-Work cli::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
+Work explain::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
   Work work;
   for (auto [op, mask] : llvm::zip_equal(kernel.kernels, masks)) {
     attn::KernelOpInterface interface = op;
@@ -50,7 +50,7 @@ Work cli::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shape
   return work;
 }
 
-std::string cli::printScaled(double value) {
+std::string explain::printScaled(double value) {
   static constexpr const char *prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   size_t prefix = 0;
   for (; value >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_TOOLS_ATTNC_WORK_H
-#define ATTNC_TOOLS_ATTNC_WORK_H
+#ifndef ATTNC_RUNTIME_EXPLAIN_WORK_H
+#define ATTNC_RUNTIME_EXPLAIN_WORK_H
 
+#include "runtime/explain/MaskMap.h"
 #include "runtime/jit/Shapes.h"
-#include "tools/attnc/MaskMap.h"
 
-namespace attnc::cli {
+namespace attnc::explain {
 
 /// What a kernel must do at least, whatever its schedule.
 struct Work {
@@ -26,6 +26,6 @@ Work countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, ll
 /// A number with a prefix for its size: "1.37 T", "42.0 M".
 std::string printScaled(double value);
 
-} // namespace attnc::cli
+} // namespace attnc::explain
 
-#endif // ATTNC_TOOLS_ATTNC_WORK_H
+#endif // ATTNC_RUNTIME_EXPLAIN_WORK_H

@@ -25,6 +25,10 @@ struct RandomOptions {
   bool computeSaved = true;
 };
 
+/// Whether arguments and results of `shapes` are something that this machine can hold, and its inputs something to
+/// draw.
+runtime::Status checkSizes(const attn::KernelFunction &kernel, const Shapes &shapes);
+
 /// A value for each input of `kernel`. Plain floats are normal; lengths lie in [0, S] with 0 and 1 among them;
 /// cumulative lengths make sequences of all sizes, empty ones among them; segment ids run in documents and end in
 /// padding; masks keep most; scalars take values that models use; what a backward takes of forward is as `options`

@@ -69,6 +69,7 @@ private:
   std::optional<Error> set(StringRef name, int64_t size, StringRef because);
   std::optional<Error> applyStatic(const attn::KernelArgument &argument);
   std::optional<Error> applyDims();
+  bool isDim(StringRef text) const;
   std::string listSymbols() const { return llvm::join(kernel.symbols, ", "); }
 
   const attn::KernelFunction &kernel;
@@ -102,8 +103,22 @@ std::optional<Error> Resolver::applyStatic(const attn::KernelArgument &argument)
   return std::nullopt;
 }
 
+/// Whether what stands in a shape is a dimension of one tensor, and no size that has a name.
+bool Resolver::isDim(StringRef text) const {
+  StringRef name;
+  unsigned index = 0;
+  return kernel.findSymbol(text) < 0 && parseDim(text, name, index);
+}
+
 std::optional<Error> Resolver::applyDims() {
-  for (const auto &[key, size] : request.dims) {
+  auto dims = request.dims;
+  for (const auto &[text, size] : request.symbols) {
+    StringRef name;
+    unsigned index = 0;
+    if (isDim(text) && parseDim(text, name, index) && !dims.try_emplace({name.str(), index}, size).second)
+      return Error{"dimension '" + text + "' is given twice"};
+  }
+  for (const auto &[key, size] : dims) {
     const std::string &name = key.first;
     unsigned index = key.second;
     std::string place = "dimension '" + name + "." + std::to_string(index) + "'";
@@ -130,6 +145,8 @@ Result<std::vector<int64_t>> Resolver::run() {
       if (auto error = applyStatic(argument))
         return *error;
   for (const auto &[name, size] : request.symbols) {
+    if (isDim(name))
+      continue;
     // The number of sequences may be given as such, or as the size of the cumulative lengths.
     attn::KernelOpInterface op = kernel.kernels.front();
     bool viaOffsets = op.isPacked() && name == "B+1";
@@ -143,12 +160,9 @@ Result<std::vector<int64_t>> Resolver::run() {
   std::string missing;
   for (auto [name, size] : llvm::zip_equal(kernel.symbols, sizes))
     if (ShapedType::isDynamic(size))
-      missing += (missing.empty() ? "" : ", ") + name;
+      missing += (missing.empty() ? "" : ",") + name + "=…";
   if (!missing.empty())
-    return Error{
-        "the spec leaves sizes open: give " + missing + " by --shape, as in --shape " +
-        llvm::join(llvm::map_range(llvm::split(missing, ", "), [](StringRef name) { return (name + "=…").str(); }),
-                   ",")};
+    return Error{"the spec leaves sizes open: expected " + missing + " in the shape"};
   return sizes;
 }
 

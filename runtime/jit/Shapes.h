@@ -16,13 +16,13 @@ namespace attnc::jit {
 
 /// Sizes as someone asked for them, checked for form only.
 struct ShapeRequest {
-  /// Sizes of symbols: "B" to 2.
+  /// Sizes of symbols, "B" to 2, and of single dimensions of tensors that have no name of their own, "bias.0" to 1.
   std::map<std::string, int64_t> symbols;
   /// Sizes of single dimensions, by tensor and dimension: ("bias", 0) to 1.
   std::map<std::pair<std::string, unsigned>, int64_t> dims;
 };
 
-/// Reads `shape`, "B=2,Sq=128" or empty, and each of `dims`, "bias.0=1".
+/// Reads `shape`, "B=2,Sq=128,bias.0=1" or empty, and each of `dims`, "bias.0=1".
 runtime::Result<ShapeRequest> parseShape(llvm::StringRef shape, llvm::ArrayRef<std::string> dims = {});
 
 /// The size of every symbol of one kernel, and of dimensions that broadcast.

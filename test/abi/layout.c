@@ -94,6 +94,10 @@ int main(void) {
   FIELD(attnc_tune_options, validate_backward);
   FIELD(attnc_tune_options, progress);
   FIELD(attnc_tune_options, progress_data);
+  STRUCT(attnc_explanation_info);
+  FIELD(attnc_explanation_info, struct_size);
+  FIELD(attnc_explanation_info, text);
+  FIELD(attnc_explanation_info, svg);
   STRUCT(attnc_tuning_info);
   FIELD(attnc_tuning_info, struct_size);
   FIELD(attnc_tuning_info, default_seconds);

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "runtime/explain/LoweredKernel.h"
+#include "runtime/explain/PeakRates.h"
+#include "runtime/explain/Work.h"
 #include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/Timing.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/HostCost.h"
 #include "tools/attnc/Launch.h"
-#include "tools/attnc/PeakRates.h"
 #include "tools/attnc/ProgressBar.h"
-#include "tools/attnc/Work.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include <chrono>
@@ -44,30 +45,31 @@ static Result<jit::Timing> measure(Launch &launch) {
 }
 
 /// What the mask leaves to do, from the bounds that the compiler derives.
-static Result<Work> findWork(const Launch &launch) {
+static Result<explain::Work> findWork(const Launch &launch) {
   // A schedule of the command line is for the machine that runs it; the reference has none.
   llvm::StringRef target = launch.spec.target->name;
   Result<mlir::Attribute> machine =
       jit::parseTargetAttr(&launch.spec.session->context(), target == "reference" ? "cpu" : target);
   if (!machine)
     return machine.takeError();
-  Result<LoweredSpec> lowered = LoweredSpec::get(launch.spec, *machine);
+  Result<explain::LoweredKernel> lowered =
+      explain::LoweredKernel::get(*launch.spec.session, launch.spec.kernel, *machine);
   if (!lowered)
     return lowered.takeError();
-  Result<std::vector<MaskWork>> masks = measureMasks(lowered->kernel, launch.inputs);
+  Result<std::vector<explain::MaskWork>> masks = explain::measureMasks(lowered->kernel, launch.inputs);
   if (!masks)
     return masks.takeError();
-  return countWork(lowered->kernel, launch.shapes, *masks);
+  return explain::countWork(lowered->kernel, launch.shapes, *masks);
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<Launch> launch = Launch::draw(args, /*computeSaved=*/false);
   if (!launch)
     return fail(launch.takeError());
-  Result<Work> work = findWork(*launch);
+  Result<explain::Work> work = findWork(*launch);
   if (!work)
     return fail(work.takeError());
-  double peak = measureFlopRate();
+  double peak = explain::measureFlopRate();
   Result<jit::Timing> timing = measure(*launch);
   if (!timing)
     return fail(timing.takeError());
@@ -108,8 +110,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   os << '@' << name << " on " << target << ", " << sizes << '\n'
      << llvm::format("median   %.4g ms, 10%% to 90%% %.4g to %.4g ms, %zu runs, compiled in %.0f ms\n", 1e3 * median,
                      1e3 * low, 1e3 * high, timing->count(), 1e3 * launch->loadSeconds)
-     << llvm::format("rate     %.3f TFLOP/s on ", rate / 1e12) << printScaled(work->flops) << "FLOP of kept pairs, "
-     << llvm::format("%.1f%% of the peak of %.3f TFLOP/s\n", 100 * rate / peak, peak / 1e12);
+     << llvm::format("rate     %.3f TFLOP/s on ", rate / 1e12) << explain::printScaled(work->flops)
+     << "FLOP of kept pairs, " << llvm::format("%.1f%% of the peak of %.3f TFLOP/s\n", 100 * rate / peak, peak / 1e12);
   if (hostSeconds)
     os << llvm::format("launch   %.2f us of the host\n", 1e6 * *hostSeconds);
   return ExitCode::Success;

@@ -34,15 +34,6 @@ struct Spec {
   runtime::Result<jit::Shapes> resolveShapes(const llvm::opt::InputArgList &args) const;
 };
 
-/// A kernel after the passes that decide what: its bounds and schedule.
-struct LoweredSpec {
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  attn::KernelFunction kernel; ///< in `module`
-
-  /// Runs the passes on a copy of the kernel of `spec`, for `machine` or, without one, this CPU.
-  static runtime::Result<LoweredSpec> get(const Spec &spec, mlir::Attribute machine = {});
-};
-
 } // namespace attnc::cli
 
 #endif // ATTNC_TOOLS_ATTNC_SPEC_H

@@ -57,6 +57,9 @@ typedef struct attnc_kernel attnc_kernel;
 /** What tuning found out. */
 typedef struct attnc_tuning attnc_tuning;
 
+/** What the compiler decided, and why. */
+typedef struct attnc_explanation attnc_explanation;
+
 /** Why something failed. */
 typedef struct attnc_error attnc_error;
 
@@ -216,6 +219,13 @@ typedef struct attnc_tuning_info {
   const char *records;    /**< the record, as attnc_context_add_records and `attnc records import` take it */
 } attnc_tuning_info;
 
+/** What the compiler decided. Texts live as long as the attnc_explanation, and are never null. */
+typedef struct attnc_explanation_info {
+  size_t struct_size; /**< set by the caller */
+  const char *text;   /**< lines for people, as `attnc explain` prints them, in UTF-8 */
+  const char *svg;    /**< a picture of the tiles that the mask keeps; empty where no sizes are known */
+} attnc_explanation_info;
+
 /** What is called when a compilation has ended, well or not: once, by a thread of the context, or by the caller where
  * it has ended already. It may not destroy the context. */
 typedef void (*attnc_callback)(void *data, attnc_compilation *compilation);
@@ -357,6 +367,19 @@ ATTNC_API attnc_error *attnc_tuning_get_info(const attnc_tuning *tuning, attnc_t
 
 /** Ends what tuning gave; its record stays. Null is allowed. */
 ATTNC_API void attnc_tuning_destroy(attnc_tuning *tuning);
+
+/** Tells what becomes of a spec, without compiling it: score and mask as formulas, the keys that tiles visit, the
+ * schedule and where it comes from, the memory that it takes, and the file of the cache. With `shape` in the options,
+ * or where the spec leaves no size open, the tiles that the mask keeps and the work that it leaves as well; captured
+ * tensors are random then. A GPU that is asked for need not be here. */
+ATTNC_API attnc_error *attnc_explain(attnc_context *context, const attnc_spec *spec,
+                                     const attnc_compile_options *options, attnc_explanation **explanation);
+
+/** Gives the texts of an explanation. */
+ATTNC_API attnc_error *attnc_explanation_get_info(const attnc_explanation *explanation, attnc_explanation_info *info);
+
+/** Ends an explanation. Null is allowed. */
+ATTNC_API void attnc_explanation_destroy(attnc_explanation *explanation);
 
 /** Loads an image, of a GPU or, with the compiler in the library, of this CPU, and sets `kernel` to it. */
 ATTNC_API attnc_error *attnc_kernel_load(const attnc_load_options *options, attnc_kernel **kernel);

@@ -256,6 +256,22 @@ private:
   std::unique_ptr<attnc_tuning, Destroy<attnc_tuning_destroy>> handle;
 };
 
+/// What the compiler decided for a spec, and why.
+class Explanation {
+public:
+  explicit Explanation(attnc_explanation *explanation) : handle(explanation) {}
+
+  /// Lines for people, and a picture as SVG where sizes are known. Texts live as long as this object.
+  attnc_explanation_info info() const {
+    auto info = makeStruct<attnc_explanation_info>();
+    (void)Status(attnc_explanation_get_info(handle.get(), &info));
+    return info;
+  }
+
+private:
+  std::unique_ptr<attnc_explanation, Destroy<attnc_explanation_destroy>> handle;
+};
+
 /// Compiled kernels, the cache that they come from, and the threads that compile. Ends after what is under way.
 class Context {
 public:
@@ -333,6 +349,22 @@ public:
     if (Status status(attnc_tune(get(), spec.get(), &options, &tuning)); !status)
       return status;
     return Tuning(tuning);
+  }
+
+  /// What becomes of `spec`, without compiling it. `shape`, "B=1,Sq=4096,Sk=4096", is for the picture; null for none.
+  Result<Explanation> explain(const Spec &spec, const char *shape = nullptr, const char *target = nullptr) const {
+    auto options = makeStruct<attnc_compile_options>();
+    options.target = target;
+    options.shape = shape;
+    return explain(spec, options);
+  }
+
+  /// The same by options, which have their size (`makeStruct`).
+  Result<Explanation> explain(const Spec &spec, const attnc_compile_options &options) const {
+    attnc_explanation *explanation = nullptr;
+    if (Status status(attnc_explain(get(), spec.get(), &options, &explanation)); !status)
+      return status;
+    return Explanation(explanation);
   }
 
   /// Adds records to use before all others: the text of a file of theirs.

@@ -114,3 +114,14 @@ class Context:
         backward: bool = False,
     ) -> Compilation:
         """Starts to compile, and returns at once."""
+
+    def explain(
+        self,
+        spec: Spec,
+        target: str = "auto",
+        schedule: str | None = None,
+        device: int = -1,
+        backward: bool = False,
+        shape: str | None = None,
+    ) -> tuple[str, str]:
+        """What becomes of a spec: a text, and a picture as SVG, which is empty where no sizes are known."""

@@ -7,7 +7,9 @@ import threading
 from typing import Any
 
 from . import _frameworks
+from ._context import context
 from ._core import Error
+from ._explanation import Explanation
 from ._kernel import Kernel, compile
 from ._mods import MaskMod, ScoreMod
 from ._trace.spec import Facts, Traced, trace
@@ -87,6 +89,20 @@ class Attention:
         shapes = (tuple(q.shape), tuple(k.shape), tuple(v.shape))
         facts = facts_of(shapes, (dtype_name(q), dtype_name(k), dtype_name(v)), self._scale, self._align)
         return trace(facts, self.score_mod, self.mask_mod, (shapes[0][0], shapes[0][1], shapes[1][1]))
+
+    def explain(
+        self, q: Any, k: Any, v: Any, *, shape: str | None = None, target: str | None = None, backward: bool = False
+    ) -> Explanation:
+        """What the compiler decides for such a call, or for its gradients: see `attnc.explain`."""
+        traced = self._trace(q, k, v)
+        if shape is None:
+            arrays = {"q": q, "k": k, "v": v, **dict(zip(traced.names, traced.arrays, strict=True))}
+            dims = [(name, axis, size) for name, array in arrays.items() for axis, size in enumerate(array.shape or (1,))]
+            shape = ",".join(f"{name}.{axis}={size}" for name, axis, size in dims)
+        if target is None:
+            target = self._target or ("cpu" if _frameworks.device_of(q)[0] == _frameworks.CPU else "nvptx")
+        spec = context().read_spec(traced.text, "attention")
+        return Explanation(*context().explain(spec, target, backward=backward, shape=shape))
 
     def spec(self, q: Any, k: Any, v: Any) -> str:
         """The text that a call with such arguments compiles."""

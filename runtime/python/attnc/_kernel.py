@@ -9,6 +9,7 @@ from typing import Any
 from . import _core, _frameworks
 from ._context import context
 from ._core import Error
+from ._explanation import Explanation
 
 
 def compile(
@@ -51,6 +52,11 @@ class Kernel:
     def spec(self) -> str:
         """The text that it was made of."""
         return self._spec.text
+
+    def explain(self, *, shape: str | None = None, target: str | None = None) -> Explanation:
+        """What the compiler decided: see `attnc.explain`."""
+        wanted = target or self._target or "auto"
+        return Explanation(*context().explain(self._spec, wanted, self._schedule, -1, self._backward, shape))
 
     def prepare(self, device: str | None = None) -> _core.Kernel:
         """Compiles for a device ahead of the first call: "cpu", "cuda" or "cuda:1"; None for the target of `compile`,

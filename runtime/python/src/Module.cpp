@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -142,6 +143,11 @@ public:
   attnc_context *get() const { return handle; }
   Compilation *start(const Spec &spec, const std::string &target, const std::optional<std::string> &schedule,
                      int device, bool backward);
+
+  /// The text and the picture of what becomes of a spec; no picture is an empty text.
+  std::pair<std::string, std::string> explain(const Spec &spec, const std::string &target,
+                                              const std::optional<std::string> &schedule, int device, bool backward,
+                                              const std::optional<std::string> &shape);
 
 private:
   /// Hands a remark to Python, from any thread.
@@ -400,14 +406,21 @@ Spec *Context::readSpec(const std::string &text, const std::string &name, const 
   return new Spec(spec);
 }
 
-Compilation *Context::start(const Spec &spec, const std::string &target, const std::optional<std::string> &schedule,
-                            int device, bool backward) {
+/// The options of a compilation, which point into the texts.
+static attnc_compile_options optionsOf(const std::string &target, const std::optional<std::string> &schedule,
+                                       int device, bool backward) {
   attnc_compile_options options = {};
   options.struct_size = sizeof(options);
   options.target = target.c_str();
   options.schedule = schedule ? schedule->c_str() : nullptr;
   options.device_plus_one = device + 1;
   options.backward = backward;
+  return options;
+}
+
+Compilation *Context::start(const Spec &spec, const std::string &target, const std::optional<std::string> &schedule,
+                            int device, bool backward) {
+  const attnc_compile_options options = optionsOf(target, schedule, device, backward);
   attnc_compilation *compilation = nullptr;
   attnc_error *error = nullptr;
   {
@@ -416,6 +429,25 @@ Compilation *Context::start(const Spec &spec, const std::string &target, const s
   }
   check(error);
   return new Compilation(compilation);
+}
+
+std::pair<std::string, std::string> Context::explain(const Spec &spec, const std::string &target,
+                                                     const std::optional<std::string> &schedule, int device,
+                                                     bool backward, const std::optional<std::string> &shape) {
+  attnc_compile_options options = optionsOf(target, schedule, device, backward);
+  options.shape = shape ? shape->c_str() : nullptr;
+  attnc_explanation *explanation = nullptr;
+  attnc_error *error = nullptr;
+  {
+    nb::gil_scoped_release unlocked;
+    error = attnc_explain(handle, spec.get(), &options, &explanation);
+  }
+  check(error);
+  const std::unique_ptr<attnc_explanation, void (*)(attnc_explanation *)> owned(explanation, attnc_explanation_destroy);
+  attnc_explanation_info info = {};
+  info.struct_size = sizeof(info);
+  check(attnc_explanation_get_info(explanation, &info));
+  return {info.text, info.svg};
 }
 
 /// The word for an attnc_origin.
@@ -489,5 +521,8 @@ NB_MODULE(_core, module) {
            nb::arg("cache_bytes") = 0, nb::arg("remark") = nb::none())
       .def("read_spec", &Context::readSpec, nb::arg("text"), nb::arg("name") = "spec", nb::arg("entry") = nb::none())
       .def("start", &Context::start, nb::arg("spec"), nb::arg("target") = "auto", nb::arg("schedule") = nb::none(),
-           nb::arg("device") = -1, nb::arg("backward") = false, "Starts to compile, and returns at once.");
+           nb::arg("device") = -1, nb::arg("backward") = false, "Starts to compile, and returns at once.")
+      .def("explain", &Context::explain, nb::arg("spec"), nb::arg("target") = "auto", nb::arg("schedule") = nb::none(),
+           nb::arg("device") = -1, nb::arg("backward") = false, nb::arg("shape") = nb::none(),
+           "What becomes of a spec: a text, and a picture as SVG, which is empty where no sizes are known.");
 }

@@ -51,7 +51,7 @@ TEST(Shapes, FillInEveryArgument) {
 
 TEST(Shapes, NameWhatIsMissingOrUnknown) {
   OpenSpec spec(paddedSpec());
-  EXPECT_EQ(fault(spec.kernel, "Sq=1"), "the spec leaves sizes open: give B, Sk by --shape, as in --shape B=…,Sk=…");
+  EXPECT_EQ(fault(spec.kernel, "Sq=1"), "the spec leaves sizes open: expected B=…,Sk=… in the shape");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1,Tq=4"), "unknown size 'Tq'; this spec has B, Sq, Sk");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1", {"z.0=1"}), "dimension 'z.0': the spec has no argument 'z'");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1", {"q.4=1"}), "dimension 'q.4': 'q' has rank 4");
@@ -119,7 +119,12 @@ func.func @f(%q: !four, %p: !two, %k: !two, %t: tensor<?xf32> {attn.name = "t"})
 }
 )");
   EXPECT_EQ(shapesOf(spec.kernel, "B=1,Sq=2,Sk=3").shapeOf(spec.kernel.inputs[3]), (Dims{1}));
+  for (std::string shape : {"B=1,Sq=2,Sk=3", "q.0=1,q.1=2,k.1=3,t.0=1"})
+    EXPECT_EQ(shapesOf(spec.kernel, shape).toString(), "B=1, Sq=2, Sk=3");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3", {"t.0=4"}), "dimension 't.0' is 1 in the spec, got 4");
+  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3,t.0=4"), "dimension 't.0' is 1 in the spec, got 4");
+  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3,t.0=1", {"t.0=1"}), "dimension 't.0' is given twice");
+  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3,t.x=1"), "unknown size 't.x'; this spec has B, Sq, Sk");
 }
 
 TEST(Shapes, NameDimensionsOfComputedIndices) {
@@ -128,9 +133,9 @@ TEST(Shapes, NameDimensionsOfComputedIndices) {
       %x = attn.bias %s, %t[%d] : tensor<?xf32>
       attn.yield %x : f32
     })"));
-  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1"),
-            "the spec leaves sizes open: give t.0 by --shape, as in --shape t.0=…");
+  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1"), "the spec leaves sizes open: expected t.0=… in the shape");
   EXPECT_EQ(shapesOf(spec.kernel, "B=1,Sq=1,Sk=1", {"t.0=32"}).shapeOf(spec.kernel.inputs[3]), (Dims{32}));
+  EXPECT_EQ(shapesOf(spec.kernel, "B=1,Sq=1,Sk=1,t.0=32").shapeOf(spec.kernel.inputs[3]), (Dims{32}));
 }
 
 TEST(Shapes, CountSequencesByTheirOffsets) {
@@ -150,7 +155,7 @@ TEST(Shapes, CountSequencesByTheirOffsets) {
     EXPECT_EQ(shapes.toString(), "Tq=60, Tk=50, B=4");
   }
   EXPECT_EQ(fault(spec.kernel, "B=4,B+1=4,Tq=1,Tk=1"), "size 'B' is 4, got 3");
-  EXPECT_EQ(fault(spec.kernel, "Tq=1,Tk=1"), "the spec leaves sizes open: give B by --shape, as in --shape B=…");
+  EXPECT_EQ(fault(spec.kernel, "Tq=1,Tk=1"), "the spec leaves sizes open: expected B=… in the shape");
   EXPECT_EQ(fault(spec.kernel, "B+1=0,Tq=1,Tk=1"),
             "size 'B' must be 0 or more, got -1: of cumulative lengths there is one more than of sequences");
   EXPECT_EQ(shapesOf(spec.kernel, "B=0,Tq=0,Tk=0").shapeOf(spec.kernel.inputs[4]), (Dims{1}));
