@@ -118,6 +118,16 @@ def test_lengths_of_keys():
     assert found.shape == (B, 1, 4) and found.attention_mask.all() and found.kv_segment_ids.shape == (B, 4)
 
 
+def test_numbers_of_numpy():
+    """They stay rules, as Python's numbers do."""
+    info = MaskInfo.from_segments(ids)
+    found = info.apply_causal(np.int64(1)).apply_sliding_window(np.int32(3), offset=np.int8(1)).apply_chunked(jnp.int32(4))
+    assert found.rules == info.apply_causal(1).apply_sliding_window(3, offset=1).apply_chunked(4).rules
+    np.testing.assert_allclose(
+        flash_attention(q, k, v, mask_info=found), flash_attention(q, k, v, attention_mask=found.attention_mask), atol=3e-5
+    )
+
+
 def test_windows_of_decoding():
     info = MaskInfo.from_segments(ids)
     found = info.apply_sliding_window((3, 0), mode="decode", index=jnp.array([5, 9])).attention_mask

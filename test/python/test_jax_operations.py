@@ -21,6 +21,7 @@ from attnc.jax import (
     FlashAttentionConfig,
     FlashAttn,
     FwdParams,
+    Kernel,
     KernelRegistry,
     MaskInfo,
     OperationMetadata,
@@ -79,8 +80,11 @@ def test_operation_casts():
 def test_operation_over_a_mesh():
     mesh = jax.make_mesh((1, 1), ("dp", "tp"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
     spec = jax.P("dp", None, "tp", None)
-    metadata = OperationMetadata(mesh=mesh, in_specs=(spec, spec, spec), out_specs=spec)
-    np.testing.assert_allclose(FlashAttn(metadata)(q, k, v, causal=True).attention_outputs, wanted, atol=1e-6)
+    specs = dict(mesh=mesh, in_specs=(spec, spec, spec), out_specs=spec)
+    np.testing.assert_allclose(FlashAttn(OperationMetadata(**specs))(q, k, v, causal=True).attention_outputs, wanted, atol=1e-6)
+    executor = Executor(ConfigSelectorChain(policy=AutotunePolicy(allow_autotune=False)))
+    out = executor(FlashAttention(), q, k, v, causal=True, method="shard_map", check_vma=False, **specs)
+    np.testing.assert_allclose(out, wanted, atol=1e-6)
 
 
 def test_operations_refuse():
@@ -89,6 +93,34 @@ def test_operations_refuse():
     for name in ("forward_tpu", "forward_rocm"):
         with pytest.raises(attnc.Error, match=f"{name}: there are kernels for CPUs and NVIDIA GPUs alone"):
             getattr(FlashAttn(), name)(q, k, v)
+
+
+def test_operation_takes_masks():
+    """Where there is no mask info, as EasyDeL's description has it."""
+    ids = jnp.repeat(jnp.arange(4), 5)[None].repeat(2, 0)
+    keeps = MaskInfo.from_segments(ids)
+    operation = FlashAttn(OperationMetadata(runtime_dtype=None))
+    wanted = flash_attention(q, k, v, mask_info=keeps)
+    for masks in (dict(q_segment_ids=ids, kv_segment_ids=ids), dict(attention_mask=keeps.attention_mask), dict(mask_info=keeps)):
+        np.testing.assert_allclose(operation(q, k, v, **masks).attention_outputs, wanted, atol=1e-6)
+    ignored = jnp.zeros((2, 1, 20, 20), bool)
+    np.testing.assert_array_equal(operation(q, k, v, keeps, attention_mask=ignored).attention_outputs, wanted)
+
+
+def test_kernels_of_users():
+    """Written as those of ejkernel are."""
+
+    class Doubled(Kernel[FlashAttentionConfig, jax.Array]):
+        def __init__(self):
+            super().__init__(op_id="doubled")
+
+        def run(self, query, key, value, *, cfg, **options):
+            return 2 * flash_attention(query, key, value, cfg=cfg, **options)
+
+    executor: Executor[FlashAttentionConfig, jax.Array] = Executor(ConfigSelectorChain())
+    np.testing.assert_array_equal(executor(Doubled(), q, k, v, causal=True, stamp=False, cfg=FlashAttentionConfig()), 2 * wanted)
+    # Without a configuration, the compiler's choice.
+    np.testing.assert_array_equal(executor(Doubled(), query=q, key=k, value=v, causal=True), 2 * wanted)
 
 
 def test_registry():
@@ -157,6 +189,24 @@ def test_inputs_by_place():
         executor(Seeing(), q, k, v, mask, bias, bias=bias)
 
 
+def test_inputs_of_attention_by_place():
+    executor = Executor(ConfigSelectorChain(policy=AutotunePolicy(allow_autotune=False)))
+    mask = jnp.tril(jnp.ones((20, 20), bool))[None, None]
+    found = executor(Attention(), q, k, v, mask, None, lambda: 1 / 0, True, None, jnp.zeros(1), 0.3, None, None)
+    others = dict(attention_mask=mask, softmax_scale=0.3, dtype=None)
+    for one, other in zip(found, attnc.jax.attention(q, k, v, None, None, jnp.zeros(1), **others), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_measured_by_name(tmp_path):
+    """What is no input with gradients comes first by its name, and what is returned is a tuple."""
+    selector, events = chain(tmp_path, validate_backward=True)
+    mask = jnp.tril(jnp.ones((20, 20), jnp.int32))[None, None]
+    found = Executor(selector)(FlashAttention(), attention_mask=mask, query=q, key=k, value=v, return_lse=True)
+    np.testing.assert_allclose(found[0], wanted, atol=1e-5)
+    assert events == ["autotune"] and found[1].shape == (2, 4, 20)
+
+
 def test_measured(tmp_path):
     selector, events = chain(tmp_path, validate_backward=True)
     executor = Executor(selector)
@@ -194,6 +244,9 @@ def test_files_of_others_are_not_read(tmp_path):
     assert cache.get("cpu", "op@v1", "call") is None
     path.write_text("{")
     assert cache.get("cpu", "op@v1", "call") is None
+    # As ejkernel has it, the file is the second argument. A configuration of another kind is none.
+    path.write_text(json.dumps({"version": attnc.__version__, "known": {"cpu\nop@v1\ncall": {"block_q": 128}}}))
+    assert PersistentCache("test", str(path)).get("cpu", "op@v1", "call") is None
 
 
 @cpu_only

@@ -219,6 +219,28 @@ def test_mesh_splits_what_belongs_to_the_queries():
         )
 
 
+def test_mesh_splits_keys_as_queries():
+    """Otherwise query heads of a device would meet key heads of others."""
+    q, k, v, _ = arrays(8, 4)
+    spec, batch, heads = P("x", None, "y", None), P("x"), P(None, None, ("y",))
+
+    def flash(k, v, *in_specs, out_specs=spec):
+        return attnc.jax.flash_attention(q, k, v, causal=True, mesh=mesh, in_specs=in_specs, out_specs=out_specs)
+
+    for specs in ((spec, batch, spec), (spec, spec, batch), (heads, spec, heads), (batch, None, batch)):
+        if SHAPE[0] == 1 and specs[0] is not spec:
+            continue
+        name = "value" if specs[1] == spec == specs[0] else "key"
+        with pytest.raises(attnc.Error, match=f"in_specs: expected a split of '{name}' as 'query' has"):
+            flash(k, v, *specs)
+    with pytest.raises(attnc.Error, match="out_specs: expected the split of 'query'"):
+        flash(k, v, spec, spec, spec, out_specs=P())
+    # The same in other words; and one key head, which all have.
+    for k, v, other in ((k, v, P(("x",), None, ("y",))), (k[:, :, :1], v[:, :, :1], batch)):
+        whole = attnc.jax.flash_attention(q, k, v, causal=True)
+        np.testing.assert_allclose(flash(k, v, spec, other, other), whole, atol=1e-5)
+
+
 def test_weights_gather_nothing():
     q, k, v, bias = arrays(4, 4)
     split = [put(array, "x", None, "y") for array in (q, k, v)]

@@ -17,11 +17,11 @@ from ._trace.values import Value
 #: of what lies anywhere. First rows: where the first query of each batch entry stands.
 ARRAYS = (
     "bias", "mask", "slopes", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "first_rows", "used_keys",
-    "q_lengths", "kv_lengths", "q_offsets", "kv_offsets", "softmax_aux",
+    "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux",
 )  # fmt: skip
 
 #: Those that clauses name; regions read the others.
-_OF_CLAUSES = ("q_lengths", "kv_lengths", "q_offsets", "kv_offsets", "softmax_aux")
+_OF_CLAUSES = ("query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux")
 
 
 class Rule(NamedTuple):
@@ -164,7 +164,7 @@ def _mask(
 def _extra(options: Options, given: dict[str, Any]) -> Extra:
     clauses, tensors, numbers = "", [], []
     lengths = []
-    for name, side in (("q_lengths", "query"), ("kv_lengths", "key")):
+    for name, side in (("query_seq_lengths", "query"), ("key_value_seq_lengths", "key")):
         if name in given:
             tensors.append((name, "tensor<?xi32>", given[name]))
             lengths.append(f"{side} = %{name} : tensor<?xi32>")

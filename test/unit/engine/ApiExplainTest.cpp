@@ -84,7 +84,7 @@ TEST(ApiExplain, RefusesWhatItCannotExplain) {
             "size 'B': expected at most 1048576, got 4000000");
   EXPECT_EQ(explain(context, spec, optionsFor("cpu", "B=1,Sq=1000000000,Sk=1000000000")).fault.substr(0, 30),
             "the arguments and results take");
-  EXPECT_EQ(explain(context, spec, optionsFor("nvptx:sm_1")).fault.substr(0, 14), "unknown target");
+  EXPECT_EQ(explain(context, spec, optionsFor("nvptx:sm_1")).fault.substr(0, 20), "unknown architecture");
   EXPECT_EQ(take(attnc_explain(context.get(), spec.get(), nullptr, nullptr)),
             "expected a place for the explanation, got null");
   EXPECT_EQ(take(attnc_explanation_get_info(nullptr, nullptr)), "expected an explanation, got null");

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import operator
 from typing import Any
 
 import jax
@@ -11,6 +10,7 @@ from jax import numpy as jnp
 
 from .._core import Error
 from .._options import ARRAYS, Options
+from . import _checks
 from ._call import attend, weights_of
 from ._configs import PLATFORMS, schedules_of
 from ._mask import MaskInfo
@@ -25,87 +25,45 @@ def _remark(name: str, text: str) -> None:
         logging.getLogger("attnc").warning(text)
 
 
+def _options(given: dict[str, Any], options: dict[str, Any]) -> tuple[Options, list[Any]]:
+    """What is compiled in, and the arrays of a call that come after queries, keys and values."""
+    names = tuple(name for name in ARRAYS if given.get(name) is not None)
+    return Options(names, **options), [given[name] for name in names]
+
+
 def _attend(q: Any, k: Any, v: Any, given: dict[str, Any], **options: Any) -> Any:
     """The output and the LSE; `given` are the arrays that are there."""
-    bias, rows, columns = given.get("bias"), q.shape[1], k.shape[1]
-    if bias is not None:
-        wholes = ("batch entries", q.shape[0]), ("heads", q.shape[2]), ("queries", rows), ("keys", columns)
-        for axis, ((word, whole), size) in enumerate(zip(wholes, bias.shape, strict=True)):
-            if size not in (1, whole) and (axis < 2 or size < whole):
-                raise Error(f"argument 'bias': expected 1 or {whole} for the {word}, got {size}")
-        if bias.shape[2] > rows or bias.shape[3] > columns:
-            # A table for longer sequences: gradients are of what is read.
-            given = {**given, "bias": bias[:, :, :rows, :columns]}
-    names = tuple(name for name in ARRAYS if given.get(name) is not None)
-    return attend(Options(names, **options), q, k, v, *(given[name] for name in names))
-
-
-def _window(sliding_window: Any) -> tuple[int, int] | None:
-    if sliding_window is None:
-        return None
-    wanted = f"sliding_window: expected a number of 0 or more, or two of them, got {sliding_window!r} [S5]"
-    try:
-        given = sliding_window if isinstance(sliding_window, (tuple, list)) else (sliding_window, sliding_window)
-        sides = tuple(operator.index(side) for side in given)
-    except TypeError:
-        raise Error(wanted) from None
-    if len(sides) != 2 or min(sides) < 0:
-        raise Error(wanted)
-    return sides  # type: ignore[return-value]
-
-
-def _cap(logits_soft_cap: Any) -> float | None:
-    if logits_soft_cap is None:
-        return None
-    if not isinstance(logits_soft_cap, (int, float)) or not logits_soft_cap > 0:
-        raise Error(f"logits_soft_cap: expected a number above 0, got {logits_soft_cap!r} [S4]")
-    return float(logits_soft_cap)
-
-
-def _dropout(probability: float, seed: Any) -> dict[str, Any]:
-    if not isinstance(probability, (int, float)) or not 0 <= probability <= 1:
-        raise Error(f"dropout_prob: expected a number from 0 to 1, got {probability!r} [S9]")
-    if not probability:
-        return {"dropout": 0.0, "seed": 0}
-    try:
-        return {"dropout": float(probability), "seed": operator.index(seed)}
-    except TypeError:
-        raise Error(f"dropout_seed: expected an integer, got {type(seed).__name__}") from None
+    compiled, arrays = _options(given, options)
+    return attend(compiled, q, k, v, *arrays)
 
 
 #: What masks of ejkernel hold, with an underline before it where it is not made when it is asked for.
 _HELD = ("attention_mask", "q_segment_ids", "kv_segment_ids")
 
 
-def _dense(name: str, array: Any) -> Any:
-    """A bias or a mask with four dimensions."""
-    if array is None:
-        return None
-    if array.ndim == 3:
-        array = array[:, None]
-    if array.ndim != 4:
-        raise Error(f"argument '{name}': expected [B, H, Sq, Sk], got {array.ndim} dimensions")
-    return array
-
-
-def _mask_arrays(mask_info: Any, attention_mask: Any, q_segment_ids: Any, kv_segment_ids: Any) -> dict[str, Any]:
+def _mask_arrays(mask_info: Any, mask: Any, q_ids: Any, kv_ids: Any, sizes: dict[str, int]) -> dict[str, Any]:
     """The mask and the segments of a call. A mask info is attnc's or ejkernel's: its dense mask counts, and its segments
     where it has none."""
+    place, numbers = "", jnp.integer
     if mask_info is not None:
-        for name, array in (("attention_mask", attention_mask), ("q_segment_ids", q_segment_ids)):
+        for name, array in zip(_HELD, (mask, q_ids, kv_ids), strict=True):
             if array is not None:
                 raise Error(f"mask_info and {name} are both given: expected one of them")
         held = [getattr(mask_info, f"_{name}" if hasattr(mask_info, f"_{name}") else name, None) for name in _HELD]
         if all(array is None for array in held):
             raise Error(f"mask_info: expected a MaskInfo with a mask or ids of segments, got {type(mask_info).__name__}")
-        attention_mask, q_segment_ids, kv_segment_ids = held if held[0] is None else (held[0], None, None)
-    mask = _dense("attention_mask", attention_mask)
-    if mask is not None and mask.dtype != jnp.bool_:
-        mask = mask != 0
-    if (q_segment_ids is None) != (kv_segment_ids is None):
+        # Of floats, too: its methods make such masks.
+        place, numbers = "mask_info.", jnp.number
+        mask, q_ids, kv_ids = held if held[0] is None else (held[0], None, None)
+    if (q_ids is None) != (kv_ids is None):
         raise Error("q_segment_ids and kv_segment_ids: expected both or neither, got one")
-    ids = [None if array is None else jnp.asarray(array, jnp.int32) for array in (q_segment_ids, kv_segment_ids)]
-    return {"mask": mask, "q_segment_ids": ids[0], "kv_segment_ids": ids[1]}
+    found: dict[str, Any] = {}
+    if mask is not None:
+        found["mask"] = _checks.mask(f"{place}attention_mask", mask, sizes, numbers)
+    if q_ids is not None:
+        found["q_segment_ids"] = _checks.segments(f"{place}q_segment_ids", q_ids, "bi", sizes)
+        found["kv_segment_ids"] = _checks.segments(f"{place}kv_segment_ids", kv_ids, "bj", sizes)
+    return found
 
 
 def _packed(query: Any, key: Any, cum_q: Any, cum_k: Any, has_segments: bool) -> dict[str, Any]:
@@ -119,7 +77,9 @@ def _packed(query: Any, key: Any, cum_q: Any, cum_k: Any, has_segments: bool) ->
         raise Error("cum_seqlens_q and cum_seqlens_k: expected both or neither, got one")
     if query.shape[0] != 1:
         raise Error(f"argument 'query': expected one batch entry with cum_seqlens_q, got {query.shape[0]} [S11]")
-    if cum_q.ndim != 1 or cum_q.shape != cum_k.shape:
+    cum_q = _checks.cumulative("cum_seqlens_q", cum_q, query.shape[1])
+    cum_k = _checks.cumulative("cum_seqlens_k", cum_k, key.shape[1])
+    if cum_q.shape != cum_k.shape:
         raise Error(f"cum_seqlens_k: expected the shape of cum_seqlens_q, {cum_q.shape}, got {cum_k.shape} [S11]")
 
     def place(cumulative: Any, rows: int) -> tuple[Any, Any]:
@@ -174,41 +134,72 @@ def flash_attention(
     FlashAttentionConfig, of which schedules are taken; `platform` chooses nothing: the device of the program decides.
     mesh, in_specs, out_specs: a shard_map over batch entries and heads; without in_specs, shardings are XLA's.
     """
-    if not normalize_output:
+    if not _checks.flag("normalize_output", normalize_output):
         raise Error("normalize_output=False is not there: outputs are divided by the sum of their weights")
-    if platform not in (None, *PLATFORMS):
-        raise Error(f"platform: expected one of {', '.join(PLATFORMS)}, got {platform!r}")
+    _checks.choice("platform", "auto" if platform is None else platform, PLATFORMS)
+    _checks.precision(precision)
+    _checks.dtype("logits_dtype", logits_dtype)
     if platform not in (None, "auto") or getattr(cfg, "fwd_params", None) is not None:
         _remark("cfg", "platforms and block sizes are for other kernels, and mean nothing here")
-    _check_arrays(query, key, value)
+    query, key, value = _inputs(query, key, value)
     given, options = _call_of(
-        query, key, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q, cum_seqlens_k
-    )
-    options |= {
-        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": _cap(logits_soft_cap),
-        **_dropout(dropout_prob, dropout_seed), **schedules_of(cfg),
-    }  # fmt: skip
+        query, key, value, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q,
+        cum_seqlens_k, scale=softmax_scale, causal=causal, window=sliding_window, softcap=logits_soft_cap,
+    )  # fmt: skip
+    options |= _checks.dropout(dropout_prob, dropout_seed) | schedules_of(cfg)
+    return_lse = _checks.flag("return_lse", return_lse)
+    _check_mesh(mesh)
     if in_specs is not None or out_specs is not None:
         return _sharded(query, key, value, given, options, mesh, in_specs, out_specs, return_lse)
     out, lse = _attend(query, key, value, given, **options)
     return (out, lse) if return_lse else out
 
 
-def _check_arrays(query: Any, key: Any, value: Any) -> None:
-    for name, array in (("query", query), ("key", key), ("value", value)):
-        if not hasattr(array, "shape") or not hasattr(array, "dtype"):
-            raise TypeError(f"argument '{name}': expected an array, got {type(array).__name__}")
+def _inputs(query: Any, key: Any, value: Any) -> list[Any]:
+    """Queries, keys and values as arrays of JAX."""
+    return [_checks.array(name, given) for name, given in (("query", query), ("key", key), ("value", value))]
 
 
 def _call_of(
-    query: Any, key: Any, bias: Any, softmax_aux: Any, mask_info: Any, attention_mask: Any, q_segment_ids: Any,
-    kv_segment_ids: Any, cum_seqlens_q: Any = None, cum_seqlens_k: Any = None,
+    query: Any, key: Any, value: Any, bias: Any, softmax_aux: Any, mask_info: Any, attention_mask: Any, q_segment_ids: Any,
+    kv_segment_ids: Any, cum_seqlens_q: Any = None, cum_seqlens_k: Any = None, *, scale: Any, causal: Any, window: Any,
+    softcap: Any,
 ) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
-    """The arrays of a call, and what of a mask is compiled in."""
-    given = _mask_arrays(mask_info, attention_mask, q_segment_ids, kv_segment_ids)
-    given |= {"bias": _dense("bias", bias), "softmax_aux": softmax_aux}
-    given |= _packed(query, key, cum_seqlens_q, cum_seqlens_k, given["q_segment_ids"] is not None)
-    return given, {"rules": mask_info.rules if isinstance(mask_info, MaskInfo) else ()}
+    """The arrays of a call with ejkernel's arguments, and what is compiled in."""
+    _checks.inputs(query, key, value)
+    sizes = _checks.sizes_of(query, key)
+    given = _mask_arrays(mask_info, attention_mask, q_segment_ids, kv_segment_ids, sizes)
+    if bias is not None:
+        given["bias"] = _checks.bias(bias, sizes)
+    if softmax_aux is not None:
+        given["softmax_aux"] = _checks.sinks(softmax_aux, sizes)
+    given |= _packed(query, key, cum_seqlens_q, cum_seqlens_k, "q_segment_ids" in given)
+    return given, {
+        "rules": mask_info.rules if isinstance(mask_info, MaskInfo) else (),
+        "scale": _checks.scale("softmax_scale", scale),
+        "causal": _checks.flag("causal", causal),
+        "window": _checks.window("sliding_window", window),
+        "softcap": _checks.cap("logits_soft_cap", softcap),
+    }
+
+
+def _check_mesh(mesh: Any) -> None:
+    if not isinstance(mesh, (jax.sharding.Mesh, jax.sharding.AbstractMesh, type(None))):
+        raise Error(f"mesh: expected a mesh of JAX, got {_checks.said(mesh)}")
+
+
+def _axes_of(name: str, spec: Any, mesh: Any) -> list[tuple[str, ...]]:
+    """The axes that split each of four dimensions. Those of one device split nothing."""
+    if not isinstance(spec, (jax.P, tuple, list, type(None))) or len(spec or ()) > 4:
+        raise Error(f"{name}: expected a PartitionSpec of up to 4 dimensions, got {spec!r}")
+    found = []
+    for entry in (*(spec or ()), None, None, None, None)[:4]:
+        axes = entry if isinstance(entry, tuple) else () if entry is None else (entry,)
+        for axis in axes:
+            if axis not in mesh.axis_names:
+                raise Error(f"{name}: expected axes of the mesh, {', '.join(mesh.axis_names)}, got {axis!r}")
+        found.append(tuple(axis for axis in axes if mesh.shape[axis] != 1))
+    return found
 
 
 def _sharded(
@@ -218,14 +209,22 @@ def _sharded(
     """The call inside of a shard_map. in_specs: of queries, keys and values; a bias, masks and sinks follow the queries."""
     if mesh is None:
         raise Error("mesh: expected a mesh with in_specs and out_specs, got None")
-    if in_specs is None or out_specs is None or len(in_specs) < 3:
+    if in_specs is None or out_specs is None:
         raise Error("mesh: expected in_specs for queries, keys and values at least, and out_specs")
+    if isinstance(in_specs, jax.P) or not isinstance(in_specs, (tuple, list)) or len(in_specs) < 3:
+        raise Error(f"in_specs: expected a tuple of those of queries, keys and values at least, got {in_specs!r}")
     if return_lse:
         raise Error("mesh: the LSE is not returned here; call it inside of jax.shard_map")
+    split = [_axes_of("in_specs", spec, mesh) for spec in in_specs[:3]]
     specs = [(*(spec or ()), None, None, None, None)[:4] for spec in in_specs[:3]]
-    for name, spec in zip(("query", "key", "value"), specs, strict=True):
-        if spec[1] is not None or spec[3] is not None:
+    for name, spec, axes in zip(("query", "key", "value"), specs, split, strict=True):
+        if axes[1] or axes[3]:
             raise Error(f"in_specs: expected a split of '{name}' by batch entries and heads alone, got {jax.P(*spec)}")
+        # One key head serves all query heads. Of others each device needs those that its query heads go with.
+        if axes[0] != split[0][0] or (axes[2] != split[0][2] and (axes[2] or key.shape[2] != 1)):
+            raise Error(f"in_specs: expected a split of '{name}' as 'query' has, {jax.P(*specs[0])}, got {jax.P(*spec)}")
+    if _axes_of("out_specs", out_specs, mesh) != split[0]:
+        raise Error(f"out_specs: expected the split of 'query', {jax.P(*specs[0])}, got {out_specs!r}")
     if options["dropout"]:
         raise Error("dropout_prob: expected 0 with in_specs, since what is dropped is chosen by the batch entry and the head")
     batch, _, heads, _ = specs[0]
@@ -271,20 +270,25 @@ def attention(
     mask. Weights are those that values are multiplied by, after dropout; a program that does not use them computes none
     under jit. They have no gradients.
     """
+    if not callable(init_bias) and init_bias is not None:
+        raise Error(f"init_bias: expected a function without arguments, got {_checks.said(init_bias)}")
     if bias is None and mask_info is None and attention_mask is None and init_bias is not None:
         bias = init_bias()
-    _check_arrays(query, key, value)
+    _checks.dtype("dtype", dtype, _checks.FLOATS)
+    _checks.dtype("softmax_dtype", softmax_dtype)
+    query, key, value = _inputs(query, key, value)
     if dtype is not None:
         query, key, value = (array.astype(dtype) for array in (query, key, value))
-    given, options = _call_of(query, key, bias, softmax_aux, mask_info, attention_mask, None, None)
-    seed = _seed_of(dropout_rng) if dropout_prob and not deterministic else None
-    options |= {
-        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": _cap(logits_soft_cap),
-        **_dropout(0.0 if deterministic else dropout_prob, seed),
-    }  # fmt: skip
-    out, _ = _attend(query, key, value, given, **options)
-    names = tuple(name for name in ARRAYS if given.get(name) is not None)
-    return out, weights_of(Options(names, **options), query, key, *(given[name] for name in names))
+    given, options = _call_of(
+        query, key, value, bias, softmax_aux, mask_info, attention_mask, None, None, scale=softmax_scale, causal=causal,
+        window=sliding_window, softcap=logits_soft_cap,
+    )  # fmt: skip
+    probability = _checks.dropout(dropout_prob, 0)["dropout"]
+    if _checks.flag("deterministic", deterministic):
+        probability = 0.0
+    options |= _checks.dropout(probability, _seed_of(dropout_rng) if probability else None)
+    compiled, arrays = _options(given, options)
+    return _attend(query, key, value, given, **options)[0], weights_of(compiled, query, key, *arrays)
 
 
 def _seed_of(key: Any) -> int:
@@ -293,7 +297,14 @@ def _seed_of(key: Any) -> int:
         raise Error("dropout_rng: expected a key of JAX with deterministic=False, got None")
     if isinstance(key, jax.core.Tracer):
         raise Error("dropout_rng: expected a key that is known when the program is traced; a seed is part of the program")
-    return int(jax.random.bits(key, dtype="uint32"))
+    try:
+        return int(jax.random.bits(key, dtype="uint32"))
+    except (TypeError, ValueError):
+        raise Error(f"dropout_rng: expected a key of JAX, got {_checks.said(key)}") from None
+
+
+#: What jax.nn computes by. Here they choose nothing.
+_IMPLEMENTATIONS = ("xla", "cudnn")
 
 
 def dot_product_attention(
@@ -312,21 +323,32 @@ def dot_product_attention(
     return_residual: bool = False,
 ) -> Any:
     """Attention of [B, T, N, H] or [T, N, H] arrays, with the signature of jax.nn's. Query t stands at key t."""
-    batched = query.ndim == 4
-    if query.ndim not in (3, 4):
-        raise Error(f"argument 'query': expected 3 or 4 dimensions, got {query.ndim}")
-    if not batched:
-        query, key, value = (array[None] for array in (query, key, value))
+    if implementation is not None:
+        _checks.choice("implementation", implementation, _IMPLEMENTATIONS)
+    query, key, value = _inputs(query, key, value)
+    batched = query.ndim != 3
+    query, key, value = (array[None] if array.ndim == 3 else array for array in (query, key, value))
+    _checks.inputs(query, key, value)
+    sizes = _checks.sizes_of(query, key)
 
-    def dense(name: str, array: Any) -> Any:
-        return None if array is None else _dense(name, array[None] if array.ndim == 3 else array)
+    def whole(name: str, array: Any) -> Any:
+        # As jax.nn has it: dimensions that are not there are the first ones.
+        found = _checks.array(name, array)
+        return found.reshape((1,) * (4 - found.ndim) + found.shape)
 
-    given = {"bias": dense("bias", bias), "mask": dense("mask", mask)}
-    for name, lengths in (("q_lengths", query_seq_lengths), ("kv_lengths", key_value_seq_lengths)):
-        given[name] = None if lengths is None else jnp.asarray(lengths, jnp.int32)
+    given: dict[str, Any] = {}
+    if bias is not None:
+        given["bias"] = _checks.bias(whole("bias", bias), sizes)
+    if mask is not None:
+        given["mask"] = _checks.mask("mask", whole("mask", mask), sizes, None)
+    for name, array in (("query_seq_lengths", query_seq_lengths), ("key_value_seq_lengths", key_value_seq_lengths)):
+        if array is not None:
+            given[name] = _checks.lengths(name, array, sizes)
+    return_residual = _checks.flag("return_residual", return_residual)
     out, lse = _attend(
-        query, key, value, given, scale=scale, causal=is_causal, window=_window(local_window_size), align="top_left"
-    )
+        query, key, value, given, scale=_checks.scale("scale", scale), causal=_checks.flag("is_causal", is_causal),
+        window=_checks.window("local_window_size", local_window_size), align="top_left",
+    )  # fmt: skip
     # jax.nn has the LSE of a row where the row is.
     lse = lse.swapaxes(1, 2)
     if not batched:

@@ -15,11 +15,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import NoneType
 from typing import Any, Literal
 
 import jax
+from jax import numpy as jnp
 
 from .._core import Error, version
+from . import _checks
 
 PLATFORMS = ("auto", "triton", "pallas", "cuda", "xla", "cpu", "nvptx", "nvrtc")
 BACKENDS = ("any", "gpu", "tpu", "cpu")
@@ -28,8 +31,8 @@ BACKENDS = ("any", "gpu", "tpu", "cpu")
 def _check_blocks(given: Any) -> None:
     for field in dataclasses.fields(given):
         value = getattr(given, field.name)
-        if value is not None and (not isinstance(value, int) or value <= 0):
-            raise Error(f"{type(given).__name__}.{field.name}: expected a number above 0, got {value!r}")
+        if value is not None and (_checks.integer(value) or 0) <= 0:
+            raise Error(f"{type(given).__name__}.{field.name}: expected a number above 0, got {_checks.said(value)}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,16 +113,27 @@ class FlashAttentionConfig:
 
     def __post_init__(self) -> None:
         for name, type in (("fwd_params", FwdParams), ("bwd_params", BwdParams)):
-            if isinstance(getattr(self, name), dict):
-                object.__setattr__(self, name, type(**getattr(self, name)))
-        if self.platform not in PLATFORMS:
-            raise Error(f"platform: expected one of {', '.join(PLATFORMS)}, got {self.platform!r}")
-        if self.backend not in BACKENDS:
-            raise Error(f"backend: expected one of {', '.join(BACKENDS)}, got {self.backend!r}")
+            given = getattr(self, name)
+            if isinstance(given, dict):
+                object.__setattr__(self, name, type(**given))
+            elif given is not None and not hasattr(given, "num_warps"):
+                raise Error(f"{name}: expected {type.__name__}, got {_checks.said(given)}")
+        _checks.choice("platform", self.platform, PLATFORMS)
+        _checks.choice("backend", self.backend, BACKENDS)
+        for name in ("schedule", "backward_schedule"):
+            if not isinstance(getattr(self, name), (str, NoneType)):
+                raise Error(f"{name}: expected '#attn.schedule<...>' or None, got {_checks.said(getattr(self, name))}")
+
+
+def check_config(cfg: Any) -> None:
+    """Raises unless it is None or a configuration, attnc's or another's."""
+    if cfg is not None and not (hasattr(cfg, "platform") and hasattr(cfg, "backend")):
+        raise Error(f"cfg: expected a FlashAttentionConfig, got {_checks.said(cfg)}")
 
 
 def schedules_of(cfg: Any) -> dict[str, Any]:
-    """What a configuration, attnc's or another's, says to a call."""
+    """What a configuration says to a call."""
+    check_config(cfg)
     return {name: getattr(cfg, name, None) for name in ("schedule", "backward_schedule")}
 
 
@@ -131,6 +145,11 @@ class AutotunePolicy:
     allow_heuristics: bool = True
     cache_miss_fallback: Literal["autotune", "heuristics"] = "autotune"
     validate_backward: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("allow_autotune", "allow_heuristics", "validate_backward"):
+            _checks.flag(name, getattr(self, name))
+        _checks.choice("cache_miss_fallback", self.cache_miss_fallback, ("autotune", "heuristics"))
 
 
 @contextlib.contextmanager
@@ -184,7 +203,7 @@ class ConfigCache:
 class PersistentCache:
     """Configurations in a file. Files of other versions of attnc are not read."""
 
-    def __init__(self, name: str, cfg_type: type = FlashAttentionConfig, path: str | None = None) -> None:
+    def __init__(self, name: str, path: str | None = None, cfg_type: type = FlashAttentionConfig) -> None:
         folder = os.environ.get("ATTNC_CACHE_DIR") or os.path.join(
             os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "attnc"
         )
@@ -203,7 +222,11 @@ class PersistentCache:
 
     def get(self, device: str, op_id: str, call: str) -> Any:
         found = self._read().get("\n".join((device, op_id, call))) if self.is_on else None
-        return None if found is None else self._type(**found)
+        try:
+            return None if found is None else self._type(**found)
+        except (TypeError, Error):
+            # A configuration of another kind.
+            return None
 
     def put(self, device: str, op_id: str, call: str, cfg: Any) -> None:
         if not self.is_on:
@@ -222,14 +245,20 @@ class Tuner:
     """Measures configurations by running them."""
 
     def __init__(self, warmup: int = 5, iters: int = 100) -> None:
+        for name, value, least in (("warmup", warmup, 0), ("iters", iters, 1)):
+            found = _checks.integer(value)
+            if found is None or found < least:
+                raise Error(f"{name}: expected a number of {least} or more, got {_checks.said(value)}")
         self.warmup = warmup
         self.iters = iters
 
     def measure(self, function: Callable[..., Any], *inputs: Any, backward: bool = False) -> float:
-        """Seconds of a call, the least of all."""
+        """Seconds of a call, the least of all. backward: with the gradients of the first result by the first three inputs."""
         if backward:
             plain = function
-            function = jax.grad(lambda *inputs: plain(*inputs).astype("float32").sum(), tuple(range(min(3, len(inputs)))))
+            kinds = [jnp.result_type(value) for value in inputs[:3]]
+            learned = tuple(place for place, kind in enumerate(kinds) if jnp.issubdtype(kind, jnp.floating))
+            function = jax.grad(lambda *inputs: jax.tree.leaves(plain(*inputs))[0].astype("float32").sum(), learned)
         compiled = jax.jit(function)
         for _ in range(self.warmup):
             jax.block_until_ready(compiled(*inputs))

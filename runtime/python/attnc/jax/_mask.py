@@ -10,6 +10,7 @@ from jax import numpy as jnp
 from jax.sharding import PartitionSpec
 
 from .._options import Rule
+from ._checks import integer, said
 from ._segments import mask_to_segment_ids, positions_of, segment_ids_to_mask, segment_ids_to_qkv_masks
 
 
@@ -240,8 +241,8 @@ class MaskInfo:
 
     def apply_causal(self, offset: Any = 0) -> MaskInfo:
         """Keeps keys up to the query's row plus `offset`, a number or one for each batch entry."""
-        if isinstance(offset, int):
-            return self._narrow(Rule("causal", (offset,)))
+        if (number := integer(offset)) is not None:
+            return self._narrow(Rule("causal", (number,)))
         return self._narrow_dense(Rule("causal", (0,)).keeps, offset)
 
     def apply_sliding_window(
@@ -250,15 +251,16 @@ class MaskInfo:
     ) -> MaskInfo:  # fmt: skip
         """Keeps keys from row - left to row + right. mode: "decode" leaves the row `index` and as many keys as the window
         has, "prefill" the last of them."""
-        sides = (sliding_window, sliding_window) if isinstance(sliding_window, int) else tuple(sliding_window)
-        if len(sides) != 2 or any(not isinstance(side, int) or side < 0 for side in sides):
-            raise ValueError(f"sliding_window: expected a number of 0 or more, or two of them, got {sliding_window!r}")
+        pair = sliding_window if isinstance(sliding_window, (tuple, list)) else (sliding_window, sliding_window)
+        sides = [side for side in map(integer, pair) if side is not None and side >= 0]
+        if len(sides) != 2 or len(pair) != 2:
+            raise ValueError(f"sliding_window: expected a number of 0 or more, or two of them, got {said(sliding_window)}")
         if mode not in (None, "default", "decode", "prefill"):
             raise ValueError(f"mode: expected 'default', 'decode' or 'prefill', got {mode!r}")
         if mode == "decode" and index is None:
             raise ValueError("index: expected the row of the query with mode='decode', got None")
-        if isinstance(offset, int):
-            narrowed = self._narrow(Rule("window", (*sides, offset)))
+        if (number := integer(offset)) is not None:
+            narrowed = self._narrow(Rule("window", (*sides, number)))
         else:
             narrowed = self._narrow_dense(Rule("window", (*sides, 0)).keeps, offset)
         if mode in (None, "default"):
@@ -278,9 +280,7 @@ class MaskInfo:
 
     def apply_chunked(self, chunk_size: int, offset: int = 0) -> MaskInfo:
         """Keeps keys of the query's chunk, up to its row plus `offset`."""
-        if chunk_size <= 0:
-            raise ValueError(f"chunk_size: expected a number above 0, got {chunk_size}")
-        return self._narrow(Rule("chunk", (chunk_size, offset)))
+        return self._narrow(_chunks(chunk_size, offset))
 
     def apply_kv_lengths(self, kv_lengths: Any, *, q_len: int | None = None, sliding_window: int | None = None) -> MaskInfo:
         """Keeps keys below a length for each batch entry, and the last `q_len` queries before it; with a window, as many
@@ -288,8 +288,15 @@ class MaskInfo:
         if q_len is None:
             raise ValueError("q_len: expected the number of queries to keep, got None")
         mask = self.get_or_compute_attention_mask()
-        batch, heads, rows, columns = mask.shape
-        lengths = jnp.asarray(kv_lengths, jnp.int32).reshape(batch)
+        batch, _, rows, columns = mask.shape
+        for name, value, most in (("q_len", q_len, rows), ("sliding_window", sliding_window, None)):
+            number = integer(value)
+            if value is not None and (number is None or not 0 < number <= (most or number)):
+                raise ValueError(f"{name}: expected a number above 0{f' and up to {most}' * bool(most)}, got {said(value)}")
+        lengths = jnp.asarray(kv_lengths)
+        if not jnp.issubdtype(lengths.dtype, jnp.integer) or lengths.size != batch:
+            raise ValueError(f"kv_lengths: expected {batch} integers, got {said(lengths)}")
+        lengths = lengths.reshape(batch)
         width = columns if sliding_window is None else min(sliding_window, columns)
         mask = mask & (jnp.arange(columns) < lengths[:, None])[:, None, None]
 
@@ -374,10 +381,17 @@ class MaskInfo:
         chunk_size: int, q_len: int, kv_len: int | None = None, offset: int = 0, dtype: Any = jnp.bool_
     ) -> Any:
         """The mask [Sq, Sk] of `apply_chunked`."""
-        if chunk_size <= 0:
-            raise ValueError(f"chunk_size: expected a number above 0, got {chunk_size}")
         rows, columns = jnp.arange(q_len)[:, None], jnp.arange(q_len if kv_len is None else kv_len)
-        return Rule("chunk", (chunk_size, offset)).keeps(rows, columns).astype(dtype)
+        return _chunks(chunk_size, offset).keeps(rows, columns).astype(dtype)
+
+
+def _chunks(chunk_size: Any, offset: Any) -> Rule:
+    numbers = integer(chunk_size), integer(offset)
+    if numbers[0] is None or numbers[0] <= 0:
+        raise ValueError(f"chunk_size: expected a number above 0, got {said(chunk_size)}")
+    if numbers[1] is None:
+        raise ValueError(f"offset: expected an integer, got {said(offset)}")
+    return Rule("chunk", (numbers[0], numbers[1]))
 
 
 jax.tree_util.register_dataclass(MaskInfo, data_fields=_ARRAYS, meta_fields=_STATIC)

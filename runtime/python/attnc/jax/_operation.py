@@ -10,6 +10,7 @@ import jax
 from jax import numpy as jnp
 
 from .._core import Error
+from . import _checks
 from ._attention import flash_attention
 
 
@@ -60,9 +61,8 @@ class OperationMetadata:
         )
 
     def get_operation_config(self, impl_name: str) -> Any:
-        """The configuration for an operation, by its name or its first part."""
-        configs = self.operation_configs or {}
-        return configs.get(impl_name)
+        """The configuration for an operation, by its name."""
+        return (self.operation_configs or {}).get(impl_name)
 
 
 class Requirements(NamedTuple):
@@ -110,6 +110,9 @@ class FlashAttn:
 
     def __init__(self, metadata: OperationMetadata | None = None) -> None:
         self.metadata = OperationMetadata() if metadata is None else metadata
+        if not hasattr(self.metadata, "runtime_dtype"):
+            raise Error(f"metadata: expected an OperationMetadata, got {_checks.said(metadata)}")
+        _checks.dtype("runtime_dtype", self.metadata.runtime_dtype, _checks.FLOATS)
 
     @classmethod
     def get_impl_name(cls) -> str | tuple[str, ...]:
@@ -146,18 +149,25 @@ class FlashAttn:
         softmax_aux: Any = None,
         normalize_output: bool = True,
         precision: Any = None,
+        *,
+        attention_mask: Any = None,
+        q_segment_ids: Any = None,
+        kv_segment_ids: Any = None,
         **ignore: Any,
     ) -> AttentionOutput:
-        """Attention of [B, S, H, D] arrays, with flash_attention's meaning. Whatever other keywords say is ignored, as there."""
+        """Attention of [B, S, H, D] arrays, with flash_attention's meaning. attention_mask, q_segment_ids, kv_segment_ids: where
+        there is no mask_info. Whatever other keywords say is ignored, as there."""
         metadata = self.metadata
         if metadata.runtime_dtype is not None:
-            cast = [None if array is None else array.astype(metadata.runtime_dtype) for array in (query, key, value, bias)]
-            query, key, value, bias = cast
-        specs = {}
+            named = {"query": query, "key": key, "value": value} | ({} if bias is None else {"bias": bias})
+            cast = {name: _checks.array(name, given).astype(metadata.runtime_dtype) for name, given in named.items()}
+            query, key, value, bias = (cast.get(name) for name in ("query", "key", "value", "bias"))
+        masks = {"attention_mask": attention_mask, "q_segment_ids": q_segment_ids, "kv_segment_ids": kv_segment_ids}
+        specs: dict[str, Any] = {"mask_info": mask_info} if mask_info is not None else masks
         if metadata.mesh is not None and metadata.in_specs is not None:
-            specs = {"mesh": metadata.mesh, "in_specs": metadata.in_specs, "out_specs": metadata.out_specs}
+            specs |= {"mesh": metadata.mesh, "in_specs": metadata.in_specs, "out_specs": metadata.out_specs}
         out = flash_attention(
-            query, key, value, bias, cum_seqlens_q, cum_seqlens_k, softmax_aux, mask_info=mask_info,
+            query, key, value, bias, cum_seqlens_q, cum_seqlens_k, softmax_aux,
             softmax_scale=metadata.softmax_scale if softmax_scale is None else softmax_scale, dropout_prob=dropout_prob,
             causal=causal, dropout_seed=dropout_seed, sliding_window=sliding_window, logits_soft_cap=logits_soft_cap,
             normalize_output=normalize_output, precision=precision, cfg=metadata.get_operation_config("flash_attn2"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import jax
 
-from .._core import Error
+from . import _checks
 from ._attention import attention, flash_attention
 from ._configs import (
     BACKENDS,
@@ -20,7 +20,12 @@ from ._configs import (
     FlashAttentionConfig,
     PersistentCache,
     Tuner,
+    check_config,
 )
+
+#: The configurations and the results of an operation.
+Cfg = TypeVar("Cfg")
+Out = TypeVar("Out")
 
 
 class KernelSpec(NamedTuple):
@@ -41,8 +46,8 @@ class KernelRegistry:
 
     def register(self, algorithm: str, platform: str, backend: str, priority: int = 0) -> Callable[[Any], Any]:
         """A decorator that adds a function."""
-        _check("platform", platform, PLATFORMS)
-        _check("backend", backend, BACKENDS)
+        _checks.choice("platform", platform, PLATFORMS)
+        _checks.choice("backend", backend, BACKENDS)
 
         def add(function: Any) -> Any:
             specs = self._known.setdefault(algorithm.lower(), [])
@@ -77,11 +82,6 @@ def _name(value: Any) -> str:
     return str(getattr(value, "value", value))
 
 
-def _check(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if _name(value) not in known:
-        raise Error(f"{name}: expected one of {', '.join(known)}, got {value!r}")
-
-
 kernel_registry = KernelRegistry()
 # One implementation serves every device: the program's decides what is compiled.
 kernel_registry.register("flash_attention", "auto", "any")(flash_attention)
@@ -96,14 +96,33 @@ class Invocation(NamedTuple):
     kwargs: dict[str, Any]
 
 
-class Kernel:
+class Kernel(Generic[Cfg, Out]):
     """An operation: what runs, and with which configurations. `version` is part of what configurations are kept by."""
 
     op_id = ""
     version = "1"
+    #: What `run` takes by place, in ejkernel's order, which is not that of its functions. Where it is empty, in the function's.
+    inputs: tuple[str, ...] = ()
+
+    def __init__(self, op_id: str | None = None) -> None:
+        if op_id is not None:
+            self.op_id = op_id
+
+    def by_name(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+        """All inputs by their names."""
+        if len(inputs) > len(self.inputs):
+            raise TypeError(f"expected at most {len(self.inputs)} inputs by place, got {len(inputs)}")
+        named = dict(zip(self.inputs, inputs, strict=False))
+        for name in named:
+            if name in options:
+                raise TypeError(f"argument '{name}' is given by place and by name")
+        return named | options
 
     def run(self, *inputs: Any, cfg: FlashAttentionConfig, **options: Any) -> Any:
         """The result with a configuration."""
+        check_config(cfg)
+        if self.inputs:
+            inputs, options = (), self.by_name(inputs, options)
         implementation = self.get_impl(cfg)
         parameters = inspect.signature(implementation).parameters
         if "cfg" in parameters:
@@ -125,33 +144,15 @@ class Kernel:
         return []
 
 
-#: What FlashAttention's methods take by place.
-_INPUTS = (
-    "query", "key", "value", "attention_mask", "bias", "softmax_scale", "dropout_prob", "causal", "dropout_seed",
-    "cum_seqlens_q", "cum_seqlens_k", "sliding_window", "logits_soft_cap", "softmax_aux", "normalize_output", "precision",
-    "logits_dtype", "platform",
-)  # fmt: skip
-
-
-def _by_name(inputs: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """All inputs by their names."""
-    if len(inputs) > len(_INPUTS):
-        raise TypeError(f"expected at most {len(_INPUTS)} inputs by place, got {len(inputs)}")
-    named = dict(zip(_INPUTS, inputs, strict=False))
-    for name in named:
-        if name in options:
-            raise TypeError(f"argument '{name}' is given by place and by name")
-    return named | options
-
-
-class FlashAttention(Kernel):
+class FlashAttention(Kernel[FlashAttentionConfig, jax.Array]):
     """flash_attention as an operation."""
 
     op_id = "flash_attention"
-
-    def run(self, *inputs: Any, cfg: FlashAttentionConfig, **options: Any) -> Any:
-        """The result with a configuration. inputs: in ejkernel's order, which is not that of its function."""
-        return super().run(cfg=cfg, **_by_name(inputs, options))
+    inputs = (
+        "query", "key", "value", "attention_mask", "bias", "softmax_scale", "dropout_prob", "causal", "dropout_seed",
+        "cum_seqlens_q", "cum_seqlens_k", "sliding_window", "logits_soft_cap", "softmax_aux", "normalize_output", "precision",
+        "logits_dtype", "platform",
+    )  # fmt: skip
 
     def candidate_cfgs(self, inv: Invocation | None = None) -> list[FlashAttentionConfig]:
         """The compiler's choice, and on CPUs tiles around it, for registers of 8 and of 16 floats. On GPUs the compiler's
@@ -170,35 +171,51 @@ class FlashAttention(Kernel):
     ) -> Any:
         """The function over a mesh, and what it is called with: queries, keys and values. check_vma: whatever it says, what
         varies over the mesh is what its inputs say."""
-        named = _by_name(inputs, options)
-        arrays = tuple(named.pop(name) for name in _INPUTS[:3])
+        named = self.by_name(inputs, options)
+        arrays = tuple(named.pop(name) for name in self.inputs[:3])
         return functools.partial(flash_attention, mesh=mesh, in_specs=in_specs, out_specs=out_specs, **named), arrays
 
 
-class Attention(Kernel):
+class Attention(Kernel[FlashAttentionConfig, tuple[jax.Array, jax.Array]]):
     """attention as an operation."""
 
     op_id = "attention"
+    inputs = (
+        "query", "key", "value", "attention_mask", "bias", "init_bias", "deterministic", "dropout_rng", "softmax_aux",
+        "softmax_scale", "logits_soft_cap", "dtype", "softmax_dtype", "dropout_prob", "causal", "sliding_window",
+    )  # fmt: skip
 
 
-class Executor:
+class Executor(Generic[Cfg, Out]):
     """Runs operations with the configurations that a selector chooses."""
 
     def __init__(self, chooser: ConfigSelectorChain) -> None:
         self.chooser = chooser
 
-    def __call__(self, kernel: Kernel, *inputs: Any, _cfg: Any = None, **options: Any) -> Any:
-        """The result of `kernel.run`. _cfg: the configuration to take."""
-        cfg = self.choose_config(kernel, *inputs, _cfg=_cfg, **options)
+    def __call__(
+        self, kernel: Kernel[Any, Any], *inputs: Any, cfg: Any = None, _cfg: Any = None, stamp: bool = True,
+        method: str | None = None, check_vma: bool = False, **options: Any,
+    ) -> Any:  # fmt: skip
+        """The result of `kernel.run`. cfg, or _cfg: the configuration to take. stamp, method, check_vma: mean nothing here; a
+        call with in_specs is mapped over its mesh."""
+        cfg = self.choose_config(kernel, *inputs, cfg=cfg, _cfg=_cfg, **options)
         return kernel.run(*inputs, cfg=cfg, **options)
 
-    def choose_config(self, kernel: Kernel, *inputs: Any, _cfg: Any = None, **options: Any) -> Any:
+    def choose_config(
+        self, kernel: Kernel[Any, Any], *inputs: Any, cfg: Any = None, _cfg: Any = None, **options: Any
+    ) -> Any:
         """The configuration that a call would take."""
+        given = cfg if _cfg is None else _cfg
+        check_config(given)
         arrays, tree = jax.tree.flatten((inputs, options))
         call = f"{tree}" + " ".join(_describe(value) for value in arrays)
         # What is traced has no values to run with.
         places = [place for place, value in enumerate(arrays) if isinstance(value, jax.Array)]
         traced = any(isinstance(arrays[place], jax.core.Tracer) for place in places)
+        # Queries, keys and values first, whose gradients are measured.
+        first = [*inputs, *(options.get(name) for name in ("query", "key", "value"))]
+        first = [value for value in first if value is not None][:3]
+        places.sort(key=lambda place: all(arrays[place] is not value for value in first))
 
         def measure(candidates: list[Any]) -> Any:
             tuner, backward = self.chooser.tuner, self.chooser.policy.validate_backward
@@ -216,20 +233,23 @@ class Executor:
             return tuner.autotune(make, [arrays[place] for place in places], candidates, backward)
 
         invocation = Invocation(kernel.op_id, inputs, options)
-        return self.chooser.choose(kernel, call, invocation, override=_cfg, measure=None if traced else measure)
+        return self.chooser.choose(kernel, call, invocation, override=given, measure=None if traced else measure)
 
 
 def _describe(value: Any) -> str:
-    return f"{value.dtype}{list(value.shape)}" if hasattr(value, "shape") else repr(value)
+    return f"{value.dtype}{list(value.shape)}" if hasattr(value, "dtype") else repr(value)
 
 
-def create_default_executor() -> Executor:
+def create_default_executor(
+    persistent_cache_path: str | None = None, enable_autotuning: bool = True, warmup_iterations: int = 5,
+    timing_iterations: int = 100,
+) -> Executor[Any, Any]:  # fmt: skip
     """An executor that measures where nothing is known, and keeps what it found in a file."""
     return Executor(
         ConfigSelectorChain(
             ConfigCache(),
-            AutotunePolicy(allow_autotune=True, cache_miss_fallback="autotune", validate_backward=True),
-            Tuner(warmup=5, iters=100),
-            PersistentCache("flash_attention"),
+            AutotunePolicy(allow_autotune=enable_autotuning, cache_miss_fallback="autotune", validate_backward=True),
+            Tuner(warmup_iterations, timing_iterations),
+            PersistentCache("flash_attention", persistent_cache_path),
         )
     )

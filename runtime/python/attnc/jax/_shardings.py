@@ -21,7 +21,7 @@ from .._options import Options
 #: The factors of the dimensions that arrays of a call have.
 _DIMENSIONS = {
     "bias": "b h i j", "mask": "b h i j", "q_segment_ids": "b i", "kv_segment_ids": "b j", "q_positions": "b i",
-    "kv_positions": "b j", "q_lengths": "b", "kv_lengths": "b",
+    "kv_positions": "b j", "query_seq_lengths": "b", "key_value_seq_lengths": "b",
 }  # fmt: skip
 
 

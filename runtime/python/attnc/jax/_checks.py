@@ -1,0 +1,243 @@
+"""What callers give, checked where they give it: an error names their argument, what was expected and what came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax import numpy as jnp
+
+from .._core import Error
+
+#: Types that kernels compute with.
+FLOATS = ("float32", "float16", "bfloat16")
+_TYPES = tuple(jnp.dtype(name) for name in FLOATS)
+#: Dimensions of a call, as messages call them.
+_WORDS = {"b": "batch entries", "h": "heads", "i": "queries", "j": "keys"}
+#: The greatest number of float32.
+_GREATEST = float(jnp.finfo(jnp.float32).max)
+#: What no window reaches past.
+_FAR = 2**62
+
+
+def said(value: Any) -> str:
+    """A value as messages show it."""
+    if isinstance(value, jax.core.Tracer):
+        return "a value that is traced"
+    if isinstance(value, (jax.Array, np.ndarray)):
+        return f"an array of {value.dtype} {list(value.shape)}"
+    return repr(value) if isinstance(value, (bool, int, float, str, tuple, list, type(None))) else type(value).__name__
+
+
+def _plain(value: Any) -> Any:
+    """A number without an array around it. What is traced has none."""
+    is_array = isinstance(value, (jax.Array, np.ndarray)) and value.shape == () and not isinstance(value, jax.core.Tracer)
+    return value.item() if is_array or isinstance(value, np.generic) else value
+
+
+def flag(name: str, value: Any) -> bool:
+    found = _plain(value)
+    if not isinstance(found, bool):
+        raise Error(f"{name}: expected True or False, got {said(value)}")
+    return found
+
+
+def integer(value: Any) -> int | None:
+    """The integer that a value is, or None."""
+    found = _plain(value)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def number(name: str, value: Any, wanted: str, rule: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A number that is compiled in, and that float32 has."""
+    found = _plain(value)
+    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
+    if not is_number or not max(least, -_GREATEST) <= found <= min(most, _GREATEST):
+        raise Error(f"{name}: expected {wanted}, got {said(value)} [{rule}]")
+    return float(found)
+
+
+def scale(name: str, value: Any) -> float | None:
+    return None if value is None else number(name, value, "a finite number or None", "S18")
+
+
+def cap(name: str, value: Any) -> float | None:
+    # What float32 has as 0 is none.
+    return None if value is None else number(name, value, "a number above 0", "S4", least=1e-37)
+
+
+def window(name: str, value: Any) -> tuple[int, int] | None:
+    """The sides of a window."""
+    if value is None:
+        return None
+    given = value if isinstance(value, (tuple, list)) else (value, value)
+    sides = [integer(side) for side in given]
+    if len(sides) != 2 or any(side is None or side < 0 for side in sides):
+        raise Error(f"{name}: expected a number of 0 or more, or two of them, got {said(value)} [S5]")
+    left, right = (min(side, _FAR) for side in sides if side is not None)
+    return left, right
+
+
+def dropout(probability: Any, seed: Any) -> dict[str, Any]:
+    """What of dropout is compiled in. seed: one, or None where nothing is dropped."""
+    found = number("dropout_prob", probability, "a number from 0 to 1", "S9", 0, 1)
+    chosen = integer(seed)
+    if (found or seed is not None) and (chosen is None or not -(2**63) <= chosen < 2**63):
+        raise Error(f"dropout_seed: expected an integer of 64 bits, got {said(seed)} [S9]")
+    return {"dropout": found, "seed": chosen if found else 0}
+
+
+def choice(name: str, value: Any, known: Iterable[str]) -> None:
+    if str(getattr(value, "value", value)) not in known:
+        raise Error(f"{name}: expected one of {', '.join(known)}, got {said(value)}")
+
+
+def precision(value: Any) -> None:
+    """Raises unless lax takes it: None, a precision or a name of one, a pair of them, or an algorithm."""
+
+    def is_known(part: Any) -> bool:
+        if not isinstance(part, str):
+            return part is None or isinstance(part, (lax.Precision, lax.DotAlgorithm, lax.DotAlgorithmPreset))
+        try:
+            return part in lax.DotAlgorithmPreset.__members__ or lax.Precision(part) is not None
+        except ValueError:
+            return False
+
+    pair = isinstance(value, (tuple, list)) and len(value) == 2
+    if not all(is_known(part) for part in (value if pair else (value,))):
+        raise Error(f"precision: expected a precision of JAX or its name, or two of them, got {said(value)}")
+
+
+def dtype(name: str, value: Any, known: tuple[str, ...] = (*FLOATS, "float64")) -> None:
+    """Raises unless it is None or one of the types of floats."""
+    try:
+        found = None if value is None else jnp.dtype(value).name
+    except TypeError:
+        found = ""
+    if found is not None and found not in known:
+        raise Error(f"{name}: expected {', '.join(known[:-1])} or {known[-1]}, got {found or said(value)}")
+
+
+# --- Arrays --------------------------------------------------------------------------------------------------------------
+
+
+def array(name: str, value: Any) -> Any:
+    """An array as JAX has it."""
+    if isinstance(value, jax.Array):
+        return value
+    if not isinstance(value, (np.ndarray, np.generic)) and not hasattr(value, "__jax_array__"):
+        raise TypeError(f"argument '{name}': expected an array, got {type(value).__name__}")
+    return jnp.asarray(value)
+
+
+def floats(name: str, value: Any) -> Any:
+    """An array that kernels compute with."""
+    found = array(name, value)
+    if found.dtype not in _TYPES:
+        raise Error(f"argument '{name}': expected {', '.join(FLOATS[:-1])} or {FLOATS[-1]}, got {found.dtype}")
+    return found
+
+
+def integers(name: str, value: Any) -> Any:
+    found = array(name, value)
+    if not jnp.issubdtype(found.dtype, jnp.integer):
+        raise Error(f"argument '{name}': expected integers, got {found.dtype}")
+    return found
+
+
+def inputs(query: Any, key: Any, value: Any) -> None:
+    """Raises where queries, keys and values do not go together."""
+    dtype = floats("query", query).dtype
+    for name, given in (("query", query), ("key", key), ("value", value)):
+        if given.ndim != 4:
+            raise Error(f"argument '{name}': expected 4 dimensions, [B, S, H, D], got {given.ndim}")
+        if given.dtype != dtype:
+            raise Error(f"argument '{name}': expected {dtype}, as 'query' has, got {given.dtype}")
+    (batch, _, heads, dim), (key_batch, keys, key_heads, key_dim), (value_batch, values, value_heads, _) = (
+        array.shape for array in (query, key, value)
+    )
+    if key_heads == 0 or heads % key_heads != 0:
+        raise Error(f"argument 'key': expected a number of heads that divides the {heads} of 'query', got {key_heads} [S10]")
+    for name, got, axis, wanted in (
+        ("key", key_batch, "batch entries", batch), ("value", value_batch, "batch entries", batch),
+        ("key", key_dim, "for the head dim", dim), ("value", values, "keys", keys), ("value", value_heads, "heads", key_heads),
+    ):  # fmt: skip
+        if got != wanted:
+            raise Error(f"argument '{name}': expected {wanted} {axis}, got {got}")
+
+
+def sizes_of(query: Any, key: Any) -> dict[str, int]:
+    """The size of each dimension of a call."""
+    return {"b": query.shape[0], "h": query.shape[2], "i": query.shape[1], "j": key.shape[1]}
+
+
+def shape(name: str, given: Any, dims: str, sizes: dict[str, int], *, shared: bool = True, longer: bool = False) -> None:
+    """Raises unless an array has the dimensions of a call. shared: those of size 1 serve all. longer: it may go on behind the
+    queries and the keys."""
+    if given.ndim != len(dims):
+        letters = {"b": "B", "h": "H", "i": "Sq", "j": "Sk"}
+        raise Error(f"argument '{name}': expected [{', '.join(letters[dim] for dim in dims)}], got {given.ndim} dimensions")
+    for dim, size in zip(dims, given.shape, strict=True):
+        whole = sizes[dim]
+        if size != whole and not (shared and size == 1) and not (longer and dim in "ij" and size > whole):
+            raise Error(f"argument '{name}': expected {'1 or ' * shared}{whole} for the {_WORDS[dim]}, got {size}")
+
+
+def bias(given: Any, sizes: dict[str, int]) -> Any:
+    """A bias of four dimensions, without what is behind the last query and the last key: gradients are of what is read."""
+    found = dense(floats("bias", given))
+    shape("bias", found, "bhij", sizes, longer=True)
+    rows, columns = sizes["i"], sizes["j"]
+    return found[:, :, :rows, :columns] if found.shape[2] > rows or found.shape[3] > columns else found
+
+
+def mask(name: str, given: Any, sizes: dict[str, int], numbers: Any = jnp.integer) -> Any:
+    """A mask of booleans, of four dimensions. numbers: what else it may be of, 0 for what is left out."""
+    found = dense(array(name, given))
+    if found.dtype != jnp.bool_ and (numbers is None or not jnp.issubdtype(found.dtype, numbers)):
+        # Of floats, 0 would stand for what is kept as well: those that are added are biases.
+        raise Error(f"argument '{name}': expected bool{' or integers' if numbers else ''}, got {found.dtype}")
+    shape(name, found, "bhij", sizes)
+    return found if found.dtype == jnp.bool_ else found != 0
+
+
+def dense(found: Any) -> Any:
+    """An array with heads, if it had none."""
+    return found[:, None] if found.ndim == 3 else found
+
+
+def segments(name: str, given: Any, dims: str, sizes: dict[str, int]) -> Any:
+    """Ids of segments, of one dimension for batch entries and one for rows."""
+    found = integers(name, given)
+    shape(name, found, dims, sizes)
+    return found.astype(jnp.int32)
+
+
+def lengths(name: str, given: Any, sizes: dict[str, int]) -> Any:
+    found = integers(name, given)
+    shape(name, found, "b", sizes, shared=False)
+    return found.astype(jnp.int32)
+
+
+def sinks(given: Any, sizes: dict[str, int]) -> Any:
+    """Logits of sinks, [H, n] or [n]."""
+    found = floats("softmax_aux", given)
+    if found.ndim not in (1, 2) or (found.ndim == 2 and found.shape[0] != sizes["h"]):
+        raise Error(f"argument 'softmax_aux': expected [{sizes['h']}, n] or [n], got {list(found.shape)} [S6]")
+    return found
+
+
+def cumulative(name: str, given: Any, rows: int) -> Any:
+    """Cumulative lengths of packed sequences. What they hold is looked at where it is known without waiting for a device."""
+    found = integers(name, given)
+    if found.ndim != 1 or found.shape[0] < 2:
+        raise Error(f"argument '{name}': expected [sequences + 1], got {list(found.shape)} [S11]")
+    if jax.default_backend() == "cpu" and not isinstance(found, jax.core.Tracer):
+        held = np.asarray(found)
+        if held[0] != 0 or (np.diff(held) < 0).any() or held[-1] > rows:
+            raise Error(f"argument '{name}': expected numbers from 0 up to at most {rows}, none below the one before it [S11]")
+    return found.astype(jnp.int32)
