@@ -108,8 +108,9 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
     return op->emitOpError("expected dropout to have a probability and a seed [S9]");
   if (op.getSeed())
     if (auto halves = dyn_cast<RankedTensorType>(op.getSeed().getType());
-        halves && halves.getShape() != ArrayRef<int64_t>{2})
-      return op->emitOpError() << "expected a seed of type i64 or tensor<2xi32>, got " << halves << " [S9]";
+        halves && halves.getDimSize(0) != 2 && halves.getDimSize(0) != 4)
+      return op->emitOpError() << "expected a seed of type i64, tensor<2xi32> or tensor<4xi32>, got " << halves
+                               << " [S9]";
   if (APInt offset; op.getQOffset() && matchPattern(op.getQOffset(), m_ConstantInt(&offset)))
     if (int64_t rows = offset.getSExtValue(); rows < minQueryOffset || rows > maxQueryOffset)
       return op->emitOpError() << "expected a literal q_offset from " << minQueryOffset << " to " << maxQueryOffset

@@ -68,7 +68,8 @@ def Attn_ForwardOp : Attn_KernelOp<"forward",
     - `scale(0.125)` or `scale(%s)`
     - `sinks(%t : tensor<16x1xf32>)`: f32 logits [Hq, n], or [n] for every head
     - `dropout(0.1, %seed)` or `dropout(%p, %seed)`: f32 probability, i64 seed; or `%seed : tensor<2xi32>`, its low half
-      and its high half, where the seed lies on the device
+      and its high half, where the seed lies on the device; or `tensor<4xi32>`, with the numbers of the first batch entry
+      and of the first head, where a problem is shared out
     - `align(top_left)`; the default is `bottom_right`, which adds Sk - Sq to every query position, per sequence
     - `q_offset(%n)`: an index added to every query position
     - `lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)`: padded sequences; either may be absent

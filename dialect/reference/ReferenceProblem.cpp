@@ -100,13 +100,20 @@ static LogicalResult readPacked(Problem &problem, const HostArray &query, const 
   return success();
 }
 
-/// The seed of dropout, a number or two halves of one.
-static uint64_t readSeed(KernelOpInterface op, const Arguments &arguments) {
-  const HostArray *halves = arguments.getArray(op.getSeed());
-  if (!halves)
-    return static_cast<uint64_t>(*arguments.getInteger(op.getSeed()));
-  auto half = [&](int64_t index) { return static_cast<uint32_t>(static_cast<int64_t>(halves->load(index))); };
-  return uint64_t(half(1)) << 32 | half(0);
+/// Reads the seed of dropout, a number or the words of one.
+static void readSeed(Problem &problem, const Arguments &arguments) {
+  Value given = problem.op.getSeed();
+  const HostArray *words = arguments.getArray(given);
+  if (!words) {
+    problem.seed = static_cast<uint64_t>(*arguments.getInteger(given));
+    return;
+  }
+  auto word = [&](int64_t index) { return static_cast<uint32_t>(static_cast<int64_t>(words->load(index))); };
+  problem.seed = uint64_t(word(1)) << 32 | word(0);
+  if (words->shape[0] == 2)
+    return;
+  problem.firstBatch = word(2);
+  problem.firstHead = word(3);
 }
 
 FailureOr<Problem> Problem::get(KernelOpInterface op, const Arguments &arguments, Precision precision) {
@@ -136,7 +143,7 @@ FailureOr<Problem> Problem::get(KernelOpInterface op, const Arguments &arguments
     problem.hasDropout = true;
     problem.dropout = op.getDropout() ? static_cast<float>(*arguments.getFloat(op.getDropout()))
                                       : op.getStaticDropout()->convertToFloat();
-    problem.seed = readSeed(op, arguments);
+    readSeed(problem, arguments);
   }
 
   if (failed(op.isPacked() ? readPacked(problem, query, key, arguments) : readPadded(problem, query, key, arguments)))

@@ -56,6 +56,7 @@ struct Problem {
   bool hasDropout = false;
   float dropout = 0; ///< probability (S9)
   uint64_t seed = 0;
+  uint32_t firstBatch = 0, firstHead = 0; ///< numbers of the first batch entry and head, for dropout
   std::vector<Sequence> sequences;
   std::optional<ScalarProgram> score, mask;
 

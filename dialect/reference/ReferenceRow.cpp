@@ -218,9 +218,11 @@ void HeadRows<Real>::evaluateDropout(int64_t row) {
   // Of the 65536 numbers, so many drop: the nearest to the probability, and of two the even one.
   double dropped = std::nearbyint(65536.0 * problem.dropout);
   auto kept = static_cast<Real>(65536 / (65536 - dropped));
+  const auto b = static_cast<uint32_t>(problem.firstBatch + sequence.batch),
+             h = static_cast<uint32_t>(problem.firstHead + head);
   std::fill(weights.begin(), weights.end(), Real(0));
   for (int64_t j = first; j < last; ++j) {
-    bool drops = problem.hasDropout && dropoutNumber(problem.seed, sequence.batch, head, row, j) < dropped;
+    bool drops = problem.hasDropout && dropoutNumber(problem.seed, b, h, row, j) < dropped;
     dropoutFactors[j] = drops ? Real(0) : kept;
     weights[j] = drops ? Real(0) : static_cast<Real>(problem.roundToInput(probabilities[j] * kept));
   }

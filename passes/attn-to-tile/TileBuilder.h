@@ -33,6 +33,11 @@ struct TileGeometry {
   mlir::Value holds; ///< whether the tile has rows; null where each has
 };
 
+/// The seed of dropout, and the numbers of the problem's first batch entry and head, null where they are 0 (S9).
+struct DropoutSeed {
+  mlir::Value seed, firstBatch, firstHead;
+};
+
 /// Columns [low, high) are visited; [fullLow, fullHigh) are kept by all rows of the tile. Where steps are counted,
 /// since a block mask has listed them or each is for several heads, all four are places in their order, and so is
 /// `position`, that of the step at hand.
@@ -406,7 +411,7 @@ private:
                                               int64_t columns);
   mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
-  mlir::Value getSeed();
+  void loadSeed();
   llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);
   llvm::SmallVector<mlir::Value> rowVectorIndices(llvm::SmallVector<int64_t> &axes);
   mlir::Value loadTile(mlir::Value tensor, Coordinate axis, mlir::Value first, bool anyBeyond);
@@ -421,8 +426,8 @@ private:
   /// Where results of the kernel go: the program's arguments, one for each time that the function returns one.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> destinations;
   TileGeometry geometry;
-  bool masksRows = false;                                  ///< see `maskRows`
-  mlir::Value seed;                                        ///< of dropout, where it is read from memory
+  bool masksRows = false; ///< see `maskRows`
+  DropoutSeed dropout;
   mlir::Value firstBucket;                                 ///< of a program of a table
   mlir::Value listRow;                                     ///< of this tile in the workspace
   mlir::Value part;                                        ///< of the tile's columns, where they are split

@@ -43,32 +43,43 @@ Value TileBuilder::buildKeptFactor() {
                                  arith::DivFOp::create(builder, loc, f32(countNumbers), kept).getResult());
 }
 
-/// The seed, read at the start of the program where it lies in memory.
-Value TileBuilder::getSeed() {
+/// Finds the seed, and where numbers of batch entries and heads begin. What lies in memory is read at the start of the
+/// program.
+void TileBuilder::loadSeed() {
+  if (dropout.seed)
+    return;
   Value given = lookup(kernel.getSeed());
-  if (!isa<MemRefType>(given.getType()))
-    return given;
-  if (seed)
-    return seed;
+  auto type = dyn_cast<MemRefType>(given.getType());
+  if (!type) {
+    dropout.seed = given;
+    return;
+  }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(given.getParentBlock());
-  auto loadHalf = [&](int64_t half) -> Value {
-    Value word = memref::LoadOp::create(builder, loc, given, index(half));
-    return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), word);
-  };
+  auto load = [&](int64_t word) -> Value { return memref::LoadOp::create(builder, loc, given, index(word)); };
+  auto extend = [&](Value word) -> Value { return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), word); };
   constexpr int64_t halfBits = 32;
-  Value low = loadHalf(0), high = loadHalf(1);
-  high =
-      arith::ShLIOp::create(builder, loc, high, arith::ConstantIntOp::create(builder, loc, high.getType(), halfBits));
-  return seed = arith::OrIOp::create(builder, loc, high, low);
+  Value low = extend(load(0)), high = extend(load(1));
+  Value bits = arith::ConstantIntOp::create(builder, loc, high.getType(), halfBits);
+  dropout.seed = arith::OrIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, high, bits).getResult(), low);
+  if (type.getDimSize(0) == 2)
+    return;
+  auto loadIndex = [&](int64_t word) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), load(word));
+  };
+  dropout.firstBatch = loadIndex(2);
+  dropout.firstHead = loadIndex(3);
 }
 
 Value TileBuilder::buildNumbers(Value j) {
   if (!kernel.getSeed())
     return {};
+  loadSeed();
+  auto from = [&](Value first, Value number) { return first ? add(first, number) : number; };
   bool ofQueries = getRowAxis() == Coordinate::Query;
-  return tile::PhiloxOp::create(builder, loc, tileType(getColumns(), builder.getI16Type()), getSeed(), geometry.batch,
-                                geometry.head, ofQueries ? geometry.row0 : j, ofQueries ? j : geometry.row0,
+  return tile::PhiloxOp::create(builder, loc, tileType(getColumns(), builder.getI16Type()), dropout.seed,
+                                from(dropout.firstBatch, geometry.batch), from(dropout.firstHead, geometry.head),
+                                ofQueries ? geometry.row0 : j, ofQueries ? j : geometry.row0,
                                 /*transposed=*/!ofQueries, /*again=*/false);
 }
 

@@ -48,8 +48,8 @@ private:
 
   Subject subject;
   LoweredKernel lowered;
-  runtime::KernelImage image;  ///< without code
-  std::vector<MaskWork> masks;    ///< of the operations; none where no sizes are known
+  runtime::KernelImage image;    ///< without code
+  std::vector<MaskWork> masks;   ///< of the operations; none where no sizes are known
   std::optional<PeakRates> peak; ///< of the machine that this is, where it is the one
 };
 

@@ -205,6 +205,8 @@ static void addDropout(Adder &add) {
   add("S9_dropout_negative_seed", claused("dropout(0.5, %seed)", {"seed: i64"}), {{"seed", {-3}}});
   const char *halves = "dropout(0.4, %seed : tensor<2xi32>)";
   add("S9_dropout_seed_in_memory", claused(halves, {"seed: tensor<2xi32>"}, causal));
+  const char *words = "dropout(0.4, %seed : tensor<4xi32>)";
+  add("S9_dropout_seed_and_numbers_in_memory", claused(words, {"seed: tensor<4xi32>"}, causal));
   Spec grouped = claused("dropout(0.3, %seed) q_offset(%n)", {"seed: i64", "n: index"}, causal);
   grouped.queryHeads = 4;
   add("S9_dropout_rows_not_positions", grouped, {{"n", {5}}});

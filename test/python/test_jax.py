@@ -278,8 +278,41 @@ def test_attention_drops_by_a_key():
     assert (attend(jax.random.key(4), deterministic=False)[1] != dropped).any()
     with pytest.raises(attnc.Error, match="dropout_rng: expected a key of JAX with deterministic=False, got None"):
         attend(None, deterministic=False)
-    with pytest.raises(attnc.Error, match="dropout_rng: expected a key that is known when the program is traced"):
-        jax.jit(lambda key: attend(key, deterministic=False))(jax.random.key(0))
+    traced = jax.jit(lambda key: attend(key, deterministic=False)[1])
+    np.testing.assert_array_equal(traced(jax.random.key(3)), dropped)
+    np.testing.assert_array_equal(traced(jax.random.key(4)) != 0, attend(jax.random.key(4), deterministic=False)[1] != 0)
+
+
+@pytest.mark.parametrize(("seed", "traced"), [(5, jnp.int32(5)), (-5, jnp.int32(-5)), (2**32 - 5, jnp.uint32(2**32 - 5))])
+def test_seeds_may_be_traced(seed, traced):
+    """A program has one kernel for all seeds, which draws of a number what it draws of an array."""
+    count = 0
+
+    def attend(seed, q=q):
+        nonlocal count
+        count += 1
+        return attnc.jax.flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=seed)
+
+    program = jax.jit(attend)
+    np.testing.assert_array_equal(program(traced), attend(seed))
+    calls = count
+    assert abs(program(traced + 1) - program(traced)).max() > 0.1 and count == calls
+    # The kernel of the gradients drops what forward drops: the output is linear in the values.
+    values = jax.grad(lambda v: attnc.jax.flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=traced).sum())(v)
+    np.testing.assert_allclose((values * v).sum(), attend(seed).sum(), rtol=1e-4)
+
+
+def test_vmap_drops_alike():
+    """As of any function: what is mapped over is what would be computed of each by itself."""
+    many = jnp.stack([q, q + 1, q - 1])
+
+    def attend(q, seed):
+        return attnc.jax.flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=seed)
+
+    np.testing.assert_array_equal(jax.vmap(attend, (0, None))(many, 3), jnp.stack([attend(one, 3) for one in many]))
+    seeds = jnp.arange(3)
+    found = jax.vmap(attend)(many, seeds)
+    np.testing.assert_array_equal(found, jnp.stack([attend(one, seed) for one, seed in zip(many, seeds)]))
 
 
 DOT = {

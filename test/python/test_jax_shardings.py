@@ -85,11 +85,28 @@ def test_a_split_sequence_is_gathered():
     np.testing.assert_allclose(forward(*inputs), wanted(q, k, v, bias), atol=3e-5)
 
 
-def test_dropout_is_the_same_when_split():
-    q, k, v, _ = arrays(4, 4)
-    forward = jax.jit(lambda q, k, v: attnc.jax.flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=7))
-    split = [put(array, "x", None, "y") for array in (q, k, v)]
-    np.testing.assert_array_equal(forward(*split), forward(q, k, v))
+@pytest.mark.parametrize(("batch", "heads"), [("x", "y"), (None, "y"), (("x", "y"), None), (None, ("y", "x"))])
+def test_dropout_is_the_same_when_split(batch, heads):
+    """Each device says where its batch entries and heads begin, and gathers nothing for that."""
+    q, k, v, _ = arrays(8, 4)
+
+    def attend(q, k, v, seed):
+        return attnc.jax.flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=seed)
+
+    seed = jnp.int32(7)
+    forward = jax.jit(attend)
+    gradient = jax.jit(jax.grad(lambda *arrays: (attend(*arrays, seed) ** 2).sum(), (0, 1, 2)))
+    split = [put(array, batch, None, heads) for array in (q, k, v)]
+    check_sent([], forward, *split, seed)
+    check_sent([], gradient, *split)
+    np.testing.assert_array_equal(forward(*split, seed), forward(q, k, v, seed))
+    for found, wanted in zip(gradient(*split), gradient(q, k, v)):
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+    spec = P(batch, None, heads, None)
+    mapped = attnc.jax.flash_attention(
+        q, k, v, dropout_prob=0.5, dropout_seed=7, mesh=mesh, in_specs=(spec, spec, spec), out_specs=spec
+    )
+    np.testing.assert_array_equal(mapped, forward(q, k, v, seed))
 
 
 def test_sinks():
@@ -213,10 +230,6 @@ def test_mesh_splits_what_belongs_to_the_queries():
         attnc.jax.flash_attention(q, k, v, mesh=mesh, in_specs=(P("x", "y"), spec, spec), out_specs=spec)
     with pytest.raises(attnc.Error, match="mesh: expected a mesh with in_specs and out_specs, got None"):
         attnc.jax.flash_attention(q, k, v, in_specs=(spec, spec, spec), out_specs=spec)
-    with pytest.raises(attnc.Error, match="dropout_prob: expected 0 with in_specs"):
-        attnc.jax.flash_attention(
-            q, k, v, dropout_prob=0.5, dropout_seed=1, mesh=mesh, in_specs=(spec, spec, spec), out_specs=spec
-        )
 
 
 def test_mesh_splits_keys_as_queries():

@@ -17,11 +17,11 @@ from ._trace.values import Value
 #: of what lies anywhere. First rows: where the first query of each batch entry stands.
 ARRAYS = (
     "bias", "mask", "slopes", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "first_rows", "used_keys",
-    "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux",
+    "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux", "dropout_seed",
 )  # fmt: skip
 
 #: Those that clauses name; regions read the others.
-_OF_CLAUSES = ("query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux")
+_OF_CLAUSES = ("query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux", "dropout_seed")
 
 
 class Rule(NamedTuple):
@@ -181,7 +181,12 @@ def _extra(options: Options, given: dict[str, Any]) -> Extra:
         type = f"tensor<{'x'.join(str(size) for size in sinks.shape)}x{element}>"
         tensors.append(("sinks", type, sinks))
         clauses += f" sinks(%sinks : {type})"
-    if options.dropout:
+    if "dropout_seed" in given:
+        words = given["dropout_seed"]
+        type = f"tensor<{words.shape[0]}xi32>"
+        tensors.append(("dropout_seed", type, words))
+        clauses += f" dropout({float_text(options.dropout)}, %dropout_seed : {type})"
+    elif options.dropout:
         clauses += f" dropout({float_text(options.dropout)}, %seed)"
         numbers.append(("seed", "i64", options.seed))
     return Extra(clauses, tuple(tensors), tuple(numbers))

@@ -370,9 +370,9 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32) {
 
 // -----
 
-// S9: a seed in memory is two words.
+// S9: a seed in memory is two words or four.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %n: tensor<1xi32>) {
-  // expected-error@+1 {{op expected a seed of type i64 or tensor<2xi32>, got 'tensor<1xi32>' [S9]}}
+  // expected-error@+1 {{op expected a seed of type i64, tensor<2xi32> or tensor<4xi32>, got 'tensor<1xi32>' [S9]}}
   %o = attn.forward %q, %k, %k dropout(0.5, %n : tensor<1xi32>)
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
   return

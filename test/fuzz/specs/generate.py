@@ -71,6 +71,7 @@ class Generator:
     def __init__(self, seed: int, number: int, sizes: Sizes, backward: bool = False) -> None:
         self.backward = backward
         self.rng = random.Random(f"{seed}/{number}")
+        self.seed_rng = random.Random(f"{seed}/{number}/seeds")
         self.arrays = ArrayGenerator(self.rng.getrandbits(64))
         self.sizes = sizes
         self.spec = Spec("f", {}, [], [], [])
@@ -154,6 +155,15 @@ class Generator:
         self.inputs[name] = np.array([value], dtype=np.float64 if type_name == "f32" else np.int64)
         return name
 
+    def add_seed(self, seed: int) -> str:
+        """A seed of dropout, or words of one, the last of which are numbers of the first batch entry and head."""
+        name, rng = self.add_scalar("i64", seed, "seed"), self.seed_rng
+        if rng.random() < 0.4:
+            numbers = rng.choice([[], [0, 0], [3, 5], [rng.getrandbits(31), -rng.getrandbits(31)]])
+            self.inputs[name] = np.append(self.inputs[name].view(np.int32).astype(np.int64), np.array(numbers, np.int64))
+            self.spec.arguments[name] = f"tensor<{len(self.inputs[name])}xi32>"
+        return name
+
     def draw_offsets(self) -> dict[str, str]:
         """Cumulative lengths; empty sequences are among them."""
         clause = {}
@@ -205,7 +215,7 @@ class Generator:
             seed = rng.choice([rng.getrandbits(63), -rng.getrandbits(63), 0, -1, (1 << 63) - 1, rng.getrandbits(32)])
             probability = rng.choice([0.1, 0.1, 0.5, 0.25, 0.0, 1.0, 0.9])
             first = self.add_scalar("f32", float(np.float32(probability)), "p") if rng.random() < 0.4 else probability
-            clauses["dropout"] = (first, self.add_scalar("i64", seed, "seed"))
+            clauses["dropout"] = (first, self.add_seed(seed))
         if rng.random() < 0.35:
             clauses["align"] = rng.choice(["top_left", "top_left", "bottom_right"])
         if rng.random() < 0.22:
@@ -336,19 +346,9 @@ def learn(rng: random.Random, case: Case) -> None:
         case.inputs[f"y{number}"] = round_to(arrays.normal(shape) * 0.25, kind).astype(np.float64)
 
 
-def split_seeds(rng: random.Random, spec: Spec, inputs: Arrays) -> None:
-    """Makes tensors of some seeds of dropout."""
-    for kernel in spec.kernels:
-        if "dropout" in kernel.clauses and rng.random() < 0.4:
-            name = kernel.clauses["dropout"][1]
-            spec.arguments[name] = "tensor<2xi32>"
-            inputs[name] = inputs[name].view(np.int32).astype(np.int64)
-
-
 def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = False) -> Case:
     generator = Generator(seed, number, sizes, backward)
     generator.draw()
-    split_seeds(random.Random(f"{seed}/{number}/seeds"), generator.spec, generator.inputs)
     layout = random.Random(f"{seed}/{number}/layout").choices(LAYOUTS, [0.7, 0.1, 0.2])[0]
     case = Case(number, generator.spec, generator.inputs, generator.expected, layout, backward)
     if backward:

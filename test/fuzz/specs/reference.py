@@ -290,18 +290,16 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
         return (query @ key.transpose(0, 1, 3, 2)) * real(scale)
 
 
-def seed_of(value: np.ndarray) -> int:
-    """A seed, or the two halves of one, the low one first."""
-    halves = [int(part) for part in value.reshape(-1)]
-    return halves[0] if len(halves) == 1 else (halves[0] & 0xFFFFFFFF) | (halves[1] & 0xFFFFFFFF) << 32
-
-
-def dropout_factors(grid: Grid, probability: np.float32, seed: int) -> np.ndarray:
-    """S9: Philox4x32-7 of the seed and the place, rows counted from the sequence's first; eight elements share a call."""
+def dropout_factors(grid: Grid, probability: np.float32, words: np.ndarray) -> np.ndarray:
+    """S9: Philox4x32-7 of the seed and the place, rows counted from the sequence's first; eight elements share a call.
+    words: the seed; or its two halves, the low one first; or these and the numbers of the first batch entry and head."""
+    parts = [int(part) for part in words.reshape(-1)]
+    seed = parts[0] if len(parts) == 1 else (parts[0] & 0xFFFFFFFF) | (parts[1] & 0xFFFFFFFF) << 32
+    first_batch, first_head = parts[2:] or (0, 0)
     shape = (grid.batch, grid.heads, grid.queries, grid.keys)
     low = np.uint64(0xFFFFFFFF)
     i, j = np.arange(grid.queries).reshape(1, 1, -1, 1), np.arange(grid.keys).reshape(1, 1, 1, -1)
-    places = (grid.b, grid.h, i // 16 * 8 + i % 8, j // 16 * 4 + j % 8 // 2)
+    places = ((grid.b + first_batch) & 0xFFFFFFFF, (grid.h + first_head) & 0xFFFFFFFF, i // 16 * 8 + i % 8, j // 16 * 4 + j % 8 // 2)
     counter = [np.broadcast_to(place, shape).astype(np.uint64) for place in places]
     key = [np.uint64(seed & 0xFFFFFFFF), np.uint64((seed >> 32) & 0xFFFFFFFF)]
     for _ in range(7):
@@ -389,7 +387,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
             probability, seed = dropout
             if isinstance(probability, str):
                 probability = scalar(spec, inputs, probability)[0, 0, 0, 0]
-            weights = weights * dropout_factors(grid, np.float32(probability), seed_of(inputs[seed]))
+            weights = weights * dropout_factors(grid, np.float32(probability), inputs[seed])
         if precision is Precision.BASELINE and variant % 2:
             # Before they are divided: where a row's weights are all alike, they are all rounded alike, well or badly.
             weights = np.where(empty, 0, round_to(weights * total, element) / total)

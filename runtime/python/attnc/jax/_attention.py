@@ -14,6 +14,7 @@ from . import _checks
 from ._call import attend, weights_of
 from ._configs import PLATFORMS, schedules_of
 from ._mask import MaskInfo
+from ._shardings import seed_of_part
 
 _told: set[str] = set()
 
@@ -111,7 +112,7 @@ def flash_attention(
     softmax_scale: float | None = None,
     dropout_prob: float = 0.0,
     causal: bool = False,
-    dropout_seed: int | None = None,
+    dropout_seed: int | jax.Array | None = None,
     sliding_window: int | tuple[int, int] | None = None,
     logits_soft_cap: float | None = None,
     normalize_output: bool = True,
@@ -146,7 +147,10 @@ def flash_attention(
         query, key, value, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q,
         cum_seqlens_k, scale=softmax_scale, causal=causal, window=sliding_window, softcap=logits_soft_cap,
     )  # fmt: skip
-    options |= _checks.dropout(dropout_prob, dropout_seed) | schedules_of(cfg)
+    options |= {"dropout": _checks.probability(dropout_prob), **schedules_of(cfg)}
+    if options["dropout"] or dropout_seed is not None:
+        seed = _checks.seed(dropout_seed)
+        given |= {"dropout_seed": seed} if options["dropout"] else {}
     return_lse = _checks.flag("return_lse", return_lse)
     _check_mesh(mesh)
     if in_specs is not None or out_specs is not None:
@@ -225,19 +229,20 @@ def _sharded(
             raise Error(f"in_specs: expected a split of '{name}' as 'query' has, {jax.P(*specs[0])}, got {jax.P(*spec)}")
     if _axes_of("out_specs", out_specs, mesh) != split[0]:
         raise Error(f"out_specs: expected the split of 'query', {jax.P(*specs[0])}, got {out_specs!r}")
-    if options["dropout"]:
-        raise Error("dropout_prob: expected 0 with in_specs, since what is dropped is chosen by the batch entry and the head")
     batch, _, heads, _ = specs[0]
     # Dimensions of size 1 serve all.
     axes = {"b": batch, "h": heads}
     names = [name for name in ARRAYS if given.get(name) is not None]
     for name in names:
         shape = given[name].shape
-        dims = "bhij" if name in ("bias", "mask") else "bi" if name != "softmax_aux" else "hn"[-len(shape) :]
+        dims = {"bias": "bhij", "mask": "bhij", "softmax_aux": "hn"[-len(shape) :], "dropout_seed": "w"}.get(name, "bi")
         specs.append(tuple(axes.get(dim) if size != 1 else None for dim, size in zip(dims, shape, strict=True)))
 
     def local(q: Any, k: Any, v: Any, *arrays: Any) -> Any:
-        return _attend(q, k, v, dict(zip(names, arrays, strict=True)), **options)[0]
+        local_given = dict(zip(names, arrays, strict=True))
+        if "dropout_seed" in local_given:
+            local_given["dropout_seed"] = seed_of_part(local_given["dropout_seed"], q, split[0][0], split[0][2])
+        return _attend(q, k, v, local_given, **options)[0]
 
     in_specs = tuple(jax.P(*spec) for spec in specs)
     mapped = jax.shard_map(local, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)
@@ -283,24 +288,12 @@ def attention(
         query, key, value, bias, softmax_aux, mask_info, attention_mask, None, None, scale=softmax_scale, causal=causal,
         window=sliding_window, softcap=logits_soft_cap,
     )  # fmt: skip
-    probability = _checks.dropout(dropout_prob, 0)["dropout"]
-    if _checks.flag("deterministic", deterministic):
-        probability = 0.0
-    options |= _checks.dropout(probability, _seed_of(dropout_rng) if probability else None)
+    deterministic, probability = _checks.flag("deterministic", deterministic), _checks.probability(dropout_prob)
+    if probability and not deterministic:
+        options["dropout"] = probability
+        given["dropout_seed"] = _checks.seed_of_key(dropout_rng)
     compiled, arrays = _options(given, options)
     return _attend(query, key, value, given, **options)[0], weights_of(compiled, query, key, *arrays)
-
-
-def _seed_of(key: Any) -> int:
-    """The seed of a key of JAX."""
-    if key is None:
-        raise Error("dropout_rng: expected a key of JAX with deterministic=False, got None")
-    if isinstance(key, jax.core.Tracer):
-        raise Error("dropout_rng: expected a key that is known when the program is traced; a seed is part of the program")
-    try:
-        return int(jax.random.bits(key, dtype="uint32"))
-    except (TypeError, ValueError):
-        raise Error(f"dropout_rng: expected a key of JAX, got {_checks.said(key)}") from None
 
 
 #: What jax.nn computes by. Here they choose nothing.

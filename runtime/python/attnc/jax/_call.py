@@ -119,11 +119,12 @@ def _batched(function: Any, options: Options, count: int) -> Any:
         tells_apart = any(
             array.shape[0] != 1
             for name, array in zip(options.names, inputs[count:], strict=True)
-            if name != "softmax_aux"
+            if name not in ("softmax_aux", "dropout_seed")
         )
         # The others' gradients are sums over a batch, and here of each batch by itself.
         sums = function is _backward_call and options.differentiated
-        if any(in_batched[count:]) or tells_apart or sums:
+        # And what is dropped goes by the number of the batch entry, which of each begins with 0.
+        if any(in_batched[count:]) or tells_apart or sums or options.dropout:
             mapped = [value for value, is_batched in zip(inputs, in_batched, strict=True) if is_batched]
 
             def one(items: list[Any]) -> Any:

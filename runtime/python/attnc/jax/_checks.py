@@ -82,13 +82,34 @@ def window(name: str, value: Any) -> tuple[int, int] | None:
     return left, right
 
 
-def dropout(probability: Any, seed: Any) -> dict[str, Any]:
-    """What of dropout is compiled in. seed: one, or None where nothing is dropped."""
-    found = number("dropout_prob", probability, "a number from 0 to 1", "S9", 0, 1)
-    chosen = integer(seed)
-    if (found or seed is not None) and (chosen is None or not -(2**63) <= chosen < 2**63):
-        raise Error(f"dropout_seed: expected an integer of 64 bits, got {said(seed)} [S9]")
-    return {"dropout": found, "seed": chosen if found else 0}
+def probability(value: Any) -> float:
+    return number("dropout_prob", value, "a number from 0 to 1", "S9", 0, 1)
+
+
+def seed(value: Any) -> jax.Array:
+    """An integer, traced or not, as the words of a seed."""
+    chosen = integer(value)
+    if chosen is not None and -(2**63) <= chosen < 2**63:
+        return jnp.asarray(np.append(np.array([chosen], np.int64).view(np.int32), np.zeros(2, np.int32)))
+    if not isinstance(value, jax.Array) or value.shape != () or not jnp.issubdtype(value.dtype, jnp.integer):
+        raise Error(f"dropout_seed: expected an integer of 64 bits, got {said(value)} [S9]")
+    if value.dtype.itemsize == 8:
+        halves = lax.bitcast_convert_type(value, jnp.int32)
+    else:
+        low = value.astype(jnp.int32)
+        halves = jnp.stack([low, low >> 31 if jnp.issubdtype(value.dtype, jnp.signedinteger) else low * 0])
+    return jnp.concatenate([halves, jnp.zeros(2, jnp.int32)])
+
+
+def seed_of_key(key: Any) -> jax.Array:
+    """The words of a seed that a key of JAX draws, traced or not."""
+    if key is None:
+        raise Error("dropout_rng: expected a key of JAX with deterministic=False, got None")
+    try:
+        halves = jax.random.bits(key, (2,), "uint32")
+    except (TypeError, ValueError):
+        raise Error(f"dropout_rng: expected a key of JAX, got {said(key)}") from None
+    return jnp.concatenate([lax.bitcast_convert_type(halves, jnp.int32), jnp.zeros(2, jnp.int32)])
 
 
 def choice(name: str, value: Any, known: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ import re
 from typing import Any, Literal, NamedTuple
 
 from jax import lax
+from jax import numpy as jnp
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -21,7 +22,7 @@ from .._options import Options
 #: The factors of the dimensions that arrays of a call have.
 _DIMENSIONS = {
     "bias": "b h i j", "mask": "b h i j", "q_segment_ids": "b i", "kv_segment_ids": "b j", "q_positions": "b i",
-    "kv_positions": "b j", "query_seq_lengths": "b", "key_value_seq_lengths": "b",
+    "kv_positions": "b j", "query_seq_lengths": "b", "key_value_seq_lengths": "b", "dropout_seed": "w",
 }  # fmt: skip
 
 
@@ -34,8 +35,6 @@ class _Dimensions(NamedTuple):
 
     inputs: list[list[str]]
     results: list[list[str]]
-    #: Those that may be split.
-    split: set[str]
 
 
 def _dimensions(options: Options, kind: Kind, shapes: list[tuple[int, ...]]) -> _Dimensions:
@@ -59,8 +58,7 @@ def _dimensions(options: Options, kind: Kind, shapes: list[tuple[int, ...]]) -> 
     found = [factors.split() for factors in results]
     if kind == "backward":
         found += [named[first + options.names.index(name)] for name in options.differentiated]
-    # What is dropped is chosen by the numbers of batch entry and head.
-    return _Dimensions(named, found, set() if options.dropout else {"b", "h", "g"})
+    return _Dimensions(named, found)
 
 
 def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) -> tuple[str, dict[str, Any]]:
@@ -72,7 +70,7 @@ def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) ->
     group = query_heads // key_heads
     heads = "g" if group == 1 else "r" if key_heads == 1 else "(g r)"
     sizes = {"r": group} if heads == "(g r)" else {}
-    split = known.split | ({"r"} if "h" in known.split and kind != "backward" else set())
+    split = {"b", "h", "g"} | ({"r"} if kind != "backward" else set())
 
     def mapping(arrays: list[list[str]]) -> str:
         return ", ".join(" ".join(heads if dim == "h" else dim for dim in array) for array in arrays)
@@ -90,6 +88,24 @@ class _Plan(NamedTuple):
     inputs: list[Any]
     results: list[Any]
     sums: list[tuple[str, ...]]
+    #: The axes of the mesh that share out batch entries, and those that share out heads.
+    batch: tuple[str, ...]
+    heads: tuple[str, ...]
+
+
+def _names(axes: Any) -> tuple[str, ...]:
+    """The axes that an entry of a PartitionSpec names."""
+    return () if axes is None else (axes,) if isinstance(axes, str) else tuple(axes)
+
+
+def seed_of_part(words: Any, q: Any, batch: tuple[str, ...], heads: tuple[str, ...]) -> Any:
+    """The words of dropout's seed for the part of a device, by its queries and the axes that share out batch entries and heads:
+    with the numbers at which these begin, all devices together drop what one would."""
+
+    def first(axes: tuple[str, ...], size: int) -> Any:
+        return lax.axis_index(axes) * size if axes else 0
+
+    return words + jnp.array([0, 0, first(batch, q.shape[0]), first(heads, q.shape[2])], jnp.int32)
 
 
 def _plan(options: Options, kind: Kind, mesh: Any, inputs: Any) -> _Plan:
@@ -98,11 +114,10 @@ def _plan(options: Options, kind: Kind, mesh: Any, inputs: Any) -> _Plan:
     known = _dimensions(options, kind, shapes)
     axes = dict.fromkeys("bhg")
     spec = (*inputs[0].sharding.spec, None, None, None, None)
-    axes["b"] = spec[0] if "b" in known.split else None
-    if "h" in known.split and spec[2] is not None:
+    axes["b"] = spec[0]
+    if spec[2] is not None:
         key_heads = shapes[1][2]
-        names = spec[2] if isinstance(spec[2], tuple) else (spec[2],)
-        parts = math.prod(mesh.shape[name] for name in names)
+        parts = math.prod(mesh.shape[name] for name in _names(spec[2]))
         if key_heads % parts == 0:
             axes["h"] = axes["g"] = spec[2]
         elif key_heads == 1 and kind != "backward":
@@ -114,9 +129,11 @@ def _plan(options: Options, kind: Kind, mesh: Any, inputs: Any) -> _Plan:
     def sums(dims: list[str]) -> tuple[str, ...]:
         # The gradient of what batch entries or heads share is a sum over them.
         lacking = [axes["b"] if "b" not in dims else None, axes["h"] if not {"h", "g"} & set(dims) else None]
-        return tuple(name for names in lacking if names is not None for name in ((names,) if isinstance(names, str) else names))
+        return tuple(name for names in lacking for name in _names(names))
 
-    return _Plan(named(known.inputs), named(known.results), [sums(dims) for dims in known.results])
+    return _Plan(
+        named(known.inputs), named(known.results), [sums(dims) for dims in known.results], _names(axes["b"]), _names(axes["h"])
+    )
 
 
 def partitioned(function: Any, kind: Kind) -> Any:
@@ -130,6 +147,10 @@ def partitioned(function: Any, kind: Kind) -> Any:
         plan = _plan(options, kind, mesh, inputs)
 
         def local(*arrays: Any) -> Any:
+            if "dropout_seed" in options.names:
+                place = len(arrays) - len(options.names) + options.names.index("dropout_seed")
+                words = seed_of_part(arrays[place], arrays[0], plan.batch, plan.heads)
+                arrays = (*arrays[:place], words, *arrays[place + 1 :])
             parts = function(options, *arrays)
             return tuple(lax.psum(part, axes) if axes else part for part, axes in zip(parts, plan.sums, strict=True))
 
