@@ -114,9 +114,27 @@ static Result<std::vector<std::vector<SmallVector<ScheduleAttr>>>> readSchedules
   return read;
 }
 
-/// Attaches to `kernel` what `records` say, where the target allows that.
+/// Whether the target's own schedules of now, in `defaults`, are not those that `record` was measured against: then
+/// nobody knows which are faster.
+static bool isOutdated(const Record &record, MutableArrayRef<attn::KernelOpInterface> defaults) {
+  if (record.beaten.size() != defaults.size())
+    return !record.beaten.empty();
+  const SizeRange &queries = record.shape.queries;
+  for (auto [beaten, op] : llvm::zip_equal(record.beaten, defaults))
+    for (const std::string &text : beaten) {
+      bool isThere = llvm::any_of(op.getSchedules(), [&](ScheduleAttr schedule) {
+        return schedule.getLeastQueries() <= queries.most && schedule.getMostQueries() >= queries.least &&
+               print(schedule.forQueries(0, attn::unlimitedQueries)) == text;
+      });
+      if (!isThere)
+        return true;
+    }
+  return false;
+}
+
+/// Attaches to `kernel` what `records` say, where the target allows that. Those that are outdated go.
 static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attribute target,
-                     ArrayRef<FoundRecord> records) {
+                     std::vector<FoundRecord> &records) {
   auto read = readSchedules(kernel, records);
   clearSchedules(kernel);
   if (!read)
@@ -132,6 +150,13 @@ static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attrib
     return Error{fault};
   SmallVector<attn::KernelOpInterface> defaults;
   (*lowered)->walk([&](attn::KernelOpInterface op) { defaults.push_back(op); });
+  for (size_t i = records.size(); i-- > 0;)
+    if (isOutdated(records[i].record, defaults)) {
+      records.erase(records.begin() + static_cast<ptrdiff_t>(i));
+      read->erase(read->begin() + static_cast<ptrdiff_t>(i));
+    }
+  if (records.empty())
+    return Error{"it beat schedules that are not the target's own any more"};
   for (size_t k = 0; k < kernel.kernels.size(); ++k) {
     SmallVector<ScheduleAttr> chosen, all = defaults[k].getSchedules();
     llvm::SmallSetVector<attn::Program, 4> programs;

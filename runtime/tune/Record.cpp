@@ -19,22 +19,29 @@ static constexpr int64_t formatVersion = 1;
 
 static llvm::json::Value toJson(const SizeRange &range) { return llvm::json::Array{range.least, range.most}; }
 
-static llvm::json::Value toJson(const Record &record) {
+static llvm::json::Value toJson(const ScheduleTexts &texts) {
   llvm::json::Array schedules;
-  for (const std::vector<std::string> &list : record.schedules)
+  for (const std::vector<std::string> &list : texts)
     schedules.push_back(llvm::json::Array(list));
-  return llvm::json::Object{{"kernel", cache::toHex(record.kernel)},
+  return schedules;
+}
+
+static llvm::json::Value toJson(const Record &record) {
+  llvm::json::Object object{{"kernel", cache::toHex(record.kernel)},
                             {"target", record.target},
                             {"shape", llvm::json::Object{{"queries", toJson(record.shape.queries)},
                                                          {"keys", toJson(record.shape.keys)},
                                                          {"heads", toJson(record.shape.heads)}}},
-                            {"schedules", std::move(schedules)},
+                            {"schedules", toJson(record.schedules)},
                             {"name", record.name},
                             {"sizes", record.sizes},
                             {"default_s", record.defaultSeconds},
                             {"best_s", record.bestSeconds},
                             {"candidates", record.candidates},
                             {"build", record.build}};
+  if (!record.beaten.empty())
+    object["beaten"] = toJson(record.beaten);
+  return object;
 }
 
 /// The digest of records, whatever the layout of their text.
@@ -133,6 +140,8 @@ public:
     return schedules;
   }
 
+  bool has(llvm::StringRef name) const { return get(name) != nullptr; }
+
   ObjectReader readObject(llvm::StringRef name) {
     const llvm::json::Value *value = get(name);
     return ObjectReader(value ? value->getAsObject() : nullptr, place + ", '" + name.str() + "'");
@@ -169,6 +178,8 @@ static Result<Record> readRecord(const llvm::json::Value &value, size_t number) 
   record.shape = {shape.readRange("queries"), shape.readRange("keys"), shape.readRange("heads")};
   reader.take(shape);
   record.schedules = reader.readSchedules("schedules");
+  if (reader.has("beaten"))
+    record.beaten = reader.readSchedules("beaten");
   record.name = reader.readText("name");
   record.sizes = reader.readText("sizes");
   record.defaultSeconds = reader.readSeconds("default_s");

@@ -63,7 +63,6 @@ private:
   }
 
   /// The text of `current`, or of what has `schedule` in the place of `axis`.
-  ScheduleTexts printCurrent() const;
   ScheduleTexts printWith(const Axis &axis, ScheduleAttr schedule) const;
 
   void tell(const std::string &text) const {
@@ -152,9 +151,9 @@ Status Tuner::prepare() {
   return alone[0].fault.empty() ? Status() : Status(Error{alone[0].fault});
 }
 
-ScheduleTexts Tuner::printCurrent() const {
+static ScheduleTexts printAll(ArrayRef<SmallVector<ScheduleAttr>> lists) {
   ScheduleTexts texts;
-  for (const SmallVector<ScheduleAttr> &list : current) {
+  for (const SmallVector<ScheduleAttr> &list : lists) {
     texts.emplace_back();
     for (ScheduleAttr schedule : list)
       texts.back().push_back(print(schedule));
@@ -163,7 +162,7 @@ ScheduleTexts Tuner::printCurrent() const {
 }
 
 ScheduleTexts Tuner::printWith(const Axis &axis, ScheduleAttr schedule) const {
-  ScheduleTexts texts = printCurrent();
+  ScheduleTexts texts = printAll(current);
   texts[axis.kernel][axis.place] = print(schedule);
   return texts;
 }
@@ -312,7 +311,9 @@ Result<Tuning> Tuner::run() {
   record.kernel = digestOf(subject.kernel);
   record.target = jit::getTargetName(target);
   record.shape = ShapeClass::of(subject.kernel, subject.shapes);
-  record.schedules = current == own ? ScheduleTexts(own.size()) : printCurrent();
+  record.schedules = current == own ? ScheduleTexts(own.size()) : printAll(current);
+  if (current != own)
+    record.beaten = printAll(own);
   record.name = subject.kernel.function.getName().str();
   record.sizes = subject.shapes.toString();
   return std::move(tuning);

@@ -72,6 +72,37 @@ TEST_F(ChoiceFixture, ARecordIsForItsQueriesAndForMore) {
   EXPECT_EQ(spec.diagnostics, "");
 }
 
+TEST_F(ChoiceFixture, ARecordIsOfWhatItBeat) {
+  auto own = jit::lowerToAttn(spec.session, spec.kernel, target);
+  ASSERT_TRUE(own);
+  Record made = record(shapeOf(100), 16);
+  (*own)->walk([&](attn::KernelOpInterface op) {
+    made.beaten = {{tune::print(op.getSchedules()[0].forQueries(0, unlimitedQueries))}};
+  });
+  book.keep("here", made);
+  ASSERT_TRUE(choose());
+  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}}));
+  tune::clearSchedules(spec.kernel);
+
+  // Of another version, whose heuristics said something else.
+  Record old = made;
+  old.shape = shapeOf(1000);
+  old.beaten[0][0] = cpuSchedule(&spec.session.context(), 8);
+  book.keep("here", old);
+  ASSERT_TRUE(choose());
+  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}}));
+  tune::clearSchedules(spec.kernel);
+
+  made.beaten = old.beaten;
+  book.keep("here", made);
+  Result<Choice> choice = choose();
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->source, Source::Heuristics);
+  EXPECT_EQ(choice->why,
+            "the record of @kernel cannot be used: it beat schedules that are not the target's own any more");
+  EXPECT_EQ(chosen(), Steps());
+}
+
 TEST_F(ChoiceFixture, SeveralRecordsShareTheLengths) {
   book.keep("here", record(shapeOf(1000), 32));
   book.keep("here", record(shapeOf(100), 16));

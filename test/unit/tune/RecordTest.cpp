@@ -41,6 +41,7 @@ TEST(ShapeClass, IsThatOfALaunch) {
 
 TEST(Record, IsReadAsItWasWritten) {
   Record record = makeRecord(shapeOf(1000), 7, "#attn.schedule<query_tile = 8, key_tile = 8, panel = 8>");
+  record.beaten = {{"#attn.schedule<query_tile = 16, key_tile = 8, panel = 8>"}};
   Result<RecordList> read = tune::readRecords(makeFile("some device", {record, makeRecord(shapeOf(3))}));
   ASSERT_TRUE(read) << read.message();
   EXPECT_EQ(read->device, "some device");
@@ -48,6 +49,8 @@ TEST(Record, IsReadAsItWasWritten) {
   const Record &same = read->records[0];
   EXPECT_TRUE(same.isOfSame(record));
   EXPECT_EQ(same.schedules, record.schedules);
+  EXPECT_EQ(same.beaten, record.beaten);
+  EXPECT_TRUE(read->records[1].beaten.empty());
   EXPECT_EQ(same.name, record.name);
   EXPECT_EQ(same.sizes, record.sizes);
   EXPECT_EQ(same.defaultSeconds, record.defaultSeconds);
