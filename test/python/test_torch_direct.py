@@ -34,7 +34,7 @@ def test_calls_without_the_dispatcher(monkeypatch):
     assert not (flash_attn_func(q + 1, k, v * 2, causal=True) == wanted[0]).all()
     assert flash_attn_func(q.clone().requires_grad_(), k, v, causal=True).requires_grad
     assert flash_attn_func(*(x.to("meta") for x in (q, k, v)), causal=True).shape == wanted[0].shape
-    with pytest.raises(attnc.Error, match="'query' is, got one on meta"):
+    with pytest.raises(attnc.Error, match="'q' is, got one on meta"):
         flash_attn_func(q, k.to("meta"), v, causal=True)
     with pytest.raises(attnc.Error, match="argument 'key': expected 4 heads"):
         flex_attention(*heads_first)

@@ -323,55 +323,119 @@ def test_compiled_programs_draw_seeds_anew():
     assert (drawn(compiled) == drawn(attend)).all() and (compiled(q) != compiled(q)).any()
 
 
+CONFIG = types.SimpleNamespace(platform="auto", backend="any")
 REFUSED = {
-    "slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=[1.0]), "argument 'alibi_slopes': expected a tensor, got list"),
-    "bias": (lambda: flash_attention(q, k, v, [1.0]), "argument 'bias': expected a tensor, got list"),
-    "packed": (lambda: flash_attn_kvpacked_func(q, 3), "argument 'kv': expected a tensor, got int"),
-    "rank": (lambda: flash_attn_func(q[0], k, v), "argument 'query': expected 4 dimensions, [B, S, H, D], got 3"),
-    "type": (lambda: flash_attn_func(q.cpu().numpy(), k, v), "argument 'query': expected a tensor, got ndarray"),
-    "dtype": (lambda: flash_attn_func(q, k.half(), v), "argument 'key': expected torch.float32, as 'query' has, got torch.float16"),
-    "float64": (lambda: flash_attn_func(q.double(), k.double(), v.double()), "argument 'query': expected float32, float16 or bfloat16"),
-    "heads": (lambda: flash_attn_func(q, k[:, :, :1].repeat(1, 1, 3, 1), v), "divides the 4 of 'query', got 3 [S10]"),
-    "keys": (lambda: flash_attn_func(q, k, v[:, 1:]), "argument 'value': expected 29 keys, got 28"),
-    "batch": (lambda: flash_attn_func(q, k[:1], v[:1]), "argument 'key': expected 2 batch entries, got 1"),
-    "head dim": (lambda: flash_attn_func(q, v, v), "argument 'key': expected 16 for the head dim, got 24"),
+    "no slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=[1.0]), "argument 'alibi_slopes': expected a tensor, got list"),
+    "no bias": (lambda: flash_attention(q, k, v, [1.0]), "argument 'bias': expected a tensor, got list"),
+    "no packed tensor": (lambda: flash_attn_kvpacked_func(q, 3), "argument 'kv': expected a tensor, got int"),
+    "rank": (lambda: flash_attn_func(q[0], k, v), "argument 'q': expected 4 dimensions, [B, S, H, D], got 3"),
+    "rank there": (lambda: flash_attention(q[0], k, v), "argument 'query': expected 4 dimensions, [B, S, H, D], got 3"),
+    "packed rank": (lambda: flash_attn_varlen_func(q, k, v, cu_q, cu_k), "argument 'q': expected 3 dimensions, [T, H, D], got 4"),
+    "type": (lambda: flash_attn_func(q.cpu().numpy(), k, v), "argument 'q': expected a tensor, got ndarray"),
+    "no query": (lambda: flash_attention(None, k, v), "argument 'query': expected a tensor, got NoneType"),
+    "dtype": (lambda: flash_attn_func(q, k.half(), v), "argument 'k': expected torch.float32, as 'q' has, got torch.float16"),
+    "float64": (lambda: flash_attn_func(q.double(), k.double(), v.double()), "argument 'q': expected float32, float16 or bfloat16"),
+    "heads": (lambda: flash_attn_func(q, k[:, :, :1].repeat(1, 1, 3, 1), v), "divides the 4 of 'q', got 3 [S10]"),
+    "heads of values": (lambda: flash_attn_func(q, k, v[:, :, :1]), "argument 'v': expected 2 heads, got 1"),
+    "keys": (lambda: flash_attn_func(q, k, v[:, 1:]), "argument 'v': expected 29 keys, got 28"),
+    "batch": (lambda: flash_attn_func(q, k[:1], v[:1]), "argument 'k': expected 2 batch entries, got 1"),
+    "head dim": (lambda: flash_attn_func(q, v, v), "argument 'k': expected 16 for the head dim, got 24"),
+    "great head dim": (
+        lambda: flash_attn_func(*[torch.zeros(1, 2, 2, 264)] * 3),
+        "argument 'q': expected a multiple of 8 from 8 to 256 for the head dim, got 264 [S14]",
+    ),
+    "odd head dim": (lambda: flash_attn_func(q, k, v[..., :12]), "argument 'v': expected a multiple of 8 from 8 to 256 for the head dim"),
+    "slopes of no entries": (
+        lambda: flash_attn_func(q[:1], k[:1], v[:1], alibi_slopes=torch.ones(3, H)),
+        "argument 'alibi_slopes': expected 1 for the batch entries, got 3",
+    ),
     "dropout": (lambda: flash_attn_func(q, k, v, dropout_p=1.5), "dropout_p: expected a number from 0 to 1, got 1.5 [S9]"),
+    "dropout by a flag": (lambda: flash_attn_func(q, k, v, dropout_p=True), "dropout_p: expected a number from 0 to 1, got True [S9]"),
     "window": (lambda: flash_attn_func(q, k, v, window_size=(-2, 0)), "window_size: expected two numbers of 0 or more, or -1 for all, got -2"),
     "one side": (lambda: flash_attn_func(q, k, v, window_size=3), "window_size: expected two numbers of 0 or more, or -1 for all, got 3"),
     "cap": (lambda: flash_attn_func(q, k, v, softcap=-1.0), "softcap: expected a number of 0 or more, where 0 is none, got -1.0 [S4]"),
-    "slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=slopes.half()), "alibi_slopes: expected float32 of [H] or [B, H]"),
-    "number of slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=slopes[:3]), "argument 'slopes': expected 1 or 4 for the heads, got 3"),
-    "scale": (lambda: flash_attn_func(q, k, v, softmax_scale="x"), "scale: expected a number, got str"),
+    "no cap": (lambda: flash_attn_func(q, k, v, softcap="x"), "softcap: expected a number of 0 or more, where 0 is none, got 'x' [S4]"),
+    "causal": (lambda: flash_attn_func(q, k, v, causal="yes"), "causal: expected True or False, got 'yes'"),
+    "deterministic": (lambda: flash_attn_func(q, k, v, deterministic=2), "deterministic: expected True or False, got 2"),
+    "return_attn_probs": (lambda: flash_attn_func(q, k, v, return_attn_probs=[]), "return_attn_probs: expected True or False, got []"),
+    "slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=slopes.half()), "alibi_slopes': expected float32 of [H] or [B, H]"),
+    "number of slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=slopes[:3]), "argument 'alibi_slopes': expected 1 or 4 for the heads, got 3"),
+    "place of slopes": (lambda: flash_attn_func(q, k, v, alibi_slopes=slopes.to("meta")), "argument 'alibi_slopes': expected a tensor on"),
+    "scale": (lambda: flash_attn_func(q, k, v, softmax_scale="x"), "softmax_scale: expected a finite number or None, got 'x' [S18]"),
+    "no scale": (lambda: flash_attn_func(q, k, v, softmax_scale=float("nan")), "softmax_scale: expected a finite number or None, got nan"),
     "offsets": (lambda: flash_attn_varlen_func(*packed, cu_q.long(), cu_k, 1, 1), "argument 'cu_seqlens_q': expected int32 of shape [batch + 1]"),
     "number of offsets": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k[1:], 1, 1), "argument 'cu_seqlens_k': expected 4 elements"),
     "pages": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, block_table=cu_q), "block_table: expected None"),
     "grouped heads": (lambda: varlen_attn(*packed, cu_q, cu_k), "argument 'key': expected 4 heads, as 'query' has, or enable_gqa=True, got 2"),
+    "flag of groups": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa="yes"), "enable_gqa: expected True or False, got 'yes'"),
     "no offsets": (lambda: varlen_attn(*packed, cu_q, None, enable_gqa=True), "argument 'cu_seq_k': expected a tensor, got NoneType"),
     "used keys": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, seqused_k=cu_q), "argument 'seqused_k': expected int32 of shape [3]"),
-    "negative scale": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, scale=-1.0), "scale: expected a number above 0, got -1.0"),
+    "no used keys": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, seqused_k=3), "argument 'seqused_k': expected a tensor, got int"),
+    "negative scale": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, scale=-1.0), "scale: expected a number above 0 or None, got -1.0"),
+    "other results": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, return_aux=True), "return_aux: expected an AuxRequest, got bool"),
     "bias": (lambda: flash_attention(q, k, v, bias[0, 0]), "argument 'bias': expected [B, H, Sq, Sk], got 2 dimensions"),
+    "bias of integers": (lambda: flash_attention(q, k, v, bias.int()), "argument 'bias': expected float32, float16 or bfloat16, got torch.int32"),
     "size of a bias": (lambda: flash_attention(q, k, v, bias[..., 1:]), "argument 'bias': expected 1 or 29 for the keys, got 28"),
+    "size of a mask": (lambda: flash_attention(q, k, v, attention_mask=mask[..., 1:]), "argument 'attention_mask': expected 1 or 29 for the keys"),
+    "mask of floats": (lambda: flash_attention(q, k, v, attention_mask=bias), "argument 'attention_mask': expected bool or integers, got torch.float32"),
     "slopes of each sequence": (
         lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, alibi_slopes=torch.ones(3, H, requires_grad=True)),
-        "expected no dimension along the sequences of packed tensors [S15]",
+        "captured tensor 'alibi_slopes': expected no dimension along the sequences of packed tensors [S15]",
     ),
-    "seed": (lambda: flash_attention(q, k, v, dropout_prob=0.5), "dropout_seed: expected an integer, got NoneType"),
+    "seed": (lambda: flash_attention(q, k, v, dropout_prob=0.5), "dropout_seed: expected an integer of 64 bits, got None [S9]"),
+    "great seed": (lambda: flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=2**63), "dropout_seed: expected an integer of 64 bits, got 922"),
     "sliding window": (lambda: flash_attention(q, k, v, sliding_window=-1), "sliding_window: expected a number of 0 or more"),
+    "no window": (lambda: flash_attention(q, k, v, sliding_window="x"), "sliding_window: expected a number of 0 or more, or two of them, got 'x' [S5]"),
     "soft cap": (lambda: flash_attention(q, k, v, logits_soft_cap=0.0), "logits_soft_cap: expected a number above 0, got 0.0"),
+    "no soft cap": (lambda: flash_attention(q, k, v, logits_soft_cap="x"), "logits_soft_cap: expected a number above 0, got 'x' [S4]"),
+    "causal there": (lambda: flash_attention(q, k, v, causal=1), "causal: expected True or False, got 1"),
+    "return_lse": (lambda: flash_attention(q, k, v, return_lse=None), "return_lse: expected True or False, got None"),
+    "platform": (lambda: flash_attention(q, k, v, platform="x"), "platform: expected one of auto, triton, pallas, cuda, xla, cpu, nvptx, nvrtc, got 'x'"),
+    "config": (lambda: flash_attention(q, k, v, cfg=3), "cfg: expected a configuration of ejkernel or None, got 3"),
+    "logits": (lambda: flash_attention(q, k, v, logits_dtype="x"), "logits_dtype: expected a type of floats, torch.float32 say, got 'x'"),
+    "mesh": (lambda: flash_attention(q, k, v, mesh=object()), "mesh: expected none, since tensors of torch say themselves how they are split: call it with DTensors"),
+    "specs": (lambda: flash_attention(q, k, v, in_specs=(None,)), "in_specs: expected none, since tensors of torch say themselves"),
+    "no such argument": (lambda: flash_attention(q, k, v, casual=True), "flash_attention() got an unexpected keyword argument 'casual'"),
     "one half of segments": (lambda: flash_attention(q, k, v, q_segment_ids=q_ids), "q_segment_ids and kv_segment_ids: expected both or neither"),
+    "segments of floats": (
+        lambda: flash_attention(q, k, v, q_segment_ids=q_ids.float(), kv_segment_ids=kv_ids),
+        "argument 'q_segment_ids': expected integers, got torch.float32",
+    ),
     "two masks": (lambda: flash_attention(q, k, v, mask_info=AUX, attention_mask=mask), "mask_info and attention_mask or q_segment_ids"),
     "no mask": (lambda: flash_attention(q, k, v, mask_info=AUX), "mask_info: expected what has attention_mask"),
     "one half of offsets": (lambda: flash_attention(q, k, v, None, cu_q), "cum_seqlens_q and cum_seqlens_k: expected both or neither"),
     "two entries": (lambda: flash_attention(q, k, v, None, cu_q, cu_k), "expected one batch entry with cum_seqlens_q, got 2 [S11]"),
     "bias and offsets": (lambda: flash_attention(q[:1], k[:1], v[:1], bias, cu_q, cu_k), "cum_seqlens_q and bias are both given"),
     "sinks": (lambda: flash_attention(q, k, v, softmax_aux=sinks[1:]), "argument 'softmax_aux': expected [n] or [4, n], got [3, 2] [S6]"),
+    "sinks of integers": (lambda: flash_attention(q, k, v, softmax_aux=sinks.int()), "argument 'softmax_aux': expected float32, float16 or bfloat16"),
     "normalize": (lambda: flash_attention(q, k, v, normalize_output=False), "normalize_output=False is not there"),
     "packed keys": (lambda: flash_attn_kvpacked_func(q, k), "argument 'kv': expected [B, S, 2, H, D], got [2, 29, 2, 16]"),
     "all packed": (lambda: flash_attn_qkvpacked_func(k), "argument 'qkv': expected [B, S, 3, H, D], got [2, 29, 2, 16]"),
+    "type of what is packed": (
+        lambda: flash_attn_qkvpacked_func(torch.stack([k, k, k], 2).double()),
+        "argument 'qkv': expected float32, float16 or bfloat16, got torch.float64",
+    ),
 }  # fmt: skip
 if torch_reference.DEVICE == "cpu":
     # What tensors hold is looked at on CPUs alone.
-    REFUSED["last offset"] = (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k - 1, 1, 1), "kv_offsets")
+    REFUSED["last offset"] = (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k - 1, 1, 1), "'cu_seqlens_k'")
+    REFUSED["last offset of varlen_attn"] = (lambda: varlen_attn(*packed, cu_q, cu_k - 1, enable_gqa=True), "'cu_seq_k'")
+    REFUSED["last offset there"] = (lambda: flash_attention(*packed, None, cu_q, cu_k - 1), "'cum_seqlens_k'")
+
+
+def test_numbers_of_numpy():
+    """And of tensors without dimensions, and configurations of other libraries."""
+    numpy = pytest.importorskip("numpy")
+    wanted = flash_attn_func(q, k, v, causal=True, window_size=(4, 0), softmax_scale=0.5, softcap=3.0)
+    for number, integer, flag in (
+        (numpy.float32, numpy.int64, numpy.bool_), (lambda x: torch.tensor(x, device="cpu"),) * 3,
+    ):  # fmt: skip
+        out = flash_attn_func(
+            q, k, v, causal=flag(True), window_size=(integer(4), integer(0)), softmax_scale=number(0.5), softcap=number(3.0)
+        )
+        assert torch.equal(out, wanted)
+        options = dict(sliding_window=(integer(4), 0), softmax_scale=number(0.5), logits_soft_cap=number(3.0), cfg=CONFIG)
+        assert torch.equal(flash_attention(q, k, v, causal=flag(True), platform="triton", mesh=None, **options), wanted)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -8,6 +8,7 @@ from flex_mods import DEVICE, MASKS, SCORES, SK, SQ, B, D, H, causal, gradients,
 from torch.nn.attention import flex_attention as torchs
 
 import attnc
+import attnc.torch
 from attnc.torch import (
     AuxRequest,
     BlockMask,
@@ -18,6 +19,7 @@ from attnc.torch import (
     noop_mask,
     or_masks,
 )
+from attnc.torch._block_mask import mask_mod_of
 
 
 def check(score=None, mask=None, heads=H, dtype=torch.float32, atol=3e-5, **options):
@@ -86,15 +88,141 @@ def test_masks_of_torch():
     torch.testing.assert_close(out.double(), plain(q, k, v, mask=mask)[0], atol=3e-5, rtol=0)
 
 
-def test_masks_of_tables_alone():
+#: Blocks of 16 queries and 16 keys: how many of each row are listed, which ones, and as a table. What stands behind the number
+#: of a row is undefined.
+COUNTS = torch.tensor([[[1, 2, 2]], [[0, 1, 3]]], dtype=torch.int32)
+INDICES = torch.tensor([[[[1, 0, 77], [0, 2, 99], [1, 0, 2]]]], dtype=torch.int32).expand(B, 1, 3, 3)
+LISTED = torch.tensor([[[0, 1, 0], [1, 0, 1], [1, 1, 0]], [[0, 0, 0], [1, 0, 0], [1, 1, 1]]]).bool()
+FULL_COUNTS = torch.tensor([[[1, 0, 1]]], dtype=torch.int32)
+FULL_INDICES = torch.tensor([[[[2, 0, 0], [0, 0, 0], [2, 0, 0]]]], dtype=torch.int32)
+FULL = torch.tensor([[0, 0, 1], [0, 0, 0], [0, 0, 1]]).bool()
+SIZES = dict(BLOCK_SIZE=16, seq_lengths=(SQ, SK))
+
+
+def listed(b, h, i, j):
+    return LISTED[b, i // 16, j // 16]
+
+
+def full(b, h, i, j):
+    return FULL[i // 16, j // 16]
+
+
+OF_BLOCKS = {
+    "blocks alone": ((COUNTS, INDICES), {}, listed),
+    "and a function": ((COUNTS, INDICES), dict(mask_mod=causal), lambda *at: listed(*at) & causal(*at)),
+    "and full ones": (
+        (COUNTS, INDICES, FULL_COUNTS, FULL_INDICES), dict(mask_mod=causal),
+        lambda *at: full(*at) | (listed(*at) & causal(*at)),
+    ),
+    "of every head": (
+        (COUNTS.expand(B, H, 3), INDICES.expand(B, H, 3, 3)), dict(mask_mod=causal), lambda *at: listed(*at) & causal(*at),
+    ),
+    "one of each row": (
+        (torch.ones(1, 1, 3, dtype=torch.int32), INDICES[:1, :, :, :1]), {},
+        lambda b, h, i, j: INDICES[0, 0, i // 16, 0] == j // 16,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_BLOCKS)
+@pytest.mark.parametrize("way", ["as it is", "compiled", "compiled inside", "moved"])
+def test_masks_of_blocks(name, way):
+    """What is listed counts, and of full blocks the function is not asked."""
+    blocks, options, kept = OF_BLOCKS[name]
     q, k, v = tensors()
-    counts = torch.tensor([[[1, 2, 3]]], dtype=torch.int32)
-    indices = torch.tensor([[[[1, 0, 2], [0, 2, 1], [0, 1, 2]]]], dtype=torch.int32)
-    blocks = torchs.BlockMask.from_kv_blocks(counts, indices, BLOCK_SIZE=16, seq_lengths=(SQ, SK))
-    listed = torch.tensor([[0, 1, 0], [1, 0, 1], [1, 1, 1]]).bool()
-    out = flex_attention(q, k, v, block_mask=blocks)
-    wanted, _ = plain(q, k, v, mask=lambda b, h, i, j: listed[i // 16, j // 16])
+    mask = BlockMask.from_kv_blocks(*blocks, **SIZES, **options)
+    attend = flex_attention
+    if way == "moved":
+        mask = mask.to(DEVICE)
+        assert type(mask) is BlockMask
+    if way == "compiled":
+        torch._dynamo.reset()
+        attend = torch.compile(flex_attention, backend="aot_eager", fullgraph=True)
+    if way == "compiled inside":
+        torch._dynamo.reset()
+        make = lambda q, k, v, block_mask: flex_attention(  # noqa: E731
+            q, k, v, block_mask=BlockMask.from_kv_blocks(*blocks, **SIZES, **options)
+        )
+        attend = torch.compile(make, backend="aot_eager", fullgraph=True)
+    out, wanted = attend(q, k, v, block_mask=mask), plain(q, k, v, mask=kept)[0]
     torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=0)
+    ours, theirs = (torch.autograd.grad(result.square().sum(), (q, k, v)) for result in (out, wanted))
+    for gradient, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(gradient.double(), expected.double(), atol=3e-4, rtol=3e-4)
+
+
+def test_masks_of_blocks_of_torch():
+    """Where they cannot be those that torch finds in the function itself, blocks count as well."""
+    q, k, v = tensors()
+    for name in ("blocks alone", "and a function"):
+        blocks, options, kept = OF_BLOCKS[name]
+        out = flex_attention(q, k, v, block_mask=torchs.BlockMask.from_kv_blocks(*blocks, **SIZES, **options))
+        torch.testing.assert_close(out.double(), plain(q, k, v, mask=kept)[0], atol=3e-5, rtol=0)
+    theirs = torchs.create_block_mask(causal, None, None, SQ, SK, device=DEVICE, BLOCK_SIZE=16)
+    assert mask_mod_of(theirs, q, k) is causal
+
+
+def test_masks_whose_blocks_are_changed():
+    """As long as a mask lives, other blocks may be written to it."""
+    q, k, v = (tensor.detach() for tensor in tensors())
+    mask = BlockMask.from_kv_blocks(COUNTS.clone(), INDICES, **SIZES)
+    for _ in range(2):
+        kept = torch.arange(3) < mask.kv_num_blocks[..., None]
+        table = torch.zeros(B, 1, 3, 100).bool().scatter(3, INDICES.long(), kept)
+        out = flex_attention(q, k, v, block_mask=mask)
+        wanted, _ = plain(q, k, v, mask=lambda b, h, i, j: table[b, 0, i // 16, j // 16])
+        torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=0)
+        mask.kv_num_blocks.copy_(torch.tensor([[[2, 1, 0]], [[1, 1, 2]]]))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("of_blocks", [False, True])
+def test_slices_of_masks(compiled, of_blocks):
+    """As programs that make one token after another take them: the rows of a block, and a function that knows the place."""
+    q, k, v = (tensor.detach() for tensor in tensors())
+    blocks, options, kept = OF_BLOCKS["and full ones"]
+    mask = create_block_mask(causal, None, None, SQ, SK, BLOCK_SIZE=16)
+    if of_blocks:
+        mask = BlockMask.from_kv_blocks(*blocks, **SIZES, **options)
+
+    def attend(q, k, v, start):
+        part = mask[:, :, start // 16]
+        part.mask_mod = lambda b, h, i, j: causal(b, h, i + start[0], j)
+        part.seq_lengths = (q.shape[2], SK)
+        return flex_attention(q, k, v, block_mask=part)
+
+    torch._dynamo.reset()
+    call = torch.compile(attend, backend="aot_eager", fullgraph=True) if compiled else attend
+    wanted = plain(q, k, v, mask=kept if of_blocks else causal)[0]
+    # Blocks count rows from where they begin.
+    for first in (0, 32) if of_blocks else (3, 20):
+        out = call(q[:, :, first : first + 8], k, v, torch.tensor([first]))
+        torch.testing.assert_close(out.double(), wanted[:, :, first : first + 8], atol=3e-5, rtol=0)
+
+
+def test_what_masks_tell():
+    """Blocks are torch's own, made when they are asked for."""
+    ours = create_block_mask(sliding_window, B, None, SQ, SK, BLOCK_SIZE=(16, 8), device=DEVICE)
+    theirs = torchs.create_block_mask(sliding_window, B, None, SQ, SK, BLOCK_SIZE=(16, 8), device=DEVICE)
+    assert isinstance(ours, torchs.BlockMask) and ours.BLOCK_SIZE == (16, 8)
+    changes = (
+        lambda mask: mask, lambda mask: mask[0], lambda mask: mask[:, :, 1:], lambda mask: mask[1, 0, torch.tensor([2, 0])],
+        lambda mask: mask.to(DEVICE), lambda mask: mask._adjust(20, 24),
+    )  # fmt: skip
+    for change in changes:
+        one, other = change(ours), change(theirs)
+        assert one.shape == other.shape and one.seq_lengths == other.seq_lengths and one.numel() == other.numel()
+        assert one.sparsity() == other.sparsity() and str(one) == str(other) and repr(one)
+        assert torch.equal(one.to_dense(), other.to_dense())
+        for item, expected in zip(one.as_tuple()[:-1], other.as_tuple()[:-1], strict=True):
+            assert torch.equal(item, expected) if isinstance(item, torch.Tensor) else item == expected
+    # torch takes them as well.
+    q, k, v = (tensor.detach() for tensor in tensors())
+    torch.testing.assert_close(torchs.flex_attention(q, k, v, block_mask=ours), flex_attention(q, k, v, block_mask=ours))
+
+
+def test_names_of_torch():
+    assert set(torchs.__all__) <= set(attnc.torch.__all__)
 
 
 def test_layout_is_that_of_the_query():
@@ -239,7 +367,9 @@ def test_partial_functions():
 def test_block_masks_cost_nothing():
     mask = create_block_mask(causal, None, None, 1 << 30, 1 << 30, device="cuda", BLOCK_SIZE=(128, 64), _compile=True)
     assert isinstance(mask, BlockMask) and mask.mask_mod is causal and mask.shape == (1, 1, 1 << 30, 1 << 30)
-    assert mask.to("cpu") is mask and "causal" in repr(mask)
+    moved = mask.to("cpu")
+    assert moved.mask_mod is causal and moved.shape == mask.shape and repr(moved) == repr(mask) and "causal" in repr(mask)
+    assert mask.numel() == 1 << 60 and not hasattr(mask, "no_such_thing")
     assert torch.equal(create_mask(causal, 1, 1, 4, 4, device=DEVICE)[0, 0], torch.ones(4, 4).tril().bool())
 
 
@@ -267,22 +397,48 @@ def test_refused():
         flex_attention(q[0], k, v)
     with pytest.raises(attnc.Error, match="argument 'key': expected 4 heads, as 'query' has, or enable_gqa=True, got 2"):
         flex_attention(q, k[:, :2], v[:, :2])
-    with pytest.raises(attnc.Error, match="argument 'k': expected a number of heads that divides the 4 of 'q', got 3"):
+    with pytest.raises(attnc.Error, match="argument 'key': expected a number of heads that divides the 4 of 'query', got 3"):
         flex_attention(q, k[:, :3], v[:, :3], enable_gqa=True)
     with pytest.raises(TypeError, match="block_mask: expected a BlockMask, got a function: create_block_mask takes it"):
         flex_attention(q, k, v, block_mask=causal)
+    blocks = BlockMask.from_kv_blocks(COUNTS, INDICES, BLOCK_SIZE=16)
+    with pytest.raises(attnc.Error, match="block_mask: expected one of 40 queries and 48 keys, got one of 48 and 48"):
+        flex_attention(q, k, v, block_mask=blocks)
+    with pytest.raises(attnc.Error, match="block_mask: expected kv_num_blocks of .B, H, blocks of queries. and indices of one"):
+        flex_attention(q, k, v, block_mask=BlockMask.from_kv_blocks(COUNTS[0], INDICES[0], **SIZES))
     with pytest.raises(TypeError, match="block_mask: expected a BlockMask, got int"):
         flex_attention(q, k, v, block_mask=3)
     with pytest.raises(attnc.Error, match="kernel_options: there is no 'BLOCK_Z'"):
         flex_attention(q, k, v, kernel_options={"BLOCK_Z": 3})
+    with pytest.raises(attnc.Error, match="argument 'value': expected 48 keys, got 47"):
+        flex_attention(q, k, v[:, :, 1:])
+    with pytest.raises(attnc.Error, match="argument 'key': expected 2 batch entries, got 3"):
+        flex_attention(q, torch.cat([k, k[:1]]), v)
+    with pytest.raises(attnc.Error, match="argument 'key': expected torch.float32, as 'query' has, got torch.float16"):
+        flex_attention(q, k.half(), v)
+    with pytest.raises(attnc.Error, match="enable_gqa: expected True or False, got 'yes'"):
+        flex_attention(q, k, v, enable_gqa="yes")
+    with pytest.raises(attnc.Error, match="return_lse: expected True or False, got 1"):
+        flex_attention(q, k, v, return_lse=1)
+    with pytest.raises(attnc.Error, match="scale: expected a finite number or None, got 'x'"):
+        flex_attention(q, k, v, scale="x")
+    with pytest.raises(attnc.Error, match="H: expected a number of 0 or more, got 'x'"):
+        create_block_mask(causal, None, "x", SQ, SK)
+    with pytest.raises(attnc.Error, match="KV_LEN: expected a number of 0 or more, got -1"):
+        create_block_mask(causal, None, None, SQ, -1)
+    with pytest.raises(attnc.Error, match="BLOCK_SIZE: expected a number above 0, or two of them, got 0"):
+        create_block_mask(causal, None, None, SQ, SK, BLOCK_SIZE=0)
     with pytest.raises(TypeError, match="return_aux: expected an AuxRequest, got bool"):
         flex_attention(q, k, v, return_aux=True)
     with pytest.raises(TypeError, match="kernel_options: expected a dict, got int"):
         flex_attention(q, k, v, kernel_options=3)
     with pytest.raises(attnc.Error, match="return_lse and return_aux are both given"):
         flex_attention(q, k, v, return_lse=True, return_aux=AuxRequest(max_scores=True))
-    with pytest.raises(attnc.Error, match="a block mask of attnc has no blocks to take"):
-        create_block_mask(causal, None, None, 8, 8)[:, :, 0]
+    with pytest.raises(attnc.Error, match="a slice of a block mask has no mask function: give it one, mask.mask_mod ="):
+        flex_attention(q, k, v, block_mask=create_block_mask(causal, None, None, SQ, SK)[:, :, 0])
+    nested = torch.nested.nested_tensor([x[0] for x in (q, k)], layout=torch.jagged)
+    with pytest.raises(attnc.Error, match="argument 'key': expected a dense tensor, got a nested one: varlen_attn takes packed sequences"):
+        flex_attention(q, nested, v)
     with pytest.raises(attnc.TraceError, match=r"write attnc.where\(condition, a, b\) for 'if'"):
         flex_attention(q, k, v, lambda s, b, h, i, j: s if i > j else -s)
     with pytest.raises(attnc.Error, match="argument 'q' requires grad, and a kernel by itself gives no gradients"):

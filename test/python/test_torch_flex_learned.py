@@ -4,6 +4,7 @@ import pytest
 import torch
 from flex_mods import LEARNED, MASKS, SK, SQ, H, causal, gradients, plain, tensors
 
+import attnc
 from attnc.torch import create_block_mask, flex_attention
 
 
@@ -80,6 +81,28 @@ def test_learned_views():
     ours, theirs = loss(flex_attention), loss(lambda *inputs: plain(*inputs)[0])
     for gradient, expected in zip(ours, theirs, strict=True):
         torch.testing.assert_close(gradient, expected.float(), atol=3e-4, rtol=3e-4)
+
+
+def test_numbers_as_indices():
+    """What is remembered of a function holds for whatever its tensor holds, and wherever that lies."""
+    q, k, v = tensors()
+    table = torch.nn.Parameter(torch.rand(3, H))
+
+    def score(s, b, h, i, j):
+        return s * table[2, h] + table[0][h]
+
+    for _ in range(2):
+        out, wanted = flex_attention(q, k, v, score), plain(q, k, v, score)[0]
+        ours, theirs = (torch.autograd.grad(result.square().sum(), table)[0] for result in (out, wanted))
+        torch.testing.assert_close(ours, theirs.float(), atol=3e-4, rtol=3e-4)
+        assert theirs[1].eq(0).all()
+        with torch.no_grad():
+            torch.testing.assert_close(flex_attention(q, k, v, score).double(), wanted, atol=3e-5, rtol=0)
+        table.data = torch.rand(3, H)
+    for learns in (True, False):
+        table.requires_grad_(learns)
+        with pytest.raises(attnc.TraceError, match="captured array 'table': dimension 0 has 3 elements, and is indexed by -4"):
+            flex_attention(q, k, v, lambda s, b, h, i, j: s + table[-4, h])
 
 
 def test_learned_and_not():

@@ -46,11 +46,15 @@ WantsGradient = Callable[[Any], bool]
 class Tensor:
     """One captured array, and what is known of its sizes in the spec."""
 
-    def __init__(self, name: str, array: Any) -> None:
+    def __init__(self, name: str, array: Any, chosen: dict[int, int]) -> None:
         self.name = name
         self.array = array
+        #: The numbers that index dimensions which the kernel does not see.
+        self.chosen = chosen
+        #: The dimensions that it sees.
+        self.places = [dim for dim in range(len(array.shape)) if dim not in chosen]
         # Of a tensor that torch.compile traces, these are symbols, which comparisons guard.
-        self.sizes = tuple(array.shape)
+        self.sizes = tuple(array.shape[dim] for dim in self.places)
         #: "?" or a number for each dimension. A dimension that an index of the kernel's axes addresses keeps the size of
         #: heads, which a spec has written, and 1, which says that it is broadcast.
         self.dims = ["?"] * max(len(self.sizes), 1)
@@ -100,15 +104,35 @@ class Trace:
     def argument(self, name: str, type: str, bounds: tuple[int, int] = ANY) -> Value:
         return Value(self.graph, self.graph.add(name, type, bounds=bounds))
 
-    def capture(self, name: str, array: Any, indices: list[Value]) -> Tensor:
+    def load(self, name: str, array: Any, indices: list[Value]) -> Value:
+        """An element of a captured array."""
+        # The one element of an array without dimensions has an index all the same.
+        for dim, (index, size) in enumerate(zip(indices, array.shape, strict=False)):
+            number = index.node.bounds[0] if index.node.bounds[0] == index.node.bounds[1] else 0
+            if number and not -size <= number < size:
+                raise TraceError(f"captured array '{name}': dimension {dim} has {size} elements, and is indexed by {number}")
+        tensor = self._capture(name, array, indices)
+        seen = [indices[dim] for dim in tensor.places] or [Value(self.graph, self.graph.constant(0, INT))]
+        written = [self._index(tensor, dim, index) for dim, index in enumerate(seen)]
+        places = ", ".join("{}" for _ in written)
+        # The type is written when all indices of the function are known.
+        node = self.graph.add(f"attn.load %{tensor.name}[{places}] : ${tensor.name}$", tensor.element, written)
+        text, type = _ELEMENTS[_dtype_name(array)][1:]
+        if text is None:
+            return Value(self.graph, node)
+        return Value(self.graph, self.graph.add(text, type, [node], _RANGES.get(tensor.element, ANY)))
+
+    def _capture(self, name: str, array: Any, indices: list[Value]) -> Tensor:
         """The tensor that an array is in the spec. Of those that have gradients a spec reads each element for one place
-        alone, so that what is read by queries and by keys is two, whose gradients the framework adds; and so is what two
-        computed indices read."""
+        alone, so that what is read by queries and by keys is two, whose gradients the framework adds; so is what two
+        computed indices read, and a number leaves a part of the array."""
         is_learned = self._wants_gradient is not None and self._wants_gradient(array)
         ways = tuple(self._way_of(array, dim, index) for dim, index in enumerate(indices)) if is_learned else ()
         tensor = self._by_array.get((id(array), *ways))
         if tensor is None:
-            tensor = Tensor(self._unused(name), array)
+            numbers = {dim: self._number_of(indices[dim]) for dim, way in enumerate(ways) if way is not None}
+            chosen = {dim: number for dim, number in numbers.items() if number is not None}
+            tensor = Tensor(self._unused(name), array, chosen)
             tensor.is_learned = is_learned
             self._by_array[id(array), *ways] = tensor
             self.tensors.append(tensor)
@@ -120,6 +144,11 @@ class Trace:
             return None
         return self.coordinates.get(index.node.number, index.node.number)
 
+    def _number_of(self, index: Value) -> int | None:
+        """The number that an index is for all queries and keys: a constant, or data of the call."""
+        low, high = index.node.bounds
+        return low if low == high else self.sizes.get(index.node.text.removeprefix("%"))
+
     def _unused(self, name: str) -> str:
         name = re.sub(r"\W", "_", name, flags=re.ASCII)[:200] or "captured"
         # What a spec names by itself.
@@ -129,17 +158,6 @@ class Trace:
             number += 1
             unused = f"{name}_{number}"
         return unused
-
-    def load(self, tensor: Tensor, indices: list[Value]) -> Value:
-        """An element of a captured array."""
-        written = [self._index(tensor, dim, index) for dim, index in enumerate(indices)]
-        places = ", ".join("{}" for _ in written)
-        # The type is written when all indices of the function are known.
-        node = self.graph.add(f"attn.load %{tensor.name}[{places}] : ${tensor.name}$", tensor.element, written)
-        text, type = _ELEMENTS[_dtype_name(tensor.array)][1:]
-        if text is None:
-            return Value(self.graph, node)
-        return Value(self.graph, self.graph.add(text, type, [node], _RANGES.get(tensor.element, ANY)))
 
     def _index(self, tensor: Tensor, dim: int, index: Value) -> Node:
         """An index as the spec has it. A bare coordinate addresses its axis, where the sizes agree; whatever else is
@@ -158,7 +176,7 @@ class Trace:
         if axis is not None:
             if size < self.axes[axis]:
                 raise TraceError(
-                    f"captured array '{tensor.name}': dimension {dim} has {size} elements, and is indexed by all "
+                    f"captured array '{tensor.name}': dimension {tensor.places[dim]} has {size} elements, and is indexed by all "
                     f"{self.axes[axis]} of its axis; there may be 1, which stands for all, {self.axes[axis]} or more"
                 )
             tensor.computed.add(dim)
@@ -244,7 +262,7 @@ class Captured:
         whole = (*self._indices, *indices)
         if len(whole) < len(self._array.shape):
             return Captured(self._trace, self._name, self._array, whole)
-        return self._trace.load(self._trace.capture(self._name, self._array, list(whole)), list(whole))
+        return self._trace.load(self._name, self._array, list(whole))
 
     def load_scalar(self) -> Value:
         """The one element, where the array is used as a number."""
@@ -252,8 +270,7 @@ class Captured:
             raise TraceError(
                 f"captured array '{self._name}' has {self.ndim} dimensions left, and is used as a number: index it"
             )
-        indices = [Value(self.graph, self.graph.constant(0, INT))]
-        return self._trace.load(self._trace.capture(self._name, self._array, indices), indices)
+        return self._trace.load(self._name, self._array, [Value(self.graph, self.graph.constant(0, INT))])
 
     def as_vector(self) -> Vector | None:
         """The elements that are left, where an index has chosen a short row of them."""

@@ -336,7 +336,7 @@ def _cast(a: Any, dtype: Any = None, **options: Any) -> Value:
     kind = _kind(dtype)
     if kind is not None:
         return to_type(value, kind)
-    if type(dtype).__name__ == "device":
+    if dtype is None or type(dtype).__name__ == "device":
         return value
     raise TraceError(f"expected a type of floats, integers or bools, got {dtype!r}")
 
@@ -358,7 +358,7 @@ def _filled(a: Any, value: Any, dtype: Any) -> Value:
 
 
 def _new(value: Any) -> Callable[..., Value]:
-    return lambda a, shape=(), *, dtype=None, device=None, requires_grad=False: _filled(a, value, dtype)
+    return lambda a, size=(), *, dtype=None, device=None, requires_grad=False: _filled(a, value, dtype)
 
 
 def _new_full(a: Any, shape: Any, value: Any, *, dtype: Any = None, device: Any = None) -> Value:

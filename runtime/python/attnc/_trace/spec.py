@@ -54,7 +54,9 @@ class Traced(NamedTuple):
     asks_head: bool = False
     #: The tensors that the kernel of gradients has results for after those of queries, keys and values, in that order.
     differentiated: tuple[str, ...] = ()
-    #: Of each of the arrays how many elements of each dimension are passed, or None for all.
+    #: Of each of the arrays the dimensions that a number has indexed, with their numbers: the kernel does not see them.
+    chosen: tuple[dict[int, int], ...] = ()
+    #: How many elements of each of the others are passed, or None for all.
     passed: tuple[tuple[int, ...] | None, ...] = ()
     #: The text that this kernel is made of: of captured tensors that nobody learns there is no gradient.
     backward_text: str = ""
@@ -138,6 +140,7 @@ def finish(
         "%h" in asked,
         # Gradients of sinks are there whether they are wanted or not.
         (*(name for name, _, _ in extra.tensors if name == "sinks"), *learned),
+        (*(tensor.chosen for tensor in known.tensors), *({} for _ in extra.tensors)),
         (
             *(None if tensor.passed == list(tensor.sizes) else tuple(tensor.passed) for tensor in known.tensors),
             *(None for _ in extra.tensors),

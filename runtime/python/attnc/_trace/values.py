@@ -55,6 +55,8 @@ class Value(_Operators):
     # What frameworks ask of their own scalars.
     ndim = 0
     shape = ()
+    # Nowhere in particular: what is made there is made with the kernel's other numbers.
+    device = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__":

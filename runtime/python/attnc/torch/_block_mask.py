@@ -1,38 +1,121 @@
-"""Block masks, which need no blocks here: the compiler finds them in the expression of the mask."""
+"""Block masks. A function needs no blocks here, since the compiler finds them in its expression; blocks that somebody chose say
+themselves what is kept."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-
+import torch
 from torch import Tensor
+from torch.nn.attention import flex_attention as torchs
 
 from .._core import Error
 from .._mods import MaskMod, noop_mask
+from . import _checks
+
+#: The size of blocks that stand for all rows, whatever their number.
+_ALL = 1 << 30
 
 
-class BlockMask:
-    """What `create_block_mask` returns: a mask function and the sizes that it was made for."""
+class BlockMask(torchs.BlockMask):
+    """torch's, by `BlockMask.from_kv_blocks`. Its blocks count: a key is kept where it lies in a full block, or where it lies
+    in another block that is listed and `mask_mod` keeps it."""
 
-    def __init__(self, mask_mod: MaskMod, shape: tuple[int, int, int, int], block_size: tuple[int, int]) -> None:
-        self.mask_mod = mask_mod
-        self.shape = shape
-        self.seq_lengths = shape[2:]
-        self.BLOCK_SIZE = block_size
+    def __getitem__(self, index: Any) -> BlockMask:
+        return _as_ours(super().__getitem__(index))
 
     def to(self, device: Any) -> BlockMask:
-        """The mask itself: it has no tables that lie anywhere."""
-        return self
+        return _as_ours(super().to(device))
 
-    def __getitem__(self, index: Any) -> NoReturn:
-        raise Error(
-            "a block mask of attnc has no blocks to take: write a mask function with an offset, which compiles nothing new "
-            "where the offset is a tensor"
-        )
+
+def _as_ours(theirs: torchs.BlockMask) -> BlockMask:
+    """torch's own methods make masks of torch's class."""
+    mask = BlockMask.__new__(BlockMask)
+    mask.__dict__.update(theirs.__dict__)
+    return mask
+
+
+#: The attributes of a block mask, as torch declares them.
+_DECLARED = frozenset(torchs.BlockMask.__annotations__)
+
+
+class _FunctionMask(BlockMask):
+    """What `create_block_mask` returns: its function alone counts. torch makes the blocks when somebody looks at them."""
+
+    def __init__(self, make: Callable[..., Any], *given: Any, **known: Any) -> None:
+        #: make(*given): torch's mask.
+        self._make, self._given = make, given
+        #: Batch entries and heads; None where nobody but torch knows.
+        self._leading: tuple[int, int] | None = None
+        for name, value in known.items():
+            setattr(self, name, value)
+
+    # Blocks that are given to it count, as they do elsewhere.
+    from_kv_blocks = BlockMask.from_kv_blocks
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _DECLARED:
+            raise AttributeError(f"'BlockMask' object has no attribute '{name}'")
+        return getattr(self.blocks(), name)
+
+    def blocks(self) -> torchs.BlockMask:
+        """torch's mask."""
+        if "_made" not in self.__dict__:
+            self._made: torchs.BlockMask = self._make(*self._given)
+        return self._made
+
+    def _changed(self, make: Callable[..., Any], *given: Any, **known: Any) -> BlockMask:
+        """A mask whose blocks are make(self, *given)."""
+        kept = {"_leading": self._leading, "BLOCK_SIZE": self.BLOCK_SIZE, "mask_mod": self.mask_mod}
+        return _FunctionMask(make, self, *given, **{**kept, **known})
+
+    def __getitem__(self, index: Any) -> BlockMask:
+        return self._changed(_sliced, index, mask_mod=_of_a_slice, _leading=None)
+
+    def to(self, device: Any) -> BlockMask:
+        return self._changed(_moved, device, seq_lengths=self.seq_lengths)
+
+    def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
+        return self._changed(_cropped, new_q_len, new_kv_len, seq_lengths=(new_q_len, new_kv_len))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return super().shape if self._leading is None else (*self._leading, *self.seq_lengths)
 
     def __repr__(self) -> str:
         name = getattr(self.mask_mod, "__name__", type(self.mask_mod).__name__)
-        return f"BlockMask(mask_mod={name}, shape={self.shape})"
+        sizes = f"BLOCK_SIZE={self.BLOCK_SIZE}" if self._leading is None else f"shape={self.shape}"
+        return f"BlockMask(mask_mod={name}, {sizes})"
+
+
+def _created(
+    mask_mod: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any, size: Any, separate_full_blocks: bool
+) -> torchs.BlockMask:
+    # Not torch's default, which is a GPU where there is none.
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    # Of torch 2.15: others have no such option.
+    options = {} if separate_full_blocks else {"separate_full_blocks": False}
+    return torchs.create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device, size, **options)  # type: ignore[arg-type]
+
+
+def _sliced(mask: _FunctionMask, index: Any) -> torchs.BlockMask:
+    return mask.blocks()[index]
+
+
+def _moved(mask: _FunctionMask, device: Any) -> torchs.BlockMask:
+    return mask.blocks().to(device)
+
+
+def _cropped(mask: _FunctionMask, queries: int, keys: int) -> torchs.BlockMask:
+    return mask.blocks()._adjust(queries, keys)
+
+
+def _of_a_slice(b: Any, h: Any, q_idx: Any, kv_idx: Any) -> NoReturn:
+    raise Error(
+        "a slice of a block mask has no mask function: give it one, mask.mask_mod = …, made of that of the whole mask and of "
+        "where its first query stands, which compiles nothing new where that is a tensor"
+    )
 
 
 def create_block_mask(
@@ -51,48 +134,78 @@ def create_block_mask(
     """Takes the mask function, and computes nothing: it is as quick for a million keys as for one.
 
     The signature is that of torch.nn.attention.flex_attention.create_block_mask. What it says of devices, blocks
-    and orders means nothing here.
+    and orders means nothing here, but to whoever looks at the blocks, which torch makes then.
     """
     if not callable(mask_mod):
         raise TypeError(f"mask_mod: expected a function of (b, h, q_idx, kv_idx), got {type(mask_mod).__name__}")
+    for name, given in (("B", 1 if B is None else B), ("H", 1 if H is None else H), ("Q_LEN", Q_LEN), ("KV_LEN", KV_LEN)):
+        _checks.size(name, given)
     size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
-    return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), size)
+    if not isinstance(size, tuple) or len(size) != 2 or any((_checks.integer(item) or 0) < 1 for item in size):
+        raise Error(f"BLOCK_SIZE: expected a number above 0, or two of them, got {_checks.said(BLOCK_SIZE)}")
+    return _FunctionMask(
+        _created, mask_mod, B, H, Q_LEN, KV_LEN, device, size, separate_full_blocks,
+        mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN), BLOCK_SIZE=size, _leading=(B or 1, H or 1),
+    )  # fmt: skip
 
 
 def create_mask(mod_fn: Any, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = "cpu") -> Tensor:
     """The mask or the scores' changes as a dense tensor [B, H, Q_LEN, KV_LEN], for looking at: torch's own."""
-    from torch.nn.attention.flex_attention import create_mask as create
-
-    return create(mod_fn, B, H, Q_LEN, KV_LEN, device=device)
+    return torchs.create_mask(mod_fn, B, H, Q_LEN, KV_LEN, device=device)
 
 
-def mask_mod_of(block_mask: Any) -> MaskMod | None:
-    """The mask function of a block mask, attnc's or torch's. Of one that has nothing but tables, the tables."""
+def mask_mod_of(block_mask: Any, query: Tensor, key: Tensor) -> MaskMod | None:
+    """What a block mask, attnc's or torch's, keeps of such queries and keys, as a mask function."""
     if block_mask is None:
         return None
-    if isinstance(block_mask, BlockMask):
-        return block_mask.mask_mod
-    mask_mod = getattr(block_mask, "mask_mod", None)
-    if not hasattr(block_mask, "kv_num_blocks"):
+    if not isinstance(block_mask, torchs.BlockMask):
         if callable(block_mask):
             raise TypeError("block_mask: expected a BlockMask, got a function: create_block_mask takes it")
         raise TypeError(f"block_mask: expected a BlockMask, got {type(block_mask).__name__}")
-    from torch.nn.attention.flex_attention import noop_mask as torch_noop_mask
-
-    if mask_mod is None or mask_mod in (torch_noop_mask, noop_mask):
-        return _mask_of_tables(block_mask)
-    return mask_mod  # type: ignore[no-any-return]
-
-
-def _mask_of_tables(block_mask: Any) -> MaskMod:
-    """Keeps what lies in a block that the tables list."""
-    blocks = block_mask.to_dense() > 0
-    rows, columns = block_mask.BLOCK_SIZE
-    one_batch, one_head = blocks.shape[0] == 1, blocks.shape[1] == 1
-
-    def listed_block(b: Any, h: Any, q_idx: Any, kv_idx: Any) -> Any:
-        return blocks[0 if one_batch else b, 0 if one_head else h, q_idx // rows, kv_idx // columns]
-
-    return listed_block
+    if isinstance(block_mask, _FunctionMask) or _may_be_of_a_function(block_mask):
+        return block_mask.mask_mod
+    (queries, keys), rows, columns = block_mask.seq_lengths, query.shape[2], key.shape[2]
+    if block_mask.BLOCK_SIZE != (_ALL, _ALL) and (queries != rows or keys != columns):
+        raise Error(f"block_mask: expected one of {rows} queries and {columns} keys, got one of {queries} and {keys}")
+    return _with_blocks(block_mask)
 
 
+def _may_be_of_a_function(mask: torchs.BlockMask) -> bool:
+    """Whether torch's create_block_mask makes such masks: what it lists is found in the function as well."""
+    if isinstance(mask, BlockMask) or mask.mask_mod in (torchs.noop_mask, noop_mask) or mask.full_kv_indices is None:
+        return False
+    columns = -(-mask.seq_lengths[1] // mask.BLOCK_SIZE[1])
+    return mask.kv_indices.shape[-1] == mask.full_kv_indices.shape[-1] == columns
+
+
+def _with_blocks(mask: torchs.BlockMask) -> MaskMod:
+    """The function of a mask whose blocks count."""
+    function, (rows, columns) = mask.mask_mod, mask.BLOCK_SIZE
+    partial = _table("kv_num_blocks", mask, mask.kv_num_blocks, mask.kv_indices)
+    full = None
+    if mask.full_kv_num_blocks is not None:
+        full = _table("full_kv_num_blocks", mask, mask.full_kv_num_blocks, mask.full_kv_indices)
+
+    def kept(b: Any, h: Any, q_idx: Any, kv_idx: Any) -> Any:
+        def listed(table: Any) -> Any:
+            batch, head = table.shape[0], table.shape[1]
+            return table[0 if batch == 1 else b, 0 if head == 1 else h, q_idx // rows, kv_idx // columns]
+
+        inside = listed(partial) & function(b, h, q_idx, kv_idx)
+        return inside if full is None else listed(full) | inside
+
+    return kept
+
+
+def _table(name: str, mask: torchs.BlockMask, counts: Tensor, indices: Any) -> Tensor:
+    """Whether a block is listed, [B or 1, H or 1, rows, columns]."""
+    if indices.dim() != 4 or counts.shape != indices.shape[:3]:
+        raise Error(
+            f"block_mask: expected {name} of [B, H, blocks of queries] and indices of one dimension more, got "
+            f"{list(counts.shape)} and {list(indices.shape)}"
+        )
+    columns = max(-(-mask.seq_lengths[1] // mask.BLOCK_SIZE[1]), indices.shape[3])
+    # What stands behind the number of a row is undefined: it goes to a column of its own.
+    is_listed = torch.arange(indices.shape[3], device=indices.device) < counts[..., None]
+    table = torch.zeros((*indices.shape[:3], columns + 1), dtype=torch.bool, device=indices.device)
+    return table.scatter(3, torch.where(is_listed, indices, columns).long(), True)[..., :columns]

@@ -11,6 +11,7 @@ from torch import Tensor
 from .._core import Error
 from .._options import ARRAYS, Options, trace
 from .._trace.spec import deterministic
+from . import _checks
 from ._dtensor import has_dtensor, on_mesh
 from ._ops import Call, attend, wants_gradient
 
@@ -29,8 +30,8 @@ class _Stand(NamedTuple):
 #: Sizes of the batch, the queries and the keys that texts are made with; they are no part of them.
 _SIZES = {"b": 5, "i": 7, "j": 11}
 _AXES = {
-    "bias": "bhij", "mask": "bhij", "slopes": "bh", "q_segment_ids": "bi", "kv_segment_ids": "bj", "q_positions": "bi",
-    "kv_positions": "bj", "first_rows": "b", "used_keys": "b", "q_lengths": "b", "kv_lengths": "b",
+    "bias": "bhij", "mask": "bhij", "slopes": "bh", "q_segment_ids": "bi", "kv_segment_ids": "bj", "first_rows": "b",
+    "used_keys": "b",
 }  # fmt: skip
 
 
@@ -73,17 +74,17 @@ def _text(*facts: Any) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     return _cached_text(*facts)
 
 
-def _shape_of(name: str, array: Tensor, sizes: dict[str, int]) -> tuple[int, ...]:
+def _shape_of(name: str, called: str, array: Tensor, sizes: dict[str, int]) -> tuple[int, ...]:
     """The sizes of an array, by the axes of the problem that it lies along. Raises where they do not go together."""
     if name in ("q_offsets", "kv_offsets"):
         return (_SIZES["b"] + 1,)
     if name == "softmax_aux":
         if array.dim() not in (1, 2) or (array.dim() == 2 and array.shape[0] != sizes["h"]):
-            raise Error(f"argument 'softmax_aux': expected [n] or [{sizes['h']}, n], got {list(array.shape)} [S6]")
+            raise Error(f"argument '{called}': expected [n] or [{sizes['h']}, n], got {list(array.shape)} [S6]")
         return tuple(_fixed(size) for size in array.shape)
     axes = _AXES[name][-array.dim() :] if name == "slopes" else _AXES[name]
     if array.dim() != len(axes):
-        raise Error(f"argument '{name}': expected {len(axes)} dimensions, got {array.dim()}")
+        raise Error(f"argument '{called}': expected {len(axes)} dimensions, got {array.dim()}")
     shape = []
     for axis, size in zip(axes, array.shape, strict=True):
         if size == sizes[axis]:
@@ -92,41 +93,18 @@ def _shape_of(name: str, array: Tensor, sizes: dict[str, int]) -> tuple[int, ...
             shape.append(1)
         else:
             word = {"b": "batch entries", "h": "heads", "i": "queries", "j": "keys"}[axis]
-            raise Error(f"argument '{name}': expected 1 or {sizes[axis]} for the {word}, got {size}")
+            wanted = "1" if sizes[axis] == 1 else f"1 or {sizes[axis]}"
+            raise Error(f"argument '{called}': expected {wanted} for the {word}, got {size}")
     return tuple(shape)
 
 
-def check_tensors(query: Any, key: Any, value: Any, layout: str) -> None:
-    """Raises where queries, keys and values do not go together. layout: "B, S, H, D", say."""
-    rank = layout.count(",") + 1
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"argument '{name}': expected a tensor, got {type(tensor).__name__}")
-        if tensor.dim() != rank:
-            raise Error(f"argument '{name}': expected {rank} dimensions, [{layout}], got {tensor.dim()}")
-        if tensor.device != query.device:
-            raise Error(f"argument '{name}': expected a tensor on {query.device}, as 'query' is, got one on {tensor.device}")
-        if tensor.dtype != query.dtype:
-            raise Error(f"argument '{name}': expected {query.dtype}, as 'query' has, got {tensor.dtype}")
-    if query.dtype not in (torch.float32, torch.float16, torch.bfloat16):
-        raise Error(f"argument 'query': expected float32, float16 or bfloat16, got {query.dtype}")
-    heads, key_heads = query.shape[-2], key.shape[-2]
-    if key_heads == 0 or heads % key_heads != 0:
-        raise Error(f"argument 'key': expected a number of heads that divides the {heads} of 'query', got {key_heads} [S10]")
-    for name, tensor, axis, word, wanted in (
-        ("key", key, -1, "for the head dim", query.shape[-1]), ("value", value, -2, "heads", key_heads),
-        ("value", value, -3, "keys", key.shape[-3]),
-    ):  # fmt: skip
-        if tensor.shape[axis] != wanted:
-            raise Error(f"argument '{name}': expected {wanted} {word}, got {tensor.shape[axis]}")
-    if rank == 4:
-        for name, tensor in (("key", key), ("value", value)):
-            if tensor.shape[0] != query.shape[0]:
-                raise Error(f"argument '{name}': expected {query.shape[0]} batch entries, got {tensor.shape[0]}")
-
-
-def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], **options: Any) -> Call:
-    """The spec of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. `given`: arrays that may be there."""
+def prepare(
+    query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], called: dict[str, str] | None = None,
+    **options: Any,
+) -> Call:  # fmt: skip
+    """The spec of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. `given`: arrays that may be there. called: what the
+    caller calls those that have another name there."""
+    called = called or {}
     same_bits = options.pop("deterministic", False)
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
     arrays: list[Tensor] = [given[name] for name in names]  # type: ignore[misc]
@@ -140,17 +118,16 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor |
     sizes = {"h": query.shape[-2], "i": query.shape[-3], "j": key.shape[-3]}
     sizes["b"] = arrays[names.index("q_offsets")].shape[0] - 1 if told.packed else query.shape[0]
     for name, array in zip(names, arrays, strict=True):
-        if not isinstance(array, Tensor):
-            raise TypeError(f"argument '{name}': expected a tensor, got {type(array).__name__}")
-        if array.device != query.device:
-            raise Error(f"argument '{name}': expected a tensor on {query.device}, as 'query' is, got one on {array.device}")
+        _checks.tensor(called.get(name, name), array, query)
+        if name in ("bias", "softmax_aux") and array.dtype not in _checks.FLOATS:
+            raise Error(f"argument '{called.get(name, name)}': expected float32, float16 or bfloat16, got {array.dtype}")
     # By text: a spec is the same for tensors of every size.
     text, backward_text, order, differentiated = _text(
         tuple(told),
         tuple(str(tensor.dtype).rpartition(".")[2] for tensor in (query, *arrays)),
         (_fixed(query.shape[-2]), _fixed(key.shape[-2])),
         (_fixed(query.shape[-1]), _fixed(value.shape[-1])),
-        tuple(_shape_of(name, array, sizes) for name, array in zip(names, arrays, strict=True)),
+        tuple(_shape_of(name, called.get(name, name), array, sizes) for name, array in zip(names, arrays, strict=True)),
     )
     held = dict(zip(names, arrays, strict=True))
     captured = tuple(held["softmax_aux" if name == "sinks" else name] for name in order)
@@ -159,15 +136,18 @@ def prepare(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor |
     return Call(text, backward_text, order, captured, (seed,) if told.dropout else (), differentiated)
 
 
-def call(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], **options: Any) -> tuple[Tensor, Tensor]:
-    """The output and the LSE of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. `given`: arrays that may be there."""
+def call(
+    query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], called: dict[str, str] | None = None,
+    **options: Any,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The output and the LSE of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. The inputs are those of `prepare`."""
     names = [name for name, array in given.items() if array is not None]
     arrays: list[Tensor] = [given[name] for name in names]  # type: ignore[misc]
     if not has_dtensor((query, key, value, *arrays)):
-        return _call(query, key, value, given, options)
+        return _call(query, key, value, given, called, options)
 
     def local(query: Tensor, key: Tensor, value: Tensor, *arrays: Tensor) -> tuple[Tensor, Tensor]:
-        return _call(query, key, value, dict(zip(names, arrays, strict=True)), dict(options))
+        return _call(query, key, value, dict(zip(names, arrays, strict=True)), called, dict(options))
 
     packed = "q_offsets" in names
     # Batch entries of packed sequences share a dimension, and what is dropped is chosen by the batch entry and the head.
@@ -182,12 +162,26 @@ def call(query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | No
 
 
 def _call(
-    query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], options: dict[str, Any]
-) -> tuple[Tensor, Tensor]:
-    prepared = prepare(query, key, value, given, **options)
+    query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], called: dict[str, str] | None,
+    options: dict[str, Any],
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    prepared = prepare(query, key, value, given, called, **options)
     if query.dim() == 3:
-        return attend(query, key, value, prepared)
+        return _attend(query, key, value, prepared, called)
     # [B, H, S, D], as operators have it.
     query, key, value = (tensor.transpose(1, 2) for tensor in (query, key, value))
-    out, lse = attend(query, key, value, prepared)
+    out, lse = _attend(query, key, value, prepared, called)
     return out.transpose(1, 2), lse
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, prepared: Call, called: dict[str, str] | None) -> tuple[Tensor, Tensor]:
+    """What kernels refuse, of gradients or of what offsets hold, has the caller's names too."""
+    if not called or torch.compiler.is_compiling():
+        return attend(query, key, value, prepared)
+    try:
+        return attend(query, key, value, prepared)
+    except Error as error:
+        text = str(error)
+        for name, theirs in called.items():
+            text = text.replace(f"'{name}'", f"'{theirs}'")
+        raise Error(text) from error

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._dynamo.variables.higher_order_ops import BaseHOPVariable, _hop_name_to_variable_class
 from torch._higher_order_ops.base_hop import BaseHOP
 from torch._ops import HigherOrderOperator
-from torch._subclasses import FakeTensor
 
 from .._trace.capture import Captured, Trace
 from .._trace.graph import COORDINATE, FLOAT, INT
@@ -23,9 +23,6 @@ from .._trace.spec import COORDINATES, as_result, begin, finish
 from ._ops import attend, call_of, facts_of_tensors, laid_like, trace_call, wants_gradient
 
 _library = torch.library.Library("attnc", "FRAGMENT")
-# Dynamo refuses operands that share memory, as queries, keys and values of one projection do. To it, and to nobody else,
-# they look as if they did not.
-_library.define("apart(Tensor value) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
 # In the graph of a function these say which input is what: Dynamo orders them as it meets them.
 _library.define("role(Tensor value, str name) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
 _library.define("results(Tensor q, Tensor k, Tensor v) -> (Tensor, Tensor)", tags=(torch.Tag.pt2_compliant_tag,))
@@ -35,17 +32,10 @@ def _results(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return laid_like(q, v.shape[3]), q.new_empty(q.shape[:3], dtype=torch.float32)
 
 
-def _apart(value: Tensor) -> Tensor:
-    if not isinstance(value, FakeTensor):
-        return value
-    return value.new_empty_strided(value.shape, value.stride()).requires_grad_(value.requires_grad)
-
-
 def _no_gradient(ctx: Any, *gradients: Tensor) -> tuple[None, None, None]:
     raise AssertionError("attnc::results stands for attnc::forward, and does not run")
 
 
-_library.impl("apart", _apart, "CompositeImplicitAutograd")
 _library.impl("role", lambda value, name: value.clone(), "CompositeExplicitAutograd")
 _library.impl("results", _results, "CompositeExplicitAutograd")
 torch.library.register_fake("attnc::role", lambda value, name: torch.empty_like(value), lib=_library)
@@ -85,11 +75,20 @@ class _FlexAttention(BaseHOP):
 _flex_attention = _FlexAttention()
 
 
+class _Variable(BaseHOPVariable):  # type: ignore[misc]
+    """The operator as Dynamo knows it. Nothing is written to operands, so that they may share memory, as queries, keys and values
+    of one projection do, and views of one tensor that a function reads."""
+
+    supports_aliasing = True
+
+
+_hop_name_to_variable_class["attnc_flex_attention"] = _Variable
+
+
 def compiled_attention(
     query: Tensor, key: Tensor, value: Tensor, score_mod: Any, mask_mod: Any, scale: float | None
 ) -> tuple[Tensor, Tensor]:
     """What Dynamo traces: the output and the LSE."""
-    query, key, value = (torch.ops.attnc.apart(tensor) for tensor in (query, key, value))
     # Of one element: torch reads the numbers of tensors without dimensions where they are indices.
     score = query.new_empty((1,), dtype=torch.float32)
     b, h, i, j = (query.new_empty((1,), dtype=torch.int32) for _ in range(4))
@@ -155,6 +154,9 @@ def _interpret(subgraph: torch.fx.GraphModule, known: Trace, inputs: dict[torch.
             return arguments[0]
         elif node.op == "call_method":
             values[node] = getattr(arguments[0], node.target)(*arguments[1:], **options)
+        elif node.target is torch.select and arguments[1] == 0:
+            # What Dynamo makes of table[number], where the number is a symbol.
+            values[node] = arguments[0][arguments[2]]
         elif node.target is torch.ops.attnc.results:
             values[node] = (None, None)
         elif node.target is torch.ops.attnc.role:

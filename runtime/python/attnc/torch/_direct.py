@@ -64,6 +64,11 @@ def are_numbers(*options: Any) -> bool:
     return all(type(option) in _NUMBERS for option in options)
 
 
+def are_flags(*options: Any) -> bool:
+    """Whether options are what they should be: keys do not tell 1 from True."""
+    return all(option is True or option is False for option in options)
+
+
 def run(key: Hashable, inputs: tuple[Any, ...], heads_first: bool = False) -> Any:
     """The results of a call that was made before with such a key; None where the operator has to be called."""
     plan = _plans.find(key)

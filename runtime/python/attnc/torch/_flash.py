@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from .._core import Error
-from ._calls import call, check_tensors, prepare
-from ._direct import are_numbers, is_plain, remember, run
+from . import _checks
+from ._calls import call, prepare
+from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._learning import Plan, attend_known, find_plan, keep_plan
 
 _told: set[str] = set()
@@ -23,32 +24,9 @@ def _remark(name: str, text: str) -> None:
         logging.getLogger("attnc").warning(text)
 
 
-def side(name: str, value: Any) -> int | None:
-    """A side of a window; -1, which stands for all, as None."""
-    if not isinstance(value, int) or value < -1:
-        raise Error(f"{name}: expected two numbers of 0 or more, or -1 for all, got {value!r} [S5]")
-    return None if value == -1 else value
-
-
-def sides(name: str, window: Any) -> tuple[int | None, int | None] | None:
-    """A window as FlashAttention has it: (-1, -1) is none."""
-    if not isinstance(window, (tuple, list)) or len(window) != 2:
-        raise Error(f"{name}: expected two numbers of 0 or more, or -1 for all, got {window!r} [S5]")
-    left, right = (side(name, value) for value in window)
-    return None if left is None and right is None else (left, right)
-
-
 def _cap(softcap: Any) -> float | None:
     """A soft cap as FlashAttention has it: 0 is none."""
-    if not isinstance(softcap, (int, float)) or softcap < 0:
-        raise Error(f"softcap: expected a number of 0 or more, where 0 is none, got {softcap!r} [S4]")
-    return float(softcap) or None
-
-
-def _probability(name: str, value: Any) -> float:
-    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise Error(f"{name}: expected a number from 0 to 1, got {value!r} [S9]")
-    return float(value)
+    return _checks.number("softcap", softcap, "a number of 0 or more, where 0 is none", "S4", least=0) or None
 
 
 def _drawn_seed(probability: float) -> int:
@@ -56,42 +34,34 @@ def _drawn_seed(probability: float) -> int:
     return int(torch.randint(2**62, (1,), device="cpu").item()) if probability else 0
 
 
-def offsets(name: str, given: Any, query: Tensor) -> Tensor:
-    """Cumulative lengths of packed sequences."""
-    if not isinstance(given, Tensor):
-        raise TypeError(f"argument '{name}': expected a tensor, got {type(given).__name__}")
-    if given.dim() != 1 or given.shape[0] < 1 or given.dtype != torch.int32:
-        raise Error(f"argument '{name}': expected int32 of shape [batch + 1], got {given.dtype} of {list(given.shape)} [S11]")
-    if given.device != query.device:
-        raise Error(f"argument '{name}': expected a tensor on {query.device}, as 'query' is, got one on {given.device}")
-    return given
+#: What FlashAttention's users call arrays.
+_CALLED = {"slopes": "alibi_slopes", "q_offsets": "cu_seqlens_q", "kv_offsets": "cu_seqlens_k"}
 
 
-def pair_of_offsets(names: tuple[str, str], q: Any, k: Any, query: Tensor) -> dict[str, Tensor | None]:
-    """Cumulative lengths of queries and keys."""
-    found = offsets(names[0], q, query), offsets(names[1], k, query)
-    if found[0].shape != found[1].shape:
-        wanted, got = (given.shape[0] for given in found)
-        raise Error(f"argument '{names[1]}': expected {wanted} elements, as '{names[0]}' has, got {got} [S11]")
-    return {"q_offsets": found[0], "kv_offsets": found[1]}
+def _options(
+    dropout_p: Any, softmax_scale: Any, causal: Any, window_size: Any, softcap: Any, deterministic: Any
+) -> dict[str, Any]:
+    """What functions of FlashAttention are told, as calls have it."""
+    return {
+        "dropout": _checks.probability("dropout_p", dropout_p), "scale": _checks.scale("softmax_scale", softmax_scale),
+        "causal": _checks.flag("causal", causal), "window": _checks.sides("window_size", window_size), "softcap": _cap(softcap),
+        "deterministic": _checks.flag("deterministic", deterministic),
+    }  # fmt: skip
 
 
 def _flash(
-    query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], dropout_p: float, softmax_scale: Any,
-    causal: bool, window_size: Any, softcap: float, alibi_slopes: Tensor | None, deterministic: bool, return_attn_probs: bool,
+    query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], options: dict[str, Any],
+    alibi_slopes: Any, return_attn_probs: bool,
 ) -> Any:  # fmt: skip
     """What the functions of FlashAttention share."""
-    probability = _probability("dropout_p", dropout_p)
-    if not isinstance(alibi_slopes, (Tensor, type(None))):
-        raise TypeError(f"argument 'alibi_slopes': expected a tensor, got {type(alibi_slopes).__name__}")
-    if alibi_slopes is not None and (alibi_slopes.dim() not in (1, 2) or alibi_slopes.dtype != torch.float32):
-        raise Error(f"alibi_slopes: expected float32 of [H] or [B, H], got {alibi_slopes.dtype} of {list(alibi_slopes.shape)}")
-    out, lse = call(
-        query, key, value, {**given, "slopes": alibi_slopes}, scale=softmax_scale, causal=bool(causal),
-        window=sides("window_size", window_size), softcap=_cap(softcap), dropout=probability,
-        seed=_drawn_seed(probability), deterministic=bool(deterministic),
-    )  # fmt: skip
-    return (out, lse, None) if return_attn_probs else out
+    with_lse = _checks.flag("return_attn_probs", return_attn_probs)
+    if alibi_slopes is not None:
+        slopes = _checks.tensor("alibi_slopes", alibi_slopes, query)
+        if slopes.dim() not in (1, 2) or slopes.dtype != torch.float32:
+            raise Error(f"argument 'alibi_slopes': expected float32 of [H] or [B, H], got {slopes.dtype} of {list(slopes.shape)}")
+    seed = _drawn_seed(options["dropout"])
+    out, lse = call(query, key, value, {**given, "slopes": alibi_slopes}, _CALLED, seed=seed, **options)
+    return (out, lse, None) if with_lse else out
 
 
 def flash_attn_func(
@@ -105,8 +75,8 @@ def flash_attn_func(
     return_attn_probs: a tuple with the LSE, [B, H, S], and None for the probabilities.
     """
     key: Any = None
-    numbers = are_numbers(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
-    if alibi_slopes is None and numbers and not dropout_p and not return_attn_probs and is_plain(q, k, v):
+    known = are_numbers(dropout_p, softmax_scale, window_size, softcap) and are_flags(causal, deterministic, return_attn_probs)
+    if alibi_slopes is None and known and not dropout_p and not return_attn_probs and is_plain(q, k, v):
         kinds = q.shape, k.shape, v.shape, q.dtype, k.dtype, v.dtype
         key = ("flash", *kinds, softmax_scale, causal, window_size, softcap, deterministic)
         results = run(key, (q, k, v))
@@ -116,18 +86,14 @@ def flash_attn_func(
             plan = find_plan(key, q)
             if plan is not None:
                 return _by_plan(q, k, v, plan)
-    check_tensors(q, k, v, "B, S, H, D")
+    _checks.inputs(("q", "k", "v"), (q, k, v), "B, S, H, D")
+    options = _options(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
     if key is not None:
-        prepared = prepare(
-            q, k, v, {}, dropout=0.0, scale=softmax_scale, causal=bool(causal), softcap=_cap(softcap),
-            window=sides("window_size", window_size), deterministic=bool(deterministic),
-        )  # fmt: skip
+        prepared = prepare(q, k, v, {}, **options)
         remember(key, prepared.text, q)
         if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
             return _by_plan(q, k, v, keep_plan(key, q, prepared))
-    return _flash(
-        q, k, v, {}, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
-    )  # fmt: skip
+    return _flash(q, k, v, {}, options, alibi_slopes, return_attn_probs)
 
 
 def _by_plan(q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> Tensor:
@@ -137,10 +103,11 @@ def _by_plan(q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> Tensor:
 
 def _check_packed(name: str, given: Any, count: int) -> None:
     """Raises unless several tensors are packed as one."""
-    if not isinstance(given, Tensor):
-        raise TypeError(f"argument '{name}': expected a tensor, got {type(given).__name__}")
-    if given.dim() != 5 or given.shape[2] != count:
-        raise Error(f"argument '{name}': expected [B, S, {count}, H, D], got {list(given.shape)}")
+    found = _checks.tensor(name, given)
+    if found.dim() != 5 or found.shape[2] != count:
+        raise Error(f"argument '{name}': expected [B, S, {count}, H, D], got {list(found.shape)}")
+    if found.dtype not in _checks.FLOATS:
+        raise Error(f"argument '{name}': expected float32, float16 or bfloat16, got {found.dtype}")
 
 
 def flash_attn_kvpacked_func(q: Tensor, kv: Tensor, *others: Any, **options: Any) -> Any:
@@ -165,34 +132,25 @@ def flash_attn_varlen_func(
 
     The greatest lengths say nothing that a kernel here has to know. The LSE of return_attn_probs is [H, T].
     """
-    check_tensors(q, k, v, "T, H, D")
+    _checks.inputs(("q", "k", "v"), (q, k, v), "T, H, D")
+    options = _options(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
     if block_table is not None:
         raise Error("block_table: expected None, since keys in pages are not read yet")
-    given = pair_of_offsets(("cu_seqlens_q", "cu_seqlens_k"), cu_seqlens_q, cu_seqlens_k, q)
-    return _flash(
-        q, k, v, given, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes, deterministic, return_attn_probs
-    )  # fmt: skip
+    given = _checks.pair_of_offsets(("cu_seqlens_q", "cu_seqlens_k"), cu_seqlens_q, cu_seqlens_k, q)
+    return _flash(q, k, v, given, options, alibi_slopes, return_attn_probs)
 
 
-def _window(sliding_window: Any) -> tuple[int, int] | None:
-    if sliding_window is None:
-        return None
-    both = (sliding_window, sliding_window) if isinstance(sliding_window, int) else tuple(sliding_window)
-    if len(both) != 2 or any(not isinstance(number, int) or number < 0 for number in both):
-        raise Error(f"sliding_window: expected a number of 0 or more, or two of them, got {sliding_window!r} [S5]")
-    return both
-
-
-def _dense(name: str, tensor: Tensor | None) -> Tensor | None:
+def _dense(name: str, given: Any) -> Tensor | None:
     """A bias or a mask with four dimensions."""
-    if tensor is None or tensor.dim() == 4:
-        return tensor
-    if tensor.dim() != 3:
-        raise Error(f"argument '{name}': expected [B, H, Sq, Sk], got {tensor.dim()} dimensions")
-    return tensor[:, None]
+    if given is None:
+        return None
+    found = _checks.tensor(name, given)
+    if found.dim() not in (3, 4):
+        raise Error(f"argument '{name}': expected [B, H, Sq, Sk], got {found.dim()} dimensions")
+    return found if found.dim() == 4 else found[:, None]
 
 
-def _mask_of(mask_info: Any, mask: Tensor | None, q_ids: Tensor | None, kv_ids: Tensor | None) -> dict[str, Tensor | None]:
+def _mask_of(query: Any, mask_info: Any, mask: Any, q_ids: Any, kv_ids: Any) -> dict[str, Tensor | None]:
     """The mask and the ids of segments of a call."""
     if mask_info is not None:
         if mask is not None or q_ids is not None:
@@ -203,16 +161,44 @@ def _mask_of(mask_info: Any, mask: Tensor | None, q_ids: Tensor | None, kv_ids: 
         if mask is None and q_ids is None:
             raise Error(
                 "mask_info: expected what has attention_mask, or q_segment_ids and kv_segment_ids, "
-                f"got {type(mask_info).__name__}"
+                f"got {_checks.said(mask_info)}"
             )
     mask = _dense("attention_mask", mask)
+    if mask is not None and mask.dtype.is_floating_point:
+        # 0 would stand for what is kept as well: those that are added are biases.
+        raise Error(f"argument 'attention_mask': expected bool or integers, got {mask.dtype}")
     if (q_ids is None) != (kv_ids is None):
         raise Error("q_segment_ids and kv_segment_ids: expected both or neither, got one")
     return {
         "mask": mask if mask is None or mask.dtype == torch.bool else mask != 0,
-        "q_segment_ids": None if q_ids is None else q_ids.to(torch.int32),
-        "kv_segment_ids": None if kv_ids is None else kv_ids.to(torch.int32),
+        "q_segment_ids": None if q_ids is None else _checks.integers("q_segment_ids", q_ids, query),
+        "kv_segment_ids": None if kv_ids is None else _checks.integers("kv_segment_ids", kv_ids, query),
     }
+
+
+#: What ejkernel's users call arrays.
+_CALLED_THERE = {"mask": "attention_mask", "q_offsets": "cum_seqlens_q", "kv_offsets": "cum_seqlens_k"}
+#: Platforms of ejkernel.
+_PLATFORMS = ("auto", "triton", "pallas", "cuda", "xla", "cpu", "nvptx", "nvrtc")
+
+
+def _check_unused(platform: Any, cfg: Any, logits_dtype: Any, others: dict[str, Any]) -> None:
+    """Of what means nothing here, that it would mean something elsewhere."""
+    for name in others:
+        if name not in ("mesh", "in_specs", "out_specs"):
+            raise TypeError(f"flash_attention() got an unexpected keyword argument '{name}'")
+        if others[name] is not None:
+            raise Error(
+                f"{name}: expected none, since tensors of torch say themselves how they are split: call it with DTensors, "
+                "which torch.distributed.tensor.distribute_tensor makes"
+            )
+    _checks.choice("platform", "auto" if platform is None else platform, _PLATFORMS)
+    if cfg is not None and not (hasattr(cfg, "platform") and hasattr(cfg, "backend")):
+        raise Error(f"cfg: expected a configuration of ejkernel or None, got {_checks.said(cfg)}")
+    if logits_dtype is not None and not (isinstance(logits_dtype, torch.dtype) and logits_dtype.is_floating_point):
+        raise Error(f"logits_dtype: expected a type of floats, torch.float32 say, got {_checks.said(logits_dtype)}")
+    if cfg is not None or platform not in (None, "auto"):
+        _remark("cfg", "cfg and platform are for other kernels, and mean nothing here")
 
 
 def flash_attention(
@@ -240,45 +226,48 @@ def flash_attention(
     kv_segment_ids: Tensor | None = None,
     cfg: Any = None,
     return_lse: bool = False,
+    **others: Any,
 ) -> Any:
     """Attention of [B, S, H, D] tensors, with the keywords of attnc.jax.flash_attention and their meaning.
 
     Gradients are those of queries, keys, values, the bias and sinks (softmax_aux). Packed sequences (cum_seqlens_q and _k) are
-    [T, H, D], or lie in one batch entry. Logits are float32, whatever `precision` and `logits_dtype` say; `cfg` and `platform` choose
-    nothing. DTensors that are split by batch entries and heads are computed where they lie.
+    [T, H, D], or lie in one batch entry. Logits are float32, whatever `precision` and `logits_dtype` say; `cfg` and `platform`
+    choose nothing. DTensors that are split by batch entries and heads are computed where they lie.
     """
-    if not normalize_output:
+    _check_unused(platform, cfg, logits_dtype, others)
+    if not _checks.flag("normalize_output", normalize_output):
         raise Error("normalize_output=False is not there: outputs are divided by the sum of their weights")
-    if cfg is not None or platform not in (None, "auto"):
-        _remark("cfg", "cfg and platform are for other kernels, and mean nothing here")
-    probability = _probability("dropout_prob", dropout_prob)
-    if probability and not isinstance(dropout_seed, int):
-        raise Error(f"dropout_seed: expected an integer, got {type(dropout_seed).__name__}")
-    if logits_soft_cap is not None and not logits_soft_cap > 0:
-        raise Error(f"logits_soft_cap: expected a number above 0, got {logits_soft_cap!r} [S4]")
-    given = _mask_of(mask_info, attention_mask, q_segment_ids, kv_segment_ids)
-    given |= {"bias": _dense("bias", bias), "softmax_aux": softmax_aux}
+    # Both are checked where they are there, and a seed is wanted where something is dropped.
+    probability = _checks.probability("dropout_prob", dropout_prob)
+    seed = _checks.seed("dropout_seed", dropout_seed) if probability or dropout_seed is not None else 0
     options = {
-        "scale": softmax_scale, "causal": causal, "window": _window(sliding_window), "softcap": logits_soft_cap,
-        "dropout": probability, "seed": dropout_seed or 0,
+        "scale": _checks.scale("softmax_scale", softmax_scale), "causal": _checks.flag("causal", causal),
+        "window": _checks.window("sliding_window", sliding_window), "softcap": _checks.cap("logits_soft_cap", logits_soft_cap),
+        "dropout": probability, "seed": seed,
     }  # fmt: skip
+    with_lse = _checks.flag("return_lse", return_lse)
+    _checks.tensor("query", query)
+    given = _mask_of(query, mask_info, attention_mask, q_segment_ids, kv_segment_ids)
+    given |= {"bias": _dense("bias", bias), "softmax_aux": softmax_aux}
+    names = ("query", "key", "value")
     if cum_seqlens_q is None and cum_seqlens_k is None:
-        check_tensors(query, key, value, "B, S, H, D")
-        out, lse = call(query, key, value, given, **options)
-        return (out, lse) if return_lse else out
+        _checks.inputs(names, (query, key, value), "B, S, H, D")
+        out, lse = call(query, key, value, given, _CALLED_THERE, **options)
+        return (out, lse) if with_lse else out
     if cum_seqlens_q is None or cum_seqlens_k is None:
         raise Error("cum_seqlens_q and cum_seqlens_k: expected both or neither, got one")
     for name in ("bias", "mask", "q_segment_ids"):
         if given[name] is not None:
-            raise Error(f"cum_seqlens_q and {'attention_mask' if name == 'mask' else name} are both given: expected one of them")
+            raise Error(f"cum_seqlens_q and {_CALLED_THERE.get(name, name)} are both given: expected one of them")
     in_batch = query.dim() == 4
     if in_batch:
+        _checks.inputs(names, (query, key, value), "B, S, H, D")
         if query.shape[0] != 1:
             raise Error(f"argument 'query': expected one batch entry with cum_seqlens_q, got {query.shape[0]} [S11]")
         query, key, value = (tensor.squeeze(0) for tensor in (query, key, value))
-    check_tensors(query, key, value, "T, H, D")
-    given |= pair_of_offsets(("cum_seqlens_q", "cum_seqlens_k"), cum_seqlens_q, cum_seqlens_k, query)
-    out, lse = call(query, key, value, given, **options)
+    _checks.inputs(names, (query, key, value), "T, H, D")
+    given |= _checks.pair_of_offsets(("cum_seqlens_q", "cum_seqlens_k"), cum_seqlens_q, cum_seqlens_k, query)
+    out, lse = call(query, key, value, given, _CALLED_THERE, **options)
     if in_batch:
         out, lse = out[None], lse[None]
-    return (out, lse) if return_lse else out
+    return (out, lse) if with_lse else out

@@ -8,13 +8,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.attention.flex_attention import AuxOutput, AuxRequest
+from torch.nn.attention.flex_attention import AuxOutput, AuxRequest, FlexKernelOptions
 
 from .._core import Error
 from .._mods import MaskMod, ScoreMod, times
 from .._trace.spec import Traced
+from . import _checks
 from ._block_mask import mask_mod_of
-from ._direct import are_numbers, is_plain, remember, run
+from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
 from ._learning import as_they_lie, attend_known, find_plan, keep_plan, lies_heads_first
 from ._ops import attend, call_of, trace_call
@@ -35,7 +36,7 @@ _KERNEL_OPTIONS = {
     "FLOAT32_PRECISION", "FORCE_USE_FLEX_ATTENTION", "INT64_INDEXING", "IS_DIVISIBLE", "OUTPUT_LOGSUMEXP", "OUTPUT_MAX",
     "PRESCALE_QK", "ROWS_GUARANTEED_SAFE", "SPARSE_KV_BLOCK_SIZE", "SPARSE_Q_BLOCK_SIZE", "SPLIT_KV", "USE_TMA",
     "WRITE_DQ", "kpack", "matrix_instr_nonkdim", "num_buffers_warp_spec", "num_consumer_groups", "num_stages",
-    "num_warps", "waves_per_eu",
+    "num_warps", "waves_per_eu", *FlexKernelOptions.__annotations__,
 }  # fmt: skip
 _told: set[str] = set()
 #: What scores are multiplied by so that their LSE is their maximum: all others of n keys add no more than log(n) / 2^30.
@@ -52,7 +53,7 @@ def flex_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
     return_lse: bool = False,
-    kernel_options: dict[str, Any] | None = None,
+    kernel_options: FlexKernelOptions | dict[str, Any] | None = None,
     *,
     return_aux: AuxRequest | None = None,
 ) -> Any:
@@ -67,16 +68,19 @@ def flex_attention(
     plan = None
     if score_mod is None and block_mask is None and kernel_options is None and return_aux is None:
         same_batch = is_plain(query, key, value) and query.shape[:1] == key.shape[:1] == value.shape[:1]
-        if same_batch and are_numbers(scale, enable_gqa):
+        if same_batch and are_numbers(scale) and are_flags(enable_gqa, return_lse):
             kinds = query.shape, key.shape, value.shape, query.dtype, key.dtype, value.dtype
             plan = ("flex", *kinds, scale, enable_gqa)
             results = _known(plan, query, key, value)
             if results is not None:
                 return results if return_lse else results[0]
     _check(query, key, value, enable_gqa, kernel_options, return_lse, return_aux)
-    if key.shape[0] == 1 and value.shape[0] == 1 and query.shape[0] > 1:
-        key, value = (tensor.expand(query.shape[0], -1, -1, -1) for tensor in (key, value))
-    mask_mod = mask_mod_of(block_mask)
+    scale = _checks.scale("scale", scale)
+    if query.shape[0] > 1:
+        key, value = (
+            tensor.expand(query.shape[0], -1, -1, -1) if tensor.shape[0] == 1 else tensor for tensor in (key, value)
+        )
+    mask_mod = mask_mod_of(block_mask, query, key)
     attention = compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
     if plan is not None:
         # Before anything is computed: what is computed again goes the same way.
@@ -174,19 +178,11 @@ def _tensors(traced: Traced) -> tuple[Tensor, ...]:
 
 
 def _check(
-    query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool, kernel_options: Any, return_lse: bool, return_aux: Any
-) -> None:
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"argument '{name}': expected a tensor, got {type(tensor).__name__}")
-        if tensor.dim() != 4:
-            raise Error(f"argument '{name}': expected 4 dimensions, [B, H, S, D], got {tensor.dim()}")
-        if tensor.device != query.device:
-            raise Error(f"argument '{name}': expected a tensor on {query.device}, as 'query' is, got one on {tensor.device}")
-    if not enable_gqa and query.shape[1] != key.shape[1]:
-        raise Error(
-            f"argument 'key': expected {query.shape[1]} heads, as 'query' has, or enable_gqa=True, got {key.shape[1]}"
-        )
+    query: Tensor, key: Tensor, value: Tensor, enable_gqa: Any, kernel_options: Any, return_lse: Any, return_aux: Any
+) -> None:  # fmt: skip
+    _checks.inputs(("query", "key", "value"), (query, key, value), "B, H, S, D", one_batch=True)
+    _checks.grouped(("query", "key"), query, key, 1, enable_gqa)
+    _checks.flag("return_lse", return_lse)
     if not isinstance(return_aux, (AuxRequest, type(None))):
         raise TypeError(f"return_aux: expected an AuxRequest, got {type(return_aux).__name__}")
     if not isinstance(kernel_options, (dict, type(None))):
@@ -195,12 +191,11 @@ def _check(
         if return_lse:
             raise Error("return_lse and return_aux are both given: AuxRequest(lse=True) is enough")
     for option in kernel_options or ():
-        bare = option.removeprefix("fwd_").removeprefix("bwd_")
-        if bare not in _KERNEL_OPTIONS:
+        if str(option).removeprefix("fwd_").removeprefix("bwd_") not in _KERNEL_OPTIONS:
             raise Error(f"kernel_options: there is no '{option}'")
     if kernel_options and not _told and not torch.compiler.is_compiling():
         _told.add("kernel_options")
         logging.getLogger("attnc").warning("kernel_options are for other kernels, and mean nothing here")
 
 
-__all__ = ["AuxOutput", "AuxRequest", "flex_attention"]
+__all__ = ["AuxOutput", "AuxRequest", "FlexKernelOptions", "flex_attention"]

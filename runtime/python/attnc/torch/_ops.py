@@ -222,14 +222,16 @@ class Call(NamedTuple):
 def call_of(traced: Traced, captured: tuple[Tensor, ...] | None = None) -> Call:
     """A call with what functions captured, or with other tensors in its place."""
     captured = traced.arrays if captured is None else captured
-    pairs = zip(captured, traced.passed, strict=True)
-    captured = tuple(tensor if sizes is None else _beginning(tensor, sizes) for tensor, sizes in pairs)
+    parts = zip(captured, traced.chosen, traced.passed, strict=True)
+    captured = tuple(_part(tensor, chosen, passed) for tensor, chosen, passed in parts)
     return Call(traced.text, traced.backward_text, traced.names, captured, traced.numbers, traced.differentiated)
 
 
-def _beginning(tensor: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    """The first elements of each dimension."""
-    for dim, size in enumerate(sizes):
+def _part(tensor: Tensor, chosen: dict[int, int], passed: tuple[int, ...] | None) -> Tensor:
+    """What a kernel sees of a captured tensor: a view, through which the gradient finds its place."""
+    for dim in sorted(chosen, reverse=True):
+        tensor = tensor.select(dim, chosen[dim])
+    for dim, size in enumerate(passed or ()):
         tensor = tensor.narrow(dim, 0, size)
     return tensor
 

@@ -16,12 +16,16 @@ from torch.nn import functional
 from torch.nn.attention import register_flash_attention_impl
 
 from .._core import Error
-from ._calls import check_tensors, prepare
-from ._flash import offsets
+from . import _checks
+from ._calls import prepare
 from ._ops import Call, as_line, attend, wants_gradient
 from ._varlen import used_keys
 
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+#: What users of scaled_dot_product_attention call arrays.
+_CALLED = {"mask": "attn_mask", "bias": "attn_mask"}
 
 
 def _takes(*tensors: Tensor) -> bool:
@@ -58,7 +62,7 @@ def _dense(
     if mask is not None:
         given["mask" if mask.dtype == torch.bool else "bias"] = _collapsed(mask)
     return prepare(
-        *(_padded(tensor).transpose(1, 2) for tensor in (q, k, v)), given, align="top_left", causal=is_causal,
+        *(_padded(tensor).transpose(1, 2) for tensor in (q, k, v)), given, _CALLED, align="top_left", causal=is_causal,
         scale=q.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout_p, seed=seed,
     )  # fmt: skip
 
@@ -159,11 +163,11 @@ def _flash_prepared(
     scale: float | None, left: int | None, right: int | None, used: Tensor | None, slopes: Tensor | None, seed: int,
 ) -> Call:  # fmt: skip
     """The spec of [B, S, H, D] or packed tensors, as FlashAttention has them: the last query stands at the last key."""
-    check_tensors(q, k, v, "B, S, H, D" if cum_q is None else "T, H, D")
+    _checks.inputs(("query", "key", "value"), (q, k, v), "B, S, H, D" if cum_q is None else "T, H, D")
     given: dict[str, Tensor | None] = {"slopes": slopes}
     align = "bottom_right"
     if cum_q is not None:
-        given |= {"q_offsets": offsets("cum_seq_q", cum_q, q), "kv_offsets": offsets("cum_seq_k", cum_k, q)}
+        given |= _checks.pair_of_offsets(("cum_seq_q", "cum_seq_k"), cum_q, cum_k, q)
         if used is not None:
             given |= used_keys("seqused_k", given, used)
             align = "top_left"

@@ -8,14 +8,18 @@ import torch
 from torch import Tensor
 
 from .._core import Error
-from ._calls import call, check_tensors
-from ._flash import pair_of_offsets, sides
+from . import _checks
+from ._calls import call
+
+#: What its users call arrays.
+_CALLED = {"q_offsets": "cu_seq_q", "kv_offsets": "cu_seq_k", "used_keys": "seqused_k"}
 
 
 def used_keys(name: str, given: dict[str, Tensor | None], used: Tensor) -> dict[str, Tensor | None]:
     """How many keys of each sequence count, and where its first query then stands: the last one at the last of them."""
     q_offsets = given["q_offsets"]
     assert q_offsets is not None
+    _checks.tensor(name, used, q_offsets)
     if used.dim() != 1 or used.shape[0] != q_offsets.shape[0] - 1 or used.dtype != torch.int32:
         wanted = f"int32 of shape [{q_offsets.shape[0] - 1}]"
         raise Error(f"argument '{name}': expected {wanted}, got {used.dtype} of {list(used.shape)} [S11]")
@@ -45,17 +49,19 @@ def varlen_attn(
     greatest lengths and num_splits say nothing that a kernel here has to know: a row never depends on other sequences.
     return_aux: what has `lse`; a tuple with the LSE, [H, T].
     """
-    check_tensors(query, key, value, "T, H, D")
-    if not enable_gqa and query.shape[1] != key.shape[1]:
-        raise Error(f"argument 'key': expected {query.shape[1]} heads, as 'query' has, or enable_gqa=True, got {key.shape[1]}")
+    _checks.inputs(("query", "key", "value"), (query, key, value), "T, H, D")
+    _checks.grouped(("query", "key"), query, key, 1, enable_gqa)
     if block_table is not None:
         raise Error("block_table: expected None, since keys in pages are not read yet")
-    if scale is not None and not scale > 0:
-        raise Error(f"scale: expected a number above 0, got {scale!r} [S1]")
-    given: dict[str, Tensor | None] = pair_of_offsets(("cu_seq_q", "cu_seq_k"), cu_seq_q, cu_seq_k, query)
+    if scale is not None:
+        scale = _checks.number("scale", scale, "a number above 0 or None", "S1", least=1e-37)
+    if return_aux is not None and not hasattr(return_aux, "lse"):
+        raise TypeError(f"return_aux: expected an AuxRequest, got {type(return_aux).__name__}")
+    given: dict[str, Tensor | None] = _checks.pair_of_offsets(("cu_seq_q", "cu_seq_k"), cu_seq_q, cu_seq_k, query)
     align = "bottom_right"
     if seqused_k is not None:
         given |= used_keys("seqused_k", given, seqused_k)
         align = "top_left"
-    out, lse = call(query, key, value, given, scale=scale, window=sides("window_size", window_size), align=align)
+    window = _checks.sides("window_size", window_size)
+    out, lse = call(query, key, value, given, _CALLED, scale=scale, window=window, align=align)
     return (out, lse) if getattr(return_aux, "lse", False) else out

@@ -1,0 +1,193 @@
+"""What callers give, checked where they give it: an error names their argument, what was expected and what came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._core import Error
+
+#: Types that kernels compute with.
+FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+#: The greatest number of float32.
+_GREATEST = torch.finfo(torch.float32).max
+#: What no window reaches past.
+_FAR = 2**62
+
+
+def said(value: Any) -> str:
+    """A value as messages show it."""
+    if isinstance(value, Tensor):
+        return f"a tensor of {value.dtype} {list(value.shape)}"
+    return repr(value) if isinstance(value, (bool, int, float, str, tuple, list, type(None))) else type(value).__name__
+
+
+def _plain(value: Any) -> Any:
+    """A number without an array around it."""
+    is_number = isinstance(value, (int, float, str)) or getattr(value, "shape", None) != ()
+    return value if is_number or not hasattr(value, "item") else value.item()
+
+
+def flag(name: str, value: Any) -> bool:
+    found = _plain(value)
+    if not isinstance(found, bool):
+        raise Error(f"{name}: expected True or False, got {said(value)}")
+    return found
+
+
+def integer(value: Any) -> int | None:
+    """The integer that a value is, or None."""
+    found = _plain(value)
+    return found if isinstance(found, (int, torch.SymInt)) and not isinstance(found, bool) else None  # type: ignore[return-value]
+
+
+def number(name: str, value: Any, wanted: str, rule: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A number that is compiled in, and that float32 has."""
+    found = _plain(value)
+    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
+    if not is_number or not max(least, -_GREATEST) <= found <= min(most, _GREATEST):
+        raise Error(f"{name}: expected {wanted}, got {said(value)} [{rule}]")
+    return float(found)
+
+
+def scale(name: str, value: Any) -> float | None:
+    return None if value is None else number(name, value, "a finite number or None", "S18")
+
+
+def cap(name: str, value: Any) -> float | None:
+    # What float32 has as 0 is none.
+    return None if value is None else number(name, value, "a number above 0", "S4", least=1e-37)
+
+
+def side(name: str, value: Any) -> int | None:
+    """A side of a window as FlashAttention has it: -1 is all of it, here None."""
+    found = integer(value)
+    if found is None or found < -1:
+        raise Error(f"{name}: expected two numbers of 0 or more, or -1 for all, got {said(value)} [S5]")
+    return None if found == -1 else min(found, _FAR)
+
+
+def sides(name: str, value: Any) -> tuple[int | None, int | None] | None:
+    """A window as FlashAttention has it: (-1, -1) is none."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise Error(f"{name}: expected two numbers of 0 or more, or -1 for all, got {said(value)} [S5]")
+    left, right = (side(name, item) for item in value)
+    return None if left is None and right is None else (left, right)
+
+
+def window(name: str, value: Any) -> tuple[int, int] | None:
+    """A window as ejkernel has it: a number is both sides."""
+    if value is None:
+        return None
+    found = [integer(item) for item in (value if isinstance(value, (tuple, list)) else (value, value))]
+    if len(found) != 2 or any(item is None or item < 0 for item in found):
+        raise Error(f"{name}: expected a number of 0 or more, or two of them, got {said(value)} [S5]")
+    left, right = (min(item, _FAR) for item in found if item is not None)
+    return left, right
+
+
+def probability(name: str, value: Any) -> float:
+    return number(name, value, "a number from 0 to 1", "S9", 0, 1)
+
+
+def seed(name: str, value: Any) -> int:
+    found = integer(value)
+    if found is None or not -(2**63) <= found < 2**63:
+        raise Error(f"{name}: expected an integer of 64 bits, got {said(value)} [S9]")
+    return found
+
+
+def size(name: str, value: Any) -> None:
+    found = integer(value)
+    if found is None or found < 0:
+        raise Error(f"{name}: expected a number of 0 or more, got {said(value)}")
+
+
+def choice(name: str, value: Any, known: Iterable[str]) -> None:
+    if str(getattr(value, "value", value)) not in known:
+        raise Error(f"{name}: expected one of {', '.join(known)}, got {said(value)}")
+
+
+# --- Tensors -------------------------------------------------------------------------------------------------------------
+
+
+def tensor(name: str, value: Any, query: Any = None) -> Tensor:
+    """A tensor that lies where queries do."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"argument '{name}': expected a tensor, got {type(value).__name__}")
+    if value.is_nested:
+        raise Error(f"argument '{name}': expected a dense tensor, got a nested one: varlen_attn takes packed sequences")
+    if query is not None and value.device != query.device:
+        raise Error(f"argument '{name}': expected a tensor on {query.device}, as queries are, got one on {value.device}")
+    return value
+
+
+#: Where rows and heads stand in layouts.
+_PLACES = {"B, S, H, D": (1, 2), "B, H, S, D": (2, 1), "T, H, D": (0, 1)}
+
+
+def inputs(names: tuple[str, str, str], tensors: tuple[Any, Any, Any], layout: str, one_batch: bool = False) -> None:
+    """Raises where queries, keys and values do not go together. layout: "B, S, H, D", say. one_batch: keys and values of one
+    batch entry serve all."""
+    rows, heads = _PLACES[layout]
+    last = max(rows, heads) + 1
+    query, key, value = tensors
+    for name, given in zip(names, tensors, strict=True):
+        tensor(name, given)
+        if given.dim() != last + 1:
+            raise Error(f"argument '{name}': expected {last + 1} dimensions, [{layout}], got {given.dim()}")
+        if given.device != query.device:
+            raise Error(f"argument '{name}': expected a tensor on {query.device}, as '{names[0]}' is, got one on {given.device}")
+        if given.dtype != query.dtype:
+            raise Error(f"argument '{name}': expected {query.dtype}, as '{names[0]}' has, got {given.dtype}")
+    if query.dtype not in FLOATS:
+        raise Error(f"argument '{names[0]}': expected float32, float16 or bfloat16, got {query.dtype}")
+    q, k, v = query.shape, key.shape, value.shape
+    if k[heads] == 0 or q[heads] % k[heads] != 0:
+        wanted = f"a number of heads that divides the {q[heads]} of '{names[0]}'"
+        raise Error(f"argument '{names[1]}': expected {wanted}, got {k[heads]} [S10]")
+    for name, got, wanted, word, is_batch in (
+        (names[1], k[last], q[last], "for the head dim", False), (names[2], v[heads], k[heads], "heads", False),
+        (names[2], v[rows], k[rows], "keys", False), (names[1], k[0], q[0], "batch entries", True),
+        (names[2], v[0], q[0], "batch entries", True),
+    ):  # fmt: skip
+        if got != wanted and not (is_batch and (last == 2 or (one_batch and got == 1))):
+            raise Error(f"argument '{name}': expected {wanted} {word}, got {got}")
+    for name, width in ((names[0], q[last]), (names[2], v[last])):
+        if width % 8 != 0 or not 8 <= width <= 256:
+            raise Error(f"argument '{name}': expected a multiple of 8 from 8 to 256 for the head dim, got {width} [S14]")
+
+
+def grouped(names: tuple[str, str], query: Tensor, key: Tensor, dim: int, enable_gqa: Any) -> None:
+    """Raises where queries share keys and nobody has said so."""
+    if not flag("enable_gqa", enable_gqa) and query.shape[dim] != key.shape[dim]:
+        heads, key_heads = query.shape[dim], key.shape[dim]
+        raise Error(f"argument '{names[1]}': expected {heads} heads, as '{names[0]}' has, or enable_gqa=True, got {key_heads}")
+
+
+def integers(name: str, value: Any, query: Tensor) -> Tensor:
+    found = tensor(name, value, query)
+    if found.dtype.is_floating_point or found.dtype.is_complex or found.dtype == torch.bool:
+        raise Error(f"argument '{name}': expected integers, got {found.dtype}")
+    return found.to(torch.int32)
+
+
+def offsets(name: str, value: Any, query: Tensor) -> Tensor:
+    """Cumulative lengths of packed sequences."""
+    found = tensor(name, value, query)
+    if found.dim() != 1 or found.shape[0] < 1 or found.dtype != torch.int32:
+        raise Error(f"argument '{name}': expected int32 of shape [batch + 1], got {found.dtype} of {list(found.shape)} [S11]")
+    return found
+
+
+def pair_of_offsets(names: tuple[str, str], q: Any, k: Any, query: Tensor) -> dict[str, Tensor | None]:
+    """Cumulative lengths of queries and keys."""
+    found = offsets(names[0], q, query), offsets(names[1], k, query)
+    if found[0].shape != found[1].shape:
+        wanted, got = (given.shape[0] for given in found)
+        raise Error(f"argument '{names[1]}': expected {wanted} elements, as '{names[0]}' has, got {got} [S11]")
+    return {"q_offsets": found[0], "kv_offsets": found[1]}
