@@ -149,6 +149,43 @@ def test_compiled_into_graphs(name):
         check([result.clone() for result in run(compiled, inputs, d_out)], run(call, inputs, d_out))
 
 
+@pytest.mark.parametrize("name", ["flash", "SDPA"])
+def test_each_replay_drops_others(name):
+    """The seed is drawn by the GPU's generator, which graphs move on: what is dropped is not part of the graph."""
+
+    def flash(q, k, v):
+        return flash_attn_func(q, k, v, dropout_p=0.5)
+
+    def sdpa(q, k, v):
+        return heads_first(lambda q, k, v: scaled_dot_product_attention(q, k, v, dropout_p=0.5, enable_gqa=True))(q, k, v)
+
+    call = flash if name == "flash" else sdpa
+    inputs, d_out = made("flash", 0)
+    graph, results = captured(lambda: run(call, inputs, d_out))
+    seen = []
+    for _ in range(3):
+        graph.replay()
+        out, _, _, d_v = (result.clone() for result in results)
+        # Outputs are linear in the values: gradients drop what forward drops.
+        torch.testing.assert_close((d_v.float() * inputs[2].float()).sum(), (out.float() * d_out.float()).sum(), atol=1.0, rtol=2e-2)
+        seen.append(out)
+    assert not torch.equal(seen[0], seen[1]) and not torch.equal(seen[1], seen[2])
+
+
+def test_compiled_sdpa_drops():
+    inputs, d_out = made("SDPA", 0)
+
+    def attend(q, k, v):
+        return heads_first(lambda q, k, v: scaled_dot_product_attention(q, k, v, dropout_p=0.5, enable_gqa=True))(q, k, v)
+
+    torch._dynamo.reset()
+    compiled = torch.compile(attend, fullgraph=True)
+    first, second = run(compiled, inputs, d_out), run(compiled, inputs, d_out)
+    assert not torch.equal(first[0], second[0])
+    out, _, _, d_v = first
+    torch.testing.assert_close((d_v.float() * inputs[2].float()).sum(), (out.float() * d_out.float()).sum(), atol=1.0, rtol=2e-2)
+
+
 def test_blocks_that_change_between_replays():
     counts = torch.tensor([[[1, 2, 3]]], dtype=torch.int32)
     indices = torch.tensor([[[[0, 1, 2], [1, 0, 2], [2, 0, 1]]]], dtype=torch.int32)

@@ -78,6 +78,8 @@ def _shape_of(name: str, called: str, array: Tensor, sizes: dict[str, int]) -> t
     """The sizes of an array, by the axes of the problem that it lies along. Raises where they do not go together."""
     if name in ("q_offsets", "kv_offsets"):
         return (_SIZES["b"] + 1,)
+    if name == "dropout_seed":
+        return tuple(array.shape)
     if name == "softmax_aux":
         if array.dim() not in (1, 2) or (array.dim() == 2 and array.shape[0] != sizes["h"]):
             raise Error(f"argument '{called}': expected [n] or [{sizes['h']}, n], got {list(array.shape)} [S6]")
@@ -96,6 +98,14 @@ def _shape_of(name: str, called: str, array: Tensor, sizes: dict[str, int]) -> t
             wanted = "1" if sizes[axis] == 1 else f"1 or {sizes[axis]}"
             raise Error(f"argument '{called}': expected {wanted} for the {word}, got {size}")
     return tuple(shape)
+
+
+def drawn_seed(probability: float, query: Tensor) -> Tensor | None:
+    """The words of a seed, drawn where the queries lie: torch.manual_seed decides what is dropped, no GPU is waited for, and each
+    replay of a graph draws anew. None where nothing is dropped."""
+    if not probability:
+        return None
+    return torch.randint(-(2**31), 2**31, (4,), dtype=torch.int32, device=query.device)
 
 
 def prepare(
@@ -133,7 +143,8 @@ def prepare(
     captured = tuple(held["softmax_aux" if name == "sinks" else name] for name in order)
     if same_bits:
         backward_text = deterministic(backward_text)
-    return Call(text, backward_text, order, captured, (seed,) if told.dropout else (), differentiated)
+    numbers = (seed,) if told.dropout and "dropout_seed" not in names else ()
+    return Call(text, backward_text, order, captured, numbers, differentiated)
 
 
 def call(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .._core import Error
 from . import _checks
-from ._calls import call, prepare
+from ._calls import call, drawn_seed, prepare
 from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._learning import Plan, attend_known, find_plan, keep_plan
 
@@ -27,11 +27,6 @@ def _remark(name: str, text: str) -> None:
 def _cap(softcap: Any) -> float | None:
     """A soft cap as FlashAttention has it: 0 is none."""
     return _checks.number("softcap", softcap, "a number of 0 or more, where 0 is none", "S4", least=0) or None
-
-
-def _drawn_seed(probability: float) -> int:
-    """A seed by torch's generator on the CPU: torch.manual_seed decides what is dropped, and no GPU is waited for."""
-    return int(torch.randint(2**62, (1,), device="cpu").item()) if probability else 0
 
 
 #: What FlashAttention's users call arrays.
@@ -59,8 +54,8 @@ def _flash(
         slopes = _checks.tensor("alibi_slopes", alibi_slopes, query)
         if slopes.dim() not in (1, 2) or slopes.dtype != torch.float32:
             raise Error(f"argument 'alibi_slopes': expected float32 of [H] or [B, H], got {slopes.dtype} of {list(slopes.shape)}")
-    seed = _drawn_seed(options["dropout"])
-    out, lse = call(query, key, value, {**given, "slopes": alibi_slopes}, _CALLED, seed=seed, **options)
+    given = {**given, "slopes": alibi_slopes, "dropout_seed": drawn_seed(options["dropout"], query)}
+    out, lse = call(query, key, value, given, _CALLED, **options)
     return (out, lse, None) if with_lse else out
 
 

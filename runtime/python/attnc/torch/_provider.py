@@ -17,7 +17,7 @@ from torch.nn.attention import register_flash_attention_impl
 
 from .._core import Error
 from . import _checks
-from ._calls import prepare
+from ._calls import drawn_seed, prepare
 from ._ops import Call, as_line, attend, wants_gradient
 from ._varlen import used_keys
 
@@ -50,20 +50,17 @@ def _collapsed(mask: Tensor, rank: int = 4) -> Tensor:
     return mask
 
 
-def _seed(probability: float) -> int:
-    return int(torch.randint(2**62, (1,), device="cpu").item()) if probability else 0
-
-
 def _dense(
-    q: Tensor, k: Tensor, v: Tensor, dropout_p: float, is_causal: bool, scale: float | None, mask: Tensor | None, seed: int
-) -> Call:
+    q: Tensor, k: Tensor, v: Tensor, is_causal: bool, scale: float | None, mask: Tensor | None = None, dropout_p: float = 0.0,
+    seed: Tensor | None = None,
+) -> Call:  # fmt: skip
     """The spec of [B, H, S, D] tensors. Query i stands at key i."""
-    given: dict[str, Tensor | None] = {}
+    given: dict[str, Tensor | None] = {"dropout_seed": seed}
     if mask is not None:
         given["mask" if mask.dtype == torch.bool else "bias"] = _collapsed(mask)
     return prepare(
         *(_padded(tensor).transpose(1, 2) for tensor in (q, k, v)), given, _CALLED, align="top_left", causal=is_causal,
-        scale=q.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout_p, seed=seed,
+        scale=q.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout_p,
     )  # fmt: skip
 
 
@@ -85,13 +82,14 @@ def _backward(
     return d_q, d_k, d_v
 
 
-def _state(seed: int) -> tuple[Tensor, Tensor]:
-    """What torch hands from the forward to the backward: the seed, on the CPU, where it is read without waiting."""
-    return torch.tensor([seed, 0], dtype=torch.int64).view(torch.uint64), torch.zeros((), dtype=torch.uint64)
+def _state(seed: Tensor | None, q: Tensor) -> tuple[Tensor, Tensor]:
+    """What torch hands from the forward to the backward: the words of the seed, which nobody reads where nothing is dropped."""
+    state = q.new_empty((2,), dtype=torch.uint64) if seed is None else seed.view(torch.uint64)
+    return state, q.new_empty((), dtype=torch.uint64)
 
 
-def _seed_of(state: Tensor) -> int:
-    return int(state.view(torch.int64)[0].item())
+def _seed_of(state: Tensor, dropout_p: float) -> Tensor | None:
+    return state.view(torch.int32) if dropout_p else None
 
 
 def _sdpa_cpu(
@@ -100,7 +98,7 @@ def _sdpa_cpu(
 ) -> Any:  # fmt: skip
     if not _takes(q, k, v) or dropout_p:
         return NotImplemented
-    out, lse = _forward(_dense(q, k, v, 0.0, is_causal, scale, attn_mask, 0), q, k, v)
+    out, lse = _forward(_dense(q, k, v, is_causal, scale, attn_mask), q, k, v)
     return out, lse
 
 
@@ -110,7 +108,7 @@ def _sdpa_cpu_backward(
 ) -> Any:  # fmt: skip
     if not _takes(q, k, v) or dropout_p:
         return NotImplemented
-    return _backward(_dense(q, k, v, 0.0, is_causal, scale, attn_mask, 0), q, k, v, out, lse, d_out)
+    return _backward(_dense(q, k, v, is_causal, scale, attn_mask), q, k, v, out, lse, d_out)
 
 
 def _sdpa_of_all(
@@ -123,8 +121,8 @@ def _sdpa_of_all(
     is_learned = attn_mask is not None and wants is not None and wants(attn_mask)
     if not is_learned and not q.is_cuda or (attn_mask is not None and is_causal):
         return NotImplemented
-    if dropout_p and (not q.is_cuda or torch.compiler.is_compiling()):
-        # Programs draw no numbers of their own.
+    if dropout_p and not q.is_cuda:
+        # On CPUs torch drops in no kernel of its own.
         return NotImplemented
     if torch._C._functorch.peek_interpreter_stack() is not None:
         # Gradients as functions of functions are torch's own.
@@ -133,7 +131,7 @@ def _sdpa_of_all(
         return NotImplemented
     if q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3] or (q.shape[1] != k.shape[1] and not enable_gqa):
         return NotImplemented
-    call = _dense(q, k, v, dropout_p, is_causal, scale, attn_mask, _seed(dropout_p))
+    call = _dense(q, k, v, is_causal, scale, attn_mask, dropout_p, drawn_seed(dropout_p, q))
     out, _ = attend(_padded(q), _padded(k), _padded(v), call)
     return out[..., : v.shape[-1]]
 
@@ -144,9 +142,9 @@ def _sdpa(
 ) -> Any:  # fmt: skip
     if not _takes(q, k, v) or return_debug_mask:
         return NotImplemented
-    seed = _seed(dropout_p)
-    out, lse = _forward(_dense(q, k, v, dropout_p, is_causal, scale, None, seed), q, k, v)
-    return out, lse, None, None, q.shape[2], k.shape[2], *_state(seed), q.new_empty(0)
+    seed = drawn_seed(dropout_p, q)
+    out, lse = _forward(_dense(q, k, v, is_causal, scale, None, dropout_p, seed), q, k, v)
+    return out, lse, None, None, q.shape[2], k.shape[2], *_state(seed, q), q.new_empty(0)
 
 
 def _sdpa_backward(
@@ -155,16 +153,17 @@ def _sdpa_backward(
 ) -> Any:  # fmt: skip
     if not _takes(q, k, v):
         return NotImplemented
-    return _backward(_dense(q, k, v, dropout_p, is_causal, scale, None, _seed_of(seed)), q, k, v, out, lse, d_out)
+    call = _dense(q, k, v, is_causal, scale, None, dropout_p, _seed_of(seed, dropout_p))
+    return _backward(call, q, k, v, out, lse, d_out)
 
 
 def _flash_prepared(
     q: Tensor, k: Tensor, v: Tensor, cum_q: Tensor | None, cum_k: Tensor | None, dropout_p: float, is_causal: bool,
-    scale: float | None, left: int | None, right: int | None, used: Tensor | None, slopes: Tensor | None, seed: int,
+    scale: float | None, left: int | None, right: int | None, used: Tensor | None, slopes: Tensor | None, seed: Tensor | None,
 ) -> Call:  # fmt: skip
     """The spec of [B, S, H, D] or packed tensors, as FlashAttention has them: the last query stands at the last key."""
     _checks.inputs(("query", "key", "value"), (q, k, v), "B, S, H, D" if cum_q is None else "T, H, D")
-    given: dict[str, Tensor | None] = {"slopes": slopes}
+    given: dict[str, Tensor | None] = {"slopes": slopes, "dropout_seed": seed}
     align = "bottom_right"
     if cum_q is not None:
         given |= _checks.pair_of_offsets(("cum_seq_q", "cum_seq_k"), cum_q, cum_k, q)
@@ -174,9 +173,7 @@ def _flash_prepared(
     elif used is not None:
         raise Error("seqused_k: expected None without cumulative lengths")
     window = (None if left in (None, -1) else left, None if right in (None, -1) else right)
-    return prepare(
-        q, k, v, given, align=align, causal=is_causal, window=window, scale=scale, dropout=dropout_p, seed=seed
-    )  # fmt: skip
+    return prepare(q, k, v, given, align=align, causal=is_causal, window=window, scale=scale, dropout=dropout_p)
 
 
 def _as_operators(tensor: Tensor) -> Tensor:
@@ -191,12 +188,12 @@ def _flash(
 ) -> Any:  # fmt: skip
     if not _takes(q, k, v) or return_debug_mask or block_table is not None or (q.shape[-1] | v.shape[-1]) % 8:
         return NotImplemented
-    seed = _seed(dropout_p)
+    seed = drawn_seed(dropout_p, q)
     prepared = _flash_prepared(
         q, k, v, cum_q, cum_k, dropout_p, is_causal, scale, window_size_left, window_size_right, seqused_k, alibi_slopes, seed
     )
     out, lse = _forward(prepared, *(_as_operators(tensor) for tensor in (q, k, v)))
-    return _as_operators(out), lse, *_state(seed), q.new_empty(0)
+    return _as_operators(out), lse, *_state(seed, q), q.new_empty(0)
 
 
 def _flash_backward(
@@ -206,7 +203,7 @@ def _flash_backward(
 ) -> Any:  # fmt: skip
     if not _takes(q, k, v) or (q.shape[-1] | v.shape[-1]) % 8:
         return NotImplemented
-    seed = _seed_of(rng_state) if dropout_p else 0
+    seed = _seed_of(rng_state, dropout_p)
     prepared = _flash_prepared(
         q, k, v, cum_q, cum_k, dropout_p, is_causal, scale, window_size_left, window_size_right, None, None, seed
     )
