@@ -207,6 +207,7 @@ def test_measured_by_name(tmp_path):
     assert events == ["autotune"] and found[1].shape == (2, 4, 20)
 
 
+@cpu_only
 def test_measured(tmp_path):
     selector, events = chain(tmp_path, validate_backward=True)
     executor = Executor(selector)

@@ -280,7 +280,7 @@ def test_compiled_for_any_length():
         return out + flash_attention(q, k, v, softmax_aux=sinks)
 
     def packed(q, k, v):
-        ends = torch.tensor([0, 3, q.shape[0]], dtype=torch.int32)
+        ends = torch.tensor([0, 3, q.shape[0]], dtype=torch.int32, device=q.device)
         return varlen_attn(q, k, v, ends, ends, q.shape[0], q.shape[0], window_size=(-1, 0))
 
     for function, shape in ((attend, lambda n: (2, n)), (packed, lambda n: (n,))):

@@ -32,12 +32,13 @@ class BlockMask(torchs.BlockMask):
 def _as_ours(theirs: torchs.BlockMask) -> BlockMask:
     """torch's own methods make masks of torch's class."""
     mask = BlockMask.__new__(BlockMask)
-    mask.__dict__.update(theirs.__dict__)
+    for name in _DECLARED:
+        setattr(mask, name, getattr(theirs, name))
     return mask
 
 
 #: The attributes of a block mask, as torch declares them.
-_DECLARED = frozenset(torchs.BlockMask.__annotations__)
+_DECLARED = tuple(torchs.BlockMask.__annotations__)
 
 
 class _FunctionMask(BlockMask):
@@ -77,7 +78,8 @@ class _FunctionMask(BlockMask):
         return self._changed(_moved, device, seq_lengths=self.seq_lengths)
 
     def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
-        return self._changed(_cropped, new_q_len, new_kv_len, seq_lengths=(new_q_len, new_kv_len))
+        # What sizes it has then is torch's to say, and differs from version to version.
+        return self._changed(_cropped, new_q_len, new_kv_len, _leading=None)
 
     @property
     def shape(self) -> tuple[int, ...]:
