@@ -17,6 +17,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs/examples/models
 import reference  # noqa: E402
 import weights  # noqa: E402
 
+if importlib.util.find_spec("torch") is not None:
+    import torch_reference  # noqa: F401 - says where tensors lie
+
 FRAMEWORKS = [name for name in ("jax", "torch") if importlib.util.find_spec(name) is not None]
 PROMPT = "The three primary colours are red, yellow and blue. Mixing two of them gives"
 TEXT = "attnc compiles attention kernels from the text of a variant, and this sentence is learnt by heart."

@@ -56,8 +56,8 @@ def embed_torch(model, tokens, lengths):
     def linear(x, name):
         return functional.linear(x, held[f"{name}.weight"], held[f"{name}.bias"])
 
-    held = {name: torch.from_numpy(array.copy()) for name, array in model.weights.items()}
-    tokens, lengths = torch.from_numpy(tokens), torch.from_numpy(lengths)
+    held = {name: torch.tensor(array) for name, array in model.weights.items()}
+    tokens, lengths = torch.tensor(tokens), torch.tensor(lengths)
     rows = torch.arange(tokens.shape[1]) < lengths[:, None]
     mask = create_block_mask(lambda b, h, q_idx, kv_idx: kv_idx < lengths[b], len(lengths), None, *[tokens.shape[1]] * 2)
     x = held["embeddings.word_embeddings.weight"][tokens] + held["embeddings.position_embeddings.weight"][: tokens.shape[1]]
@@ -73,7 +73,7 @@ def embed_torch(model, tokens, lengths):
         y = functional.gelu(linear(x, f"{block}.intermediate.dense"))
         x = norm(x + linear(y, f"{block}.output.dense"), f"{block}.output.LayerNorm")
     mean = (x * rows[..., None]).sum(1) / lengths[:, None]
-    return functional.normalize(mean, dim=-1).numpy()
+    return functional.normalize(mean, dim=-1).cpu().numpy()
 
 
 def main():
@@ -83,6 +83,10 @@ def main():
     given = parser.parse_args()
     model = weights.minilm()
     embed = embed_jax if given.framework == "jax" else embed_torch
+    if given.framework == "torch":
+        import torch
+
+        torch.set_default_device("cuda" if torch.cuda.is_available() else "cpu")
     found = embed(model, *model.encode(given.texts))
     for text, row in zip(given.texts, found @ found.T):
         print(" ".join(f"{number:5.2f}" for number in row), text)

@@ -1,4 +1,5 @@
-"""SmolLM2 135M in PyTorch, with attention by attnc: writes on from a prompt, or learns a text by heart.
+"""SmolLM2 135M in PyTorch, with attention by attnc: writes on from a prompt, or learns a text by heart. Tensors lie on torch's
+default device, which is a GPU below where there is one.
 
 python docs/examples/models/smollm2_torch.py "The capital of France is"
 python docs/examples/models/smollm2_torch.py --train 20
@@ -19,7 +20,7 @@ class Decoder(torch.nn.Module):
         super().__init__()
         self.sizes = model.sizes
         self.held = torch.nn.ParameterDict(
-            {name.replace(".", "/"): torch.from_numpy(array.copy()) for name, array in model.weights.items()}
+            {name.replace(".", "/"): torch.tensor(array) for name, array in model.weights.items()}
         )
 
     def weight(self, name):
@@ -33,7 +34,7 @@ class Decoder(torch.nn.Module):
 
     def blocks(self, x, layers, cos, sin, attend):
         """Some layers of [B, S, 576]."""
-        cos, sin = (torch.from_numpy(table)[None, :, None] for table in (cos, sin))
+        cos, sin = (torch.tensor(table)[None, :, None] for table in (cos, sin))
 
         def rotated(x):
             even, odd = x[..., ::2], x[..., 1::2]
@@ -99,7 +100,7 @@ def generate(model, prompt, count):
         cache.used = here.stop
         given = [int(found[-1][-1].argmax())]
         tokens += given
-    return tokens[:count], torch.cat(found).numpy()
+    return tokens[:count], torch.cat(found).cpu().numpy()
 
 
 def train(model, tokens, steps, rate=1e-2, count=4, attend=causal):
@@ -125,4 +126,5 @@ def train(model, tokens, steps, rate=1e-2, count=4, attend=causal):
 
 
 if __name__ == "__main__":
+    torch.set_default_device("cuda" if torch.cuda.is_available() else "cpu")
     weights.run_decoder(__doc__, train, generate)
