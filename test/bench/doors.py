@@ -112,6 +112,9 @@ def section(report: dict[str, Any]) -> str:
     for part, what in (("torch", "under torch.compile"), ("jax", "under jax.jit")):
         if isinstance(rows := report.get(part), list):
             lines += [f"A training step of one transformer layer, forward and gradients, {what}:", "", *training_table(rows)]
+    for part in PARTS:
+        if isinstance(found := report.get(part), dict):
+            lines += [f"Not measured: {part}: {found['error']}", ""]
     return "\n".join([*lines, END])
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import jax
-from doors_timing import in_turns
+from doors_timing import fault_of, in_turns
 from jax import numpy as jnp
 
 from attnc.jax import flash_attention
@@ -40,15 +39,14 @@ def measure_training(device: str, tokens: int, heads: int, dim: int) -> list[dic
     for length in (tokens // 4, tokens):
         x = jax.random.normal(next(keys), (tokens // length, length, width)).astype(kind)
         sides: dict[str, Any] = {"attnc, flash_attention": functools.partial(flash_attention, causal=True)}
+        errors: dict[str, str] = {}
         for implementation in ("xla",) if device == "cpu" else ("cudnn", "xla"):
-            # XLA's own has matrices of all logits, which do not fit for one long sequence.
-            if implementation != "xla" or length < tokens or device == "cpu":
-                name = {"cudnn": "jax.nn, cuDNN", "xla": "jax.nn, XLA"}[implementation]
-                sides[name] = functools.partial(
-                    jax.nn.dot_product_attention, is_causal=True, implementation=implementation
-                )
+            name = {"cudnn": "jax.nn, cuDNN", "xla": "jax.nn, XLA"}[implementation]
+            if implementation == "xla" and length == tokens and device != "cpu":
+                errors[name] = "its matrices of all logits do not fit"
+                continue
+            sides[name] = functools.partial(jax.nn.dot_product_attention, is_causal=True, implementation=implementation)
         runs: dict[str, Callable[[], object]] = {}
-        errors = {}
         for name, attend in sides.items():
 
             def loss(weights: Any, x: Any, attend: Any = attend) -> Any:
@@ -61,11 +59,9 @@ def measure_training(device: str, tokens: int, heads: int, dim: int) -> list[dic
                 jax.block_until_ready(gradients)
                 return float(value)
 
-            try:
-                print(f"causal, {length}: {name}: loss {run():.6f}", file=sys.stderr, flush=True)
+            if fault := fault_of(f"causal, {length}: {name}", run):
+                errors[name] = fault
+            else:
                 runs[name] = run
-            except Exception as error:
-                errors[name] = f"{type(error).__name__}: {str(error)[:300]}"
-                print(f"causal, {length}: {name}: {errors[name]}", file=sys.stderr, flush=True)
         rows.append({"kind": "causal", "length": length, "ms": in_turns(runs), "errors": errors})
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable
 
@@ -29,6 +30,17 @@ def in_turns(runs: dict[str, Callable[[], object]], rounds: int = 9, steps: int 
                 run()
             found[name].append((time.perf_counter() - start) / steps * 1e3)
     return {name: statistics.median(times) for name, times in found.items()}
+
+
+def fault_of(what: str, step: Callable[[], float]) -> str:
+    """Takes a step, whose loss is printed as progress. What keeps it from being taken; empty where nothing does."""
+    fault = ""
+    try:
+        told = f"loss {step():.6f}"
+    except Exception as error:
+        told = fault = f"{type(error).__name__}: {str(error)[:300]}"
+    print(f"{what}: {told}", file=sys.stderr, flush=True)
+    return fault
 
 
 def once(run: Callable[[], object]) -> float:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from doors_timing import in_turns, once
+from doors_timing import fault_of, in_turns, once
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, flex_attention as torchs, sdpa_kernel
 
@@ -148,7 +147,7 @@ def measure_training(device: str, tokens: int, heads: int, dim: int) -> list[dic
     rows = []
     for kind, length in (("causal", tokens // 4), ("causal", tokens), ("soft cap", tokens), ("documents", tokens)):
         runs: dict[str, Callable[[], object]] = {}
-        errors = {}
+        errors: dict[str, str] = {}
         for name, attend in attentions(kind, length, device):
             torch._dynamo.reset()
             torch.manual_seed(0)
@@ -163,13 +162,10 @@ def measure_training(device: str, tokens: int, heads: int, dim: int) -> list[dic
                 loss.backward()
                 return float(loss.detach())
 
-            try:
-                loss = step()
+            if fault := fault_of(f"{kind}, {length}: {name}", step):
+                errors[name] = fault
+            else:
                 step()
                 runs[name] = step
-                print(f"{kind}, {length}: {name}: loss {loss:.6f}", file=sys.stderr, flush=True)
-            except Exception as error:
-                errors[name] = f"{type(error).__name__}: {str(error)[:300]}"
-                print(f"{kind}, {length}: {name}: {errors[name]}", file=sys.stderr, flush=True)
         rows.append({"kind": kind, "length": length, "ms": in_turns(runs), "errors": errors})
     return rows
