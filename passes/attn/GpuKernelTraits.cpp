@@ -4,6 +4,8 @@
 
 #include "passes/attn/GpuKernelTraits.h"
 #include "dialect/tile/SharedLayout.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/GpuScheduleParts.h"
@@ -94,7 +96,22 @@ bool attnc::attn::isBoundByFunctions(KernelOpInterface kernel) {
   return found;
 }
 
+/// The first key that a tile of queries can see; null where all keys are kept.
+static Value getFirstKey(KernelOpInterface kernel) {
+  return kernel.getBounds().empty() ? Value() : kernel.getBounds().front().getTerminator()->getOperand(0);
+}
+
 bool attnc::attn::hasWindow(KernelOpInterface kernel) {
-  return !kernel.getBounds().empty() &&
-         !matchPattern(kernel.getBounds().front().getTerminator()->getOperand(0), m_Zero());
+  Value first = getFirstKey(kernel);
+  return first && !matchPattern(first, m_Zero());
+}
+
+bool attnc::attn::hasChunks(KernelOpInterface kernel) {
+  if (!hasWindow(kernel))
+    return false;
+  SetVector<Operation *> slice;
+  if (failed(getBackwardSlice(getFirstKey(kernel), &slice, BackwardSliceOptions())))
+    return false;
+  return llvm::any_of(slice,
+                      [](Operation *op) { return isa<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(op); });
 }

@@ -56,6 +56,10 @@ bool isBoundByFunctions(KernelOpInterface kernel);
 /// no use for turns.
 bool hasWindow(KernelOpInterface kernel);
 
+/// Whether it drops those before the chunk of the query, as local attention by chunks does: all queries of a chunk
+/// begin with the same key, found by a division, so that stretches are as long as a causal mask's are.
+bool hasChunks(KernelOpInterface kernel);
+
 } // namespace attnc::attn
 
 #endif // ATTNC_PASSES_ATTN_GPUKERNELTRAITS_H

@@ -151,8 +151,11 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   int64_t section = getSectionBytes(kernel, target);
   const ConsumerOverlap &overlap = masked ? shape.masked : shape.full;
   int64_t rows = warpgroupRows * consumers;
-  bool ownKeys = overlap.ownKeys && consumers > 1 && !needsBlockMask(kernel);
-  bool turns = overlap.turns && consumers > 1 && !isBoundByFunctions(kernel) && !hasWindow(kernel);
+  // Beyond 128, products take so long that functions are worth turns as well (docs/rationale/hopper-variants.md).
+  bool functions = isBoundByFunctions(kernel), wideFunctions = functions && masked && shape.dims > 128;
+  bool ownKeys = (overlap.ownKeys || wideFunctions) && consumers > 1 && !needsBlockMask(kernel);
+  bool turns =
+      overlap.turns && consumers > 1 && (wideFunctions || (!functions && (!hasWindow(kernel) || hasChunks(kernel))));
   KeyStep step = selectStep(kernel, shape);
   ScheduleAttr schedule;
   // The most comfortable that fits.

@@ -251,6 +251,67 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // Weights have no values and no output tile.
+  // Products of 256 take long enough for turns to be worth their while where functions bind, too.
+  // CHECK-LABEL: func.func @d256_capped(
+  // CHECK: own_keys = true, ping_pong = true
+  func.func @d256_capped(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
+    %o = attn.forward %q, %k, %v
+      score (%s, %b, %h, %i, %j) {
+        %x = math.tanh %s : f32
+        attn.yield %x : f32
+      }
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
+    return %o : tensor<?x?x4x256xbf16>
+  }
+
+  // Chunks are long stretches of keys, for which consumers take turns; windows are short ones.
+  // CHECK-LABEL: func.func @chunks(
+  // CHECK: own_keys = true, ping_pong = true
+  func.func @chunks(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      bounds (%b, %h, %i_first, %i_last) {
+        %zero = arith.constant 0 : index
+        %one = arith.constant 1 : index
+        %chunk = arith.constant 2048 : index
+        %number = arith.floordivsi %i_first, %chunk : index
+        %first = arith.muli %number, %chunk : index
+        %low = arith.maxsi %first, %zero : index
+        %high = arith.addi %i_last, %one : index
+        attn.yield %low, %low, %i_first, %high : index, index, index, index
+      }
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+
+  // CHECK-LABEL: func.func @windows(
+  // CHECK: own_keys = true, by_row = true
+  func.func @windows(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      bounds (%b, %h, %i_first, %i_last) {
+        %zero = arith.constant 0 : index
+        %one = arith.constant 1 : index
+        %left = arith.constant 2047 : index
+        %first = arith.subi %i_first, %left : index
+        %low = arith.maxsi %first, %zero : index
+        %high = arith.addi %i_last, %one : index
+        attn.yield %low, %low, %i_first, %high : index, index, index, index
+      }
+      : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
+    return %o : tensor<?x?x4x128xbf16>
+  }
+
   // CHECK-LABEL: func.func @weights(
   // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = {{[0-9]+}}, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2,{{.*}} dynamic = true>>)
   func.func @weights(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>) -> tensor<?x4x?x?xbf16> {
