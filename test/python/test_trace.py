@@ -177,6 +177,25 @@ def test_alignment():
     np.testing.assert_allclose(out, wanted, atol=2e-5)
 
 
+@pytest.mark.parametrize("rows", [1, SQ, SK, SK + 5])
+def test_rows_and_positions(rows):
+    """Where the last query stands at the last key, a table of one row for each query is read by rows, a longer one by
+    positions; of what is between, some positions would lie behind the end."""
+    terms = random.standard_normal((H, rows), dtype=np.float32)
+
+    def score(s, b, h, i, j):
+        return s * terms[h, i]
+
+    def wanted(s, b, h, i, j):
+        return s * terms[h, 0 if rows == 1 else i if rows == SQ else i + SK - SQ]
+
+    out = attnc.jit(score, align="bottom_right")(q, k, v)
+    np.testing.assert_allclose(out, plain.attention(q, k, v, score=wanted)[0], atol=2e-5)
+    between = np.zeros(SQ + 1, np.float32)
+    with pytest.raises(attnc.TraceError, match=f"there may be 1, which stands for all, {SQ}, one for each query, {SK} or more"):
+        attnc.jit(lambda s, b, h, i, j: s * between[i], align="bottom_right")(q, k, v)
+
+
 def test_other_lengths_have_the_same_spec():
     def score(s, b, h, i, j):
         return s + table[h, i] + relative[i - j + SK - 1, h]

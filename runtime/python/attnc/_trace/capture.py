@@ -82,9 +82,11 @@ def _element(name: str, array: Any) -> str:
 class Trace:
     """What is known while functions are traced: the operations, the captured arrays, and the sizes of the call."""
 
-    def __init__(self, axes: dict[str, int], wants_gradient: WantsGradient | None = None) -> None:
+    def __init__(self, axes: dict[str, int], rows: int, wants_gradient: WantsGradient | None = None) -> None:
         self.graph = Graph()
         self._wants_gradient = wants_gradient
+        #: The rows that positions of queries name: more than there are queries, where these stand at the last keys.
+        self.rows = rows
         #: The size of each axis, by the name of its coordinate: "%b", "%h", "%i", "%j".
         self.axes = axes
         self.coordinates: dict[int, str] = {}
@@ -174,10 +176,12 @@ class Trace:
                 tensor.dims[dim] = "1"
             return index.node
         if axis is not None:
-            if size < self.axes[axis]:
+            named = self.rows if axis == "%i" else self.axes[axis]
+            if size < named:
+                of_queries = "" if named == self.axes[axis] else f"{self.axes[axis]}, one for each query, "
                 raise TraceError(
                     f"captured array '{tensor.name}': dimension {tensor.places[dim]} has {size} elements, and is indexed by all "
-                    f"{self.axes[axis]} of its axis; there may be 1, which stands for all, {self.axes[axis]} or more"
+                    f"{named} of its axis; there may be 1, which stands for all, {of_queries}{named} or more"
                 )
             tensor.computed.add(dim)
             return self.graph.add("arith.addi {}, {} : index", INT, [index.node, self.graph.constant(0, INT)], COORDINATE)

@@ -152,7 +152,8 @@ def finish(
 def begin(facts: Facts, sizes: tuple[int, int, int], wants_gradient: WantsGradient | None = None) -> Trace:
     """A trace in which nothing has been computed yet."""
     batch, queries, keys = sizes
-    return Trace(dict(zip(COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)), wants_gradient)
+    rows = max(queries, keys) if facts.align == "bottom_right" else queries
+    return Trace(dict(zip(COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)), rows, wants_gradient)
 
 
 def _run(capture: Capture, function: Callable[..., Any], role: str, arguments: tuple[Value, ...]) -> Any:
