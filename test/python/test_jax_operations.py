@@ -11,6 +11,7 @@ from jax import numpy as jnp
 import attnc
 from attnc.jax import (
     Attention,
+    AttentionConfig,
     AttentionOutput,
     AutotunePolicy,
     BlockSizes,
@@ -234,6 +235,27 @@ def test_policies(tmp_path):
     np.testing.assert_allclose(out, wanted, atol=1e-6)
     assert weights.shape == (2, 4, 20, 20) and events == ["heuristics"]
     assert create_default_executor().chooser.policy.validate_backward
+
+
+def test_configurations_of_ejkernel():
+    out, _ = Executor(ConfigSelectorChain())(Attention(), q, k, v, dtype=None, causal=True, cfg=AttentionConfig(block_q=64))
+    np.testing.assert_allclose(out, wanted, atol=1e-6)
+    with pytest.raises(attnc.Error, match="AttentionConfig.num_warps: expected a number above 0, got 0"):
+        AttentionConfig(num_warps=0)
+
+
+def test_methods_of_a_platform(tmp_path):
+    class Own(FlashAttention):
+        def heuristic_cfg_xla(self, inv=None):
+            return SMALL
+
+        heuristic_cfg_gpu = heuristic_cfg_xla
+
+        def heuristic_cfg_tpu(self, inv=None):
+            raise AssertionError("there is no TPU")
+
+    selector, events = chain(tmp_path, allow_autotune=False)
+    assert Executor(selector).choose_config(Own(), q, k, v) is SMALL and events == ["heuristics"]
 
 
 def test_files_of_others_are_not_read(tmp_path):

@@ -2,6 +2,7 @@
 
 from ._attention import attention, dot_product_attention, flash_attention
 from ._configs import (
+    AttentionConfig,
     AutotunePolicy,
     BlockSizes,
     BwdParams,
@@ -29,10 +30,9 @@ from ._registry import (
 from ._segments import mask_to_segment_ids, segment_ids_to_mask, segment_ids_to_qkv_masks
 
 __all__ = [
-    "Attention", "AttentionOutput", "AutotunePolicy", "BlockSizes", "BwdParams", "ConfigCache", "ConfigSelectorChain",
-    "Executor", "FlashAttention", "FlashAttentionConfig", "FlashAttn", "FwdParams", "Invocation", "Kernel",
-    "KernelRegistry", "MaskInfo",
-    "MaskSharding", "OperationMetadata", "OperationRegistry", "PersistentCache", "Tuner", "attention",
-    "create_default_executor", "dot_product_attention", "flash_attention", "kernel_registry", "mask_to_segment_ids",
-    "overlay_cache", "policy_override", "segment_ids_to_mask", "segment_ids_to_qkv_masks",
+    "Attention", "AttentionConfig", "AttentionOutput", "AutotunePolicy", "BlockSizes", "BwdParams", "ConfigCache",
+    "ConfigSelectorChain", "Executor", "FlashAttention", "FlashAttentionConfig", "FlashAttn", "FwdParams", "Invocation",
+    "Kernel", "KernelRegistry", "MaskInfo", "MaskSharding", "OperationMetadata", "OperationRegistry", "PersistentCache",
+    "Tuner", "attention", "create_default_executor", "dot_product_attention", "flash_attention", "kernel_registry",
+    "mask_to_segment_ids", "overlay_cache", "policy_override", "segment_ids_to_mask", "segment_ids_to_qkv_masks",
 ]  # fmt: skip

@@ -125,6 +125,26 @@ class FlashAttentionConfig:
                 raise Error(f"{name}: expected '#attn.schedule<...>' or None, got {_checks.said(getattr(self, name))}")
 
 
+@dataclasses.dataclass(frozen=True)
+class AttentionConfig:
+    """How `attention` is run, as ejkernel says it: all of it is for other kernels."""
+
+    block_q: int = 128
+    block_k: int = 128
+    num_warps: int = 4
+    num_stages: int = 2
+    platform: str = "auto"
+    backend: str = "any"
+
+    def __post_init__(self) -> None:
+        for name in ("block_q", "block_k", "num_warps", "num_stages"):
+            value = getattr(self, name)
+            if (_checks.integer(value) or 0) <= 0:
+                raise Error(f"AttentionConfig.{name}: expected a number above 0, got {_checks.said(value)}")
+        _checks.choice("platform", self.platform, PLATFORMS)
+        _checks.choice("backend", self.backend, BACKENDS)
+
+
 def check_config(cfg: Any) -> None:
     """Raises unless it is None or a configuration, attnc's or another's."""
     if cfg is not None and not (hasattr(cfg, "platform") and hasattr(cfg, "backend")):
@@ -326,12 +346,12 @@ class ConfigSelectorChain:
             return self._chosen("persistent", place, cfg)
         policy = self.policy
         if policy.allow_autotune and policy.cache_miss_fallback == "autotune" and measure is not None:
-            candidates = list(kernel.candidate_cfgs(invocation))
+            candidates = list(_of_platform(kernel, "candidate_cfgs")(invocation))
             if candidates:
                 return self._chosen("autotune", place, measure(candidates), keep=self.persist_autotune)
         if policy.allow_heuristics:
             # A default may be better in the next version: it is not kept in the file.
-            cfg = kernel.heuristic_cfg(invocation)
+            cfg = _of_platform(kernel, "heuristic_cfg")(invocation)
             self.cache.put(*place, cfg)
             return self._chosen("heuristics", place, cfg)
         raise Error(f"{kernel.op_id}: no configuration is known, and the policy allows neither to measure nor a default")
@@ -344,6 +364,13 @@ class ConfigSelectorChain:
         if self.on_event is not None:
             self.on_event(event, cfg=cfg)
         return cfg
+
+
+def _of_platform(kernel: Any, name: str) -> Callable[..., Any]:
+    """A method of a kernel, or what it has for this platform alone, as ejkernel names it: candidate_cfgs_gpu, candidate_cfgs_xla."""
+    platform = {"cpu": "xla"}.get(jax.default_backend(), jax.default_backend())
+    method: Callable[..., Any] = getattr(kernel, f"{name}_{platform}", None) or getattr(kernel, name)
+    return method
 
 
 def device_fingerprint() -> str:
