@@ -179,11 +179,11 @@ Explained Context::explain(std::shared_ptr<const SpecSource> spec, Wish wish) {
   if (!compiler)
     return {"", "", Fault({"this library holds no compiler, and explains nothing"}, ATTNC_ERROR_COMPILER)};
   Result<CompileRequest> request = makeRequest(spec, wish);
-  if (!request && !isGpu(wish.target))
+  if (!request && isGpu(wish.target))
+    request = describe(std::move(spec), wish);
+  if (!request)
     return {"", "", Fault(request.takeError())};
-  if (request)
-    return compiler->explain(*request, cacheDirectory);
-  return compiler->explain(describe(std::move(spec), wish), cacheDirectory);
+  return compiler->explain(*request, cacheDirectory);
 }
 
 runtime::Status Context::addRecords(std::string_view text) {

@@ -29,7 +29,7 @@ struct Subject {
   std::string cacheDirectory; ///< where images are kept; empty for nowhere
 };
 
-/// What the compiler decided for a kernel, for people to read. Nothing of it is computed while it is printed.
+/// What the compiler decided for a kernel, for people to read.
 class Explanation {
 public:
   /// Runs the passes that decide what, and looks at masks where sizes are known. Faults of the spec are `reported()`.

@@ -70,6 +70,10 @@ private:
   std::optional<Error> applyStatic(const attn::KernelArgument &argument);
   std::optional<Error> applyDims();
   bool isDim(StringRef text) const;
+  std::string listInputs() const {
+    return llvm::join(llvm::map_range(kernel.inputs, [](const attn::KernelArgument &input) { return input.name; }),
+                      ", ");
+  }
   std::string listSymbols() const { return llvm::join(kernel.symbols, ", "); }
 
   const attn::KernelFunction &kernel;
@@ -124,7 +128,7 @@ std::optional<Error> Resolver::applyDims() {
     std::string place = "dimension '" + name + "." + std::to_string(index) + "'";
     const auto *argument = llvm::find_if(kernel.inputs, [&name](const auto &input) { return input.name == name; });
     if (argument == kernel.inputs.end())
-      return Error{place + ": the spec has no argument '" + name + "'"};
+      return Error{place + ": the spec has no argument '" + name + "'; it has " + listInputs()};
     if (index >= argument->dims.size())
       return Error{place + ": '" + name + "' has rank " + std::to_string(argument->dims.size())};
     const attn::KernelDim &dim = argument->dims[index];

@@ -67,6 +67,8 @@ def test_traced_functions():
         (lambda: attnc.explain(TEXT, target="cpu", shape="B=1,Sq=1,Sx=1"), "unknown size 'Sx'; this spec has B, Sq, Sk"),
         (lambda: attnc.explain(TEXT + "nonsense"), "spec:11"),
         (lambda: attnc.explain(TEXT, entry="other"), "other"),
+        (lambda: attnc.explain(TEXT, shape=3), "shape: expected a text, got int"),
+        (lambda: attnc.explain(attnc.jit(), *[np.zeros((1, 2, 1, 8), np.float32)] * 3, target=3), "target: expected a text, got int"),
     ],
 )
 def test_wrong_calls(call, message):

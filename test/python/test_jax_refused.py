@@ -131,6 +131,10 @@ CALLS = {
     "long seed": (
         lambda: flash(dropout_prob=0.5, dropout_seed=2**63), f"dropout_seed: expected an integer of 64 bits, got {2**63} [S9]",
     ),
+    "a key as seed": (
+        lambda: flash(dropout_prob=0.5, dropout_seed=jax.random.key(0)),
+        "dropout_seed: expected an integer of 64 bits, got a key of JAX: jax.random.bits(key) draws one [S9]",
+    ),
     "seed of text": (lambda: flash(dropout_seed="x"), "dropout_seed: expected an integer of 64 bits, got 'x' [S9]"),
     "platform": (
         lambda: flash(platform="metal"),

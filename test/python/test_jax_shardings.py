@@ -109,6 +109,19 @@ def test_dropout_is_the_same_when_split(batch, heads):
     np.testing.assert_array_equal(mapped, forward(q, k, v, seed))
 
 
+def test_query_heads_split_further_than_key_heads():
+    """Gradients of key heads are sums over all of their query heads."""
+    q, k, v, _ = arrays(4, 2)
+
+    def loss(q, k, v):
+        return (attnc.jax.flash_attention(q, k, v, causal=True) ** 2).sum()
+
+    gradient = jax.jit(jax.grad(loss, (0, 1, 2)))
+    for axes in (("x", "y"), "y"):
+        for found, wanted in zip(gradient(put(q, None, None, axes), k, v), gradient(q, k, v)):
+            np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
 def test_sinks():
     q, k, v, _ = arrays(4, 4)
     sinks = jnp.asarray(random.standard_normal((4, 1), dtype=np.float32))

@@ -178,3 +178,22 @@ def test_parameters_are_trained():
         optimizer.step()
         losses.append(loss.item())
     assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_tables_of_other_sizes_are_compiled_anew(dynamic):
+    """The sizes of what is learned are part of a spec, and no symbols."""
+
+    q = tensors()[0].detach()
+
+    def attend(q, table):
+        return flex_attention(q, q, q, lambda s, b, h, i, j: s + table[(j - i).clamp(-2, 2) + 2])
+
+    torch._dynamo.reset()
+    compiled = torch.compile(attend, fullgraph=True, backend="aot_eager", dynamic=dynamic)
+    for size in (5, 6, 9):
+        table = torch.randn(size, requires_grad=True)
+        out, wanted = compiled(q, table), attend(q, table)
+        torch.testing.assert_close(out, wanted)
+        ours, theirs = (torch.autograd.grad(result.square().sum(), table)[0] for result in (out, wanted))
+        torch.testing.assert_close(ours, theirs)

@@ -177,6 +177,34 @@ def test_alignment():
     np.testing.assert_allclose(out, wanted, atol=2e-5)
 
 
+def test_an_array_of_another_size_is_another():
+    """What was traced is kept with the function, and sizes are part of it."""
+    terms = np.ones(5, np.float32)
+
+    def score(s, b, h, i, j):
+        return s * terms[-1] + terms[(j - i) % 3 - 3]
+
+    def wanted(s, b, h, i, j):
+        return s * terms[-1] + terms[(j - i) % 3 - 3]
+
+    attention = attnc.jit(score)
+    for size in (5, 9, 3):
+        terms.resize((size,), refcheck=False)
+        terms[:] = random.standard_normal(size)
+        np.testing.assert_allclose(attention(q, k, v), plain.attention(q, k, v, score=wanted)[0], atol=2e-5)
+
+
+def test_names_of_sizes():
+    terms_size0, terms = random.standard_normal((1, H), dtype=np.float32)[0], random.standard_normal(11, dtype=np.float32)
+
+    def score(s, b, h, i, j):
+        near = (j - i).clip(-5, 5) if isinstance(j, np.ndarray) else attnc.minimum(attnc.maximum(j - i, -5), 5)
+        return s + terms_size0[h] + terms[near] * terms[near - 1 * (near > 0)]
+
+    wanted = plain.attention(q, k, v, score=score)[0]
+    np.testing.assert_allclose(attnc.jit(score)(q, k, v), wanted, atol=2e-5)
+
+
 @pytest.mark.parametrize("rows", [1, SQ, SK, SK + 5])
 def test_rows_and_positions(rows):
     """Where the last query stands at the last key, a table of one row for each query is read by rows, a longer one by

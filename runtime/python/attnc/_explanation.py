@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import html
+from typing import Any
+
+
+def check_texts(**given: Any) -> None:
+    """Raises where an argument that is there is no text."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name}: expected a text, got {type(value).__name__}")
 
 
 class Explanation:

@@ -9,7 +9,7 @@ from typing import Any
 from . import _frameworks
 from ._context import context
 from ._core import Error
-from ._explanation import Explanation
+from ._explanation import Explanation, check_texts
 from ._kernel import Kernel, compile
 from ._mods import MaskMod, ScoreMod
 from ._trace.spec import Facts, Traced, trace
@@ -94,6 +94,7 @@ class Attention:
         self, q: Any, k: Any, v: Any, *, shape: str | None = None, target: str | None = None, backward: bool = False
     ) -> Explanation:
         """What the compiler decides for such a call, or for its gradients: see `attnc.explain`."""
+        check_texts(shape=shape, target=target)
         traced = self._trace(q, k, v)
         if shape is None:
             arrays = {"q": q, "k": k, "v": v, **dict(zip(traced.names, traced.arrays, strict=True))}

@@ -9,7 +9,7 @@ from typing import Any
 from . import _core, _frameworks
 from ._context import context
 from ._core import Error
-from ._explanation import Explanation
+from ._explanation import Explanation, check_texts
 
 
 def compile(
@@ -55,6 +55,7 @@ class Kernel:
 
     def explain(self, *, shape: str | None = None, target: str | None = None) -> Explanation:
         """What the compiler decided: see `attnc.explain`."""
+        check_texts(shape=shape, target=target)
         wanted = target or self._target or "auto"
         return Explanation(*context().explain(self._spec, wanted, self._schedule, -1, self._backward, shape))
 

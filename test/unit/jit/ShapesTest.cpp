@@ -53,7 +53,8 @@ TEST(Shapes, NameWhatIsMissingOrUnknown) {
   OpenSpec spec(paddedSpec());
   EXPECT_EQ(fault(spec.kernel, "Sq=1"), "the spec leaves sizes open: expected B=…,Sk=… in the shape");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1,Tq=4"), "unknown size 'Tq'; this spec has B, Sq, Sk");
-  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1", {"z.0=1"}), "dimension 'z.0': the spec has no argument 'z'");
+  EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1", {"z.0=1"}),
+            "dimension 'z.0': the spec has no argument 'z'; it has q, k, v");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1", {"q.4=1"}), "dimension 'q.4': 'q' has rank 4");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1", {"q.2=3"}), "dimension 'q.2' is 2 in the spec, got 3");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=1,Sk=1", {"q.1=3"}), "size 'Sq' is 1, got 3");
@@ -119,7 +120,7 @@ func.func @f(%q: !four, %p: !two, %k: !two, %t: tensor<?xf32> {attn.name = "t"})
 }
 )");
   EXPECT_EQ(shapesOf(spec.kernel, "B=1,Sq=2,Sk=3").shapeOf(spec.kernel.inputs[3]), (Dims{1}));
-  for (std::string shape : {"B=1,Sq=2,Sk=3", "q.0=1,q.1=2,k.1=3,t.0=1"})
+  for (std::string shape : {"B=1,Sq=2,Sk=3", "arg0.0=1,arg0.1=2,arg2.1=3,t.0=1"})
     EXPECT_EQ(shapesOf(spec.kernel, shape).toString(), "B=1, Sq=2, Sk=3");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3", {"t.0=4"}), "dimension 't.0' is 1 in the spec, got 4");
   EXPECT_EQ(fault(spec.kernel, "B=1,Sq=2,Sk=3,t.0=4"), "dimension 't.0' is 1 in the spec, got 4");

@@ -65,6 +65,8 @@ class Tensor:
         self.passed = list(self.sizes)
         #: The dimensions that a computed index addresses.
         self.computed: set[int] = set()
+        #: What the sizes of some are called, that indices are counted from the end of.
+        self.ends: dict[int, str] = {}
 
 
 def _dtype_name(array: Any) -> str:
@@ -191,9 +193,10 @@ class Trace:
         low, high = index.node.bounds
         if low == high:
             return self.graph.constant(low + size, INT)
-        name = f"{tensor.name}_size{dim}"
-        self.sizes[name] = size
-        from_end = index + self.argument(f"%{name}", INT, COORDINATE)
+        if dim not in tensor.ends:
+            tensor.ends[dim] = self._unused(f"{tensor.name}_size{dim}")
+            self.sizes[tensor.ends[dim]] = size
+        from_end = index + self.argument(f"%{tensor.ends[dim]}", INT, COORDINATE)
         return _where(index < 0, from_end, index).node
 
     def learned(self, score: Node) -> list[Tensor]:
@@ -208,7 +211,8 @@ class Trace:
         if has_gradient:
             sizes = tensor.passed or (1,)
             is_static = [size == 1 or number in tensor.computed for number, size in enumerate(sizes)]
-            dims = [str(size) if static else dim for static, size, dim in zip(is_static, sizes, dims, strict=True)]
+            # Where torch.compile has a symbol, the number decides that there is a program for each.
+            dims = [str(int(size)) if static else dim for static, size, dim in zip(is_static, sizes, dims, strict=True)]
         return f"tensor<{'x'.join(dims)}x{tensor.element}>"
 
 
@@ -342,6 +346,11 @@ class _Attributes:
         raise TraceError(f"attribute '{name}' is set in a traced function, which may run once for many calls")
 
 
+def _kind_of(array: Any) -> tuple[Any, Any]:
+    """What of an array is written into a spec: an array may be given another size in its place."""
+    return tuple(array.shape), array.dtype
+
+
 def is_array(value: Any) -> bool:
     return (_frameworks.is_torch(value) or _frameworks.is_numpy(value) or _frameworks.is_jax(value)) or (
         hasattr(value, "__dlpack__") and hasattr(value, "shape")
@@ -375,6 +384,7 @@ class Capture:
         if isinstance(value, (Value, Captured, _Attributes, *_CONSTANTS)):
             return value
         if is_array(value):
+            self.reads.answer(_kind_of, value, _kind_of(value))
             return Captured(self._trace, name, value)
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             self.reads.container(value)

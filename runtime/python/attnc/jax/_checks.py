@@ -26,6 +26,8 @@ _FAR = 2**62
 
 def said(value: Any) -> str:
     """A value as messages show it."""
+    if _is_key(value):
+        return "a key of JAX"
     if isinstance(value, jax.core.Tracer):
         return "a value that is traced"
     if isinstance(value, (jax.Array, np.ndarray)):
@@ -36,7 +38,11 @@ def said(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """A number without an array around it. What is traced has none."""
     is_array = isinstance(value, (jax.Array, np.ndarray)) and value.shape == () and not isinstance(value, jax.core.Tracer)
-    return value.item() if is_array or isinstance(value, np.generic) else value
+    return value.item() if (is_array and not _is_key(value)) or isinstance(value, np.generic) else value
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -92,7 +98,8 @@ def seed(value: Any) -> jax.Array:
     if chosen is not None and -(2**63) <= chosen < 2**63:
         return jnp.asarray(np.append(np.array([chosen], np.int64).view(np.int32), np.zeros(2, np.int32)))
     if not isinstance(value, jax.Array) or value.shape != () or not jnp.issubdtype(value.dtype, jnp.integer):
-        raise Error(f"dropout_seed: expected an integer of 64 bits, got {said(value)} [S9]")
+        hint = ": jax.random.bits(key) draws one" if _is_key(value) else ""
+        raise Error(f"dropout_seed: expected an integer of 64 bits, got {said(value)}{hint} [S9]")
     if value.dtype.itemsize == 8:
         halves = lax.bitcast_convert_type(value, jnp.int32)
     else:

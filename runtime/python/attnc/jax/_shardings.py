@@ -69,6 +69,10 @@ def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) ->
     # Each key head g serves r query heads.
     group = query_heads // key_heads
     heads = "g" if group == 1 else "r" if key_heads == 1 else "(g r)"
+    if heads == "(g r)" and kind == "backward":
+        # Query heads that are split further than key heads are gathered (`_plan`). As one factor, Shardy would split the key
+        # heads by a part of an axis, which JAX has no words for.
+        heads = "h"
     sizes = {"r": group} if heads == "(g r)" else {}
     split = {"b", "h", "g"} | ({"r"} if kind != "backward" else set())
 
