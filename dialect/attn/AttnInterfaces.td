@@ -53,7 +53,7 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"Run-time dropout probability (S9), or null.", "::mlir::Value", "getDropout">,
     InterfaceMethod<"Dropout probability written in the spec (S9).", "::std::optional<::llvm::APFloat>",
                     "getStaticDropout">,
-    InterfaceMethod<"Dropout seed (S9), i64 or a tensor of its halves, or null.", "::mlir::Value", "getSeed">,
+    InterfaceMethod<"Dropout seed (S9), i64 or a tensor of two or four words, or null.", "::mlir::Value", "getSeed">,
     InterfaceMethod<"Offset added to query positions (S2), or null.", "::mlir::Value", "getQOffset">,
     InterfaceMethod<"Lengths of padded queries (S11), or null.", "::mlir::Value", "getQueryLengths">,
     InterfaceMethod<"Lengths of padded keys (S11), or null.", "::mlir::Value", "getKeyLengths">,

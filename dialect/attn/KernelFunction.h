@@ -26,7 +26,7 @@ enum class ArgumentUse {
   SegmentIds,    ///< equal ids see each other, negative ones nothing (S12)
   PrefixLengths, ///< lengths of bidirectional prefixes
   Probability,   ///< dropout probability, in [0, 1] (S9)
-  Seed,          ///< dropout seed, or its two halves
+  Seed,          ///< dropout seed, a number, or two or four words (S9)
   Window,        ///< side of a window, 0 or more (S5)
   Cap,           ///< soft cap, above 0 (S4)
   Scale,         ///< scale of the logits, not NaN (S1)

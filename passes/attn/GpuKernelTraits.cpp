@@ -110,7 +110,9 @@ bool attnc::attn::hasChunks(KernelOpInterface kernel) {
   if (!hasWindow(kernel))
     return false;
   SetVector<Operation *> slice;
-  if (failed(getBackwardSlice(getFirstKey(kernel), &slice, BackwardSliceOptions())))
+  BackwardSliceOptions inRegion;
+  inRegion.omitBlockArguments = true;
+  if (failed(getBackwardSlice(getFirstKey(kernel), &slice, inRegion)))
     return false;
   return llvm::any_of(slice,
                       [](Operation *op) { return isa<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(op); });

@@ -133,12 +133,12 @@ static Result<std::shared_ptr<LoadedKernel>> load(const CompileRequest &request,
   return makeCpuKernel(image, std::move(*program));
 }
 
-CompileRequest Context::describe(std::shared_ptr<const SpecSource> spec, const Wish &wish) const {
+CompileRequest Context::makeRequestWithoutGpu(std::shared_ptr<const SpecSource> spec, const Wish &wish) const {
   return {std::move(spec), wish.target, wish.schedule, wish.backward, nullptr, wish.shape, wish.policy, records.get()};
 }
 
 Result<CompileRequest> Context::makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish) {
-  CompileRequest request = describe(std::move(spec), wish);
+  CompileRequest request = makeRequestWithoutGpu(std::move(spec), wish);
   if (isGpu(wish.target)) {
     Result<cuda::DeviceRef> device = open(wish.ordinal);
     if (!device)
@@ -180,7 +180,7 @@ Explained Context::explain(std::shared_ptr<const SpecSource> spec, Wish wish) {
     return {"", "", Fault({"this library holds no compiler, and explains nothing"}, ATTNC_ERROR_COMPILER)};
   Result<CompileRequest> request = makeRequest(spec, wish);
   if (!request && isGpu(wish.target))
-    request = describe(std::move(spec), wish);
+    request = makeRequestWithoutGpu(std::move(spec), wish);
   if (!request)
     return {"", "", Fault(request.takeError())};
   return compiler->explain(*request, cacheDirectory);

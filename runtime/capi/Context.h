@@ -58,7 +58,7 @@ private:
   std::string makeKey(const cache::Digest &digest, const Wish &wish) const;
 
   /// What the compiler is asked for, without a GPU.
-  CompileRequest describe(std::shared_ptr<const SpecSource> spec, const Wish &wish) const;
+  CompileRequest makeRequestWithoutGpu(std::shared_ptr<const SpecSource> spec, const Wish &wish) const;
 
   /// The same on an open GPU, where it is for one.
   runtime::Result<CompileRequest> makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish);

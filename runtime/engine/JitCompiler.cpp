@@ -350,6 +350,10 @@ Explained JitCompiler::explain(const CompileRequest &request, const std::string 
     // Tuning takes a minute, and is asked for by who runs the kernel.
     if (asked.policy == ATTNC_POLICY_AUTOTUNE)
       asked.policy = ATTNC_POLICY_AUTO;
+    // The GPU that is here need not be the one that is asked for.
+    const StringRef architecture = getArchitecture(asked.target);
+    if (asked.gpu && !architecture.empty() && !jit::explainGpu(asked.gpu->facts(), architecture).empty())
+      asked.gpu = nullptr;
     std::string diagnostics;
     llvm::raw_string_ostream os(diagnostics);
     jit::Session session(os);

@@ -4,7 +4,6 @@
 
 #include "runtime/explain/Explanation.h"
 #include "codegen/cpu/CpuCodegen.h"
-#include "codegen/target/HostCpu.h"
 #include "dialect/attn/CapturedGradients.h"
 #include "runtime/cache/CacheDirectory.h"
 #include "runtime/explain/Formula.h"

@@ -14,9 +14,9 @@ struct LoweredKernel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   attn::KernelFunction kernel; ///< in `module`
 
-  /// Runs the passes on a copy of `kernel`, for `machine` or, without one, this CPU. A fault is `reported()`.
+  /// Runs the passes on a copy of `kernel`, for `machine`. A fault is `reported()`.
   static runtime::Result<LoweredKernel> get(jit::Session &session, const attn::KernelFunction &kernel,
-                                            mlir::Attribute machine = {});
+                                            mlir::Attribute machine);
 };
 
 } // namespace attnc::explain

@@ -180,7 +180,7 @@ void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, un
     return fillSegments(tensor);
   if (argument.isUsedAs(ArgumentUse::PrefixLengths))
     return fillLengths(tensor, keys, index);
-  if (argument.isUsedAs(ArgumentUse::Seed)) // its halves
+  if (argument.isUsedAs(ArgumentUse::Seed)) // its words
     return tensor.forEach([&](int64_t half, void *element) {
       const auto bits =
           static_cast<double>(integerAt(index, static_cast<uint64_t>(half), std::numeric_limits<int32_t>::max()));

@@ -25,8 +25,8 @@ struct RandomOptions {
   bool computeSaved = true;
 };
 
-/// Whether arguments and results of `shapes` are something that this machine can hold, and its inputs something to
-/// draw.
+/// An error where there are more than 2^20 sequences, or where arguments and results together take more bytes than this
+/// machine has memory.
 runtime::Status checkSizes(const attn::KernelFunction &kernel, const Shapes &shapes);
 
 /// A value for each input of `kernel`. Plain floats are normal; lengths lie in [0, S] with 0 and 1 among them;

@@ -69,7 +69,7 @@ private:
   std::optional<Error> set(StringRef name, int64_t size, StringRef because);
   std::optional<Error> applyStatic(const attn::KernelArgument &argument);
   std::optional<Error> applyDims();
-  bool isDim(StringRef text) const;
+  std::optional<std::pair<std::string, unsigned>> findDim(StringRef text) const;
   std::string listInputs() const {
     return llvm::join(llvm::map_range(kernel.inputs, [](const attn::KernelArgument &input) { return input.name; }),
                       ", ");
@@ -107,19 +107,19 @@ std::optional<Error> Resolver::applyStatic(const attn::KernelArgument &argument)
   return std::nullopt;
 }
 
-/// Whether what stands in a shape is a dimension of one tensor, and no size that has a name.
-bool Resolver::isDim(StringRef text) const {
+/// The dimension of one tensor that stands in a shape, if it is no size that has a name.
+std::optional<std::pair<std::string, unsigned>> Resolver::findDim(StringRef text) const {
   StringRef name;
   unsigned index = 0;
-  return kernel.findSymbol(text) < 0 && parseDim(text, name, index);
+  if (kernel.findSymbol(text) >= 0 || !parseDim(text, name, index))
+    return std::nullopt;
+  return std::pair(name.str(), index);
 }
 
 std::optional<Error> Resolver::applyDims() {
   auto dims = request.dims;
   for (const auto &[text, size] : request.symbols) {
-    StringRef name;
-    unsigned index = 0;
-    if (isDim(text) && parseDim(text, name, index) && !dims.try_emplace({name.str(), index}, size).second)
+    if (auto dim = findDim(text); dim && !dims.try_emplace(*dim, size).second)
       return Error{"dimension '" + text + "' is given twice"};
   }
   for (const auto &[key, size] : dims) {
@@ -149,7 +149,7 @@ Result<std::vector<int64_t>> Resolver::run() {
       if (auto error = applyStatic(argument))
         return *error;
   for (const auto &[name, size] : request.symbols) {
-    if (isDim(name))
+    if (findDim(name))
       continue;
     // The number of sequences may be given as such, or as the size of the cumulative lengths.
     attn::KernelOpInterface op = kernel.kernels.front();

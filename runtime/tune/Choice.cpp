@@ -132,9 +132,30 @@ static bool isOutdated(const Record &record, MutableArrayRef<attn::KernelOpInter
   return false;
 }
 
-/// Attaches to `kernel` what `records` say, where the target allows that. Those that are outdated go.
+/// Leaves aside those of `records` that are outdated, and says so.
+static void dropOutdated(jit::Session &session, const attn::KernelFunction &kernel, Attribute target,
+                         const std::function<void(const std::string &)> &remark, std::vector<FoundRecord> &records) {
+  if (llvm::all_of(records, [](const FoundRecord &one) { return one.record.beaten.empty(); }))
+    return;
+  // Whoever compiles says why that fails.
+  ScopedDiagnosticHandler handler(&session.context(), [](Diagnostic &) { return success(); });
+  auto lowered = jit::lowerToAttn(session, kernel, target);
+  if (!lowered)
+    return;
+  SmallVector<attn::KernelOpInterface> defaults;
+  (*lowered)->walk([&](attn::KernelOpInterface op) { defaults.push_back(op); });
+  llvm::erase_if(records, [&](const FoundRecord &one) {
+    bool drops = isOutdated(one.record, defaults);
+    if (drops && remark)
+      remark("a record of @" + one.record.name + " at " + one.record.sizes +
+             " is left aside: it was measured against schedules that are not the target's own any more");
+    return drops;
+  });
+}
+
+/// Attaches to `kernel` what `records` say, where the target allows that.
 static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attribute target,
-                     std::vector<FoundRecord> &records) {
+                     ArrayRef<FoundRecord> records) {
   auto read = readSchedules(kernel, records);
   clearSchedules(kernel);
   if (!read)
@@ -150,13 +171,6 @@ static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attrib
     return Error{fault};
   SmallVector<attn::KernelOpInterface> defaults;
   (*lowered)->walk([&](attn::KernelOpInterface op) { defaults.push_back(op); });
-  for (size_t i = records.size(); i-- > 0;)
-    if (isOutdated(records[i].record, defaults)) {
-      records.erase(records.begin() + static_cast<ptrdiff_t>(i));
-      read->erase(read->begin() + static_cast<ptrdiff_t>(i));
-    }
-  if (records.empty())
-    return Error{"it beat schedules that are not the target's own any more"};
   for (size_t k = 0; k < kernel.kernels.size(); ++k) {
     SmallVector<ScheduleAttr> chosen, all = defaults[k].getSchedules();
     llvm::SmallSetVector<attn::Program, 4> programs;
@@ -194,6 +208,7 @@ Result<Choice> tune::chooseSchedules(jit::Session &session, attn::KernelFunction
     auto look = [&] {
       found = request.book->find(request.device, jit::getTargetName(target), digestOf(kernel),
                                  request.shape ? &*request.shape : nullptr);
+      dropOutdated(session, kernel, target, request.remark, found);
     };
     look();
     bool isKnown = llvm::any_of(

@@ -23,7 +23,7 @@ struct Record {
   std::string target;        ///< what made the code: "cpu:znver3", "nvptx:sm_90a"
   ShapeClass shape;
   ScheduleTexts schedules; ///< each for all numbers of queries; see `isDefaultBest`
-  ScheduleTexts beaten;    ///< the target's own that they were measured against; empty where that is not known
+  ScheduleTexts beaten;    ///< the target's own, which they were measured against; empty where that is not known
 
   // For people.
   std::string name;          ///< of the function

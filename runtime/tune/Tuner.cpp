@@ -312,8 +312,7 @@ Result<Tuning> Tuner::run() {
   record.target = jit::getTargetName(target);
   record.shape = ShapeClass::of(subject.kernel, subject.shapes);
   record.schedules = current == own ? ScheduleTexts(own.size()) : printAll(current);
-  if (current != own)
-    record.beaten = printAll(own);
+  record.beaten = printAll(own);
   record.name = subject.kernel.function.getName().str();
   record.sizes = subject.shapes.toString();
   return std::move(tuning);

@@ -67,7 +67,7 @@ Result<jit::Shapes> Spec::resolveShapes(const InputArgList &args) const {
     return request.takeError();
   Result<jit::Shapes> shapes = jit::Shapes::resolve(kernel, *request);
   if (!shapes)
-    return runtime::Error{shapes.message() + (shape.empty() ? " (--shape)" : "")};
+    return runtime::Error{shapes.message() + (args.hasArg(OPT_shape, OPT_dim) ? "" : " (--shape)")};
   if (runtime::Status status = jit::checkSizes(kernel, *shapes); !status)
     return status.takeError();
   return shapes;

@@ -371,7 +371,8 @@ ATTNC_API void attnc_tuning_destroy(attnc_tuning *tuning);
 /** Tells what becomes of a spec, without compiling it: score and mask as formulas, the keys that tiles visit, the
  * schedule and where it comes from, the memory that it takes, and the file of the cache. With `shape` in the options,
  * or where the spec leaves no size open, the tiles that the mask keeps and the work that it leaves as well; captured
- * tensors are random then. A GPU that is asked for need not be here. */
+ * tensors are random then; for this CPU, what it can do at most is measured beside it, which keeps all cores busy for
+ * some 0.2 s. A GPU that is asked for need not be here. ATTNC_POLICY_AUTOTUNE counts as ATTNC_POLICY_AUTO. */
 ATTNC_API attnc_error *attnc_explain(attnc_context *context, const attnc_spec *spec,
                                      const attnc_compile_options *options, attnc_explanation **explanation);
 

@@ -93,8 +93,8 @@ def probability(value: Any) -> float:
 
 
 def seed(value: Any) -> jax.Array:
-    """An integer, traced or not, as the words of a seed."""
-    chosen = integer(value)
+    """An integer, traced or not, as the words of a seed. What lies on a device is not waited for."""
+    chosen = None if isinstance(value, jax.Array) else integer(value)
     if chosen is not None and -(2**63) <= chosen < 2**63:
         return jnp.asarray(np.append(np.array([chosen], np.int64).view(np.int32), np.zeros(2, np.int32)))
     if not isinstance(value, jax.Array) or value.shape != () or not jnp.issubdtype(value.dtype, jnp.integer):

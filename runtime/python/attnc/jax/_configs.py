@@ -28,11 +28,12 @@ PLATFORMS = ("auto", "triton", "pallas", "cuda", "xla", "cpu", "nvptx", "nvrtc")
 BACKENDS = ("any", "gpu", "tpu", "cpu")
 
 
-def _check_blocks(given: Any) -> None:
-    for field in dataclasses.fields(given):
-        value = getattr(given, field.name)
+def _check_blocks(given: Any, names: Iterable[str] = ()) -> None:
+    """Raises unless fields, all of them where none are named, are numbers above 0 or None."""
+    for name in names or [field.name for field in dataclasses.fields(given)]:
+        value = getattr(given, name)
         if value is not None and (_checks.integer(value) or 0) <= 0:
-            raise Error(f"{type(given).__name__}.{field.name}: expected a number above 0, got {_checks.said(value)}")
+            raise Error(f"{type(given).__name__}.{name}: expected a number above 0, got {_checks.said(value)}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,10 +138,7 @@ class AttentionConfig:
     backend: str = "any"
 
     def __post_init__(self) -> None:
-        for name in ("block_q", "block_k", "num_warps", "num_stages"):
-            value = getattr(self, name)
-            if (_checks.integer(value) or 0) <= 0:
-                raise Error(f"AttentionConfig.{name}: expected a number above 0, got {_checks.said(value)}")
+        _check_blocks(self, ("block_q", "block_k", "num_warps", "num_stages"))
         _checks.choice("platform", self.platform, PLATFORMS)
         _checks.choice("backend", self.backend, BACKENDS)
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
-from torch.nn.attention import flex_attention as torchs
+from torch.nn.attention import flex_attention as torch_flex
 
 from .._core import Error
 from .._mods import MaskMod, noop_mask
@@ -18,7 +18,7 @@ from . import _checks
 _ALL = 1 << 30
 
 
-class BlockMask(torchs.BlockMask):
+class BlockMask(torch_flex.BlockMask):
     """torch's, by `BlockMask.from_kv_blocks`. Its blocks count: a key is kept where it lies in a full block, or where it lies
     in another block that is listed and `mask_mod` keeps it."""
 
@@ -29,7 +29,7 @@ class BlockMask(torchs.BlockMask):
         return _as_ours(super().to(device))
 
 
-def _as_ours(theirs: torchs.BlockMask) -> BlockMask:
+def _as_ours(theirs: torch_flex.BlockMask) -> BlockMask:
     """torch's own methods make masks of torch's class."""
     mask = BlockMask.__new__(BlockMask)
     for name in _DECLARED:
@@ -38,7 +38,7 @@ def _as_ours(theirs: torchs.BlockMask) -> BlockMask:
 
 
 #: The attributes of a block mask, as torch declares them.
-_DECLARED = tuple(torchs.BlockMask.__annotations__)
+_DECLARED = tuple(torch_flex.BlockMask.__annotations__)
 
 
 class _FunctionMask(BlockMask):
@@ -60,10 +60,10 @@ class _FunctionMask(BlockMask):
             raise AttributeError(f"'BlockMask' object has no attribute '{name}'")
         return getattr(self.blocks(), name)
 
-    def blocks(self) -> torchs.BlockMask:
+    def blocks(self) -> torch_flex.BlockMask:
         """torch's mask."""
         if "_made" not in self.__dict__:
-            self._made: torchs.BlockMask = self._make(*self._given)
+            self._made: torch_flex.BlockMask = self._make(*self._given)
         return self._made
 
     def _changed(self, make: Callable[..., Any], *given: Any, **known: Any) -> BlockMask:
@@ -93,23 +93,23 @@ class _FunctionMask(BlockMask):
 
 def _created(
     mask_mod: MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any, size: Any, separate_full_blocks: bool
-) -> torchs.BlockMask:
+) -> torch_flex.BlockMask:
     # Not torch's default, which is a GPU where there is none.
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     # Of torch 2.15: others have no such option.
     options = {} if separate_full_blocks else {"separate_full_blocks": False}
-    return torchs.create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device, size, **options)  # type: ignore[arg-type]
+    return torch_flex.create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device, size, **options)  # type: ignore[arg-type]
 
 
-def _sliced(mask: _FunctionMask, index: Any) -> torchs.BlockMask:
+def _sliced(mask: _FunctionMask, index: Any) -> torch_flex.BlockMask:
     return mask.blocks()[index]
 
 
-def _moved(mask: _FunctionMask, device: Any) -> torchs.BlockMask:
+def _moved(mask: _FunctionMask, device: Any) -> torch_flex.BlockMask:
     return mask.blocks().to(device)
 
 
-def _cropped(mask: _FunctionMask, queries: int, keys: int) -> torchs.BlockMask:
+def _cropped(mask: _FunctionMask, queries: int, keys: int) -> torch_flex.BlockMask:
     return mask.blocks()._adjust(queries, keys)
 
 
@@ -147,20 +147,20 @@ def create_block_mask(
         raise Error(f"BLOCK_SIZE: expected a number above 0, or two of them, got {_checks.said(BLOCK_SIZE)}")
     return _FunctionMask(
         _created, mask_mod, B, H, Q_LEN, KV_LEN, device, size, separate_full_blocks,
-        mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN), BLOCK_SIZE=size, _leading=(B or 1, H or 1),
+        mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN), BLOCK_SIZE=size, _leading=(1 if B is None else B, 1 if H is None else H),
     )  # fmt: skip
 
 
 def create_mask(mod_fn: Any, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = "cpu") -> Tensor:
     """The mask or the scores' changes as a dense tensor [B, H, Q_LEN, KV_LEN], for looking at: torch's own."""
-    return torchs.create_mask(mod_fn, B, H, Q_LEN, KV_LEN, device=device)
+    return torch_flex.create_mask(mod_fn, B, H, Q_LEN, KV_LEN, device=device)
 
 
 def mask_mod_of(block_mask: Any, query: Tensor, key: Tensor) -> MaskMod | None:
     """What a block mask, attnc's or torch's, keeps of such queries and keys, as a mask function."""
     if block_mask is None:
         return None
-    if not isinstance(block_mask, torchs.BlockMask):
+    if not isinstance(block_mask, torch_flex.BlockMask):
         if callable(block_mask):
             raise TypeError("block_mask: expected a BlockMask, got a function: create_block_mask takes it")
         raise TypeError(f"block_mask: expected a BlockMask, got {type(block_mask).__name__}")
@@ -172,15 +172,15 @@ def mask_mod_of(block_mask: Any, query: Tensor, key: Tensor) -> MaskMod | None:
     return _with_blocks(block_mask)
 
 
-def _may_be_of_a_function(mask: torchs.BlockMask) -> bool:
+def _may_be_of_a_function(mask: torch_flex.BlockMask) -> bool:
     """Whether torch's create_block_mask makes such masks: what it lists is found in the function as well."""
-    if isinstance(mask, BlockMask) or mask.mask_mod in (torchs.noop_mask, noop_mask) or mask.full_kv_indices is None:
+    if isinstance(mask, BlockMask) or mask.mask_mod in (torch_flex.noop_mask, noop_mask) or mask.full_kv_indices is None:
         return False
     columns = -(-mask.seq_lengths[1] // mask.BLOCK_SIZE[1])
     return mask.kv_indices.shape[-1] == mask.full_kv_indices.shape[-1] == columns
 
 
-def _with_blocks(mask: torchs.BlockMask) -> MaskMod:
+def _with_blocks(mask: torch_flex.BlockMask) -> MaskMod:
     """The function of a mask whose blocks count."""
     function, (rows, columns) = mask.mask_mod, mask.BLOCK_SIZE
     partial = _table("kv_num_blocks", mask, mask.kv_num_blocks, mask.kv_indices)
@@ -199,7 +199,7 @@ def _with_blocks(mask: torchs.BlockMask) -> MaskMod:
     return kept
 
 
-def _table(name: str, mask: torchs.BlockMask, counts: Tensor, indices: Any) -> Tensor:
+def _table(name: str, mask: torch_flex.BlockMask, counts: Tensor, indices: Any) -> Tensor:
     """Whether a block is listed, [B or 1, H or 1, rows, columns]."""
     if indices.dim() != 4 or counts.shape != indices.shape[:3]:
         raise Error(

@@ -148,8 +148,9 @@ def _dense(name: str, given: Any) -> Tensor | None:
 def _mask_of(query: Any, mask_info: Any, mask: Any, q_ids: Any, kv_ids: Any) -> dict[str, Tensor | None]:
     """The mask and the ids of segments of a call."""
     if mask_info is not None:
-        if mask is not None or q_ids is not None:
-            raise Error("mask_info and attention_mask or q_segment_ids are both given: expected one of them")
+        for name, array in (("attention_mask", mask), ("q_segment_ids", q_ids), ("kv_segment_ids", kv_ids)):
+            if array is not None:
+                raise Error(f"mask_info and {name} are both given: expected one of them")
         mask = getattr(mask_info, "attention_mask", None)
         if mask is None:
             q_ids, kv_ids = getattr(mask_info, "q_segment_ids", None), getattr(mask_info, "kv_segment_ids", None)

@@ -59,7 +59,8 @@ def flex_attention(
 ) -> Any:
     """Attention of [B, H, S, D] tensors with a score and a mask function; torch.nn.attention.flex_attention's signature.
 
-    block_mask: one of attnc or of torch; its mask function is what counts, and its tables only where it has none.
+    block_mask: one of attnc or of torch. Of create_block_mask the function counts; of BlockMask.from_kv_blocks the blocks, and
+    mask_mod in those that are not full.
     Numbers that the functions read are compiled in, tensors are data, and have gradients where they require grad.
     kernel_options: torch's are accepted, and mean nothing here. Returns the output, [B, Hq, Sq, Dv]; with return_lse a tuple
     with the LSE, [B, Hq, Sq], a natural logarithm; with return_aux a tuple with torch's AuxOutput.

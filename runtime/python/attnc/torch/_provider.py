@@ -21,16 +21,13 @@ from ._calls import drawn_seed, prepare
 from ._ops import Call, as_line, attend, wants_gradient
 from ._varlen import used_keys
 
-_TYPES = (torch.float32, torch.float16, torch.bfloat16)
-
-
 #: What users of scaled_dot_product_attention call arrays.
 _CALLED = {"mask": "attn_mask", "bias": "attn_mask"}
 
 
 def _takes(*tensors: Tensor) -> bool:
     """Whether there are kernels for such tensors."""
-    return all(tensor.dtype in _TYPES and tensor.shape[-1] <= 256 for tensor in tensors)
+    return all(tensor.dtype in _checks.FLOATS and tensor.shape[-1] <= 256 for tensor in tensors)
 
 
 def _padded(tensor: Tensor) -> Tensor:
