@@ -237,6 +237,16 @@ def test_policies(tmp_path):
     assert create_default_executor().chooser.policy.validate_backward
 
 
+def test_seeds_are_no_part_of_what_is_known(tmp_path):
+    selector, events = chain(tmp_path, allow_autotune=False)
+    for seed in (1, 2):
+        Executor(selector)(FlashAttention(), q, k, v, dropout_prob=0.5, dropout_seed=seed)
+    assert events == ["heuristics", "memory"]
+    # By name or by place, a call is the same.
+    Executor(selector)(FlashAttention(), q, k, value=v, dropout_prob=0.5, dropout_seed=3)
+    assert events[-1] == "memory"
+
+
 def test_configurations_of_ejkernel():
     out, _ = Executor(ConfigSelectorChain())(Attention(), q, k, v, dtype=None, causal=True, cfg=AttentionConfig(block_q=64))
     np.testing.assert_allclose(out, wanted, atol=1e-6)

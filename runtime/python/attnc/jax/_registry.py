@@ -208,7 +208,7 @@ class Executor(Generic[Cfg, Out]):
         given = cfg if _cfg is None else _cfg
         check_config(given)
         arrays, tree = jax.tree.flatten((inputs, options))
-        call = f"{tree}" + " ".join(_describe(value) for value in arrays)
+        call = _key_of(kernel, inputs, options)
         # What is traced has no values to run with.
         places = [place for place, value in enumerate(arrays) if isinstance(value, jax.Array)]
         traced = any(isinstance(arrays[place], jax.core.Tracer) for place in places)
@@ -234,6 +234,18 @@ class Executor(Generic[Cfg, Out]):
 
         invocation = Invocation(kernel.op_id, inputs, options)
         return self.chooser.choose(kernel, call, invocation, override=given, measure=None if traced else measure)
+
+
+#: What of a call is another each time, and nothing to a configuration.
+_PASSING = ("dropout_seed", "dropout_rng", "init_bias")
+
+
+def _key_of(kernel: Kernel[Any, Any], inputs: tuple[Any, ...], options: dict[str, Any]) -> str:
+    """What a call is known by: types and shapes of its arrays, and what else it is told."""
+    names = [kernel.inputs[place] if place < len(kernel.inputs) else f"input {place}" for place in range(len(inputs))]
+    told = {**dict(zip(names, inputs, strict=True)), **options}
+    leaves, tree = jax.tree.flatten({name: value for name, value in told.items() if name not in _PASSING})
+    return f"{tree}" + " ".join(_describe(value) for value in leaves)
 
 
 def _describe(value: Any) -> str:
