@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 from ._core import Context, Error
+from ._remarks import warn
 
 _lock = threading.Lock()
 _options: dict[str, Any] = {}
@@ -36,17 +37,11 @@ def configure(
         )
 
 
-def _tell(remark: str) -> None:
-    import logging  # A third of what importing attnc would take, and most programs are told nothing.
-
-    logging.getLogger("attnc").warning(remark)
-
-
 def context() -> Context:
     """The context, made when it is first asked for: threads do not survive a fork, which may come before."""
     global _context
     if _context is None:
         with _lock:
             if _context is None:
-                _context = Context(remark=_tell, **_options)
+                _context = Context(remark=warn, **_options)
     return _context

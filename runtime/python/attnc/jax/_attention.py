@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import jax
@@ -10,20 +9,12 @@ from jax import numpy as jnp
 
 from .._core import Error
 from .._options import ARRAYS, Options
+from .._remarks import warn_once
 from . import _checks
 from ._call import attend, weights_of
 from ._configs import PLATFORMS, schedules_of
 from ._mask import MaskInfo
 from ._shardings import seed_of_part
-
-_told: set[str] = set()
-
-
-def _remark(name: str, text: str) -> None:
-    """Says something once."""
-    if name not in _told:
-        _told.add(name)
-        logging.getLogger("attnc").warning(text)
 
 
 def _options(given: dict[str, Any], options: dict[str, Any]) -> tuple[Options, list[Any]]:
@@ -141,7 +132,7 @@ def flash_attention(
     _checks.precision(precision)
     _checks.dtype("logits_dtype", logits_dtype)
     if platform not in (None, "auto") or getattr(cfg, "fwd_params", None) is not None:
-        _remark("cfg", "platforms and block sizes are for other kernels, and mean nothing here")
+        warn_once("platforms and block sizes are for other kernels, and mean nothing here")
     query, key, value = _inputs(query, key, value)
     given, options = _call_of(
         query, key, value, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q,

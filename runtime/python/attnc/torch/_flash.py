@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from .._core import Error
+from .._remarks import warn_once
 from . import _checks
 from ._calls import call, drawn_seed, prepare
 from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._learning import Plan, attend_known, find_plan, keep_plan
-
-_told: set[str] = set()
-
-
-def _remark(name: str, text: str) -> None:
-    """Says something once."""
-    if name not in _told and not torch.compiler.is_compiling():
-        _told.add(name)
-        logging.getLogger("attnc").warning(text)
 
 
 def _cap(softcap: Any) -> float | None:
@@ -194,7 +185,8 @@ def _check_unused(platform: Any, cfg: Any, logits_dtype: Any, others: dict[str, 
     if logits_dtype is not None and not (isinstance(logits_dtype, torch.dtype) and logits_dtype.is_floating_point):
         raise Error(f"logits_dtype: expected a type of floats, torch.float32 say, got {_checks.said(logits_dtype)}")
     if cfg is not None or platform not in (None, "auto"):
-        _remark("cfg", "cfg and platform are for other kernels, and mean nothing here")
+        if not torch.compiler.is_compiling():
+            warn_once("cfg and platform are for other kernels, and mean nothing here")
 
 
 def flash_attention(

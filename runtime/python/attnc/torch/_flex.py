@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Hashable
 from typing import Any
 
@@ -12,6 +11,7 @@ from torch.nn.attention.flex_attention import AuxOutput, AuxRequest, FlexKernelO
 
 from .._core import Error
 from .._mods import MaskMod, ScoreMod, times
+from .._remarks import warn_once
 from .._trace.spec import Traced
 from . import _checks
 from ._block_mask import mask_mod_of
@@ -38,7 +38,6 @@ _KERNEL_OPTIONS = {
     "WRITE_DQ", "kpack", "matrix_instr_nonkdim", "num_buffers_warp_spec", "num_consumer_groups", "num_stages",
     "num_warps", "waves_per_eu", *FlexKernelOptions.__annotations__,
 }  # fmt: skip
-_told: set[str] = set()
 #: What scores are multiplied by so that their LSE is their maximum: all others of n keys add no more than log(n) / 2^30.
 _APART = 2.0**30
 _LARGE = 2.0**60
@@ -194,9 +193,8 @@ def _check(
     for option in kernel_options or ():
         if str(option).removeprefix("fwd_").removeprefix("bwd_") not in _KERNEL_OPTIONS:
             raise Error(f"kernel_options: there is no '{option}'")
-    if kernel_options and not _told and not torch.compiler.is_compiling():
-        _told.add("kernel_options")
-        logging.getLogger("attnc").warning("kernel_options are for other kernels, and mean nothing here")
+    if kernel_options and not torch.compiler.is_compiling():
+        warn_once("kernel_options are for other kernels, and mean nothing here")
 
 
 __all__ = ["AuxOutput", "AuxRequest", "FlexKernelOptions", "flex_attention"]
