@@ -426,8 +426,8 @@ private:
   /// Where results of the kernel go: the program's arguments, one for each time that the function returns one.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> destinations;
   TileGeometry geometry;
-  bool masksRows = false; ///< see `maskRows`
-  DropoutSeed dropout;
+  bool masksRows = false;                                  ///< see `maskRows`
+  DropoutSeed dropout;                                     ///< see `loadSeed`
   mlir::Value firstBucket;                                 ///< of a program of a table
   mlir::Value listRow;                                     ///< of this tile in the workspace
   mlir::Value part;                                        ///< of the tile's columns, where they are split

@@ -132,18 +132,35 @@ static bool isOutdated(const Record &record, MutableArrayRef<attn::KernelOpInter
   return false;
 }
 
+namespace {
+
+/// A kernel for a target, with its own schedules or, where it has none, the target's.
+struct Lowered {
+  OwningOpRef<ModuleOp> module;
+  SmallVector<attn::KernelOpInterface> kernels; ///< in `module`, in order
+};
+
+} // namespace
+
+/// Lowers `kernel` as far as schedules are chosen and checked.
+static Result<Lowered> lower(jit::Session &session, const attn::KernelFunction &kernel, Attribute target) {
+  std::string fault;
+  ScopedDiagnosticHandler handler(&session.context(), [&](Diagnostic &diagnostic) {
+    if (fault.empty())
+      fault = diagnostic.str();
+    return success();
+  });
+  auto module = jit::lowerToAttn(session, kernel, target);
+  if (!module)
+    return Error{fault};
+  Lowered lowered{std::move(*module), {}};
+  lowered.module->walk([&](attn::KernelOpInterface op) { lowered.kernels.push_back(op); });
+  return lowered;
+}
+
 /// Leaves aside those of `records` that are outdated, and says so.
-static void dropOutdated(jit::Session &session, const attn::KernelFunction &kernel, Attribute target,
+static void dropOutdated(MutableArrayRef<attn::KernelOpInterface> defaults,
                          const std::function<void(const std::string &)> &remark, std::vector<FoundRecord> &records) {
-  if (llvm::all_of(records, [](const FoundRecord &one) { return one.record.beaten.empty(); }))
-    return;
-  // Whoever compiles says why that fails.
-  ScopedDiagnosticHandler handler(&session.context(), [](Diagnostic &) { return success(); });
-  auto lowered = jit::lowerToAttn(session, kernel, target);
-  if (!lowered)
-    return;
-  SmallVector<attn::KernelOpInterface> defaults;
-  (*lowered)->walk([&](attn::KernelOpInterface op) { defaults.push_back(op); });
   llvm::erase_if(records, [&](const FoundRecord &one) {
     bool drops = isOutdated(one.record, defaults);
     if (drops && remark)
@@ -153,26 +170,17 @@ static void dropOutdated(jit::Session &session, const attn::KernelFunction &kern
   });
 }
 
-/// Attaches to `kernel` what `records` say, where the target allows that.
-static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attribute target,
+/// Attaches to `kernel` what `records` say in the place of `defaults`, the target's own, where the target allows that.
+static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attribute target, Result<Lowered> &defaults,
                      ArrayRef<FoundRecord> records) {
   auto read = readSchedules(kernel, records);
   clearSchedules(kernel);
   if (!read)
     return read.takeError();
-  std::string fault;
-  ScopedDiagnosticHandler handler(&session.context(), [&](Diagnostic &diagnostic) {
-    if (fault.empty())
-      fault = diagnostic.str();
-    return success();
-  });
-  auto lowered = jit::lowerToAttn(session, kernel, target);
-  if (!lowered)
-    return Error{fault};
-  SmallVector<attn::KernelOpInterface> defaults;
-  (*lowered)->walk([&](attn::KernelOpInterface op) { defaults.push_back(op); });
+  if (!defaults)
+    return defaults.takeError();
   for (size_t k = 0; k < kernel.kernels.size(); ++k) {
-    SmallVector<ScheduleAttr> chosen, all = defaults[k].getSchedules();
+    SmallVector<ScheduleAttr> chosen, all = defaults->kernels[k].getSchedules();
     llvm::SmallSetVector<attn::Program, 4> programs;
     for (ScheduleAttr schedule : all)
       programs.insert(schedule.getProgram());
@@ -184,10 +192,11 @@ static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attrib
     }
     kernel.kernels[k].setSchedules(chosen);
   }
-  if (jit::lowerToAttn(session, kernel, target))
+  Result<Lowered> lowered = lower(session, kernel, target);
+  if (lowered)
     return {};
   clearSchedules(kernel);
-  return Error{fault};
+  return lowered.takeError();
 }
 
 Result<Choice> tune::chooseSchedules(jit::Session &session, attn::KernelFunction &kernel, Attribute target,
@@ -199,6 +208,7 @@ Result<Choice> tune::chooseSchedules(jit::Session &session, attn::KernelFunction
     return Choice{Source::Heuristics, {}, "records are not asked for"};
   std::string name = "@" + kernel.function.getName().str(), why;
   std::vector<FoundRecord> found;
+  std::optional<Result<Lowered>> defaults; // once there are records
   bool isTuned = false;
   if (!request.book) {
     why = "there are no records";
@@ -208,7 +218,12 @@ Result<Choice> tune::chooseSchedules(jit::Session &session, attn::KernelFunction
     auto look = [&] {
       found = request.book->find(request.device, jit::getTargetName(target), digestOf(kernel),
                                  request.shape ? &*request.shape : nullptr);
-      dropOutdated(session, kernel, target, request.remark, found);
+      if (found.empty())
+        return;
+      if (!defaults)
+        defaults = lower(session, kernel, target);
+      if (*defaults)
+        dropOutdated((*defaults)->kernels, request.remark, found);
     };
     look();
     bool isKnown = llvm::any_of(
@@ -226,7 +241,7 @@ Result<Choice> tune::chooseSchedules(jit::Session &session, attn::KernelFunction
       why = "no record of " + name + " for " + request.device + " in " + request.book->describePlaces(request.device);
   }
   if (!found.empty()) {
-    Status status = attach(session, kernel, target, found);
+    Status status = attach(session, kernel, target, *defaults, found);
     if (status) {
       // The source that says something about the sizes that count.
       const FoundRecord *first = &found.front();

@@ -62,7 +62,7 @@ private:
     return values;
   }
 
-  /// The text of `current`, or of what has `schedule` in the place of `axis`.
+  /// The text of `current` with `schedule` in the place of `axis`.
   ScheduleTexts printWith(const Axis &axis, ScheduleAttr schedule) const;
 
   void tell(const std::string &text) const {
@@ -151,6 +151,7 @@ Status Tuner::prepare() {
   return alone[0].fault.empty() ? Status() : Status(Error{alone[0].fault});
 }
 
+/// The text of the schedules of each kernel.
 static ScheduleTexts printAll(ArrayRef<SmallVector<ScheduleAttr>> lists) {
   ScheduleTexts texts;
   for (const SmallVector<ScheduleAttr> &list : lists) {
