@@ -325,11 +325,8 @@ static Explained explainRequest(const CompileRequest &request, const std::string
       engine::choose(request, {session, opened->kernel, opened->entry, opened->target, opened->portable});
   if (!choice)
     return fail(choice.takeError());
-  explain::Subject subject{session, opened->kernel, opened->target, request.target, std::move(*choice)};
-  if (shapes)
-    subject.shapes = std::move(*shapes);
-  else
-    subject.missingSizes = shapes.message();
+  explain::Subject subject{session,        opened->kernel,     opened->target,
+                           request.target, std::move(*choice), std::move(shapes)};
   subject.key = engine::getKey(opened->kernel, opened->target, opened->portable);
   subject.cacheDirectory = cacheDirectory;
   Result<explain::Explanation> explanation = explain::Explanation::get(std::move(subject));

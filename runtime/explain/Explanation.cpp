@@ -287,7 +287,7 @@ void Explanation::print(llvm::raw_ostream &os, unsigned columns) const {
   if (subject.key)
     printer.explainCache(*subject.key, subject.cacheDirectory);
   if (!subject.shapes) {
-    os << "\nGive sizes for the picture of the mask's tiles: " << subject.missingSizes << '\n';
+    os << "\nGive sizes for the picture of the mask's tiles: " << subject.shapes.message() << '\n';
     return;
   }
   printer.explainMasks(*subject.shapes, masks, columns);

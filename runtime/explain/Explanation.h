@@ -17,13 +17,12 @@ namespace attnc::explain {
 /// What is to be explained.
 struct Subject {
   jit::Session &session;
-  const attn::KernelFunction &kernel; ///< with the schedules that were chosen for it
-  mlir::Attribute machine;            ///< what it is compiled for
-  std::string target;                 ///< what people call that
-  tune::Choice choice;                ///< where the schedules come from
-  std::optional<jit::Shapes> shapes;  ///< of a launch, where somebody says
-  std::string missingSizes;           ///< else what they would have to say
-  uint64_t seed = 0;                  ///< of the random inputs that masks are looked at with
+  const attn::KernelFunction &kernel;  ///< with the schedules that were chosen for it
+  mlir::Attribute machine;             ///< what it is compiled for
+  std::string target;                  ///< what people call that
+  tune::Choice choice;                 ///< where the schedules come from
+  runtime::Result<jit::Shapes> shapes; ///< of a launch, where somebody says; else what they would have to say
+  uint64_t seed = 0;                   ///< of the random inputs that masks are looked at with
   /// The key of its image. None where no image of it is kept, whatever the cache.
   std::optional<cache::Digest> key;
   std::string cacheDirectory; ///< where images are kept; empty for nowhere

@@ -43,11 +43,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<tune::Choice> choice = records->choose(*spec->session, spec->kernel, *machine, shapes ? &*shapes : nullptr);
   if (!choice)
     return fail(choice.takeError());
-  explain::Subject subject{*spec->session, spec->kernel, *machine, target.str(), std::move(*choice)};
-  if (shapes)
-    subject.shapes = std::move(*shapes);
-  else
-    subject.missingSizes = shapes.message();
+  explain::Subject subject{*spec->session, spec->kernel, *machine, target.str(), std::move(*choice), std::move(shapes)};
   subject.seed = static_cast<uint64_t>(*seed);
   if (!target.starts_with("sim")) {
     subject.key = engine::getKey(spec->kernel, *machine);

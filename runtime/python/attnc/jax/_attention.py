@@ -284,7 +284,7 @@ def attention(
         options["dropout"] = probability
         given["dropout_seed"] = _checks.seed_of_key(dropout_rng)
     compiled, arrays = _options(given, options)
-    return _attend(query, key, value, given, **options)[0], weights_of(compiled, query, key, *arrays)
+    return attend(compiled, query, key, value, *arrays)[0], weights_of(compiled, query, key, *arrays)
 
 
 #: What jax.nn computes by. Here they choose nothing.
