@@ -107,14 +107,17 @@ Status checkPositions(const ArgSpec &arg, int64_t offset, Span<const int64_t> sy
   return {};
 }
 
+/// An element of a vector of integers.
+static int64_t loadElement(const Tensor &tensor, int64_t i) {
+  return loadInteger(tensor.dtype(),
+                     static_cast<const char *>(tensor.data()) + i * tensor.stride(0) * byteSize(tensor.dtype()));
+}
+
 Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol, int64_t size) {
   if (arg.content == ContentRule::None)
     return {};
   const int64_t count = tensor.dim(0);
-  const auto element = [&](int64_t i) {
-    return loadInteger(tensor.dtype(),
-                       static_cast<const char *>(tensor.data()) + i * tensor.stride(0) * byteSize(tensor.dtype()));
-  };
+  const auto element = [&](int64_t i) { return loadElement(tensor, i); };
   const auto at = [&](int64_t i) { return std::to_string(element(i)) + " at index " + std::to_string(i); };
 
   if (arg.content == ContentRule::Lengths) {
@@ -134,6 +137,23 @@ Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string 
   if (element(count - 1) != size)
     return argumentError(arg, "cumulative lengths that end with " + std::to_string(size) + " (" + symbol + ")",
                          at(count - 1));
+  return {};
+}
+
+Status checkPages(const ArgSpec &arg, const Tensor &table, const PageRule &rule, int64_t pages, const Tensor *lengths) {
+  for (int64_t b = 0; b < table.dim(0); ++b) {
+    int64_t used = table.dim(1);
+    // What lengths hold is checked with them, in whatever order the arguments come.
+    if (lengths)
+      used = std::min(used, (std::max<int64_t>(loadElement(*lengths, b), 0) + rule.rows - 1) / rule.rows);
+    for (int64_t n = 0; n < used; ++n) {
+      const int64_t offset = (b * table.stride(0) + n * table.stride(1)) * byteSize(table.dtype());
+      const int64_t page = loadInteger(table.dtype(), static_cast<const char *>(table.data()) + offset);
+      if (page < 0 || page >= pages)
+        return argumentError(arg, "pages from 0 to " + std::to_string(pages - 1) + " where a sequence has keys",
+                             std::to_string(page) + " at index [" + std::to_string(b) + ", " + std::to_string(n) + "]");
+    }
+  }
   return {};
 }
 

@@ -28,6 +28,11 @@ Status checkPositions(const ArgSpec &arg, int64_t offset, Span<const int64_t> sy
 /// symbols.
 Status checkContent(const ArgSpec &arg, const Tensor &tensor, const std::string &symbol, int64_t size);
 
+/// Checks the entries of `table`, whose form is checked, against a page rule of
+/// `arg`: those that keys of `lengths`, or all where that is null, need are below
+/// `pages`.
+Status checkPages(const ArgSpec &arg, const Tensor &table, const PageRule &rule, int64_t pages, const Tensor *lengths);
+
 } // namespace attnc::runtime
 
 #endif // ATTNC_RUNTIME_ARGUMENTCONTENT_H

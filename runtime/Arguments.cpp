@@ -75,7 +75,8 @@ std::string Binder::dimString(const ArgSpec &arg, size_t d) const {
   std::string text = "dimension " + std::to_string(d);
   const DimSpec &dim = arg.dims[d];
   if (dim.symbol >= 0)
-    text += " (" + image.symbols[dim.symbol] + (dim.extra ? "+" + std::to_string(dim.extra) : "") + ")";
+    text += " (" + image.symbols[dim.symbol] + (dim.unit > 1 ? "/" + std::to_string(dim.unit) : "") +
+            (dim.extra ? "+" + std::to_string(dim.extra) : "") + ")";
   return text;
 }
 
@@ -122,7 +123,7 @@ Status Binder::bindSymbols(size_t i, bool broadcast) {
   const ArgSpec &arg = image.args[i];
   for (size_t d = 0; d < arg.dims.size(); ++d) {
     const DimSpec &dim = arg.dims[d];
-    const int64_t size = tensor(i).dim(d) - dim.extra;
+    const int64_t size = dim.symbolSizeFor(tensor(i).dim(d));
     if (dim.symbol < 0 || dim.broadcast != broadcast || (broadcast && size == 1))
       continue;
     int64_t &known = bound.symbolSizes[dim.symbol];
@@ -133,9 +134,11 @@ Status Binder::bindSymbols(size_t i, bool broadcast) {
     if (known != size)
       return argumentError(arg,
                            dimString(arg, d) + " to be " + (broadcast && known != 1 ? "1 or " : "") +
-                               std::to_string(known + dim.extra) + " as in argument '" + definers[dim.symbol]->name +
-                               "'",
-                           std::to_string(size + dim.extra));
+                               (known % dim.unit == 0 ? std::to_string(dim.sizeFor(known))
+                                                      : "1 for each " + std::to_string(dim.unit) + " of " +
+                                                            std::to_string(known)) +
+                               " as in argument '" + definers[dim.symbol]->name + "'",
+                           std::to_string(tensor(i).dim(d)));
   }
   return {};
 }
@@ -261,6 +264,11 @@ Result<BoundArguments> Binder::bind() {
       for (int symbol : arg.contentSymbols)
         if (status)
           status = checkContent(arg, tensor(i), image.symbols[symbol], bound.symbolSizes[symbol]);
+    if (space == MemorySpace::Host)
+      for (const PageRule &rule : arg.pages)
+        if (status)
+          status = checkPages(arg, tensor(i), rule, bound.symbolSizes[rule.pages],
+                              rule.lengths < 0 ? nullptr : &tensor(rule.lengths));
     if (status)
       status = appendSlots(i);
     if (!status)

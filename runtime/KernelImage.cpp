@@ -44,6 +44,27 @@ bool isSymbol(int index, const std::vector<std::string> &symbols) {
   return index >= 0 && static_cast<size_t>(index) < symbols.size();
 }
 
+/// Whether `dtype` is a type of lengths.
+bool isOfLengths(DType dtype) { return dtype == DType::I32 || dtype == DType::I64; }
+
+/// Checks a rule of the page table `arg`: its lengths have an element for each
+/// row of it.
+Status verifyPages(const KernelImage &image, const ArgSpec &arg, const PageRule &rule, const std::string &prefix) {
+  if (arg.dims.size() != 2 || !isOfLengths(arg.dtype))
+    return Error{prefix + "pages that are no matrix of i32 or i64"};
+  if (!isSymbol(rule.pages, image.symbols) || rule.rows < 1)
+    return Error{prefix + "pages of unknown symbol " + std::to_string(rule.pages)};
+  if (rule.lengths == -1)
+    return {};
+  const bool known = rule.lengths >= 0 && static_cast<size_t>(rule.lengths) < image.args.size();
+  const ArgSpec *lengths = known ? &image.args[rule.lengths] : nullptr;
+  const auto isPlain = [](const DimSpec &dim) { return dim.symbol >= 0 && !dim.broadcast && dim.extra == 0; };
+  if (!lengths || lengths->kind != ArgKind::Tensor || lengths->dims.size() != 1 || !isOfLengths(lengths->dtype) ||
+      !isPlain(lengths->dims[0]) || !isPlain(arg.dims[0]) || lengths->dims[0].symbol != arg.dims[0].symbol)
+    return Error{prefix + "pages without a length for each of their rows"};
+  return {};
+}
+
 /// Checks one tensor argument.
 Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::string &prefix) {
   for (const DimSpec &dim : arg.dims) {
@@ -53,14 +74,19 @@ Status verifyTensor(const KernelImage &image, const ArgSpec &arg, const std::str
       return Error{prefix + "dimension of unknown symbol " + std::to_string(dim.symbol)};
     if (dim.extra < 0 || (dim.extra > 0 && (dim.symbol < 0 || dim.broadcast)))
       return Error{prefix + "dimension of " + std::to_string(dim.extra) + " extra elements"};
+    if (dim.unit < 1 || (dim.unit > 1 && (dim.symbol < 0 || dim.broadcast || dim.maxSize > INT64_MAX / dim.unit)))
+      return Error{prefix + "dimension in units of " + std::to_string(dim.unit)};
   }
   if (arg.unitInnerStride && arg.dims.empty())
     return Error{prefix + "inner stride of a tensor without dimensions"};
   if (arg.min || arg.max || arg.notNaN || !arg.positions.empty())
     return Error{prefix + "scalar range on a tensor"};
+  for (const PageRule &rule : arg.pages)
+    if (Status status = verifyPages(image, arg, rule, prefix); !status)
+      return status;
   if (arg.content == ContentRule::None)
     return arg.contentSymbols.empty() ? Status() : Error{prefix + "sizes of lengths without a rule"};
-  if (arg.dims.size() != 1 || (arg.dtype != DType::I32 && arg.dtype != DType::I64))
+  if (arg.dims.size() != 1 || !isOfLengths(arg.dtype))
     return Error{prefix + "lengths that are not a vector of i32 or i64"};
   if (arg.contentSymbols.empty())
     return Error{prefix + "lengths of nothing"};

@@ -34,9 +34,17 @@ struct DimSpec {
   /// Elements beyond the symbol's size: 1 for cumulative lengths, of which there
   /// is one more than sequences.
   int64_t extra = 0;
+  /// Of the symbol's size, what one element stands for: the rows of a page, for
+  /// the entries of a page table.
+  int64_t unit = 1;
   /// The least and the greatest size that the kernel can work on.
   int64_t minSize = 0;
   int64_t maxSize = std::numeric_limits<int64_t>::max();
+
+  /// The dimension's size where the symbol's is `symbolSize`, and the other way
+  /// round.
+  int64_t sizeFor(int64_t symbolSize) const { return symbolSize / unit + extra; }
+  int64_t symbolSizeFor(int64_t ownSize) const { return (ownSize - extra) * unit; }
 };
 
 /// What an argument is.
@@ -52,6 +60,17 @@ enum class ContentRule : uint8_t {
   CumulativeLengths = 1,
   /// Each from 0 to the size of each content symbol.
   Lengths = 2,
+};
+
+/// What the entries of a page table [B, N] name: pages of keys (rule S19).
+struct PageRule {
+  /// Index in `KernelImage::symbols` of how many pages there are.
+  int pages = 0;
+  /// Keys of a page.
+  int64_t rows = 1;
+  /// The argument that holds how many keys each sequence has: entries beyond
+  /// those are not read. -1 where all are.
+  int lengths = -1;
 };
 
 /// Where queries may stand that a scalar is added to the positions of.
@@ -89,6 +108,8 @@ struct ArgSpec {
   /// Indices in `KernelImage::symbols` of the sizes that `content` speaks of: of
   /// each, where one tensor has the lengths of queries and keys.
   std::vector<int> contentSymbols = {};
+  /// What a rank-2 integer tensor names pages of.
+  std::vector<PageRule> pages = {};
 };
 
 /// The number of tiles of one launch, as a postfix expression over the sizes of

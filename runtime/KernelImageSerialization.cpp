@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 11;
+constexpr uint32_t version = 12;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -185,6 +185,7 @@ void visitDim(Archive &archive, Dim &dim) {
   archive.integer(dim.symbol);
   archive.boolean(dim.broadcast);
   archive.integer(dim.extra);
+  archive.integer(dim.unit);
   archive.integer(dim.minSize);
   archive.integer(dim.maxSize);
 }
@@ -209,6 +210,11 @@ void visitArg(Archive &archive, Arg &arg) {
   });
   archive.enumeration(arg.content, ContentRule::Lengths);
   archive.list(arg.contentSymbols, [](auto &a, auto &symbol) { a.integer(symbol); });
+  archive.list(arg.pages, [](auto &a, auto &rule) {
+    a.integer(rule.pages);
+    a.integer(rule.rows);
+    a.integer(rule.lengths);
+  });
 }
 
 template <typename Archive, typename Map>

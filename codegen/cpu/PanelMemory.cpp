@@ -220,10 +220,10 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
 /// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of
 /// it has come from memory. Blocks of columns, of which the product has `blocks` and this is number `block`, take turns
 /// with its rows, or parts of rows: those of the later half of the panels, as part of what came earlier would be gone
-/// again from a cache that is nearly full.
+/// again from a cache that is nearly full. Of rows in pages the table says where the next are, if it has an entry.
 void PanelEmitter::prefetchNext(tile::MmaOp op, Value block, int64_t blocks) {
   auto load = op.getB().getDefiningOp<tile::LoadOp>();
-  if (!load || !load->getParentOfType<scf::ForOp>())
+  if (!load || load.getPages() || !load->getParentOfType<scf::ForOp>())
     return;
   OpBuilder &b = context.builder;
   auto type = cast<VectorType>(load.getResult().getType());

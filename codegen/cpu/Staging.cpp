@@ -95,34 +95,59 @@ struct TileCopy {
     for (Value index : load.getIndices())
       base.push_back(values.scalar(index));
     live = liveBelow(context, base[rowAxis], values.scalar(load.getLimits()[0]), type.getDimSize(0));
+    if (load.getPages())
+      pages = values.scalar(load.getPages());
   }
   int64_t rows() const { return type.getDimSize(0); }
   int64_t columns() const { return type.getDimSize(1); }
 
-  SmallVector<Value> at(Value row, Value column) const {
+  /// Indices of the first element of row `row`, which has one.
+  SmallVector<Value> rowAt(Value row) const {
     SmallVector<Value> indices = base;
-    indices[rowAxis] = context.add(indices[rowAxis], row);
-    indices[columnAxis] = context.add(indices[columnAxis], column);
+    Value &position = indices[rowAxis];
+    position = context.add(position, row);
+    if (!pages)
+      return indices;
+    OpBuilder &b = context.builder;
+    Value ofPage = context.index(cast<MemRefType>(view.getType()).getDimSize(rowAxis));
+    Value entry = arith::DivUIOp::create(b, context.loc, position, ofPage);
+    Value &page = indices[rowAxis - 1];
+    page = memref::LoadOp::create(b, context.loc, pages, ValueRange{page, entry});
+    page = arith::IndexCastOp::create(b, context.loc, b.getIndexType(), page);
+    position = arith::RemUIOp::create(b, context.loc, position, ofPage);
     return indices;
   }
-  /// Elements of a row, widened.
-  Value vectorAt(Value row, Value column, int64_t size) const {
-    auto narrow = VectorType::get({size}, type.getElementType());
-    return widen(context, vector::LoadOp::create(context.builder, context.loc, narrow, view, at(row, column)));
+  /// Those of so many rows from `row` on.
+  SmallVector<SmallVector<Value>> rowsFrom(Value row, int64_t count) const {
+    SmallVector<SmallVector<Value>> all;
+    for (int64_t n = 0; n < count; ++n)
+      all.push_back(rowAt(context.add(row, context.index(n))));
+    return all;
+  }
+  /// Indices of a column of the row that begins at `row`.
+  SmallVector<Value> at(SmallVector<Value> row, Value column) const {
+    row[columnAxis] = context.add(row[columnAxis], column);
+    return row;
+  }
+  /// Elements of a row as they are.
+  Value vectorAt(ArrayRef<Value> row, Value column, VectorType part) const {
+    return vector::LoadOp::create(context.builder, context.loc, part, view, at(llvm::to_vector(row), column));
   }
 
   /// Asks for the first line of the rows that lie a tile further on: their pages are then known when the products ask
   /// for the rest. One address after the other that misses in the TLB costs the products more than all of them together
-  /// do here.
+  /// do here. Where the table has no entry for those rows, there is nothing to ask for.
   void prefetchSuccessors(Value row) const {
-    for (int64_t n = 0; n < squareBlock; ++n)
-      memref::PrefetchOp::create(context.builder, context.loc, view,
-                                 at(context.add(row, context.index(rows() + n)), context.index(0)),
-                                 /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+    if (pages)
+      return;
+    for (ArrayRef<Value> next : rowsFrom(context.add(row, context.index(rows())), squareBlock))
+      memref::PrefetchOp::create(context.builder, context.loc, view, next, /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
   }
 
   EmitContext &context;
   Value view, live;
+  Value pages; ///< null where rows are in none
   VectorType type;
   int64_t rowAxis, columnAxis;
   SmallVector<Value> base;
@@ -133,19 +158,21 @@ static void copyRest(EmitContext &context, const TileCopy &tile, Value whole, Va
                      function_ref<SmallVector<Value>(Value row, Value column)> place) {
   OpBuilder &b = context.builder;
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
-  auto copy = [&](Value low, Value high, function_ref<Value(Value, Value)> elementAt) {
-    forRange(context, low, high, 1, [&](Value row) {
-      forRange(context, context.index(0), context.index(tile.columns()), 1, [&](Value column) {
-        memref::StoreOp::create(b, context.loc, elementAt(row, column), buffer, place(row, column));
-      });
-    });
+  auto forColumns = [&](function_ref<void(Value)> body) {
+    forRange(context, context.index(0), context.index(tile.columns()), 1, body);
   };
-  copy(whole, tile.live, [&](Value row, Value column) -> Value {
-    Value loaded = memref::LoadOp::create(b, context.loc, tile.view, tile.at(row, column));
-    return loaded.getType() == element ? loaded : widen(context, loaded);
+  forRange(context, whole, tile.live, 1, [&](Value row) {
+    SmallVector<Value> from = tile.rowAt(row);
+    forColumns([&](Value column) {
+      Value loaded = memref::LoadOp::create(b, context.loc, tile.view, tile.at(from, column));
+      memref::StoreOp::create(b, context.loc, loaded.getType() == element ? loaded : widen(context, loaded), buffer,
+                              place(row, column));
+    });
   });
   Value none = context.constant(element, 0);
-  copy(tile.live, context.index(tile.rows()), [&](Value, Value) { return none; });
+  forRange(context, tile.live, context.index(tile.rows()), 1, [&](Value row) {
+    forColumns([&](Value column) { memref::StoreOp::create(b, context.loc, none, buffer, place(row, column)); });
+  });
 }
 
 /// Copies a tile to [columns / n][rows][n], elements of n columns side by side; with `byRows` to [rows /
@@ -164,12 +191,14 @@ static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
   };
   Value zero = context.index(0), columns = context.index(tile.columns());
   Value whole = wholeBlocks(context, tile.live, squareBlock);
+  auto part = VectorType::get({squareBlock}, tile.type.getElementType());
   forRange(context, zero, whole, squareBlock, [&](Value row) {
     tile.prefetchSuccessors(row);
+    SmallVector<SmallVector<Value>> rows = tile.rowsFrom(row, squareBlock);
     forRange(context, zero, columns, squareBlock, [&](Value column) {
       SmallVector<Value> square;
-      for (int64_t n = 0; n < squareBlock; ++n)
-        square.push_back(tile.vectorAt(context.add(row, context.index(n)), column, squareBlock));
+      for (ArrayRef<Value> from : rows)
+        square.push_back(widen(context, tile.vectorAt(from, column, part)));
       for (auto [n, vector] : llvm::enumerate(byRows ? transposed(context, square) : square)) {
         Value next = context.index(n);
         vector::StoreOp::create(b, loc, vector, buffer,
@@ -193,9 +222,9 @@ static Value copyRows(EmitContext &context, const TileCopy &tile) {
     size /= 2;
   auto type = VectorType::get({size}, element);
   forRange(context, zero, tile.live, 1, [&](Value row) {
+    SmallVector<Value> from = tile.rowAt(row);
     forRange(context, zero, columns, size, [&](Value column) {
-      Value part = vector::LoadOp::create(b, loc, type, tile.view, tile.at(row, column));
-      vector::StoreOp::create(b, loc, part, buffer, {row, column});
+      vector::StoreOp::create(b, loc, tile.vectorAt(from, column, type), buffer, {row, column});
     });
   });
   Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
@@ -218,13 +247,12 @@ static Value copyColumns(EmitContext &context, const TileCopy &tile) {
   auto words = VectorType::get({squareBlock}, b.getI32Type());
   Value whole = wholeBlocks(context, tile.live, rowsOfBlock);
   forRange(context, zero, whole, rowsOfBlock, [&](Value row) {
+    SmallVector<SmallVector<Value>> rows = tile.rowsFrom(row, rowsOfBlock);
     forRange(context, zero, columns, squareBlock, [&](Value column) {
-      auto load = [&](int64_t n) -> Value {
-        return vector::LoadOp::create(b, loc, narrow, tile.view, tile.at(context.add(row, context.index(n)), column));
-      };
       SmallVector<Value> square;
       for (int64_t n = 0; n < rowsOfBlock; n += 2) {
-        Value pair = vector::InterleaveOp::create(b, loc, load(n), load(n + 1));
+        Value first = tile.vectorAt(rows[n], column, narrow), second = tile.vectorAt(rows[n + 1], column, narrow);
+        Value pair = vector::InterleaveOp::create(b, loc, first, second);
         square.push_back(vector::BitCastOp::create(b, loc, words, pair));
       }
       for (auto [n, turned] : llvm::enumerate(transposed(context, square)))

@@ -48,6 +48,7 @@ static void setLimits(runtime::ArgSpec &spec, ArgumentUse use) {
   case ArgumentUse::KeyLengths:
   case ArgumentUse::QueryOffsets:
   case ArgumentUse::KeyOffsets:
+  case ArgumentUse::PageTable:
   case ArgumentUse::QueryOffset: // limited by where it puts queries
   case ArgumentUse::SegmentIds:
   case ArgumentUse::PrefixLengths:
@@ -56,26 +57,46 @@ static void setLimits(runtime::ArgSpec &spec, ArgumentUse use) {
   }
 }
 
-/// The symbol of the rows of a query or key tensor.
-static int getRowSymbol(const attn::KernelFunction &kernel, attn::KernelOpInterface op, Value tensor) {
-  return kernel.inputs[cast<BlockArgument>(tensor).getArgNumber()].dims[op.isPacked() ? 0 : 1].symbol;
+/// The symbol of the size of a dimension of `tensor`.
+static int getSymbol(const attn::KernelFunction &kernel, Value tensor, unsigned dim) {
+  return kernel.inputs[cast<BlockArgument>(tensor).getArgNumber()].dims[dim].symbol;
 }
 
-/// What the lengths of sequences hold, for each kernel and side that an argument gives them to (S11).
+/// The symbol of the rows of queries, and of keys.
+static int getQueryRows(const attn::KernelFunction &kernel, attn::KernelOpInterface op) {
+  return getSymbol(kernel, op.getQuery(), op.isPacked() ? 0 : 1);
+}
+static int getKeyRows(const attn::KernelFunction &kernel, attn::KernelOpInterface op) {
+  if (op.isPaged())
+    return getSymbol(kernel, op.getPageTable(), 1);
+  return getSymbol(kernel, op.getKey(), op.areKeysPacked() ? 0 : 1);
+}
+
+/// What the lengths of sequences hold, for each kernel and side that an argument gives them to (S11), and page tables
+/// (S19).
 static void setContent(runtime::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
-  auto add = [&](attn::KernelOpInterface op, Value lengths, Value rows, runtime::ContentRule rule) {
-    auto argument = dyn_cast_if_present<BlockArgument>(lengths);
-    if (!argument || argument.getArgNumber() != number)
+  auto isArgument = [&](Value value) {
+    auto argument = dyn_cast_if_present<BlockArgument>(value);
+    return argument && argument.getArgNumber() == number;
+  };
+  auto add = [&](Value lengths, int symbol, runtime::ContentRule rule) {
+    if (!isArgument(lengths))
       return;
     spec.content = rule;
-    if (int symbol = getRowSymbol(kernel, op, rows); !llvm::is_contained(spec.contentSymbols, symbol))
+    if (!llvm::is_contained(spec.contentSymbols, symbol))
       spec.contentSymbols.push_back(symbol);
   };
   for (attn::KernelOpInterface op : kernel.kernels) {
-    add(op, op.getQueryLengths(), op.getQuery(), runtime::ContentRule::Lengths);
-    add(op, op.getKeyLengths(), op.getKey(), runtime::ContentRule::Lengths);
-    add(op, op.getQueryOffsets(), op.getQuery(), runtime::ContentRule::CumulativeLengths);
-    add(op, op.getKeyOffsets(), op.getKey(), runtime::ContentRule::CumulativeLengths);
+    int queries = getQueryRows(kernel, op), keys = getKeyRows(kernel, op);
+    add(op.getQueryLengths(), queries, runtime::ContentRule::Lengths);
+    add(op.getKeyLengths(), keys, runtime::ContentRule::Lengths);
+    add(op.getQueryOffsets(), queries, runtime::ContentRule::CumulativeLengths);
+    add(op.getKeyOffsets(), keys, runtime::ContentRule::CumulativeLengths);
+    if (!isArgument(op.getPageTable()))
+      continue;
+    auto lengths = dyn_cast_if_present<BlockArgument>(op.getKeyLengths());
+    spec.pages.push_back({getSymbol(kernel, op.getKey(), 0), op.getPageRows(),
+                          lengths ? static_cast<int>(lengths.getArgNumber()) : -1});
   }
 }
 
@@ -85,9 +106,9 @@ static void setPositions(runtime::ArgSpec &spec, const attn::KernelFunction &ker
     auto offset = dyn_cast_if_present<BlockArgument>(op.getQOffset());
     if (!offset || offset.getArgNumber() != number)
       continue;
-    runtime::PositionRule rule{attn::minPosition, attn::maxPosition, getRowSymbol(kernel, op, op.getQuery())};
+    runtime::PositionRule rule{attn::minPosition, attn::maxPosition, getQueryRows(kernel, op)};
     if (op.getAlign() == attn::Alignment::BottomRight)
-      rule.keys = getRowSymbol(kernel, op, op.getKey());
+      rule.keys = getKeyRows(kernel, op);
     spec.positions.push_back(rule);
   }
 }
@@ -112,11 +133,12 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
       return function.emitOpError() << "expected dimension " << spec.dims.size() << " of '" << argument.name
                                     << "' to be at most " << attn::maxSize << ", got " << dim.size << " [S18]";
     }
-    runtime::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast, dim.extra};
+    runtime::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast, dim.extra,
+                         dim.unit};
     // A computed index is clamped to the dimension, which must then hold something.
     if (dim.indexed == attn::IndexKind::Computed || isOffsets)
       out.minSize = 1;
-    out.maxSize = attn::maxSize;
+    out.maxSize = attn::maxSize / dim.unit;
     spec.dims.push_back(out);
   }
   for (ArgumentUse use : argument.uses)
@@ -155,7 +177,7 @@ static LogicalResult describeSizes(tile::ProgramOp program, ArrayRef<int64_t> ra
                                    runtime::KernelEntry &entry) {
   auto symbolOf = [&](int64_t argument, int64_t number, int64_t extra) {
     const runtime::DimSpec &dim = image.args[argument].dims[number];
-    return dim.broadcast || dim.extra != extra ? -1 : dim.symbol;
+    return dim.broadcast || dim.extra != extra || dim.unit != 1 ? -1 : dim.symbol;
   };
   runtime::SizeRange sizes{symbolOf(range[0], range[1], /*extra=*/0), range[2], range[3]};
   bool packed = range.size() > 4;
@@ -199,6 +221,8 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
     for (size_t pair = 0; pair < pairs.size(); pair += 2) {
       const runtime::DimSpec &dim = image.args[pairs[pair]].dims[pairs[pair + 1]];
       GridRule size = dim.size >= 0 ? GridRule::constant(dim.size) : GridRule::symbol(dim.symbol);
+      if (dim.size < 0 && dim.unit > 1)
+        size = GridRule::combine(GridRule::Op::CeilDiv, size, GridRule::constant(dim.unit));
       if (dim.size < 0 && dim.extra > 0)
         size = GridRule::combine(GridRule::Op::Add, size, GridRule::constant(dim.extra));
       sizes.push_back(size);

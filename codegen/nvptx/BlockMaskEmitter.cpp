@@ -43,7 +43,7 @@ SmallVector<Value> BlockMaskEmitter::loopOver(Value start, Value end, int64_t st
     ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
   else
     ptx.b.setInsertionPointToEnd(loop.getBody());
-  ptx.assembly("doNotUnroll", {}, ".pragma \"nounroll\";", "", {});
+  ptx.doNotUnroll();
   SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
   if (!carried.empty())
     scf::YieldOp::create(ptx.b, ptx.loc, next);

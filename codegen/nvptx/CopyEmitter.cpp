@@ -32,6 +32,9 @@ struct CopyEmitter::Part {
   Value columnStride; ///< elements, i64
   tile::RowGroup group;
   Value groupStride;   ///< elements, i64; null where no rows share an index
+  const View *pages;   ///< the page table; null where rows are in no pages
+  Value sequence;      ///< whose rows they are
+  Value firstRow;      ///< of the tile
   Value left;          ///< rows of the tile that are below the limit
   Value insideColumns; ///< whether the piece is below the limit of columns
 };
@@ -63,10 +66,13 @@ Value CopyEmitter::takeStage(State &state, Value variable) {
   return ptx.add(first, ptx.mul(stage, tile::SharedLayout(cast<VectorType>(type.getElement())).bytes()));
 }
 
-/// Indices of what would be the first element of a tile if its rows began at 0; null for the rows.
+/// Indices of what would be the first element of a tile if its rows began at 0; null for the rows, and for their page.
 static SmallVector<Value> indicesOfOrigin(tile::PutOp put) {
   auto indices = llvm::to_vector_of<Value>(put.getIndices());
-  indices[put.getAxes()[0]] = {};
+  int64_t axis = put.getAxes()[0];
+  indices[axis] = {};
+  if (put.getPages())
+    indices[axis - 1] = {};
   return indices;
 }
 
@@ -110,6 +116,14 @@ Value CopyEmitter::rowAddress(const Part &part, Value row) {
     return arith::MulIOp::create(ptx.b, ptx.loc, ptx.widen(x), stride);
   };
   auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(ptx.b, ptx.loc, x, y); };
+  if (part.pages) {
+    // Rows past the limit have no page.
+    auto [entry, inPage] = context.divide(ptx.add(part.firstRow, row), part.view.type.getDimSize(1));
+    Value at = part.pages->address(ptx.b, ptx.loc, {part.sequence, entry});
+    Value page = ptx.loadIf(ptx.b.getI32Type(), at, ptx.less(row, part.left));
+    Value offset = add(scaled(page, part.view.strides[0]), scaled(inPage, part.rowStride));
+    return ptx.shift(part.corner, part.element, add(offset, part.columnOffset));
+  }
   Value offset = scaled(context.stepsOf(row, part.group.size), part.rowStride);
   if (part.groupStride) {
     Value inGroup = arith::RemUIOp::create(ptx.b, ptx.loc, row, ptx.i32(part.group.size));
@@ -123,7 +137,7 @@ Value CopyEmitter::rowAddress(const Part &part, Value row) {
 /// `unit`, where that is the same for all rows.
 Value CopyEmitter::nextAddress(const Part &part, Value address, Value row, Type unit, Value step) {
   Ptx &ptx = context.ptx;
-  if (part.groupStride)
+  if (part.groupStride || part.pages)
     return rowAddress(part, row);
   return ptx.shift(address, unit, step);
 }
@@ -208,8 +222,13 @@ void CopyEmitter::emit(tile::PutOp put) {
   assert(threadsOfRow <= threads && "a row has a thread for each piece");
 
   Value firstRow = context.scalar(put.getIndices()[axes[0]]), firstColumn = context.scalar(put.getIndices()[axes[1]]);
-  Value distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(firstRow), view.strides[axes[0]]);
-  Value corner = ptx.shift(findOrigin(put), type.getElementType(), distance); // the same for all threads
+  // The distance to the first row, unless each has a page to be found; the same for all threads.
+  Value distance;
+  if (!put.getPages())
+    distance = arith::MulIOp::create(b, ptx.loc, ptx.widen(firstRow), view.strides[axes[0]]);
+  Value corner = findOrigin(put);
+  if (distance)
+    corner = ptx.shift(corner, type.getElementType(), distance);
   Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
   Value row = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow));
   Value piece = ptx.bitAnd(thread, threadsOfRow - 1), column = ptx.mul(piece, inPiece);
@@ -232,6 +251,9 @@ void CopyEmitter::emit(tile::PutOp put) {
             columnStride,
             group,
             groupStride,
+            put.getPages() ? &context.abi.getView(put.getPages()) : nullptr,
+            put.getPages() ? context.scalar(put.getIndices()[0]) : Value(),
+            firstRow,
             ptx.mul(ptx.sub(context.scalar(put.getLimits()[0]), firstRow), group.size),
             insideColumns};
   {
@@ -245,7 +267,8 @@ void CopyEmitter::emit(tile::PutOp put) {
       copyElements(part);
     } else {
       Value corners = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), corner);
-      Value stride = groupStride ? arith::OrIOp::create(b, ptx.loc, rowStride, groupStride).getResult() : rowStride;
+      Value other = put.getPages() ? view.strides[0] : groupStride;
+      Value stride = other ? arith::OrIOp::create(b, ptx.loc, rowStride, other).getResult() : rowStride;
       Value bytes = arith::MulIOp::create(b, ptx.loc, stride, ptx.i64(elementBytes));
       Value bits = arith::OrIOp::create(b, ptx.loc, corners, bytes);
       Value low = arith::AndIOp::create(b, ptx.loc, bits, ptx.i64(pieceBytes - 1));

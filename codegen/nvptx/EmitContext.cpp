@@ -153,6 +153,11 @@ Value EmitContext::unshifted(Value tile, int64_t element) {
   return type == bits.getType() ? bits : arith::BitcastOp::create(ptx.b, ptx.loc, type, bits).getResult();
 }
 
+std::pair<Value, Value> EmitContext::divide(Value x, int64_t by) {
+  Value divisor = ptx.i32(by);
+  return {arith::DivUIOp::create(ptx.b, ptx.loc, x, divisor), arith::RemUIOp::create(ptx.b, ptx.loc, x, divisor)};
+}
+
 Value EmitContext::stepsOf(Value row, int64_t size) {
   // A shift in the end: sizes are powers of two on GPUs.
   return size == 1 ? row : arith::DivUIOp::create(ptx.b, ptx.loc, row, ptx.i32(size)).getResult();

@@ -106,6 +106,8 @@ public:
   /// The same without what its row is shifted by.
   mlir::Value unshifted(mlir::Value tile, int64_t element);
 
+  /// `x`, an i32 that is no less than 0, divided by `by`, and what is left.
+  std::pair<mlir::Value, mlir::Value> divide(mlir::Value x, int64_t by);
   /// What row `row` of a tile adds to an index that `size` rows share.
   mlir::Value stepsOf(mlir::Value row, int64_t size);
   /// Moves `indices` into a view from a tile's first row to row `row`; `axis` is that of rows.

@@ -78,9 +78,13 @@ Value Ptx::opaque(Value x) {
   return assembly("opaque", b.getI32Type(), "mov.b32 $0, $1;", "rr", x, /*sideEffects=*/false);
 }
 
-Value Ptx::uniform(Value x) {
-  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, i32(0), i32(0x1f), NVVM::ShflKind::idx, UnitAttr());
+Value Ptx::uniform(Value x) { return shuffleFrom(x, i32(0)); }
+
+Value Ptx::shuffleFrom(Value x, Value lane) {
+  return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, lane, i32(0x1f), NVVM::ShflKind::idx, UnitAttr());
 }
+
+void Ptx::doNotUnroll() { assembly("doNotUnroll", {}, ".pragma \"nounroll\";", "", {}); }
 
 Value Ptx::shuffle(Value x, int64_t mask) {
   return NVVM::ShflOp::create(b, loc, x.getType(), i32(-1), x, i32(mask), i32(0x1f), NVVM::ShflKind::bfly, UnitAttr());

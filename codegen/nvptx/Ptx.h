@@ -70,6 +70,8 @@ public:
   /// The value of lane 0: the assembler then knows that all lanes hold the same and keeps it in a uniform register,
   /// where products want their descriptors.
   mlir::Value uniform(mlir::Value x);
+  /// The i32 of lane `lane`.
+  mlir::Value shuffleFrom(mlir::Value x, mlir::Value lane);
   /// The f32 of the lane whose number differs in the bits `mask` (9.7.9.6).
   mlir::Value shuffle(mlir::Value x, int64_t mask);
   /// The i32 or i64 of the lane whose number differs in the bits `mask`.
@@ -144,6 +146,8 @@ public:
   /// out of it, they pay once.
   llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, llvm::ArrayRef<ProductStep> steps,
                                          mlir::ValueRange acc, bool transposed, bool leftTransposed = false);
+  /// Keeps the assembler from unrolling the loop whose body begins here.
+  void doNotUnroll();
   /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument, 0 or more.
   /// Each compares with a number of its own: those that compare alike would be one.
   void pin(mlir::Value argument);

@@ -5,6 +5,7 @@
 #include "codegen/nvptx/RingEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -106,15 +107,21 @@ LogicalResult RingEmitter::emit(tile::PutOp put) {
   ptx.waitBarrier(barrier(state, stage, /*full=*/false), ptx.bitXor(parity, ptx.i32(1)));
   Value full = barrier(state, stage, /*full=*/true);
   Value address = ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, layout.bytes()));
+  auto start = [&](Value barrier) {
+    if (put.getPages())
+      startPages(put, layout, address, barrier);
+    else
+      context.onOneThread([&] { startCopies(put, layout, address, barrier); });
+  };
   if (tile::mayClearRows(put)) {
     Value position = context.scalar(put.getIndices()[put.getAxes()[0]]);
     Value left = ptx.mul(ptx.sub(context.scalar(put.getLimits()[0]), position), put.getRowGroup().size);
     Value ends = ptx.less(left, ptx.i32(layout.rows));
     Value landed = ptx.add(base, landingOffset(state.ring));
-    context.onOneThread([&] { startCopies(put, layout, address, ptx.select(ends, landed, full)); });
+    start(ptx.select(ends, landed, full));
     context.onlyIf(ends, [&] { clearRows(state, layout, address, left, full); });
   } else {
-    context.onOneThread([&] { startCopies(put, layout, address, full); });
+    start(full);
   }
   advance(state, stage);
   return success();
@@ -165,14 +172,51 @@ void RingEmitter::startCopies(tile::PutOp put, const tile::SharedLayout &layout,
   }
   ptx.expectBytes(full, layout.bytes());
   TensorMap map = getTensorMap(put);
-  Value mapAddress = context.abi.getTensorMapAddress(map);
+  startBoxes(map, layout, address, full,
+             llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); }),
+             put.getAxes()[1]);
+}
+
+/// Starts the copies of the boxes of all panels that begin at `position`; columns lie along `columnAxis`.
+void RingEmitter::startBoxes(const TensorMap &map, const tile::SharedLayout &layout, Value address, Value full,
+                             SmallVector<Value> position, int64_t columnAxis) {
+  Ptx &ptx = context.ptx;
+  Value mapAddress = context.abi.getTensorMapAddress(map), first = position[columnAxis];
   for (int64_t panel = 0; panel < layout.panels; ++panel) {
-    SmallVector<Value> position =
-        llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
-    Value &column = position[put.getAxes()[1]];
-    column = ptx.add(column, panel * layout.panelColumns);
+    position[columnAxis] = ptx.add(first, panel * layout.panelColumns);
     ptx.loadTensor(ptx.add(address, panel * layout.panelBytes()), mapAddress, full, map.coordinates(position));
   }
+}
+
+/// The same for rows in pages: a box is in one page. Each lane of the warp finds the page of one; in place of entries
+/// past the end of the table, for rows that nobody asks for, the last is read.
+void RingEmitter::startPages(tile::PutOp put, const tile::SharedLayout &layout, Value address, Value full) {
+  Ptx &ptx = context.ptx;
+  assert(context.wholeWarp && "one thread would look for one page after the other");
+  TensorMap map = getTensorMap(put);
+  const View &table = context.abi.getView(put.getPages());
+  int64_t pageRows = put.getView().getType().getDimSize(1), boxes = layout.rows / map.box.rows();
+  assert(boxes <= 32 && "a warp has a lane for each box");
+  SmallVector<Value> first = llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
+  auto rowOf = [&](Value box) { return ptx.add(first[1], ptx.mul(box, map.box.rows())); };
+  Value last = ptx.sub(table.sizes[1], ptx.i32(1)), entry = context.divide(rowOf(context.place.lane), pageRows).first;
+  Value page = table.load(ptx.b, ptx.loc, {first[0], arith::MinSIOp::create(ptx.b, ptx.loc, entry, last)});
+  context.onOneThread([&] { ptx.expectBytes(full, layout.bytes()); });
+  auto start = [&](Value box) {
+    SmallVector<Value> position = first;
+    position[0] = ptx.shuffleFrom(page, box);
+    position[1] = context.divide(rowOf(box), pageRows).second;
+    Value to = ptx.add(address, ptx.mul(box, map.box.rows() * tile::SharedLayout::rowBytes));
+    context.onOneThread([&] { startBoxes(map, layout, to, full, position, put.getAxes()[1]); });
+  };
+  if (boxes == 1)
+    return start(ptx.i32(0));
+  auto loop = scf::ForOp::create(ptx.b, ptx.loc, ptx.i32(0), ptx.i32(boxes), ptx.i32(1));
+  OpBuilder::InsertionGuard insertion(ptx.b);
+  ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
+  // A role that only copies has few registers, and nothing else to do.
+  ptx.doNotUnroll();
+  start(loop.getInductionVar());
 }
 
 /// Makes the buffer of `ring` at a stage what products read as `shared`.

@@ -52,6 +52,9 @@ private:
 
   State &find(mlir::Value ring) { return states.find(ring)->second; }
   void startCopies(tile::PutOp put, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full);
+  void startPages(tile::PutOp put, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full);
+  void startBoxes(const TensorMap &map, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full,
+                  llvm::SmallVector<mlir::Value> position, int64_t columnAxis);
   void clearRows(State &state, const tile::SharedLayout &layout, mlir::Value address, mlir::Value first,
                  mlir::Value full);
   void setSharedTile(const State &state, mlir::Value stage, mlir::Value shared);

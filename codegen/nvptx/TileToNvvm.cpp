@@ -91,9 +91,10 @@ LogicalResult KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup)
   context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows);
   OpBuilder::InsertionGuard guard(b);
   if (produces) {
-    // One thread starts all copies; a warp shares the loads of what decides about them, and clears rows.
+    // One thread starts all copies; a warp shares the loads of what decides about them, pages among it, and clears
+    // rows.
     role.walk([&](tile::MinMaxOp) { context.wholeWarp = true; });
-    role.walk([&](tile::PutOp put) { context.wholeWarp |= tile::mayClearRows(put); });
+    role.walk([&](tile::PutOp put) { context.wholeWarp |= put.getPages() || tile::mayClearRows(put); });
     Value runs =
         context.wholeWarp ? ptx.equal(context.place.warp, 0) : ptx.equal(threadId, firstWarpgroup * warpgroupThreads);
     auto some = scf::IfOp::create(b, ptx.loc, runs);

@@ -111,6 +111,7 @@ private:
   bool readAt(mlir::Value view, llvm::ArrayRef<int64_t> indices, Number &number);
   mlir::Value resolve(mlir::Value view, Numbers &indices);
   bool loadTile(const Instruction &instruction);
+  bool moveToPage(mlir::TypedValue<mlir::MemRefType> pages, mlir::MemRefType view, Numbers &at);
   bool readRow(const Instruction &instruction);
   bool appendSharedTile(const Held &shared, mlir::Operation *op, std::vector<float> &all);
   bool storeTile(tile::StoreOp store);

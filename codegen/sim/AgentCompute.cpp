@@ -308,6 +308,17 @@ void sim::moveToBlocked(MutableArrayRef<int64_t> indices, int64_t columns) {
   indices[1] = position % columns;
 }
 
+/// Goes from a row of a sequence to where a page holds it; false where the table has no entry for it.
+bool Agent::moveToPage(TypedValue<MemRefType> pages, MemRefType view, Numbers &at) {
+  int64_t rows = view.getDimSize(1);
+  Number page;
+  if (!readAt(pages, {at[0], at[1] / rows}, page))
+    return false;
+  at[0] = page.i;
+  at[1] %= rows;
+  return true;
+}
+
 bool Agent::loadTile(const Instruction &instruction) {
   auto load = cast<tile::LoadOp>(instruction.op);
   auto type = cast<VectorType>(load.getResult().getType());
@@ -329,7 +340,8 @@ bool Agent::loadTile(const Instruction &instruction) {
       element.i = 0; // the bits of a float's 0 as well
       if (inside && load.getBlocked())
         moveToBlocked(at, array->columns);
-      if (inside && !readAt(load.getView(), at, element)) {
+      bool hasPage = !inside || !load.getPages() || moveToPage(load.getPages(), load.getView().getType(), at);
+      if (inside && (!hasPage || !readAt(load.getView(), at, element))) {
         fail(load) << "reads outside of the tensor";
         return false;
       }

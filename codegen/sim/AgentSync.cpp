@@ -167,6 +167,7 @@ Agent::Progress Agent::put(tile::PutOp op) {
   Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits());
   ArrayRef<int64_t> axes = op.getAxes();
   bool isHeld = role && endsInside(op);
+  int64_t tableRows = op.getPages() ? block.device.getView(op.getPages()).shape[1] * view.shape[1] : 0;
   std::optional<tile::TensorBox> box;
   if (role)
     box.emplace(op);
@@ -182,7 +183,17 @@ Agent::Progress Agent::put(tile::PutOp op) {
       if (!role && !below)
         continue;
       Number element;
-      if (readElement(view, at, element)) {
+      Numbers from = at;
+      if (op.getPages()) {
+        // In place of entries past the end of the table, the copy engine is given the last.
+        if (role)
+          from[1] = std::min(at[1], tableRows - 1);
+        if (!moveToPage(op.getPages(), op.getView().getType(), from)) {
+          fail(op) << "reads outside of the page table";
+          return Progress::Failed;
+        }
+      }
+      if (readElement(view, from, element)) {
         (*data)[row * columns + column] =
             below ? static_cast<float>(element.f) : std::numeric_limits<float>::quiet_NaN();
       } else if (!role) {

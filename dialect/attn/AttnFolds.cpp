@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/Coordinates.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -134,8 +135,7 @@ struct DropWideWindow : OpRewritePattern<WindowOp> {
     if (!argI || !argJ || mask->getParent() != &kernel.getMask() || argI.getArgNumber() != 2 ||
         argJ.getArgNumber() != 3)
       return failure();
-    int64_t sq = cast<RankedTensorType>(kernel.getQuery().getType()).getDimSize(1);
-    int64_t sk = cast<RankedTensorType>(kernel.getKey().getType()).getDimSize(1);
+    int64_t sq = getAxisSize(kernel, Coordinate::Query), sk = getAxisSize(kernel, Coordinate::Key);
     if (ShapedType::isDynamic(sq) || ShapedType::isDynamic(sk))
       return failure();
     int64_t shift = kernel.getAlign() == Alignment::BottomRight ? sk - sq : 0;

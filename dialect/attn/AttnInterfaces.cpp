@@ -34,6 +34,8 @@ SmallVector<Region *> KernelOpInterface::getElementRegions() {
 
 int64_t KernelOpInterface::getHeadDim() { return dimFromEnd((*this).getQuery(), 1); }
 
+int64_t KernelOpInterface::getPageRows() { return dimFromEnd((*this).getKey(), 3); }
+
 int64_t KernelOpInterface::getQueryRows() {
   int64_t rows = dimFromEnd((*this).getQuery(), 3);
   if (!isPacked() || ShapedType::isDynamic(rows))

@@ -44,9 +44,8 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"Queries [B, Sq, Hq, D], or packed [T, Hq, D].", "::mlir::Value", "getQuery">,
-    InterfaceMethod<"Keys [B, Sk, Hkv, D], or packed [T, Hkv, D].", "::mlir::Value", "getKey">,
-    InterfaceMethod<"Values [B, Sk, Hkv, Dv] or packed; null where the kernel uses none.", "::mlir::Value",
-                    "getValueOrNull">,
+    InterfaceMethod<"Keys [B, Sk, Hkv, D], or packed [T, Hkv, D], or in pages [P, n, Hkv, D].", "::mlir::Value", "getKey">,
+    InterfaceMethod<"Values, as keys are, with Dv; null where the kernel uses none.", "::mlir::Value", "getValueOrNull">,
     InterfaceMethod<"Run-time scale (S1), or null.", "::mlir::Value", "getScale">,
     InterfaceMethod<"Scale written in the spec (S1).", "::std::optional<::llvm::APFloat>", "getStaticScale">,
     InterfaceMethod<"Sink logits [Hq, n] or [n] (S6), or null.", "::mlir::Value", "getSinks">,
@@ -59,6 +58,7 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"Lengths of padded keys (S11), or null.", "::mlir::Value", "getKeyLengths">,
     InterfaceMethod<"Cumulative lengths of packed queries (S11), or null.", "::mlir::Value", "getQueryOffsets">,
     InterfaceMethod<"Cumulative lengths of packed keys (S11), or null.", "::mlir::Value", "getKeyOffsets">,
+    InterfaceMethod<"The pages of each sequence's keys [B, Sk / n] (S19), or null.", "::mlir::Value", "getPageTable">,
     InterfaceMethod<"Alignment of queries to keys (S2).", "::attnc::attn::Alignment", "getAlign">,
     InterfaceMethod<"Schedules, in ascending order of the queries that they are for; null before any is selected.",
                     "::mlir::ArrayAttr", "getSchedulesAttr">,
@@ -81,8 +81,13 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
                     "::mlir::Region *", "getQueryBoundsOrNull", (ins), "", "return nullptr;">,
   ];
   let extraClassDeclaration = [{
-    /// True where queries and keys are packed without padding (S11).
+    /// True where queries are packed without padding (S11); keys are as well, unless they lie in pages.
     bool isPacked() { return static_cast<bool>((*this).getQueryOffsets()); }
+    /// True where keys are packed.
+    bool areKeysPacked() { return static_cast<bool>((*this).getKeyOffsets()); }
+    /// True where keys lie in pages (S19), and the rows of a page.
+    bool isPaged() { return static_cast<bool>((*this).getPageTable()); }
+    int64_t getPageRows();
     /// Query heads, head dim and key heads, all static.
     int64_t getQueryHeads();
     int64_t getKeyHeads();

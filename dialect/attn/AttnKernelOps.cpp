@@ -38,30 +38,37 @@ static LogicalResult verifyHeadDim(Operation *op, StringRef name, int64_t size) 
   return success();
 }
 
+/// How rows of queries, or of keys and values, lie in memory.
+static StringRef describeForm(KernelOpInterface op, bool ofKeys) {
+  if (ofKeys && op.isPaged())
+    return "4 [P, rows of a page, H, D] with paged";
+  return (ofKeys ? op.areKeysPacked() : op.isPacked()) ? "3 [T, H, D] with varlen" : "4 [B, S, H, D]";
+}
+
 static LogicalResult verifyTensors(KernelOpInterface op) {
   RankedTensorType query = tensorType(op.getQuery()), key = tensorType(op.getKey());
-  int64_t rank = op.isPacked() ? 3 : 4;
-  auto checkRank = [&](StringRef name, RankedTensorType type) -> LogicalResult {
-    if (type.getRank() == rank)
+  auto checkRank = [&](StringRef name, RankedTensorType type, bool ofKeys) -> LogicalResult {
+    bool packed = ofKeys ? op.areKeysPacked() : op.isPacked();
+    if (type.getRank() == (packed ? 3 : 4))
       return success();
-    return op->emitOpError() << "expected " << name << " of rank " << rank
-                             << (rank == 4 ? " [B, S, H, D]" : " [T, H, D] with varlen") << ", got " << type
-                             << (rank == 4 ? " [S1]" : " [S11]");
+    return op->emitOpError() << "expected " << name << " of rank " << describeForm(op, ofKeys) << ", got " << type
+                             << (packed ? " [S11]" : ofKeys && op.isPaged() ? " [S19]" : " [S1]");
   };
-  if (failed(checkRank("query", query)) || failed(checkRank("key", key)))
+  if (failed(checkRank("query", query, /*ofKeys=*/false)) || failed(checkRank("key", key, /*ofKeys=*/true)))
     return failure();
+  int64_t rank = key.getRank(), queryRank = query.getRank();
   if (query.getElementType() != key.getElementType())
     return op->emitOpError() << "expected query and key of one element type, got " << query.getElementType() << " and "
                              << key.getElementType() << " [S13]";
   for (auto [name, type] : {std::pair<StringRef, RankedTensorType>("query", query), {"key", key}})
-    if (ShapedType::isDynamic(type.getDimSize(rank - 2)))
+    if (ShapedType::isDynamic(type.getDimSize(type.getRank() - 2)))
       return op->emitOpError() << "expected a static number of heads in the type of " << name << " [S10]";
-  if (failed(verifyHeadDim(op, "query", query.getDimSize(rank - 1))) ||
-      failed(verifySameDim(op, "query", query, rank - 1, "key", key, rank - 1, "S1")))
+  if (failed(verifyHeadDim(op, "query", query.getDimSize(queryRank - 1))) ||
+      failed(verifySameDim(op, "query", query, queryRank - 1, "key", key, rank - 1, "S1")))
     return failure();
   if (failed(verifyHeadDim(op, "key", key.getDimSize(rank - 1))))
     return failure();
-  if (!op.isPacked() && failed(verifySameDim(op, "query", query, 0, "key", key, 0, "S1")))
+  if (!op.isPacked() && !op.isPaged() && failed(verifySameDim(op, "query", query, 0, "key", key, 0, "S1")))
     return failure();
   int64_t queryHeads = op.getQueryHeads(), keyHeads = op.getKeyHeads();
   if (keyHeads <= 0 || queryHeads % keyHeads != 0)
@@ -72,7 +79,7 @@ static LogicalResult verifyTensors(KernelOpInterface op) {
   if (!valueOperand)
     return success();
   RankedTensorType value = tensorType(valueOperand);
-  if (failed(checkRank("value", value)))
+  if (failed(checkRank("value", value, /*ofKeys=*/true)))
     return failure();
   if (value.getElementType() != key.getElementType())
     return op->emitOpError() << "expected key and value of one element type, got " << key.getElementType() << " and "
@@ -81,6 +88,31 @@ static LogicalResult verifyTensors(KernelOpInterface op) {
     if (failed(verifySameDim(op, "key", key, dim, "value", value, dim, dim == rank - 2 ? "S10" : "S1")))
       return failure();
   return verifyHeadDim(op, "value", value.getDimSize(rank - 1));
+}
+
+/// S19: pages of a static number of rows, and a table with a row for each sequence.
+static LogicalResult verifyPages(KernelOpInterface op) {
+  if (!isa<ForwardOp>(op.getOperation()))
+    return op->emitOpError("expected no pages but for attn.forward [S19]");
+  RankedTensorType key = tensorType(op.getKey()), value = tensorType(op.getValueOrNull());
+  for (auto [name, type] : {std::pair<StringRef, RankedTensorType>("key", key), {"value", value}})
+    if (int64_t rows = type.getDimSize(1); ShapedType::isDynamic(rows) || rows == 0)
+      return op->emitOpError() << "expected a static number of rows of a page, 1 or more, in the type of " << name
+                               << ", got " << type << " [S19]";
+  RankedTensorType table = tensorType(op.getPageTable());
+  if (!op.isPacked())
+    return verifySameDim(op, "page table", table, 0, "query", tensorType(op.getQuery()), 0, "S19");
+  // Of cumulative lengths there is one more than of sequences.
+  int64_t offsets = tensorType(op.getQueryOffsets()).getDimSize(0);
+  auto checkSequences = [&](StringRef name, RankedTensorType type) -> LogicalResult {
+    if (ShapedType::isDynamic(offsets) || !conflict(type.getDimSize(0), offsets - 1))
+      return success();
+    return op->emitOpError() << "expected dimension 0 of " << name << " to be the number of sequences, got "
+                             << type.getDimSize(0) << " where there are " << offsets << " cumulative lengths [S19]";
+  };
+  Value lengths = op.getKeyLengths();
+  return failure(failed(checkSequences("page table", table)) ||
+                 (lengths && failed(checkSequences("lengths", tensorType(lengths)))));
 }
 
 /// The number that is known of a literal-or-value clause, if any.
@@ -123,19 +155,23 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
       return op->emitOpError() << "expected sinks of type [" << op.getQueryHeads() << ", n] or [n] with static n, got "
                                << type << " [S6]";
   }
-  if (static_cast<bool>(op.getQueryOffsets()) != static_cast<bool>(op.getKeyOffsets()))
+  if (op.isPaged() && op.areKeysPacked())
+    return op->emitOpError("expected cumulative lengths of query alone where keys lie in pages [S19]");
+  if (!op.isPaged() && op.isPacked() != op.areKeysPacked())
     return op->emitOpError("expected varlen to give cumulative lengths of query and key [S11]");
-  if (op.isPacked() && (op.getQueryLengths() || op.getKeyLengths()))
+  if (op.isPacked() && (op.getQueryLengths() || (op.getKeyLengths() && !op.isPaged())))
     return op->emitOpError("expected lengths or varlen, got both [S11]");
   if (!op.isPacked())
     for (Value lengths : {op.getQueryLengths(), op.getKeyLengths()})
       if (lengths && failed(verifySameDim(op, "lengths", tensorType(lengths), 0, "query", query, 0, "S11")))
         return failure();
+  if (op.isPaged() && failed(verifyPages(op)))
+    return failure();
   if (op.getQueryLengths() && op.getKeyLengths() &&
       failed(verifySameDim(op, "query lengths", tensorType(op.getQueryLengths()), 0, "key lengths",
                            tensorType(op.getKeyLengths()), 0, "S11")))
     return failure();
-  if (op.isPacked() && failed(verifySameDim(op, "query offsets", tensorType(op.getQueryOffsets()), 0, "key offsets",
+  if (op.areKeysPacked() && failed(verifySameDim(op, "query offsets", tensorType(op.getQueryOffsets()), 0, "key offsets",
                                             tensorType(op.getKeyOffsets()), 0, "S11")))
     return failure();
   return success();
@@ -261,9 +297,9 @@ static LogicalResult verifyOut(KernelOpInterface op, StringRef name, RankedTenso
     if (out.getDimSize(dim) != query.getDimSize(dim))
       return op->emitOpError() << "expected dimension " << dim << " of " << name << " to be that of query, got " << out
                                << " and " << query << " [S1]";
-  if (out.getDimSize(rank - 1) != value.getDimSize(rank - 1))
+  if (out.getShape().back() != value.getShape().back())
     return op->emitOpError() << "expected the head dim of " << name << " to be that of value, got "
-                             << out.getDimSize(rank - 1) << " and " << value.getDimSize(rank - 1) << " [S14]";
+                             << out.getShape().back() << " and " << value.getShape().back() << " [S14]";
   return success();
 }
 

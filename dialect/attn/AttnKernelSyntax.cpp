@@ -16,7 +16,7 @@ using namespace attnc::attn;
 namespace {
 
 /// The operands after the tensors, in the order of AttnOps.td; the segment sizes follow it.
-enum Clause { Scale, Sinks, Dropout, Seed, QOffset, QueryLengths, KeyLengths, QueryOffsets, KeyOffsets, NumClauses };
+enum Clause { Scale, Sinks, Dropout, Seed, QOffset, QueryLengths, KeyLengths, QueryOffsets, KeyOffsets, PageTable, NumClauses };
 
 /// One optional operand as it was read.
 struct ClauseOperand {
@@ -61,9 +61,9 @@ private:
 
 } // namespace
 
-static constexpr StringRef clauseNames[] = {"scale",   "sinks",    "dropout",    "align",        "q_offset",
-                                            "lengths", "varlen",   "score",      "mask",         "bounds",
-                                            "blocks",  "schedule", "derivative", "query_bounds", "captured"};
+static constexpr StringRef clauseNames[] = {"scale",        "sinks",  "dropout", "align", "q_offset", "lengths",
+                                            "varlen",       "paged",  "score",   "mask",  "bounds",   "blocks",
+                                            "schedule",     "derivative", "query_bounds", "captured"};
 /// The last of them, which only kernels of gradients have.
 static constexpr size_t numGradientClauses = 3;
 
@@ -217,6 +217,8 @@ ParseResult ClauseParser::parseClause(StringRef keyword, SMLoc loc) {
     body = parseFloatOrValue(Scale, "static_scale");
   } else if (keyword == "sinks") {
     body = parseTypedValue(Sinks);
+  } else if (keyword == "paged") {
+    body = parseTypedValue(PageTable);
   } else if (keyword == "dropout") {
     body = failure(parseFloatOrValue(Dropout, "static_dropout") || parser.parseComma() || parseSeed());
   } else if (keyword == "q_offset") {
@@ -368,6 +370,8 @@ static void printKernel(Op op, OpAsmPrinter &p, ArrayRef<Value> tensors) {
     p << " q_offset(" << op.getQOffset() << ")";
   printQueryAndKey(p, "lengths", op.getQueryLengths(), op.getKeyLengths());
   printQueryAndKey(p, "varlen", op.getQueryOffsets(), op.getKeyOffsets());
+  if (Value table = op.getPageTable())
+    p << " paged(" << table << " : " << table.getType() << ")";
   if constexpr (std::is_same_v<Op, BackwardOp>)
     printCaptured(op, p);
   if (ArrayAttr schedules = op.getSchedulesAttr()) {

@@ -21,6 +21,7 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemo
 
 def Attn_FloatTensor : RankedTensorOf<[F32, BF16, F16]>;
 def Attn_LengthTensor : 1DTensorOf<[I32]>;
+def Attn_PageTable : 2DTensorOf<[I32]>;
 def Attn_Seed : AnyTypeOf<[I64, 1DTensorOf<[I32]>]>;
 def Attn_LearnedValue : AnyTypeOf<[Attn_FloatTensor, F32]>;
 
@@ -39,6 +40,7 @@ class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = [],
     Optional<Attn_LengthTensor>:$key_lengths,
     Optional<Attn_LengthTensor>:$query_offsets,
     Optional<Attn_LengthTensor>:$key_offsets,
+    Optional<Attn_PageTable>:$page_table,
     OptionalAttr<F32Attr>:$static_scale,
     OptionalAttr<F32Attr>:$static_dropout,
     DefaultValuedAttr<Attn_AlignmentAttr, "::attnc::attn::Alignment::BottomRight">:$align,
@@ -74,6 +76,8 @@ def Attn_ForwardOp : Attn_KernelOp<"forward",
     - `q_offset(%n)`: an index added to every query position
     - `lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)`: padded sequences; either may be absent
     - `varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)`: packed sequences by cumulative lengths
+    - `paged(%table : tensor<?x?xi32>)`: keys and values are [P, n, Hkv, D], P pages of n rows; row [b, j / n] of the table
+      [B, Sk / n] names the page whose row j % n is key j of sequence b. Queries may be packed, by `varlen(query = ...)`
     - `score (%s, %b, %h, %i, %j) { ... attn.yield %x }`
     - `mask (%b, %h, %i, %j) { ... attn.yield %keep }`
     - `schedule(#attn.schedule<...>)`, or several: together they serve every number of queries, each number once

@@ -107,7 +107,11 @@ int64_t attnc::attn::getAxisSize(KernelOpInterface kernel, Coordinate coordinate
   case Coordinate::Query:
     return query.getDimSize(kernel.isPacked() ? 0 : 1);
   case Coordinate::Key:
-    return key.getDimSize(kernel.isPacked() ? 0 : 1);
+    if (kernel.isPaged()) {
+      int64_t pages = cast<RankedTensorType>(kernel.getPageTable().getType()).getDimSize(1);
+      return ShapedType::isDynamic(pages) ? pages : pages * kernel.getPageRows();
+    }
+    return key.getDimSize(kernel.areKeysPacked() ? 0 : 1);
   }
   llvm_unreachable("all coordinates are handled");
 }

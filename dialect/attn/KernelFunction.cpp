@@ -47,6 +47,7 @@ private:
   llvm::DenseMap<Value, SmallVector<ArgumentUse, 1>> uses;
   llvm::DenseSet<Value> unitStride;
   llvm::DenseSet<Value> cumulative; ///< lengths of packed sequences: one element more than there are sequences
+  llvm::DenseMap<Value, int64_t> pageRows; ///< of page tables: rows of keys that an entry stands for
 };
 
 } // namespace
@@ -82,19 +83,34 @@ void ShapeSolver::use(Value value, ArgumentUse use) {
     all.push_back(use);
 }
 
+/// What the rows of queries or keys of a kernel are called.
+static StringRef getRowSymbol(KernelOpInterface op, Coordinate axis) {
+  if (axis == Coordinate::Query)
+    return op.isPacked() ? "Tq" : "Sq";
+  return op.areKeysPacked() ? "Tk" : "Sk";
+}
+
 void ShapeSolver::readTensors(KernelOpInterface op) {
   bool packed = op.isPacked();
-  auto placeRows = [&](Value tensor, StringRef padded, StringRef packedName) {
+  auto placeRows = [&](Value tensor, Coordinate axis) {
     unitStride.insert(tensor);
-    if (packed)
-      return place(tensor, 0, packedName);
+    bool ofKeys = axis == Coordinate::Key;
+    if (ofKeys && op.isPaged())
+      return place(tensor, 0, "P");
+    if (ofKeys ? op.areKeysPacked() : packed)
+      return place(tensor, 0, getRowSymbol(op, axis));
     place(tensor, 0, "B");
-    place(tensor, 1, padded);
+    place(tensor, 1, getRowSymbol(op, axis));
   };
-  placeRows(op.getQuery(), "Sq", "Tq");
-  placeRows(op.getKey(), "Sk", "Tk");
+  placeRows(op.getQuery(), Coordinate::Query);
+  placeRows(op.getKey(), Coordinate::Key);
   if (Value value = op.getValueOrNull())
-    placeRows(value, "Sk", "Tk");
+    placeRows(value, Coordinate::Key);
+  if (Value table = op.getPageTable()) {
+    place(table, 0, "B");
+    place(table, 1, getRowSymbol(op, Coordinate::Key));
+    pageRows[table] = op.getPageRows();
+  }
   for (Value lengths : {op.getQueryLengths(), op.getKeyLengths()})
     if (lengths)
       place(lengths, 0, "B");
@@ -112,6 +128,7 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
   use(op.getKeyLengths(), ArgumentUse::KeyLengths);
   use(op.getQueryOffsets(), ArgumentUse::QueryOffsets);
   use(op.getKeyOffsets(), ArgumentUse::KeyOffsets);
+  use(op.getPageTable(), ArgumentUse::PageTable);
 
   for (Value result : op->getResults())
     unitStride.insert(result);
@@ -124,13 +141,13 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
     place(lse, 2, "Sq");
   };
   if (auto forward = dyn_cast<ForwardOp>(op.getOperation())) {
-    placeRows(forward.getOut(), "Sq", "Tq");
+    placeRows(forward.getOut(), Coordinate::Query);
     placeLse(forward.getLse());
   } else if (auto backward = dyn_cast<BackwardOp>(op.getOperation())) {
     for (Value tensor : {backward.getOut(), backward.getDOut(), backward.getDQuery()})
-      placeRows(tensor, "Sq", "Tq");
+      placeRows(tensor, Coordinate::Query);
     for (Value tensor : {backward.getDKey(), backward.getDValue()})
-      placeRows(tensor, "Sk", "Tk");
+      placeRows(tensor, Coordinate::Key);
     for (Value tensor : {backward.getLse(), backward.getDLse()})
       placeLse(tensor);
     for (const CapturedGradient &captured : getCapturedGradients(backward))
@@ -163,9 +180,8 @@ void ShapeSolver::placeAlong(KernelOpInterface op, Value tensor, unsigned dim, C
     return;
   }
   case Coordinate::Query:
-    return place(tensor, dim, op.isPacked() ? "Tq" : "Sq");
   case Coordinate::Key:
-    return place(tensor, dim, op.isPacked() ? "Tk" : "Sk");
+    return place(tensor, dim, getRowSymbol(op, axis));
   }
 }
 
@@ -218,6 +234,10 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
     KernelDim out{size, -1, broadcast, kind};
     if (cumulative.contains(value)) {
       out.extra = 1;
+      out.broadcast = false;
+    }
+    if (int64_t rows = pageRows.lookup(value); rows && dim == 1) {
+      out.unit = rows;
       out.broadcast = false;
     }
     if (auto it = dims.find({value, dim}); it != dims.end())

@@ -11,6 +11,7 @@
 #include "dialect/attn/AttnInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
 #include <optional>
 #include <string>
 
@@ -23,6 +24,7 @@ enum class ArgumentUse {
   KeyLengths,    ///< each in [0, Sk] (S11)
   QueryOffsets,  ///< cumulative lengths of packed queries (S11)
   KeyOffsets,    ///< cumulative lengths of packed keys (S11)
+  PageTable,     ///< the pages of each sequence's keys, each in [0, P) (S19)
   SegmentIds,    ///< equal ids see each other, negative ones nothing (S12)
   PrefixLengths, ///< lengths of bidirectional prefixes
   Probability,   ///< dropout probability, in [0, 1] (S9)
@@ -47,6 +49,11 @@ struct KernelDim {
   bool broadcast; ///< a size of 1 serves every index (S4)
   IndexKind indexed = IndexKind::None;
   int64_t extra = 0; ///< elements beyond the symbol's size: 1 for cumulative lengths, [B+1]
+  int64_t unit = 1;  ///< of the symbol's size that an element stands for: the rows of a page, of its table [B, Sk / n]
+
+  /// The dimension's size where the symbol's is `size`, and the symbol's where the dimension's is.
+  int64_t sizeFor(int64_t symbolSize) const { return llvm::divideCeil(symbolSize, unit) + extra; }
+  int64_t symbolSizeFor(int64_t ownSize) const { return (ownSize - extra) * unit; }
 };
 
 /// An argument or result of a kernel function.
@@ -65,8 +72,8 @@ struct KernelArgument {
 struct KernelFunction {
   mlir::func::FuncOp function;
   llvm::SmallVector<KernelOpInterface> kernels;
-  /// Names of the sizes that dimensions share: B, Sq, Sk; packed B, Tq, Tk; and `NAME.N` for a dimension of a captured
-  /// tensor that computed indices address.
+  /// Names of the sizes that dimensions share: B, Sq, Sk; packed B, Tq, Tk; P, pages of keys; and `NAME.N` for a
+  /// dimension of a captured tensor that computed indices address.
   llvm::SmallVector<std::string> symbols;
   llvm::SmallVector<KernelArgument> inputs, outputs;
 

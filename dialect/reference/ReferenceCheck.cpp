@@ -50,8 +50,12 @@ LogicalResult ShapeChecker::check(const KernelArgument &argument, ArrayRef<int64
       continue;
     int64_t &known = sizes[dim.symbol];
     if (ShapedType::isDynamic(known))
-      known = size - dim.extra;
-    expected = known + dim.extra;
+      known = dim.symbolSizeFor(size);
+    expected = dim.sizeFor(known);
+    // A size that is no multiple of a unit is that of no number of them.
+    if (dim.symbolSizeFor(expected) != known)
+      return error() << "expected a multiple of " << dim.unit << " keys for '" << argument.name << "', got " << known
+                     << " [S19]";
     if (size != expected)
       return mismatch();
   }

@@ -33,6 +33,13 @@ RowTensor RowTensor::ofWeights(const HostArray &array) {
   return {array.data, *getElementKind(array.elementType), strides[0], strides[2], strides[1], strides[3]};
 }
 
+int64_t Problem::keyOffset(const RowTensor &tensor, const Sequence &sequence, int64_t j, int64_t head) const {
+  if (!pageTable)
+    return tensor.offset(sequence.batch, sequence.keyStart + j, head);
+  auto page = static_cast<int64_t>(pageTable->load({sequence.batch, j / pageRows}));
+  return tensor.offset(page, j % pageRows, head);
+}
+
 int64_t Problem::sinkOffset(int64_t head, int64_t index) const {
   return sinks->shape.size() == 2 ? sinks->offset({head, index}) : sinks->offset(index);
 }
@@ -41,26 +48,29 @@ int64_t Problem::sinkOffset(int64_t head, int64_t index) const {
 // Sequences
 //===----------------------------------------------------------------------===//
 
-/// One sequence a batch entry, each of the given length or of all stored rows.
-static LogicalResult readPadded(Problem &problem, const HostArray &query, const HostArray &key,
-                                const Arguments &arguments) {
-  auto length = [&](const HostArray *lengths, int64_t batch, int64_t rows, StringRef side) -> FailureOr<int64_t> {
+namespace {
+
+/// The rows of one sequence in a tensor of queries, or of keys and values.
+struct SequenceRows {
+  int64_t start;  ///< stored row of row 0
+  int64_t stored; ///< rows of it that the tensor stores
+  int64_t count;  ///< rows that exist
+};
+
+} // namespace
+
+/// Sequences of a padded tensor, `sequences` of `rows` rows each, of the given lengths or all of them.
+static FailureOr<std::vector<SequenceRows>> readPadded(Problem &problem, int64_t sequences, int64_t rows,
+                                                       const HostArray *lengths, StringRef side) {
+  std::vector<SequenceRows> all;
+  for (int64_t batch = 0; batch < sequences; ++batch) {
     int64_t count = lengths ? static_cast<int64_t>(lengths->load(batch)) : rows;
     if (count < 0 || count > rows)
       return problem.op->emitOpError() << "expected lengths of " << side << " from 0 to " << rows << ", got " << count
                                        << " for batch entry " << batch << " [S11]";
-    return count;
-  };
-  const HostArray *queryLengths = arguments.getArray(problem.op.getQueryLengths());
-  const HostArray *keyLengths = arguments.getArray(problem.op.getKeyLengths());
-  for (int64_t batch = 0; batch < query.shape[0]; ++batch) {
-    FailureOr<int64_t> queries = length(queryLengths, batch, query.shape[1], "query");
-    FailureOr<int64_t> keys = length(keyLengths, batch, key.shape[1], "key");
-    if (failed(queries) || failed(keys))
-      return failure();
-    problem.sequences.push_back({batch, 0, 0, query.shape[1], *queries, *keys, 0});
+    all.push_back({0, rows, count});
   }
-  return success();
+  return all;
 }
 
 /// Cumulative lengths begin with 0, do not decrease, and end with the number of stored rows (S11).
@@ -83,21 +93,61 @@ static LogicalResult checkOffsets(Problem &problem, const HostArray &offsets, in
   return last == rows ? success() : error("end with " + Twine(rows), last, count - 1);
 }
 
-static LogicalResult readPacked(Problem &problem, const HostArray &query, const HostArray &key,
-                                const Arguments &arguments) {
-  const HostArray &queryOffsets = *arguments.getArray(problem.op.getQueryOffsets());
-  const HostArray &keyOffsets = *arguments.getArray(problem.op.getKeyOffsets());
-  if (failed(checkOffsets(problem, queryOffsets, query.shape[0], "query")) ||
-      failed(checkOffsets(problem, keyOffsets, key.shape[0], "key")))
+/// Sequences that follow each other in a tensor of `rows` rows.
+static FailureOr<std::vector<SequenceRows>> readPacked(Problem &problem, const HostArray &offsets, int64_t rows,
+                                                       StringRef side) {
+  if (failed(checkOffsets(problem, offsets, rows, side)))
     return failure();
-  for (int64_t batch = 0; batch + 1 < queryOffsets.shape[0]; ++batch) {
-    auto queryStart = static_cast<int64_t>(queryOffsets.load(batch));
-    auto keyStart = static_cast<int64_t>(keyOffsets.load(batch));
-    int64_t queries = static_cast<int64_t>(queryOffsets.load(batch + 1)) - queryStart;
-    int64_t keys = static_cast<int64_t>(keyOffsets.load(batch + 1)) - keyStart;
-    problem.sequences.push_back({batch, queryStart, keyStart, queries, queries, keys, 0});
+  std::vector<SequenceRows> all;
+  for (int64_t batch = 0; batch + 1 < offsets.shape[0]; ++batch) {
+    auto start = static_cast<int64_t>(offsets.load(batch)), end = static_cast<int64_t>(offsets.load(batch + 1));
+    all.push_back({start, end - start, end - start});
   }
+  return all;
+}
+
+/// Checks the pages that hold keys of a sequence (S19).
+static LogicalResult checkPages(Problem &problem, int64_t pages) {
+  for (const Sequence &sequence : problem.sequences)
+    for (int64_t n = 0; n * problem.pageRows < sequence.keyLength; ++n)
+      if (auto page = static_cast<int64_t>(problem.pageTable->load({sequence.batch, n})); page < 0 || page >= pages)
+        return problem.op->emitOpError() << "expected pages from 0 to " << pages - 1 << ", got " << page
+                                         << " as number " << n << " of batch entry " << sequence.batch << " [S19]";
   return success();
+}
+
+/// Finds the sequences, one a batch entry or one for each two cumulative lengths.
+static LogicalResult readSequences(Problem &problem, const Arguments &arguments) {
+  KernelOpInterface op = problem.op;
+  const HostArray &query = *arguments.getArray(op.getQuery()), &key = *arguments.getArray(op.getKey());
+  auto read = [&](Value offsets, Value lengths, int64_t sequences, int64_t rows, StringRef side) {
+    if (offsets)
+      return readPacked(problem, *arguments.getArray(offsets), rows, side);
+    return readPadded(problem, sequences, rows, arguments.getArray(lengths), side);
+  };
+  if (const HostArray *table = arguments.getArray(op.getPageTable())) {
+    problem.pageTable = *table;
+    problem.pageRows = key.shape[1];
+  }
+  problem.keyRows = problem.pageTable  ? problem.pageTable->shape[1] * problem.pageRows
+                    : op.isPacked() ? key.shape[0]
+                                    : key.shape[1];
+  auto queries =
+      read(op.getQueryOffsets(), op.getQueryLengths(), query.shape[0], query.shape[op.isPacked() ? 0 : 1], "query");
+  if (failed(queries))
+    return failure();
+  auto keys = read(op.getKeyOffsets(), op.getKeyLengths(), static_cast<int64_t>(queries->size()), problem.keyRows, "key");
+  if (failed(keys))
+    return failure();
+  int64_t offset = op.getQOffset() ? *arguments.getInteger(op.getQOffset()) : 0;
+  // Cumulative lengths of different numbers of sequences do not come here: their tensors have one size.
+  for (auto [batch, rows] : llvm::enumerate(llvm::zip_equal(*queries, *keys))) {
+    auto &[ofQuery, ofKey] = rows;
+    int64_t shift = op.getAlign() == Alignment::BottomRight ? ofKey.count - ofQuery.count : 0;
+    problem.sequences.push_back({static_cast<int64_t>(batch), ofQuery.start, ofKey.start, ofQuery.stored, ofQuery.count,
+                                 ofKey.count, shift + offset});
+  }
+  return problem.pageTable ? checkPages(problem, key.shape[0]) : success();
 }
 
 /// Reads the seed of dropout, a number or the words of one.
@@ -127,7 +177,6 @@ FailureOr<Problem> Problem::get(KernelOpInterface op, const Arguments &arguments
   problem.queryHeads = op.getQueryHeads();
   problem.keyHeads = op.getKeyHeads();
   problem.headDim = op.getHeadDim();
-  problem.keyRows = key.shape[op.isPacked() ? 0 : 1];
   problem.valueDim = 0;
   if (const HostArray *value = arguments.getArray(op.getValueOrNull())) {
     problem.value = RowTensor::ofRows(*value);
@@ -146,13 +195,8 @@ FailureOr<Problem> Problem::get(KernelOpInterface op, const Arguments &arguments
     readSeed(problem, arguments);
   }
 
-  if (failed(op.isPacked() ? readPacked(problem, query, key, arguments) : readPadded(problem, query, key, arguments)))
+  if (failed(readSequences(problem, arguments)))
     return failure();
-  int64_t offset = op.getQOffset() ? *arguments.getInteger(op.getQOffset()) : 0;
-  for (Sequence &sequence : problem.sequences) {
-    int64_t shift = op.getAlign() == Alignment::BottomRight ? sequence.keyLength - sequence.queryLength : 0;
-    sequence.positionOffset = shift + offset;
-  }
 
   for (auto [region, program] : {std::pair(&op.getScore(), &problem.score), {&op.getMask(), &problem.mask}}) {
     if (region->empty())

@@ -58,12 +58,16 @@ struct Problem {
   uint64_t seed = 0;
   uint32_t firstBatch = 0, firstHead = 0; ///< numbers of the first batch entry and head, for dropout
   std::vector<Sequence> sequences;
+  std::optional<HostArray> pageTable; ///< pages of keys, [B, Sk / pageRows] (S19)
+  int64_t pageRows = 0;               ///< rows of a page
   std::optional<ScalarProgram> score, mask;
 
   /// Binds `op` to checked arguments and compiles its regions.
   static mlir::FailureOr<Problem> get(KernelOpInterface op, const Arguments &arguments, Precision precision);
 
   int64_t numSinks() const { return sinks ? sinks->shape.back() : 0; }
+  /// Offset of key `j` of a sequence in `tensor`, which is that of keys or of values.
+  int64_t keyOffset(const RowTensor &tensor, const Sequence &sequence, int64_t j, int64_t head) const;
   /// Offset of sink `index` of `head` in `sinks`.
   int64_t sinkOffset(int64_t head, int64_t index) const;
   /// `value` as the input dtype holds it in Baseline; unchanged in Exact.

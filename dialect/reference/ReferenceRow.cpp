@@ -26,11 +26,11 @@ uint32_t attnc::attn::reference::dropoutNumber(uint64_t seed, uint32_t b, uint32
 
 /// Rows of one key head; row j and element d come to j * rowStride + d * dimStride.
 template <typename Real>
-static std::vector<Real> copyRows(const RowTensor &tensor, const Sequence &sequence, int64_t head, int64_t dim,
-                                  int64_t rowStride, int64_t dimStride) {
+static std::vector<Real> copyRows(const Problem &problem, const RowTensor &tensor, const Sequence &sequence,
+                                  int64_t head, int64_t dim, int64_t rowStride, int64_t dimStride) {
   std::vector<Real> result(dim * sequence.keyLength);
   for (int64_t j = 0; j < sequence.keyLength; ++j) {
-    int64_t base = tensor.offset(sequence.batch, sequence.keyStart + j, head);
+    int64_t base = problem.keyOffset(tensor, sequence, j, head);
     for (int64_t d = 0; d < dim; ++d)
       result[j * rowStride + d * dimStride] = static_cast<Real>(tensor.load(base + d * tensor.elementStride));
   }
@@ -42,10 +42,10 @@ HeadRows<Real>::HeadRows(const Problem &problem, const Sequence &sequence, int64
     : problem(problem), sequence(sequence), head(head), keyHead(head / (problem.queryHeads / problem.keyHeads)),
       query(problem.headDim), keep(sequence.keyLength), logits(sequence.keyLength), probabilities(sequence.keyLength),
       dropoutFactors(sequence.keyLength), weights(sequence.keyLength), sinkProbabilities(problem.numSinks()),
-      keys(copyRows<Real>(problem.key, sequence, keyHead, problem.headDim, 1, sequence.keyLength)),
+      keys(copyRows<Real>(problem, problem.key, sequence, keyHead, problem.headDim, 1, sequence.keyLength)),
       scores(sequence.keyLength) {
   if (problem.value)
-    values = copyRows<Real>(*problem.value, sequence, keyHead, problem.valueDim, problem.valueDim, 1);
+    values = copyRows<Real>(problem, *problem.value, sequence, keyHead, problem.valueDim, problem.valueDim, 1);
   for (int64_t index = 0; index < problem.numSinks(); ++index)
     sinks.push_back(static_cast<Real>(loadElement(*getElementKind(problem.sinks->elementType), problem.sinks->data,
                                                   problem.sinkOffset(head, index))));

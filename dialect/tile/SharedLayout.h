@@ -19,6 +19,8 @@ struct SharedLayout {
   static constexpr int64_t rowBytes = 128;
   /// Buffers start at multiples of this, so that the permutation follows from addresses.
   static constexpr int64_t alignment = 1024;
+  /// Rows whose pieces are permuted together: boxes that a tile comes in have whole such groups of them.
+  static constexpr int64_t rowsTogether = alignment / rowBytes;
 
   int64_t rows, panels;
   int64_t panelColumns; ///< elements of one row of a panel

@@ -4,6 +4,7 @@
 
 #include "dialect/tile/TensorBox.h"
 #include "dialect/tile/SharedLayout.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -26,7 +27,10 @@ static void fillBox(TensorBox &box, Value view, VectorType tile, int64_t rows, R
 
 TensorBox::TensorBox(PutOp put) {
   auto tile = cast<VectorType>(put.getRing().getType().getElement());
-  fillBox(*this, put.getView(), tile, tile.getDimSize(0), put.getRowGroup(), put.getAxes());
+  int64_t rows = tile.getDimSize(0);
+  if (put.getPages())
+    rows = std::gcd(rows, put.getView().getType().getDimSize(1));
+  fillBox(*this, put.getView(), tile, rows, put.getRowGroup(), put.getAxes());
 }
 
 TensorBox::TensorBox(StoreOp store) {

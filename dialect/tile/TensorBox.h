@@ -14,7 +14,8 @@ constexpr int64_t warpgroupRows = 64, warpRows = 16;
 
 /// A box of a tensor that the copy engine (TMA) moves to or from shared memory, where its rows follow each other.
 struct TensorBox {
-  /// That of a `tile.put`: the whole tile, a panel of its columns wide.
+  /// That of a `tile.put`: the whole tile, a panel of its columns wide. Of rows in pages, as many as neither a tile nor
+  /// a page cuts.
   explicit TensorBox(PutOp put);
   /// That of a `tile.store` through a buffer: the rows of a warp, or of its warpgroup where a warp's hold no whole
   /// group of heads, a panel wide.

@@ -64,18 +64,19 @@ def Tile_BufferOp : Tile_Op<"buffer", [HasParent<"ProgramOp">, MemoryEffects<[Me
   let assemblyFormat = "attr-dict `:` type($shared)";
 }
 
-def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring), []> {
+def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring), [], Tile_Pages> {
   let summary = "Fills the next buffer of a ring from a view";
   let description = [{
     Waits until the buffer is free, and starts a copy that makes it available to the consumers when it is done. Indices,
-    axes, groups and limits are those of `tile.load`: what is not below its limit becomes 0. A producer's copy stops at
-    the view's own ends alone. Where the limit of rows is another and the tile reaches past it, the producer waits for
+    axes, groups, limits and pages are those of `tile.load`: what is not below its limit becomes 0. A producer's copy stops
+    at the view's own ends alone: it reads the entries of all of the tile's rows, in place of those past the table's end
+    the last, and brings zeros for a page that is none. Where the limit of rows is another and the tile reaches past it, the producer waits for
     the copy, clears the rows that it should not have brought, and makes the buffer available then. Without roles, all
     threads of the block copy, and `tile.sync` stands where waits are needed.
   }];
   let assemblyFormat = [{
-    $ring `,` $view `[` $indices `]` `axes` $axes (`group` $group^)? `below` `(` $limits `)` attr-dict `:` type($ring)
-    `,` type($view)
+    $ring `,` $view `[` $indices `]` (`pages` `(` $pages^ `:` type($pages) `)`)? `axes` $axes (`group` $group^)?
+    `below` `(` $limits `)` attr-dict `:` type($ring) `,` type($view)
   }];
 }
 

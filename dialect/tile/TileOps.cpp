@@ -49,6 +49,20 @@ static LogicalResult verifyDistinctRows(Op op) {
   return success();
 }
 
+/// Pages of a static number of rows, and a table of them.
+static LogicalResult verifyPages(Operation *op, Value pages, VectorType tile, MemRefType view, ArrayRef<int64_t> axes,
+                                 ArrayRef<int64_t> group) {
+  if (!pages)
+    return success();
+  if (tile.getRank() != 2 || view.getRank() < 3 || axes[0] != 1 || view.isDynamicDim(1) || !group.empty())
+    return op->emitOpError() << "expected rows along dimension 1, of a static size, and no group with 'pages', got "
+                             << tile << " of " << view;
+  auto table = cast<MemRefType>(pages.getType());
+  if (table.getRank() != 2 || !table.getElementType().isInteger(32))
+    return op->emitOpError() << "expected a page table of rank 2 of i32, got " << table;
+  return success();
+}
+
 /// A tile of a view of whole bands of rows.
 static LogicalResult verifyBlocked(Operation *op, VectorType tile, MemRefType view, ArrayRef<int64_t> axes,
                                    ArrayRef<int64_t> group) {
@@ -66,8 +80,10 @@ LogicalResult LoadOp::verify() {
   if (getBlocked() &&
       failed(verifyBlocked(*this, cast<VectorType>(getResult().getType()), getView().getType(), getAxes(), getGroup())))
     return failure();
-  return verifyAccess(*this, cast<VectorType>(getResult().getType()), getView().getType(), getIndices(), getLimits(),
-                      getAxes(), getGroup());
+  auto tile = cast<VectorType>(getResult().getType());
+  if (failed(verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes(), getGroup())))
+    return failure();
+  return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
 }
 
 LogicalResult StoreOp::verify() {
@@ -96,7 +112,9 @@ LogicalResult PutOp::verify() {
     return emitOpError() << "expected a ring of tiles, got " << getRing().getType();
   if (failed(verifyDistinctRows(*this)))
     return failure();
-  return verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes(), getGroup());
+  if (failed(verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes(), getGroup())))
+    return failure();
+  return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
 }
 
 LogicalResult MinMaxOp::verify() {

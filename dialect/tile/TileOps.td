@@ -123,7 +123,10 @@ class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits, dag attri
   }];
 }
 
-def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], (ins UnitAttr:$blocked)> {
+/// The table of the pages that rows lie in, where they do.
+defvar Tile_Pages = (ins Arg<Optional<Tile_View>, "the page table">:$pages);
+
+def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(Tile_Pages, (ins UnitAttr:$blocked))> {
   let summary = "Loads a tile from a view";
   let description = [{
     Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]` (one axis
@@ -137,15 +140,24 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], (ins 
     of a tile is then whole pieces of 16 bytes. The tile has whole bands, and no limit cuts it: there is memory for all of
     its rows.
 
+    With `pages`, the view's first two dimensions are pages and their n rows, while the index and the limit along the
+    second count the rows of a sequence, and the first index is the number of that sequence: its row j is row j % n of page
+    `pages`[sequence, j / n]. Entries for rows that are not below the limit may hold anything.
+
     Example: `%k = tile.load %K[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d) : memref<...> -> vector<64x128xbf16>`, and
     for sixteen queries of four heads
     `%q = tile.load %Q[%b, %i, %h, %c0] axes [1, 3] group [4, 2] below(%sq, %d) : memref<...> -> vector<64x128xbf16>`
   }];
   let results = (outs AnyVectorOfNonZeroRank:$result);
   let assemblyFormat = [{
-    $view `[` $indices `]` `axes` $axes (`group` $group^)? `below` `(` $limits `)` attr-dict `:` type($view) `->`
-    type($result)
+    $view `[` $indices `]` (`pages` `(` $pages^ `:` type($pages) `)`)? `axes` $axes (`group` $group^)?
+    `below` `(` $limits `)` attr-dict `:` type($view) `->` type($result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$view, "::mlir::ValueRange":$indices,
+                                 "::mlir::ValueRange":$limits, "::llvm::ArrayRef<int64_t>":$axes,
+                                 "::llvm::ArrayRef<int64_t>":$group), [{
+    build($_builder, $_state, result, view, indices, limits, axes, group, /*pages=*/::mlir::Value());
+  }]>];
 }
 
 def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Optional<Tile_SharedTile>:$buffer),

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileQueries.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -81,7 +82,22 @@ static bool anyPut(RingOp ring, llvm::function_ref<bool(PutOp)> predicate) {
   });
 }
 
+/// Whether `limit` is that of the rows which a page table has entries for.
+static bool reachesTableEnd(PutOp put, Value limit) {
+  int64_t rows = put.getView().getType().getDimSize(1), entries = cast<MemRefType>(put.getPages().getType()).getDimSize(1);
+  APInt constant;
+  if (matchPattern(limit, m_ConstantInt(&constant)))
+    return !ShapedType::isDynamic(entries) && constant.getSExtValue() == entries * rows;
+  if (rows == 1)
+    return reachesViewEnd(put.getPages(), 1, limit);
+  auto product = limit.getDefiningOp<arith::MulIOp>();
+  return product && matchPattern(product.getRhs(), m_ConstantInt(&constant)) && constant.getSExtValue() == rows &&
+         reachesViewEnd(put.getPages(), 1, product.getLhs());
+}
+
 bool attnc::tile::mayClearRows(PutOp put) {
+  if (put.getPages())
+    return !reachesTableEnd(put, put.getLimits()[0]);
   return !reachesViewEnd(put.getView(), put.getAxes()[0], put.getLimits()[0]);
 }
 

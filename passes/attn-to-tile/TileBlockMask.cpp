@@ -78,7 +78,7 @@ AffineExpr TileBuilder::countListRows(SmallVectorImpl<int64_t> &sizes) {
   AffineExpr rows = getAffineConstantExpr(0, loc.getContext());
   for (ScheduleAttr other : kernel.getSchedules())
     if (hasBlockMask(kernel, other)) {
-      AffineExpr lists = sizeOf(kernel.getKey(), 1, sizes).ceilDiv(other.getKeyTile()) *
+      AffineExpr lists = keyRows(sizes).ceilDiv(other.getKeyTile()) *
                          (blockMaskKnowsHeads() ? kernel.getKeyHeads() : 1) * sizeOf(kernel.getQuery(), 0, sizes);
       rows = rows + lists.ceilDiv(listsOfRow);
     }

@@ -163,7 +163,7 @@ void TileBuilder::setGrid() {
   } else if (!hasBlockMask(kernel, schedule)) {
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   } else {
-    AffineExpr steps = sizeOf(kernel.getKey(), kernel.isPacked() ? 0 : 1).ceilDiv(getColumns());
+    AffineExpr steps = keyRows(sizes).ceilDiv(getColumns());
     program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
     program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {lists, tile::BlockMaskOp::columns(steps)}, context));
   }
@@ -207,7 +207,7 @@ void TileBuilder::placeTile(Value tile) {
     return;
   }
   geometry.query.stored = viewDim(lookup(kernel.getQuery()), 1);
-  geometry.key.stored = viewDim(lookup(kernel.getKey()), 1);
+  geometry.key.stored = countStored(Coordinate::Key, lookup(kernel.getKey()));
   Value rows = getSide(getRowAxis()).stored, extent = index(getExtent(getRowAxis()));
   Value tiles = arith::CeilDivUIOp::create(builder, loc, rows, extent);
   bool inSections = !lists && schedule.getPipeline() && schedule.getPipeline().getSectionBytes();
@@ -340,9 +340,16 @@ void TileBuilder::buildPackedGeometry(Value slot) {
   // Without sequences there is no offset but the first; reading it twice gives the empty sequence that is wanted.
   Value next = least(add(geometry.batch, one), batch);
   geometry.query.base = loadLength(kernel.getQueryOffsets(), geometry.batch, {});
-  geometry.key.base = loadLength(kernel.getKeyOffsets(), geometry.batch, {});
-  Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.query.base);
-  Value keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.key.base);
+  Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.query.base), keys;
+  if (kernel.isPaged()) {
+    geometry.key.base = index(0);
+    keys = countStored(Coordinate::Key, lookup(kernel.getKey()));
+    if (Value lengths = kernel.getKeyLengths())
+      keys = loadLength(lengths, geometry.batch, keys);
+  } else {
+    geometry.key.base = loadLength(kernel.getKeyOffsets(), geometry.batch, {});
+    keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.key.base);
+  }
   Value base = ofQueries ? geometry.query.base : geometry.key.base;
   Value row = mul(sub(slot, firstSlot(base, geometry.batch)), rows);
   geometry.holds = compare(arith::CmpIPredicate::slt, row, ofQueries ? queries : keys);

@@ -409,7 +409,12 @@ private:
   llvm::SmallVector<mlir::Value> inlineRegion(mlir::Region &region, mlir::ValueRange arguments, mlir::Value firstRow,
                                               mlir::Value lastRow, mlir::Value firstKey, mlir::Value lastKey,
                                               int64_t columns);
-  mlir::Value rowLimit(mlir::Value view, mlir::Value base, mlir::Value count, bool endsEarly, bool anyBeyond);
+  bool isPacked(Coordinate axis);
+  /// Rows of queries or keys that are stored of a padded sequence, or where they are packed of all.
+  mlir::Value countStored(Coordinate axis, mlir::Value view);
+  /// The same of keys, as a size that the grid depends on.
+  mlir::AffineExpr keyRows(llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::Value rowLimit(mlir::Value view, Coordinate axis, bool anyBeyond);
   mlir::Value loadLength(mlir::Value lengths, mlir::Value position, mlir::Value limit);
   void loadSeed();
   llvm::SmallVector<mlir::Value> problemIndices(Coordinate axis, mlir::Value first, llvm::SmallVector<int64_t> &axes);

@@ -17,13 +17,31 @@ using namespace attnc::attn;
 // Loads and stores of the problem's tensors
 //===----------------------------------------------------------------------===//
 
-/// The limit of rows of a tile of `view` for a sequence of `count` rows from `base` on. A copy engine stops where the
-/// tensor ends; it may do so where a sequence does not end before it, or where what lies beyond does no harm.
-Value TileBuilder::rowLimit(Value view, Value base, Value count, bool endsEarly, bool anyBeyond) {
+bool TileBuilder::isPacked(Coordinate axis) {
+  return axis == Coordinate::Query ? kernel.isPacked() : kernel.areKeysPacked();
+}
+
+Value TileBuilder::countStored(Coordinate axis, Value view) {
+  if (axis == Coordinate::Key && kernel.isPaged())
+    return mul(viewDim(lookup(kernel.getPageTable()), 1), index(kernel.getPageRows()));
+  return viewDim(view, isPacked(axis) ? 0 : 1);
+}
+
+AffineExpr TileBuilder::keyRows(SmallVectorImpl<int64_t> &sizes) {
+  if (kernel.isPaged())
+    return sizeOf(kernel.getPageTable(), 1, sizes) * kernel.getPageRows();
+  return sizeOf(kernel.getKey(), kernel.areKeysPacked() ? 0 : 1, sizes);
+}
+
+/// The limit of rows of a tile of `view` for a sequence of `axis`. A copy engine stops where the tensor ends; it may do
+/// so where a sequence does not end before it, or where what lies beyond does no harm.
+Value TileBuilder::rowLimit(Value view, Coordinate axis, bool anyBeyond) {
   PipelineAttr pipeline = getPipeline();
+  bool endsEarly = isPacked(axis) || (axis == Coordinate::Query ? kernel.getQueryLengths() : kernel.getKeyLengths());
   if (pipeline && pipeline.getStaging() == Staging::Tma && (anyBeyond || !endsEarly))
-    return viewDim(view, kernel.isPacked() ? 0 : 1);
-  return add(base, count);
+    return countStored(axis, view);
+  const TileSide &side = getSide(axis);
+  return add(side.base, side.count);
 }
 
 /// Indices of row `first` of an axis in a tensor that is laid out like queries or keys; `axes` are those of a tile of
@@ -32,7 +50,7 @@ SmallVector<Value> TileBuilder::problemIndices(Coordinate axis, Value first, Sma
   bool ofQueries = axis == Coordinate::Query;
   SmallVector<Value> indices{add(getSide(axis).base, first), ofQueries ? geometry.head : geometry.keyHead, index(0)};
   axes = {0, 2};
-  if (!kernel.isPacked()) {
+  if (!isPacked(axis)) {
     indices.insert(indices.begin(), geometry.batch);
     axes = {1, 3};
   }
@@ -45,16 +63,15 @@ Value TileBuilder::loadTile(Value tensor, Coordinate axis, Value first, bool any
   Value view = lookup(tensor);
   auto type = cast<MemRefType>(view.getType());
   int64_t dim = type.getShape().back();
-  const TileSide &side = getSide(axis);
   SmallVector<int64_t> axes, group;
   SmallVector<Value> indices = problemIndices(axis, first, axes);
   bool ofRows = axis == getRowAxis();
   if (ofRows)
     group = rowGroup(axes[0] + 1);
-  bool endsEarly = kernel.isPacked() || (axis == Coordinate::Query ? kernel.getQueryLengths() : kernel.getKeyLengths());
-  Value limit = rowLimit(view, side.base, side.count, endsEarly, anyBeyond);
+  Value limit = rowLimit(view, axis, anyBeyond);
   auto tile = VectorType::get({ofRows ? getRows() : getColumns(), dim}, type.getElementType());
-  return tile::LoadOp::create(builder, loc, tile, view, indices, ValueRange{limit, index(dim)}, axes, group);
+  Value pages = axis == Coordinate::Key && kernel.isPaged() ? lookup(kernel.getPageTable()) : Value();
+  return tile::LoadOp::create(builder, loc, tile, view, indices, ValueRange{limit, index(dim)}, axes, group, pages);
 }
 
 Value TileBuilder::loadRows(Value tensor, bool anyBeyond) {
@@ -355,5 +372,5 @@ Value TileBuilder::loadQuerySums() {
   return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), builder.getF32Type()), querySumsView(),
                               ValueRange{row, index(0)},
                               ValueRange{add(row, index(getRows())), index(kernel.getHeadDim())},
-                              ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), /*blocked=*/true);
+                              ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), /*pages=*/Value(), /*blocked=*/true);
 }

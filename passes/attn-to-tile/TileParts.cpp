@@ -43,7 +43,7 @@ AffineExpr TileBuilder::hasParts(AffineExpr tiles, AffineExpr keys) {
 /// The grid of `tiles` tiles over parts of their keys, of `rows` queries, or of the program that combines them; and the
 /// workspace, the rows of each part.
 void TileBuilder::setGridOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
-  AffineExpr severalParts = hasParts(tiles, sizeOf(kernel.getKey(), 1, sizes)), parts, rowsOfParts;
+  AffineExpr severalParts = hasParts(tiles, keyRows(sizes)), parts, rowsOfParts;
   if (int64_t splits = schedule.getSplits()) {
     parts = tiles * splits;
     rowsOfParts = rows * sizeOf(kernel.getQuery(), 0, sizes) * kernel.getQueryHeads() * splits;

@@ -295,7 +295,10 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   bool cpAsync = pipeline.getStaging() == Staging::CpAsync;
   if (!cpAsync && !usesWarpgroups(kernel, target))
     return kernel.emitError() << "expected staging = cp_async on " << target.getArch()
-                              << (target.getWarpgroupMma() && target.getTensorCopies() ? " for f32" : "");
+                              << (!target.getWarpgroupMma() || !target.getTensorCopies() ? ""
+                                  : getOperandType(kernel).isF32()
+                                      ? " for f32"
+                                      : " for pages of no multiple of 8 rows");
   if (!mayHavePanel(pipeline, schedule.getPanel()) ||
       schedule.getQueryTile() != schedule.getPanel() * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows

@@ -3,8 +3,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuScheduleParts.h"
+#include "dialect/tile/SharedLayout.h"
 
 using namespace mlir;
+using namespace attnc;
 using namespace attnc::attn;
 
 static int64_t getElementBits(KernelOpInterface kernel) {
@@ -12,6 +14,8 @@ static int64_t getElementBits(KernelOpInterface kernel) {
 }
 
 bool attnc::attn::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
+  if (kernel.isPaged() && kernel.getPageRows() % tile::SharedLayout::rowsTogether != 0)
+    return false;
   return target.getWarpgroupMma() && target.getTensorCopies() && getElementBits(kernel) == 16;
 }
 

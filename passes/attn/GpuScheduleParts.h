@@ -18,7 +18,8 @@ inline constexpr int64_t warpgroupRows = 64, wideRows = 128, warpgroupThreads = 
 /// Bytes that barriers and tile numbers take at most.
 inline constexpr int64_t barrierBytes = 1024;
 
-/// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact.
+/// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact, and boxes of
+/// rows in pages are of whole groups of eight.
 ///
 /// Not known here: boxes want strides of whole 16 bytes. Tensors without them are copied by a launch
 /// (docs/rationale/strides.md).

@@ -108,7 +108,8 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
         return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
       };
       PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()),
-                    mapped(load.getLimits()), load.getAxes(), load.getGroup());
+                    mapped(load.getLimits()), load.getAxes(), load.getGroup(),
+                    load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
     } else if (auto part = dyn_cast<PartOp>(op)) {
       // The producer loads for all rows.
       mapToAllRows(builder, part, mapping);

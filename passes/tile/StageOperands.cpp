@@ -108,7 +108,8 @@ void OperandStager::put(LoadOp load, IRMapping &mapping, Value some) {
   // Past a limit nothing is read, but the copy counts. A step past the last may begin before the first row of all.
   if (some)
     limits[0] = arith::SelectOp::create(builder, loc, some, limits[0], indices[load.getAxes()[0]]);
-  PutOp::create(builder, loc, rings.lookup(load), load.getView(), indices, limits, load.getAxes(), load.getGroup());
+  PutOp::create(builder, loc, rings.lookup(load), load.getView(), indices, limits, load.getAxes(), load.getGroup(),
+                load.getPages());
 }
 
 /// At the start of the block, so that copies overlap with what comes before the product; else right before the load.

@@ -164,6 +164,7 @@ attnc_error *attnc_kernel_get_dimension(const attnc_kernel *kernel, size_t index
   facts.symbol = dim.symbol < 0 ? nullptr : kernel->loaded->image().symbols[dim.symbol].c_str();
   facts.extra = dim.extra;
   facts.broadcast = dim.broadcast;
+  facts.unit = dim.unit;
   return writeStruct(info, facts, "attnc_dimension_info");
 }
 

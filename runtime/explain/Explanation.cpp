@@ -129,7 +129,11 @@ void Printer::explainOperation(attn::KernelOpInterface op, std::optional<int64_t
      << op.getKeyHeads() << ", D " << op.getHeadDim();
   if (mlir::Value value = op.getValueOrNull())
     os << ", Dv " << mlir::cast<mlir::RankedTensorType>(value.getType()).getShape().back();
-  os << (op.isPacked() ? ", packed sequences\n" : "\n");
+  if (op.isPacked())
+    os << (op.isPaged() ? ", packed queries" : ", packed sequences");
+  if (op.isPaged())
+    os << ", keys in pages of " << op.getPageRows();
+  os << '\n';
   if (!op.getScore().empty())
     line("score") << formulas.printYields(op.getScore()).front() << '\n';
   if (mlir::Region *derivative = op.getDerivativeOrNull(); derivative && !derivative->empty())

@@ -38,7 +38,9 @@ private:
   void fillLengths(const Tensor &tensor, int64_t limit, uint64_t stream) const;
   void fillOffsets(const Tensor &tensor, int64_t total) const;
   void fillSegments(const Tensor &tensor) const;
+  void fillPages(const Tensor &table, int64_t pages, uint64_t stream) const;
   void fillValues(const Tensor &tensor, uint64_t stream) const;
+  int64_t countPages(unsigned index) const;
   bool isValueLike(unsigned index) const;
   bool isReadByMasks(unsigned index) const;
 
@@ -65,6 +67,18 @@ bool Drawer::isValueLike(unsigned index) const {
   return llvm::any_of(kernel.kernels, [&](attn::KernelOpInterface op) {
     return value == op.getQuery() || value == op.getKey() || value == op.getValueOrNull();
   });
+}
+
+/// Pages that each kernel has for which argument `index` is the table.
+int64_t Drawer::countPages(unsigned index) const {
+  mlir::func::FuncOp function = kernel.function;
+  int64_t pages = std::numeric_limits<int64_t>::max();
+  for (attn::KernelOpInterface op : kernel.kernels)
+    if (op.getPageTable() == function.getArgument(index)) {
+      unsigned keys = mlir::cast<mlir::BlockArgument>(op.getKey()).getArgNumber();
+      pages = std::min(pages, shapes.shapeOf(kernel.inputs[keys]).front());
+    }
+  return pages;
 }
 
 /// Whether a mask reads elements of the argument.
@@ -154,6 +168,19 @@ void Drawer::fillSegments(const Tensor &tensor) const {
   });
 }
 
+/// Pages in no order; where there are enough, no two entries name the same.
+void Drawer::fillPages(const Tensor &table, int64_t pages, uint64_t stream) const {
+  std::vector<int64_t> order(static_cast<size_t>(std::max(pages, table.numElements())));
+  for (size_t n = 0; n < order.size(); ++n)
+    order[n] = pages == 0 ? 0 : static_cast<int64_t>(n) % pages;
+  // Fisher and Yates.
+  for (size_t n = order.size(); n > 1; --n)
+    std::swap(order[n - 1], order[static_cast<size_t>(integerAt(stream, n, static_cast<int64_t>(n) - 1))]);
+  table.forEach([&](int64_t linear, void *element) {
+    runtime::storeScalar(table.dtype(), element, static_cast<double>(order[static_cast<size_t>(linear)]));
+  });
+}
+
 /// What `runtime::fillNormal` writes, on all threads: these tensors are the large ones.
 void Drawer::fillValues(const Tensor &tensor, uint64_t stream) const {
   constexpr int64_t chunk = 1 << 14;
@@ -178,6 +205,8 @@ void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, un
     return fillOffsets(tensor, keys);
   if (argument.isUsedAs(ArgumentUse::SegmentIds))
     return fillSegments(tensor);
+  if (argument.isUsedAs(ArgumentUse::PageTable))
+    return fillPages(tensor, countPages(index), index);
   if (argument.isUsedAs(ArgumentUse::PrefixLengths))
     return fillLengths(tensor, keys, index);
   if (argument.isUsedAs(ArgumentUse::Seed)) // its words

@@ -102,7 +102,7 @@ std::optional<Error> Resolver::set(StringRef name, int64_t size, StringRef becau
 std::optional<Error> Resolver::applyStatic(const attn::KernelArgument &argument) {
   for (const attn::KernelDim &dim : argument.dims)
     if (dim.symbol >= 0 && !ShapedType::isDynamic(dim.size) && !dim.broadcast)
-      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.size - dim.extra, " in the spec"))
+      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.symbolSizeFor(dim.size), " in the spec"))
         return error;
   return std::nullopt;
 }
@@ -135,7 +135,7 @@ std::optional<Error> Resolver::applyDims() {
     if (dim.broadcast && size == 1)
       broadcast[key] = 1;
     else if (dim.symbol >= 0) {
-      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], size - dim.extra, ""))
+      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.symbolSizeFor(size), ""))
         return error;
     } else if (dim.size != size)
       return Error{place + " is " + std::to_string(dim.size) + " in the spec, got " + std::to_string(size)};
@@ -167,6 +167,12 @@ Result<std::vector<int64_t>> Resolver::run() {
       missing += (missing.empty() ? "" : ",") + name + "=…";
   if (!missing.empty())
     return Error{"the spec leaves sizes open: expected " + missing + " in the shape"};
+  for (const attn::KernelArgument &argument : kernel.inputs)
+    for (const attn::KernelDim &dim : argument.dims)
+      if (dim.unit > 1 && sizes[static_cast<size_t>(dim.symbol)] % dim.unit != 0)
+        return Error{"size '" + kernel.symbols[static_cast<size_t>(dim.symbol)] + "' must be a multiple of " +
+                     std::to_string(dim.unit) + ", the rows of a page of '" + argument.name + "', got " +
+                     std::to_string(sizes[static_cast<size_t>(dim.symbol)])};
   return sizes;
 }
 
@@ -185,7 +191,8 @@ Result<Shapes> Shapes::resolve(const attn::KernelFunction &kernel, const ShapeRe
     return shapes.shapeOf(kernel.inputs[mlir::cast<mlir::BlockArgument>(tensor).getArgNumber()])[dim];
   };
   shapes.queries = sizeOf(op.getQuery(), shapes.isPacked ? 0 : 1);
-  shapes.keys = sizeOf(op.getKey(), shapes.isPacked ? 0 : 1);
+  shapes.keys = op.isPaged() ? sizeOf(op.getPageTable(), 1) * op.getPageRows()
+                             : sizeOf(op.getKey(), op.areKeysPacked() ? 0 : 1);
   shapes.sequences = shapes.isPacked ? sizeOf(op.getQueryOffsets(), 0) - 1 : sizeOf(op.getQuery(), 0);
   return shapes;
 }
@@ -201,7 +208,7 @@ runtime::Dims Shapes::shapeOf(const attn::KernelArgument &argument) const {
     if (one != broadcast.end())
       shape.push_back(one->second);
     else
-      shape.push_back(ShapedType::isDynamic(dim.size) ? sizes[static_cast<size_t>(dim.symbol)] + dim.extra : dim.size);
+      shape.push_back(ShapedType::isDynamic(dim.size) ? dim.sizeFor(sizes[static_cast<size_t>(dim.symbol)]) : dim.size);
   }
   return shape;
 }

@@ -144,6 +144,7 @@ int main(void) {
   FIELD(attnc_dimension_info, extra);
   FIELD(attnc_dimension_info, broadcast);
   FIELD(attnc_dimension_info, reserved);
+  FIELD(attnc_dimension_info, unit);
   STRUCT(attnc_error_info);
   FIELD(attnc_error_info, struct_size);
   FIELD(attnc_error_info, kind);

@@ -142,12 +142,12 @@ Status Request::resolveShapes() {
       return Error{"argument '" + argument.name + "' has another rank"};
     for (auto [dim, size] : llvm::zip_equal(argument.dims, tensor->shape()))
       if (dim.symbol >= 0 && !(dim.broadcast && size == 1))
-        request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = size - dim.extra;
+        request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.symbolSizeFor(size);
   }
   for (const attn::KernelArgument &argument : kernel.inputs)
     for (const attn::KernelDim &dim : argument.dims)
       if (dim.symbol >= 0 && !mlir::ShapedType::isDynamic(dim.size))
-        request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.size - dim.extra;
+        request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.symbolSizeFor(dim.size);
   Result<jit::Shapes> resolved = jit::Shapes::resolve(kernel, request);
   if (!resolved)
     return resolved.takeError();

@@ -75,8 +75,8 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
       if (size < dim.extra)
         return Error{"argument '" + argument.name + "': expected at least " + std::to_string(dim.extra) +
                      " element, got " + runtime::shapeString(tensor->shape())};
-      auto [it, inserted] = request.symbols.try_emplace(symbol, size - dim.extra);
-      if (!inserted && it->second != size - dim.extra)
+      auto [it, inserted] = request.symbols.try_emplace(symbol, dim.symbolSizeFor(size));
+      if (!inserted && it->second != dim.symbolSizeFor(size))
         return Error{"argument '" + argument.name + "': expected " + std::to_string(it->second) + " for size " +
                      symbol + " as in the arguments before it, got " + runtime::shapeString(tensor->shape())};
     }
@@ -87,7 +87,7 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
     for (const attn::KernelArgument &argument : *list)
       for (const attn::KernelDim &dim : argument.dims)
         if (dim.symbol >= 0 && !mlir::ShapedType::isDynamic(dim.size))
-          request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.size - dim.extra;
+          request.symbols[kernel.symbols[static_cast<size_t>(dim.symbol)]] = dim.symbolSizeFor(dim.size);
   return jit::Shapes::resolve(kernel, request);
 }
 

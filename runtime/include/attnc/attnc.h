@@ -289,6 +289,9 @@ typedef struct attnc_dimension_info {
   int64_t extra;     /**< elements beyond that size: 1 for cumulative lengths, 0 for others */
   int32_t broadcast; /**< 1: a size of 1 is accepted as well, and stands for every position; 0: it is not */
   int32_t reserved;
+  /** What one element stands for of that size: the rows of a page for the entries of a page table, 1 for others. The
+   * size is (elements - extra) * unit. */
+  int64_t unit;
 } attnc_dimension_info;
 
 /** What went wrong. Texts live as long as the error. */

@@ -171,7 +171,7 @@ def bind(arguments: Sequence[_core.Argument], values: Sequence[Any]) -> dict[str
             raise Error(f"argument '{argument.name}': expected rank {len(argument.dims)}, got {len(value.shape)}")
         for dim, size in zip(argument.dims, value.shape, strict=True):
             if dim.symbol is not None and not (dim.broadcast and size == 1):
-                sizes.setdefault(dim.symbol, int(size) - dim.extra)
+                sizes.setdefault(dim.symbol, (int(size) - dim.extra) * dim.unit)
     return sizes
 
 

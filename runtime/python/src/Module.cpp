@@ -45,6 +45,7 @@ struct Dimension {
   std::optional<int64_t> size;
   std::optional<std::string> symbol;
   int64_t extra;
+  int64_t unit;
   bool broadcast;
 };
 
@@ -86,7 +87,7 @@ private:
   struct Source {
     size_t argument;
     int32_t dimension;
-    int64_t extra;
+    int64_t extra, unit;
     bool broadcast;
   };
   struct ResultDimension {
@@ -176,7 +177,7 @@ Kernel::Kernel(attnc_kernel *given) : handle(given, attnc_kernel_destroy) {
       check(attnc_kernel_get_dimension(given, index, static_cast<size_t>(dimension), &dim));
       dims.append(Dimension{dim.size >= 0 ? std::optional<int64_t>(dim.size) : std::nullopt,
                             dim.symbol ? std::optional<std::string>(dim.symbol) : std::nullopt, dim.extra,
-                            dim.broadcast == 1});
+                            dim.unit, dim.broadcast == 1});
     }
     arguments.append(
         Argument{facts.name, facts.is_tensor == 1, facts.is_output == 1, dtypes[facts.dtype], nb::tuple(dims)});
@@ -205,7 +206,7 @@ void Kernel::describeResults() {
       if (facts.is_output)
         result.dims.push_back({dim.size, dim.symbol ? sources[dim.symbol] : std::vector<Source>()});
       else if (facts.is_tensor && dim.symbol)
-        sources[dim.symbol].push_back({index, number, dim.extra, dim.broadcast == 1});
+        sources[dim.symbol].push_back({index, number, dim.extra, dim.unit, dim.broadcast == 1});
     }
     if (facts.is_output)
       results.push_back(std::move(result));
@@ -323,7 +324,7 @@ nb::object Kernel::call(const nb::tuple &given, int32_t deviceType, int32_t devi
           return nb::none();
         const int64_t given = tensor.shape[source.dimension];
         if (!(source.broadcast && given == 1))
-          size = given - source.extra;
+          size = (given - source.extra) * source.unit;
       }
       if (size < 0)
         return nb::none();
@@ -486,6 +487,8 @@ NB_MODULE(_core, module) {
       .def_ro("symbol", &Dimension::symbol,
               "'Sq': all dimensions of that name have one size; None where it shares none.")
       .def_ro("extra", &Dimension::extra, "Elements beyond that size: 1 for cumulative lengths.")
+      .def_ro("unit", &Dimension::unit,
+              "What one element stands for of that size: the rows of a page for the entries of a page table, else 1.")
       .def_ro("broadcast", &Dimension::broadcast, "Whether a size of 1 stands for every position.");
 
   nb::class_<Argument>(module, "Argument", "One argument of a kernel, a result included.")
