@@ -5,7 +5,6 @@
 #include "codegen/nvptx/RingEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -188,8 +187,8 @@ void RingEmitter::startBoxes(const TensorMap &map, const tile::SharedLayout &lay
   }
 }
 
-/// The same for rows in pages: a box is in one page. Each lane of the warp finds the page of one; in place of entries
-/// past the end of the table, for rows that nobody asks for, the last is read.
+/// The same for rows in pages: a box is in one page. Each lane of the warp finds the page of one; that of a box past the
+/// end of the table is none, which the copy engine fills with zeros.
 void RingEmitter::startPages(tile::PutOp put, const tile::SharedLayout &layout, Value address, Value full) {
   Ptx &ptx = context.ptx;
   assert(context.wholeWarp && "one thread would look for one page after the other");
@@ -199,8 +198,9 @@ void RingEmitter::startPages(tile::PutOp put, const tile::SharedLayout &layout, 
   assert(boxes <= 32 && "a warp has a lane for each box");
   SmallVector<Value> first = llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
   auto rowOf = [&](Value box) { return ptx.add(first[1], ptx.mul(box, map.box.rows())); };
-  Value last = ptx.sub(table.sizes[1], ptx.i32(1)), entry = context.divide(rowOf(context.place.lane), pageRows).first;
-  Value page = table.load(ptx.b, ptx.loc, {first[0], arith::MinSIOp::create(ptx.b, ptx.loc, entry, last)});
+  Value entry = context.divide(rowOf(context.place.lane), pageRows).first, exists = ptx.less(entry, table.sizes[1]);
+  Value from = table.address(ptx.b, ptx.loc, {first[0], entry});
+  Value page = ptx.select(exists, ptx.loadIf(ptx.b.getI32Type(), from, exists), ptx.i32(-1));
   context.onOneThread([&] { ptx.expectBytes(full, layout.bytes()); });
   auto start = [&](Value box) {
     SmallVector<Value> position = first;

@@ -185,10 +185,10 @@ Agent::Progress Agent::put(tile::PutOp op) {
       Number element;
       Numbers from = at;
       if (op.getPages()) {
-        // In place of entries past the end of the table, the copy engine is given the last.
-        if (role)
-          from[1] = std::min(at[1], tableRows - 1);
-        if (!moveToPage(op.getPages(), op.getView().getType(), from)) {
+        // What the table has no entry for, the copy engine finds in no page.
+        if (role && at[1] >= tableRows)
+          from[0] = -1;
+        else if (!moveToPage(op.getPages(), op.getView().getType(), from)) {
           fail(op) << "reads outside of the page table";
           return Progress::Failed;
         }

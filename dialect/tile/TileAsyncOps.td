@@ -69,8 +69,8 @@ def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]
   let description = [{
     Waits until the buffer is free, and starts a copy that makes it available to the consumers when it is done. Indices,
     axes, groups, limits and pages are those of `tile.load`: what is not below its limit becomes 0. A producer's copy stops
-    at the view's own ends alone: it reads the entries of all of the tile's rows, in place of those past the table's end
-    the last, and brings zeros for a page that is none. Where the limit of rows is another and the tile reaches past it, the producer waits for
+    at the view's own ends alone, and at that of the page table: it reads the entries of all rows of the tile that have
+    one, and brings zeros for a page that is none. Where the limit of rows is another and the tile reaches past it, the producer waits for
     the copy, clears the rows that it should not have brought, and makes the buffer available then. Without roles, all
     threads of the block copy, and `tile.sync` stands where waits are needed.
   }];

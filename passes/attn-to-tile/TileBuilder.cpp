@@ -340,15 +340,14 @@ void TileBuilder::buildPackedGeometry(Value slot) {
   // Without sequences there is no offset but the first; reading it twice gives the empty sequence that is wanted.
   Value next = least(add(geometry.batch, one), batch);
   geometry.query.base = loadLength(kernel.getQueryOffsets(), geometry.batch, {});
+  geometry.key.base = kernel.isPaged() ? index(0) : loadLength(kernel.getKeyOffsets(), geometry.batch, {});
   Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.query.base), keys;
-  if (kernel.isPaged()) {
-    geometry.key.base = index(0);
+  if (!kernel.isPaged()) {
+    keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.key.base);
+  } else {
     keys = countStored(Coordinate::Key, lookup(kernel.getKey()));
     if (Value lengths = kernel.getKeyLengths())
       keys = loadLength(lengths, geometry.batch, keys);
-  } else {
-    geometry.key.base = loadLength(kernel.getKeyOffsets(), geometry.batch, {});
-    keys = sub(loadLength(kernel.getKeyOffsets(), next, {}), geometry.key.base);
   }
   Value base = ofQueries ? geometry.query.base : geometry.key.base;
   Value row = mul(sub(slot, firstSlot(base, geometry.batch)), rows);

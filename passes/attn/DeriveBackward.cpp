@@ -103,6 +103,8 @@ LogicalResult BackwardWriter::check() {
     auto op = dyn_cast<ForwardOp>(kernel.getOperation());
     if (!op)
       return kernel->emitOpError("has no backward; expected attn.forward alone [S15]");
+    if (kernel.isPaged())
+      return op.emitOpError("has no gradients: its keys lie in pages [S19]");
     if (!findResult(op.getOut()))
       return op.emitOpError("expected the function to return what is to be differentiated [S15]");
   }

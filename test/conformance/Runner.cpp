@@ -119,6 +119,23 @@ static void poisonRows(Tensor &tensor, int64_t batch, RowRange rows) {
     tensor.storeLinear(n, std::numeric_limits<double>::quiet_NaN());
 }
 
+/// Makes NaN of all rows of pages of `tensors` that no sequence has keys in (S19).
+static void poisonPages(const Tensor &table, const Tensor *lengths, std::initializer_list<Tensor *> tensors) {
+  int64_t pages = (*tensors.begin())->shape()[0], rows = (*tensors.begin())->shape()[1];
+  std::vector<int64_t> seen(static_cast<size_t>(pages), 0);
+  for (int64_t batch = 0; batch < table.shape()[0]; ++batch)
+    for (int64_t entry = 0; entry < table.shape()[1]; ++entry) {
+      int64_t left = (lengths ? static_cast<int64_t>(lengths->loadLinear(batch)) : table.shape()[1] * rows) - entry * rows;
+      if (left <= 0)
+        break;
+      auto page = static_cast<size_t>(table.loadLinear(batch * table.shape()[1] + entry));
+      seen[page] = std::max(seen[page], std::min(left, rows));
+    }
+  for (Tensor *tensor : tensors)
+    for (int64_t page = 0; page < pages; ++page)
+      poisonRows(*tensor, page, {seen[static_cast<size_t>(page)], rows});
+}
+
 /// Makes NaN of all rows that no result may depend on: past the lengths of padded sequences, and the keys and values of
 /// packed sequences without queries (S11).
 static void poisonUnseen(const attn::KernelFunction &kernel, std::vector<ArgValue> &inputs) {
@@ -145,6 +162,8 @@ static void poisonUnseen(const attn::KernelFunction &kernel, std::vector<ArgValu
     outGradient = tensorOf(backward.getDOut());
   }
   poisonPast(tensorOf(op.getQueryLengths()), {query, out, outGradient});
+  if (Tensor *table = tensorOf(op.getPageTable()))
+    return poisonPages(*table, tensorOf(op.getKeyLengths()), {key, value});
   poisonPast(tensorOf(op.getKeyLengths()), {key, value});
   Tensor *queryOffsets = tensorOf(op.getQueryOffsets()), *keyOffsets = tensorOf(op.getKeyOffsets());
   for (int64_t batch = 0; queryOffsets && batch + 1 < queryOffsets->numElements(); ++batch) {

@@ -77,6 +77,66 @@ static void addPacked(std::vector<Case> &cases, Extent extent) {
   cases.push_back({"S11_varlen_window_grouped", grouped, packedTrials(extent)});
 }
 
+/// Sizes for pages of `rows` rows: each sequence has as many entries, and some pages are nobody's or of several.
+static std::vector<Trial> pagedTrials(int64_t rows, bool packed, Extent extent) {
+  std::vector<Trial> trials;
+  auto add = [&](int64_t batch, int64_t queries, int64_t entries, int64_t pages) {
+    trials.emplace_back().shape = "B=" + std::to_string(batch) + (packed ? ",Tq=" : ",Sq=") + std::to_string(queries) +
+                                  ",Sk=" + std::to_string(entries * rows) + ",P=" + std::to_string(pages);
+  };
+  const int64_t keys = 200;
+  add(2, 1, keys / rows + 1, 2 * (keys / rows + 1) + 3);
+  add(3, 70, keys / rows + 1, std::max<int64_t>(keys / rows, 1));
+  if (extent == Extent::Full) {
+    add(2, 200, 3 * keys / rows + 2, 1);
+    add(1, 17, 1, 9);
+  }
+  return trials;
+}
+
+static void addPages(std::vector<Case> &cases, Extent extent) {
+  const std::string lengths = "lengths(key = %kl : tensor<?xi32>)";
+  // Boxes of pages that divide a tile, that it divides, that share a divisor with it, and that are too small for boxes.
+  for (int64_t rows : {16, 256, 24, 5}) {
+    Spec spec;
+    spec.pageRows = rows;
+    spec.queryHeads = 4;
+    spec.arguments = {"kl: tensor<?xi32>"};
+    spec.clauses = lengths;
+    spec.mask = causal;
+    cases.push_back({"S19_pages_of_" + std::to_string(rows), spec, pagedTrials(rows, /*packed=*/false, extent)});
+    spec.packed = true;
+    cases.push_back({"S19_pages_of_" + std::to_string(rows) + "_varlen", spec, pagedTrials(rows, /*packed=*/true, extent)});
+  }
+  Spec spec;
+  spec.pageRows = 16;
+  cases.push_back({"S19_pages_without_lengths", spec, pagedTrials(16, /*packed=*/false, extent)});
+  spec.packed = true;
+  cases.push_back({"S19_pages_without_lengths_varlen", spec, pagedTrials(16, /*packed=*/true, extent)});
+  spec.packed = false;
+  spec.valueDim = 32;
+  spec.headDim = 72;
+  spec.arguments = {"kl: tensor<?xi32>", "bias: tensor<?x?x$T>", "n: tensor<$Hx1xf32>"};
+  spec.clauses = lengths + " sinks(%n : tensor<$Hx1xf32>)";
+  spec.score = "%x = attn.bias %s, %bias[%b, %j] : tensor<?x?x$T>";
+  spec.mask = "%keep = attn.window %i, %j left(40) right(0)";
+  cases.push_back({"S19_pages_bias_window", spec, pagedTrials(16, /*packed=*/false, extent)});
+  Spec segments;
+  segments.pageRows = 8;
+  segments.arguments = {"qs: tensor<?x?xi32>", "ks: tensor<?x?xi32>"};
+  segments.mask = "%keep = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>";
+  cases.push_back({"S19_pages_segments", segments, pagedTrials(8, /*packed=*/false, extent)});
+  // Entries behind a length name nothing, and are not read.
+  Spec unused;
+  unused.pageRows = 16;
+  unused.arguments = {"kl: tensor<?xi32>"};
+  unused.clauses = lengths;
+  Trial trial;
+  trial.shape = "B=2,Sq=3,Sk=64,P=4";
+  trial.contents = {{"kl", {17, 0}}, {"table", {3, 0, -1, 2147483647, -2147483648, 4, -7, 100}}};
+  cases.push_back({"S19_entries_behind_lengths", unused, {trial}});
+}
+
 static void addSegments(std::vector<Case> &cases, Extent extent) {
   Spec cross;
   cross.arguments = {"qs: tensor<?x?xi32>", "ks: tensor<?x?xi32>"};
@@ -100,5 +160,6 @@ static void addSegments(std::vector<Case> &cases, Extent extent) {
 void attnc::conformance::addSequenceCases(std::vector<Case> &cases, Extent extent) {
   addLengths(cases, extent);
   addPacked(cases, extent);
+  addPages(cases, extent);
   addSegments(cases, extent);
 }

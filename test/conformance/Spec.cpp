@@ -18,7 +18,7 @@ struct Types {
       return "tensor<" + rows + std::to_string(heads) + "x" + std::to_string(dim) + "x$T>";
     };
     std::string rows = spec.packed ? "?x" : "?x?x", keys = spec.keys ? std::to_string(spec.keys) + "x" : "?x";
-    std::string keyRows = spec.packed ? keys : "?x" + keys;
+    std::string keyRows = spec.pageRows ? "?x" + std::to_string(spec.pageRows) + "x" : spec.packed ? keys : "?x" + keys;
     int64_t valueDim = spec.valueDim ? spec.valueDim : spec.headDim;
     query = tensor(rows, spec.queryHeads, spec.headDim);
     key = tensor(keyRows, spec.keyHeads, spec.headDim);
@@ -49,10 +49,19 @@ std::string Spec::toString(const std::string &dtype) const {
     inputs.push_back("v: " + types.value);
     operands.push_back(types.value);
   }
-  std::string varlen;
+  std::string form;
   if (packed) {
-    inputs.insert(inputs.end(), {"qo: tensor<?xi32>", "ko: tensor<?xi32>"});
-    varlen = " varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)";
+    inputs.emplace_back("qo: tensor<?xi32>");
+    form = " varlen(query = %qo : tensor<?xi32>";
+    if (!pageRows) {
+      inputs.emplace_back("ko: tensor<?xi32>");
+      form += ", key = %ko : tensor<?xi32>";
+    }
+    form += ")";
+  }
+  if (pageRows) {
+    inputs.emplace_back("table: tensor<?x?xi32>");
+    form += " paged(%table : tensor<?x?xi32>)";
   }
   inputs.insert(inputs.end(), arguments.begin(), arguments.end());
   std::vector<std::string> declared(inputs.size());
@@ -67,7 +76,7 @@ std::string Spec::toString(const std::string &dtype) const {
   std::string values = withLse ? "%o, %lse" : "%o";
   std::string text = "func.func @kernel(" + llvm::join(declared, ",\n                  ") + ")\n    -> (" + named +
                      ")" + (deterministic ? " attributes {attn.deterministic}" : "") + " {\n  " + values + " = " +
-                     (weights ? "attn.weights %q, %k" : "attn.forward %q, %k, %v") + varlen + " " + clauses + "\n" +
+                     (weights ? "attn.weights %q, %k" : "attn.forward %q, %k, %v") + form + " " + clauses + "\n" +
                      region("score (%s, %b, %h, %i, %j)", score, "%x : f32") +
                      region("mask (%b, %h, %i, %j)", mask, "%keep : i1") + "    : (" + llvm::join(operands, ", ") +
                      ") -> (" + results + ")\n  return " + values + " : " + results + "\n}\n";

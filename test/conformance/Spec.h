@@ -21,6 +21,7 @@ struct Spec {
   int64_t valueDim = 0; ///< 0: that of queries and keys
   int64_t keys = 0;     ///< a sequence's, where the types say it; 0 where they do not
   bool packed = false;  ///< [T, H, D], with the offsets %qo and %ko
+  int64_t pageRows = 0; ///< rows of the pages that keys lie in, with the table %table; 0 where they lie in none
   bool lse = true;
   bool weights = false; ///< `attn.weights` instead of `attn.forward`
   /// Captured arguments: "bias: tensor<1x1x?x?x$T>".
