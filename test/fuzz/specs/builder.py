@@ -13,7 +13,7 @@ import random
 import numpy as np
 
 from arrays import ArrayGenerator
-from reference import Arrays, Evaluator, Grid
+from reference import Arrays, Evaluator, Grid, key_rows
 from scalars import Precision, is_float, round_to, width_of, wrap
 from spec import Kernel, Load, Op, Region, Spec, shape_of, tensor_type
 
@@ -234,10 +234,9 @@ class Builder:
 
     def axis(self, coordinate: str) -> int:
         """The size of the axis that a bare coordinate addresses."""
-        query, key = (self.inputs[name] for name in self.kernel.tensors[:2])
-        packed = self.kernel.packed
-        return {"b": self.grid.batch, "h": self.grid.heads, "i": query.shape[0 if packed else 1],
-                "j": key.shape[0 if packed else 1]}[coordinate]
+        query = self.inputs[self.kernel.tensors[0]]
+        return {"b": self.grid.batch, "h": self.grid.heads, "i": query.shape[0 if self.kernel.packed else 1],
+                "j": key_rows(self.kernel, self.inputs)}[coordinate]
 
     def index(self) -> str:
         """A computed index: no bare coordinate."""

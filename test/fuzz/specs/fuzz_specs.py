@@ -35,7 +35,7 @@ import traceback
 
 import spec as specs
 import tensors
-from generate import LARGE, LAYOUTS, SMALL, Case, generate, with_schedules
+from generate import LARGE, LAYOUTS, PAGES, SMALL, Case, generate, with_schedules
 from reduction import reduce
 from reference import run_spec
 from runner import Runner, Verdict, write_case
@@ -69,7 +69,7 @@ class Outcome:
 
 def draw(options: argparse.Namespace, number: int, target: str) -> Case:
     small = options.small or target.startswith("sim")
-    return schedule(options, generate(options.seed, number, SMALL if small else LARGE, options.backward), target)
+    return schedule(options, generate(options.seed, number, SMALL if small else LARGE, options.backward, options.pages), target)
 
 
 def schedule(options: argparse.Namespace, case: Case, target: str) -> Case:
@@ -97,7 +97,7 @@ def judge_next(options: argparse.Namespace, number: int, target: str, runner: Ru
     start = time.monotonic()
     if small not in cases:
         try:
-            cases[small] = generate(options.seed, number, SMALL if small else LARGE, options.backward)
+            cases[small] = generate(options.seed, number, SMALL if small else LARGE, options.backward, options.pages)
         except Exception as error:  # pylint: disable=broad-except
             cases[small] = error
     case, drawn = cases[small], time.monotonic() - start
@@ -160,6 +160,7 @@ def shrink(options: argparse.Namespace, outcome: Outcome, results) -> None:
     tool = "tools/dev fuzz-specs" if (ROOT / "CMakeLists.txt").is_file() else "run.sh fuzz-specs"
     tool += " --backward" if options.backward else ""
     again = f"{tool} --seed {options.seed} --only {outcome.number} --target {target}"
+    tool += "" if options.pages == PAGES else f" --pages {options.pages:g}"
     share = "" if options.schedules == SCHEDULES else f" --schedules {options.schedules:g}"
     text = [
         f"\n--- {outcome.number} on {target}: {verdict.kind}: {verdict.reason}"[:400],
@@ -328,6 +329,7 @@ def parse_options() -> argparse.Namespace:
     add("--target", nargs="+", default=["cpu"], metavar="T", help="cpu (default), reference, nvptx:sm_90a, nvptx:sm_80, sim:sm_90a, sim:sm_80")
     add("--backward", action="store_true", help="gradients instead of results, judged the same way")
     add("--schedules", type=float, default=SCHEDULES, metavar="SHARE", help=f"share of kernels with a schedule of their own ({SCHEDULES})")
+    add("--pages", type=float, default=PAGES, metavar="SHARE", help=f"share of specs with keys in pages ({PAGES})")
     add("--small", action="store_true", help="small shapes, as the simulator gets")
     add("--jobs", type=int, default=cores, metavar="N", help="processes at once (default: cores)")
     add("--repeat", type=int, default=2, metavar="N", help="runs whose bits must agree (2); one in the simulator")

@@ -40,6 +40,9 @@ LARGE = Sizes(
 SMALL = Sizes((1, 3, 16, 17, 33, 48, 63, 64, 65, 70, 80, 129, 150, 200), (8, 16, 32, 64), (1, 1, 2), (1, 2), (1, 2, 4), 40_000, (0.9, 0.1))
 
 
+# The share of specs whose keys lie in pages.
+PAGES = 0.12
+
 # As they are written; heads before rows; strides and addresses that are odd, the outermost dimension backwards.
 LAYOUTS = ("row-major", "heads-first", "odd")
 
@@ -68,10 +71,11 @@ class Case:
 
 
 class Generator:
-    def __init__(self, seed: int, number: int, sizes: Sizes, backward: bool = False) -> None:
-        self.backward = backward
+    def __init__(self, seed: int, number: int, sizes: Sizes, backward: bool = False, pages: float = PAGES) -> None:
+        self.backward, self.share_of_pages = backward, 0.0 if backward else pages
         self.rng = random.Random(f"{seed}/{number}")
         self.seed_rng = random.Random(f"{seed}/{number}/seeds")
+        self.page_rng = random.Random(f"{seed}/{number}/pages")
         self.arrays = ArrayGenerator(self.rng.getrandbits(64))
         self.sizes = sizes
         self.spec = Spec("f", {}, [], [], [])
@@ -98,6 +102,12 @@ class Generator:
         self.static = {axis: rng.random() < 0.25 for axis in ("b", "q", "k")}
         if self.packed:
             self.batch = rng.choice([1, 2, 3, 5])
+        # Keys in pages, of so many rows; 0 for none.
+        self.page_rows = self.page_rng.choice([16, 16, 64, 8, 24, 128, 5, 1]) if self.page_rng.random() < self.share_of_pages else 0
+        if self.page_rows:
+            self.keys = -(-self.keys // self.page_rows) * self.page_rows
+            entries = self.batch * self.keys // self.page_rows
+            self.pages = self.page_rng.choice([entries, entries, entries + 3, max(1, entries // 2), 1])
 
     def heads(self) -> tuple[int, int]:
         while True:
@@ -121,11 +131,21 @@ class Generator:
         rows = self.queries if axis == "q" else self.keys
         sizes = [rows, heads, dim] if self.packed else [self.batch, rows, heads, dim]
         static = [self.static[axis], True, True] if self.packed else [self.static["b"], self.static[axis], True, True]
+        if axis == "k" and self.page_rows:
+            sizes, static = [self.pages, self.page_rows, heads, dim], [self.static["k"], True, True, True]
         # Large logits in f32 tell orders of summation apart, in few elements by chance; in 16 bits weights round more.
         large = self.rng.random() < 0.03 and self.element != "f32"
         factor = self.rng.choice([0.5, 1.0, 1.0, 3.0]) * (30.0 if large else 1.0)
         value = round_to(self.arrays.normal(sizes) * factor, self.element)
         return self.add(name, sizes, static, self.element, value.astype(np.float64))
+
+    def draw_pages(self) -> str:
+        """The table of pages; what is behind a length is not read."""
+        entries = self.keys // self.page_rows
+        order = [n % self.pages for n in range(max(self.pages, self.batch * entries))]
+        self.page_rng.shuffle(order)
+        table = np.array(order[: self.batch * entries], dtype=np.int64).reshape(self.batch, entries)
+        return self.add("page_table", [self.batch, entries], [self.static["b"], self.static["k"]], "i32", table)
 
     def draw_tensors(self, number: int, kind: str) -> list[str]:
         rng = self.rng
@@ -138,7 +158,7 @@ class Generator:
         suffix = str(number) if number else ""
         query = self.rows_tensor("q" + suffix, "q", key_heads * group, dim)
         again = 0.2 if self.backward else 1.0  # of the odds that one tensor serves twice: such have no gradients
-        if group == 1 and self.queries == self.keys and self.static["q"] == self.static["k"] and rng.random() < 0.05 * again:
+        if not self.page_rows and group == 1 and self.queries == self.keys and self.static["q"] == self.static["k"] and rng.random() < 0.05 * again:
             return [query, query, query][: 3 if kind == "forward" else 2]
         key = self.rows_tensor("k" + suffix, "k", key_heads, dim)
         if kind == "weights":
@@ -169,6 +189,8 @@ class Generator:
         clause = {}
         together = self.queries == self.keys and self.rng.random() < 0.5
         for side, total in (("query", self.queries), ("key", self.keys)):
+            if side == "key" and self.page_rows:
+                continue
             cuts = np.sort(self.arrays.integers(0, total, [self.batch - 1]))
             if self.batch > 2 and self.rng.random() < 0.4:
                 cuts[0] = cuts[1]
@@ -182,7 +204,7 @@ class Generator:
     def draw_lengths(self) -> dict[str, str]:
         clause = {}
         for side, total in (("query", self.queries), ("key", self.keys)):
-            if self.rng.random() < 0.35:
+            if self.rng.random() < 0.35 or (side == "query" and self.packed):
                 continue
             value = self.arrays.integers(0, total, [self.batch])
             for n in range(self.batch):
@@ -197,7 +219,9 @@ class Generator:
         if self.packed:
             before = self.spec.kernels[0].clauses.get("varlen") if self.spec.kernels else None
             clauses["varlen"] = dict(before) if isinstance(before, dict) else self.draw_offsets()
-        elif rng.random() < 0.3:
+        if self.page_rows:
+            clauses["paged"] = self.spec.kernels[0].page_table if self.spec.kernels else self.draw_pages()
+        if (rng.random() < 0.7) if self.page_rows else (not self.packed and rng.random() < 0.3):
             if lengths := self.draw_lengths():
                 clauses["lengths"] = lengths
         if rng.random() < 0.3:
@@ -292,6 +316,17 @@ class Generator:
             rng.shuffle(returns)
         self.spec.returns = [(name, f"r{n}") for n, name in enumerate(returns)]
 
+    def drop_unseen(self, kernel: Kernel, lengths: dict[str, str]) -> np.ndarray:
+        """Lets entries behind lengths name anything; the rows of pages that no sequence has keys in: [P, rows of a page]."""
+        table, rows = self.inputs[kernel.page_table or ""], self.page_rows
+        counts = self.inputs[lengths["key"]] if "key" in lengths else np.full(self.batch, self.keys)
+        seen = np.zeros((len(self.inputs[kernel.tensors[1]]), rows), dtype=bool)
+        for entries, count in zip(table, counts):
+            for n, page in enumerate(entries):
+                seen[page, : max(0, int(count) - n * rows)] = True
+            entries[-(-int(count) // rows) :] = self.page_rng.choice([-1, 0, (1 << 31) - 1, -(1 << 31), len(seen)])
+        return ~seen
+
     def poison(self) -> None:
         """Rows behind lengths hold anything (S11)."""
         kernel = self.spec.kernels[0]
@@ -300,8 +335,11 @@ class Generator:
             return
         if self.rng.random() < 0.5:
             return
+        unseen = self.drop_unseen(kernel, lengths) if kernel.page_table else None
         for name, side in zip(kernel.tensors, ("query", "key", "key")):
-            if side in lengths:
+            if side == "key" and unseen is not None:
+                self.inputs[name][unseen] = self.rng.choice([np.nan, np.inf, 1e4])
+            elif side in lengths:
                 for n, length in enumerate(self.inputs[lengths[side]]):
                     self.inputs[name][n, int(length) :] = self.rng.choice([np.nan, np.inf, 1e4])
 
@@ -311,7 +349,7 @@ class Generator:
         count = rng.choices(range(1, len(self.sizes.kernels) + 1), self.sizes.kernels)[0]
         for number in range(count):
             # Weights have no gradients.
-            kind = "weights" if not self.packed and rng.random() < (0.01 if self.backward else 0.12) else "forward"
+            kind = "weights" if not self.packed and not self.page_rows and rng.random() < (0.01 if self.backward else 0.12) else "forward"
             results = [f"o{number}"] + ([f"l{number}"] if kind == "forward" and rng.random() < 0.75 else [])
             kernel = Kernel(kind, results, self.draw_tensors(number, kind))
             self.draw_clauses(kernel)
@@ -346,8 +384,8 @@ def learn(rng: random.Random, case: Case) -> None:
         case.inputs[f"y{number}"] = round_to(arrays.normal(shape) * 0.25, kind).astype(np.float64)
 
 
-def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = False) -> Case:
-    generator = Generator(seed, number, sizes, backward)
+def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = False, pages: float = PAGES) -> Case:
+    generator = Generator(seed, number, sizes, backward, pages)
     generator.draw()
     layout = random.Random(f"{seed}/{number}/layout").choices(LAYOUTS, [0.7, 0.1, 0.2])[0]
     case = Case(number, generator.spec, generator.inputs, generator.expected, layout, backward)
@@ -381,7 +419,7 @@ def with_schedules(case: Case, seed: int, target: str, share: float) -> Case:
         (*_, rows, heads, dim), element = query
         sizes = case.inputs[kernel.tensors[0]].shape
         problem = Problem(machine, element, int(dim or 0), int(values[0][0][-1] or 0) if values else 0,
-                          int(heads or 1) // int(key[0][-2] or 1), rows or sizes[-3])
+                          int(heads or 1) // int(key[0][-2] or 1), rows or sizes[-3], int(key[0][1] or 0) if kernel.page_table else 0)
         if schedules := random_schedules(f"{seed}/{case.number}/{place}", problem, share):
             kernel.clauses["schedule"] = schedules
     return scheduled

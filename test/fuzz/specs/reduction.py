@@ -107,7 +107,8 @@ def with_axis(case: Case, axis: str, size: int) -> Case | None:
     packed = kernel.packed
     rows = 0 if packed else 1
     old = {"b": query.shape[0], "h": query.shape[rows + 1], "i": query.shape[rows], "j": key.shape[rows]}[axis]
-    if axis == "b" and packed:
+    # Pages are taken away as a whole (see `without_pages`), or stay.
+    if (axis == "b" and packed) or (axis != "i" and kernel.page_table):
         return None
     if old <= size:
         return None
@@ -135,6 +136,22 @@ def with_dim(case: Case, size: int) -> Case | None:
             if small.inputs[name].shape[-1] > size:
                 cut(small, name, small.inputs[name].ndim - 1, size, small.inputs[name].shape[-1])
     return small if small.spec.arguments != case.spec.arguments else None
+
+
+def without_pages(case: Case) -> Case | None:
+    """With keys and values as they are, in no pages."""
+    small = clone(case)
+    tables = {kernel.clauses.pop("paged", None) for kernel in small.spec.kernels} - {None}
+    if not tables or any(kernel.packed for kernel in small.spec.kernels):
+        return None
+    table = small.inputs[str(tables.pop())]
+    for name in {name for kernel in small.spec.kernels for name in kernel.tensors[1:]}:
+        value = small.inputs[name]
+        rows = value[np.clip(table, 0, len(value) - 1)]
+        small.inputs[name] = rows.reshape(len(table), -1, *value.shape[2:])
+        (_, _, *others), element = shape_of(small.spec.arguments[name])
+        small.spec.arguments[name] = tensor_type([None, None, *others], element)
+    return settle(small)
 
 
 # --- Steps ------------------------------------------------------------------------------------------------------------
@@ -166,7 +183,7 @@ def drops(case: Case) -> Iterator[Case]:
                 setattr(small.spec.kernels[n], name, None)
                 yield small
         for name in kernel.clauses:
-            if name != "varlen":
+            if name not in ("varlen", "paged"):
                 small = clone(case)
                 del small.spec.kernels[n].clauses[name]
                 yield small
@@ -190,6 +207,8 @@ def reschedules(case: Case) -> Iterator[Case]:
 
 
 def shrinks(case: Case) -> Iterator[Case]:
+    if small := without_pages(case):
+        yield small
     for axis in "bhij":
         for size in (1, 2, 16, 33, 64, 65, 100, 129, 200):
             if small := with_axis(case, axis, size):

@@ -41,21 +41,29 @@ class Grid:
     key_starts: np.ndarray
 
 
+def key_rows(kernel: Kernel, inputs: Arrays) -> int:
+    """Rows that are stored of the keys of a padded sequence, or of all packed ones."""
+    key = inputs[kernel.tensors[1]]
+    if kernel.page_table:
+        return inputs[kernel.page_table].shape[1] * key.shape[1]
+    return key.shape[0 if kernel.packed else 1]
+
+
 def make_grid(spec: Spec, kernel: Kernel, inputs: Arrays) -> Grid:
-    query, key = inputs[kernel.tensors[0]], inputs[kernel.tensors[1]]
+    query = inputs[kernel.tensors[0]]
     heads = query.shape[-2]
-    if kernel.packed:
-        offsets = kernel.clauses["varlen"]
-        query_starts, key_starts = inputs[offsets["query"]], inputs[offsets["key"]]
-        query_lengths, key_lengths = np.diff(query_starts), np.diff(key_starts)
-        query_starts, key_starts = query_starts[:-1], key_starts[:-1]
-        batch, queries, keys = len(query_lengths), int(max(query_lengths, default=0)), int(max(key_lengths, default=0))
-    else:
-        batch, queries, keys = query.shape[0], query.shape[1], key.shape[1]
-        lengths = kernel.clauses.get("lengths", {})
-        query_lengths = inputs[lengths["query"]] if "query" in lengths else np.full(batch, queries)
-        key_lengths = inputs[lengths["key"]] if "key" in lengths else np.full(batch, keys)
-        query_starts = key_starts = np.zeros(batch, dtype=np.int64)
+    offsets, lengths = (kernel.clauses.get(name, {}) for name in ("varlen", "lengths"))
+    batch = len(inputs[offsets["query"]]) - 1 if kernel.packed else query.shape[0]
+
+    def side(name: str, rows: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Where the rows of each sequence start, how many there are, and how many are laid out."""
+        if name in offsets:
+            starts, counts = inputs[offsets[name]][:-1], np.diff(inputs[offsets[name]])
+            return starts, counts, int(max(counts, default=0))
+        return np.zeros(batch, dtype=np.int64), inputs[lengths[name]] if name in lengths else np.full(batch, rows), rows
+
+    query_starts, query_lengths, queries = side("query", query.shape[0 if kernel.packed else 1])
+    key_starts, key_lengths, keys = side("key", key_rows(kernel, inputs))
     column4 = lambda values: np.asarray(values, dtype=np.int64).reshape(-1, 1, 1, 1)
     r = np.arange(queries, dtype=np.int64).reshape(1, 1, -1, 1)
     c = np.arange(keys, dtype=np.int64).reshape(1, 1, 1, -1)
@@ -243,6 +251,18 @@ SEQUENTIAL = 100
 # --- Attention --------------------------------------------------------------------------------------------------------
 
 
+def gather_keys(kernel: Kernel, number: int, inputs: Arrays, grid: Grid, real: type) -> np.ndarray:
+    """Keys or values, tensor `number` of the kernel, as [B, H, S, D]; those of a page that is none are of some other."""
+    tensor = inputs[kernel.tensors[number]]
+    if not kernel.page_table:
+        return gather(tensor, kernel, grid.key_starts, grid.keys, real)
+    pages = tensor[np.clip(inputs[kernel.page_table], 0, len(tensor) - 1)]
+    rows = pages.reshape(grid.batch, grid.keys, *tensor.shape[2:])
+    # No query sees what lies behind a length.
+    seen = grid.inside.any(axis=(1, 2)).reshape(grid.batch, -1, 1, 1) if grid.queries else np.zeros((grid.batch, 1, 1, 1), dtype=bool)
+    return np.ascontiguousarray(np.where(seen, rows, 0).astype(real).transpose(0, 2, 1, 3))
+
+
 def gather(tensor: np.ndarray, kernel: Kernel, starts: np.ndarray, rows: int, real: type) -> np.ndarray:
     """Rows of every sequence as [B, H, S, D]; what lies behind a packed sequence is some other row."""
     if kernel.packed:
@@ -268,7 +288,7 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
     there on one after the other, in an order of their own."""
     real = np.float64 if precision is Precision.EXACT else np.float32
     query = gather(inputs[kernel.tensors[0]], kernel, grid.query_starts, grid.queries, real)
-    key = gather(inputs[kernel.tensors[1]], kernel, grid.key_starts, grid.keys, real)
+    key = gather_keys(kernel, 1, inputs, grid, real)
     key = np.repeat(key, grid.heads // key.shape[1], axis=1)
     scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
     if isinstance(scale, str):
@@ -395,7 +415,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
             weights = round_to(weights, element)
         if kernel.kind == "weights":
             return {kernel.results[0]: weights}
-        value = gather(inputs[kernel.tensors[2]], kernel, grid.key_starts, grid.keys, real)
+        value = gather_keys(kernel, 2, inputs, grid, real)
         # What has no weight takes no part, even where it is no number.
         value = np.where(np.isfinite(value), value, 0)
         value = np.repeat(value, grid.heads // value.shape[1], axis=1)

@@ -106,6 +106,7 @@ class Problem:
     value_dim: int  # 0 for weights
     group: int
     queries: int
+    page_rows: int = 0  # of pages that keys lie in
 
 
 def machine_of(target: str) -> str:
@@ -152,7 +153,7 @@ def _draw_cpu(rng: random.Random) -> Schedule:
 
 
 def _draw_gpu(rng: random.Random, problem: Problem) -> Schedule:
-    by_tma = problem.machine == "sm_90a" and problem.element != "f32" and rng.random() < 0.85
+    by_tma = problem.machine == "sm_90a" and problem.element != "f32" and problem.page_rows % 8 == 0 and rng.random() < 0.85
     while True:
         schedule = _draw_tma(rng, problem) if by_tma else _draw_cp_async(rng, problem)
         if _bytes_of(schedule, problem) <= _SHARED_BYTES[problem.machine] or rng.random() < 0.04:

@@ -96,6 +96,13 @@ class Kernel:
         return "varlen" in self.clauses
 
     @property
+    def page_table(self) -> str | None:
+        """The table of the pages that keys and values lie in, where they do."""
+        table = self.clauses.get("paged")
+        assert table is None or isinstance(table, str)
+        return table
+
+    @property
     def schedules(self) -> list[Schedule]:
         """Those of its own; often none."""
         schedules = self.clauses.get("schedule", [])
@@ -272,8 +279,8 @@ def clause_text(name: str, clause: object, arguments: dict[str, str]) -> str:
     if name in ("lengths", "varlen"):
         assert isinstance(clause, dict)
         return f"{name}({', '.join(f'{side} = %{tensor} : {arguments[tensor]}' for side, tensor in clause.items())})"
-    if name == "sinks":
-        return f"sinks(%{clause} : {arguments[str(clause)]})"
+    if name in ("sinks", "paged"):
+        return f"{name}(%{clause} : {arguments[str(clause)]})"
     if name == "align":
         return f"align({clause})"
     if name == "schedule":
@@ -401,7 +408,7 @@ def _parse_kernel(line: str, rest) -> Kernel:
             name, inside = clause.groups()
             if name in ("lengths", "varlen"):
                 kernel.clauses[name] = dict(re.findall(r"(query|key) = %(\w+)", inside))
-            elif name == "sinks":
+            elif name in ("sinks", "paged"):
                 kernel.clauses[name] = re.findall(r"%(\w+)", inside)[0]
             elif name == "align":
                 kernel.clauses[name] = inside
