@@ -5,6 +5,7 @@
 #include "codegen/nvptx/RingEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -13,6 +14,7 @@ using namespace attnc::nvptx;
 
 /// Bytes of a barrier, and of the place of a tile number.
 static constexpr int64_t wordBytes = 8;
+static constexpr int64_t lanes = 32;
 
 /// Where the barrier of `ring` lies that says that a copy has landed.
 static int64_t landingOffset(tile::RingOp ring) {
@@ -34,9 +36,9 @@ static bool hasNestedLoops(tile::ProgramOp program) {
 RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program)
     : context(context), base(base), nestsLoops(hasNestedLoops(program)) {
   Ptx &ptx = context.ptx;
-  auto variable = [&] {
+  auto variable = [&](int64_t initial = 0) {
     Value address = context.localArray(ptx.b.getI32Type(), 1);
-    LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(0), address);
+    LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(initial), address);
     return address;
   };
   for (auto ring : program.getBody().getOps<tile::RingOp>())
@@ -46,6 +48,10 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
                                    tile::mayClearRows(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value()};
+  // No sequence has the number -1, so that the first entries are read.
+  if (program.walk([](tile::PutOp put) { return put.getPages() ? WalkResult::interrupt() : WalkResult::advance(); })
+          .wasInterrupted())
+    pages = {variable(), variable(), variable(), variable(-1)};
 }
 
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
@@ -131,7 +137,7 @@ LogicalResult RingEmitter::emit(tile::PutOp put) {
 void RingEmitter::clearRows(State &state, const tile::SharedLayout &layout, Value address, Value first, Value full) {
   Ptx &ptx = context.ptx;
   assert(context.wholeWarp && "one thread would clear one piece of 32");
-  constexpr int64_t pieceBytes = 16, lanes = 32;
+  constexpr int64_t pieceBytes = 16;
   Value parity = read(state.landing);
   ptx.waitBarrier(ptx.add(base, landingOffset(state.ring)), parity);
   LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.bitXor(parity, ptx.i32(1)), state.landing);
@@ -187,36 +193,66 @@ void RingEmitter::startBoxes(const TensorMap &map, const tile::SharedLayout &lay
   }
 }
 
-/// The same for rows in pages: a box is in one page. Each lane of the warp finds the page of one; that of a box past the
-/// end of the table is none, which the copy engine fills with zeros.
+/// The pages of what `sequence` has entries for, one for each lane: `entry` is its own, and `first` that of lane 0, which
+/// the others are less than a warp away from. -1, which the copy engine fills with zeros, past the end of the table.
+///
+/// Entries are read a warp at a time, and those of the next before they are asked for: a load that the copies of each
+/// tile wait for would cost a decoding kernel a tenth (docs/rationale/pages.md).
+Value RingEmitter::findPage(const View &table, Value sequence, Value first, Value entry) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  auto both = [&](Value x, Value y) -> Value { return arith::AndIOp::create(b, ptx.loc, x, y); };
+  auto load = [&](Value from) -> Value {
+    Value own = ptx.add(from, context.place.lane), exists = ptx.less(own, table.sizes[1]);
+    Value at = table.address(b, ptx.loc, {sequence, own});
+    return ptx.select(exists, ptx.loadIf(b.getI32Type(), at, exists), ptx.i32(-1));
+  };
+  Value held = read(pages.first), distance = ptx.sub(first, held);
+  Value same = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::eq, sequence, read(pages.sequence));
+  auto within = [&](Value x) -> Value {
+    return arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ult, x, ptx.i32(lanes));
+  };
+  Value here = both(same, within(distance)), next = both(same, within(ptx.sub(distance, ptx.i32(lanes))));
+  Value isElsewhere = ptx.bitXor(here, arith::ConstantOp::create(b, ptx.loc, b.getBoolAttr(true)));
+  auto store = [&](Value value, Value variable) { LLVM::StoreOp::create(b, ptx.loc, value, variable); };
+  context.onlyIf(isElsewhere, [&] {
+    Value from = ptx.select(next, ptx.add(held, lanes), first);
+    auto branch = scf::IfOp::create(b, ptx.loc, b.getI32Type(), next, /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(branch.thenBlock());
+      scf::YieldOp::create(b, ptx.loc, read(pages.next));
+      b.setInsertionPointToEnd(branch.elseBlock());
+      scf::YieldOp::create(b, ptx.loc, load(from));
+    }
+    store(branch.getResult(0), pages.here);
+    store(load(ptx.add(from, lanes)), pages.next);
+    store(from, pages.first);
+    store(sequence, pages.sequence);
+  });
+  Value place = ptx.sub(entry, read(pages.first));
+  Value ofHere = ptx.shuffleFrom(read(pages.here), place), ofNext = ptx.shuffleFrom(read(pages.next), place);
+  return ptx.select(ptx.less(place, ptx.i32(lanes)), ofHere, ofNext);
+}
+
+/// Starts the copies of a tile whose rows lie in pages: a box is in one of them, and has a lane of the warp.
 void RingEmitter::startPages(tile::PutOp put, const tile::SharedLayout &layout, Value address, Value full) {
   Ptx &ptx = context.ptx;
-  assert(context.wholeWarp && "one thread would look for one page after the other");
+  assert(context.wholeWarp && "one thread would start one box after the other");
   TensorMap map = getTensorMap(put);
-  const View &table = context.abi.getView(put.getPages());
   int64_t pageRows = put.getView().getType().getDimSize(1), boxes = layout.rows / map.box.rows();
-  assert(boxes <= 32 && "a warp has a lane for each box");
-  SmallVector<Value> first = llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
-  auto rowOf = [&](Value box) { return ptx.add(first[1], ptx.mul(box, map.box.rows())); };
-  Value entry = context.divide(rowOf(context.place.lane), pageRows).first, exists = ptx.less(entry, table.sizes[1]);
-  Value from = table.address(ptx.b, ptx.loc, {first[0], entry});
-  Value page = ptx.select(exists, ptx.loadIf(ptx.b.getI32Type(), from, exists), ptx.i32(-1));
+  assert(boxes <= lanes && "a warp has a lane for each box");
+  SmallVector<Value> position =
+      llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
+  Value lane = context.place.lane, sequence = position[0], firstRow = position[1];
+  auto [entry, row] = context.divide(ptx.add(firstRow, ptx.mul(lane, map.box.rows())), pageRows);
+  position[0] = findPage(context.abi.getView(put.getPages()), sequence, context.divide(firstRow, pageRows).first, entry);
+  position[1] = row;
   context.onOneThread([&] { ptx.expectBytes(full, layout.bytes()); });
-  auto start = [&](Value box) {
-    SmallVector<Value> position = first;
-    position[0] = ptx.shuffleFrom(page, box);
-    position[1] = context.divide(rowOf(box), pageRows).second;
-    Value to = ptx.add(address, ptx.mul(box, map.box.rows() * tile::SharedLayout::rowBytes));
-    context.onOneThread([&] { startBoxes(map, layout, to, full, position, put.getAxes()[1]); });
-  };
-  if (boxes == 1)
-    return start(ptx.i32(0));
-  auto loop = scf::ForOp::create(ptx.b, ptx.loc, ptx.i32(0), ptx.i32(boxes), ptx.i32(1));
-  OpBuilder::InsertionGuard insertion(ptx.b);
-  ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
-  // A role that only copies has few registers, and nothing else to do.
-  ptx.doNotUnroll();
-  start(loop.getInductionVar());
+  ptx.warpSync();
+  Value to = ptx.add(address, ptx.mul(lane, map.box.rows() * tile::SharedLayout::rowBytes));
+  context.onlyIf(ptx.less(lane, ptx.i32(boxes)),
+                 [&] { startBoxes(map, layout, to, full, position, put.getAxes()[1]); });
 }
 
 /// Makes the buffer of `ring` at a stage what products read as `shared`.

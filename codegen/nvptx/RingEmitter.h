@@ -50,9 +50,17 @@ private:
     mlir::Value stage, parity;
   };
 
+  /// Addresses of variables: entries of a page table, each lane of the producer's warp one of the next 64 from `first` on
+  /// that `sequence` has.
+  struct Pages {
+    mlir::Value here, next; ///< of the lane's entry, and of the one 32 further on
+    mlir::Value first, sequence;
+  };
+
   State &find(mlir::Value ring) { return states.find(ring)->second; }
   void startCopies(tile::PutOp put, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full);
   void startPages(tile::PutOp put, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full);
+  mlir::Value findPage(const View &table, mlir::Value sequence, mlir::Value first, mlir::Value entry);
   void startBoxes(const TensorMap &map, const tile::SharedLayout &layout, mlir::Value address, mlir::Value full,
                   llvm::SmallVector<mlir::Value> position, int64_t columnAxis);
   void clearRows(State &state, const tile::SharedLayout &layout, mlir::Value address, mlir::Value first,
@@ -67,6 +75,7 @@ private:
   mlir::Value base;
   bool nestsLoops; ///< the program has a loop inside of another one
   llvm::DenseMap<mlir::Value, State> states;
+  Pages pages; ///< null where rows lie in none
 };
 
 } // namespace attnc::nvptx
