@@ -46,6 +46,10 @@ static StringRef describeForm(KernelOpInterface op, bool ofKeys) {
 }
 
 static LogicalResult verifyTensors(KernelOpInterface op) {
+  if (op.isPaged() && op.areKeysPacked())
+    return op->emitOpError("expected cumulative lengths of query alone where keys lie in pages [S19]");
+  if (!op.isPaged() && op.isPacked() != op.areKeysPacked())
+    return op->emitOpError("expected varlen to give cumulative lengths of query and key [S11]");
   RankedTensorType query = tensorType(op.getQuery()), key = tensorType(op.getKey());
   auto checkRank = [&](StringRef name, RankedTensorType type, bool ofKeys) -> LogicalResult {
     bool packed = ofKeys ? op.areKeysPacked() : op.isPacked();
@@ -155,10 +159,6 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
       return op->emitOpError() << "expected sinks of type [" << op.getQueryHeads() << ", n] or [n] with static n, got "
                                << type << " [S6]";
   }
-  if (op.isPaged() && op.areKeysPacked())
-    return op->emitOpError("expected cumulative lengths of query alone where keys lie in pages [S19]");
-  if (!op.isPaged() && op.isPacked() != op.areKeysPacked())
-    return op->emitOpError("expected varlen to give cumulative lengths of query and key [S11]");
   if (op.isPacked() && (op.getQueryLengths() || (op.getKeyLengths() && !op.isPaged())))
     return op->emitOpError("expected lengths or varlen, got both [S11]");
   if (!op.isPacked())

@@ -17,11 +17,13 @@ from ._trace.values import Value
 #: of what lies anywhere. First rows: where the first query of each batch entry stands.
 ARRAYS = (
     "bias", "mask", "slopes", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "first_rows", "used_keys",
-    "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux", "dropout_seed",
+    "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "page_table", "softmax_aux", "dropout_seed",
 )  # fmt: skip
 
 #: Those that clauses name; regions read the others.
-_OF_CLAUSES = ("query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "softmax_aux", "dropout_seed")
+_OF_CLAUSES = (
+    "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "page_table", "softmax_aux", "dropout_seed",
+)  # fmt: skip
 
 
 class Rule(NamedTuple):
@@ -68,6 +70,11 @@ class Options(NamedTuple):
         return "q_offsets" in self.names
 
     @property
+    def paged(self) -> bool:
+        """Whether keys and values lie in pages, [P, rows, H, D]."""
+        return "page_table" in self.names
+
+    @property
     def differentiated(self) -> tuple[str, ...]:
         """The arrays that the kernel of gradients has results for after those of queries, keys and values, in that order."""
         return (*(name for name in self.names if name == "softmax_aux"), *self.learned)
@@ -76,8 +83,8 @@ class Options(NamedTuple):
 def facts_of_arrays(options: Options, q: Any, k: Any, v: Any) -> Facts:
     """What is compiled in of the arrays."""
     shapes = [tuple(array.shape) for array in (q, k, v)]
-    if options.packed:
-        shapes = [(1, *shape) for shape in shapes]
+    # As [B, S, H, D], of which heads and dims count.
+    shapes = [(1, *shape[-3:]) if options.packed or options.paged else shape for shape in shapes]
     dtypes = (dtype_name(q), dtype_name(k), dtype_name(v))
     return facts_of((shapes[0], shapes[1], shapes[2]), dtypes, options.scale, options.align)
 
@@ -90,6 +97,9 @@ def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any, weights: bool 
     sizes = (q.shape[0], q.shape[1], k.shape[1])
     if options.packed:
         sizes = (given["q_offsets"].shape[0] - 1, q.shape[0], k.shape[0])
+    page_rows = k.shape[1] if options.paged else 0
+    if options.paged:
+        sizes = (*sizes[:2], given["page_table"].shape[1] * page_rows)
     known = begin(facts, sizes, lambda array: any(array is given[name] for name in options.learned))
     b, h, i, j = (known.argument(name, INT, COORDINATE) for name in COORDINATES)
     captured = {name: Captured(known, name, array) for name, array in given.items() if name not in _OF_CLAUSES}
@@ -103,6 +113,7 @@ def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any, weights: bool 
         _extra(options, given),
         weights,
         options.packed,
+        page_rows,
     )
 
 
@@ -171,8 +182,13 @@ def _extra(options: Options, given: dict[str, Any]) -> Extra:
     if lengths:
         clauses += f" lengths({', '.join(lengths)})"
     if options.packed:
-        tensors += [(name, "tensor<?xi32>", given[name]) for name in ("q_offsets", "kv_offsets")]
-        clauses += " varlen(query = %q_offsets : tensor<?xi32>, key = %kv_offsets : tensor<?xi32>)"
+        offsets = [name for name in ("q_offsets", "kv_offsets") if name in given]
+        tensors += [(name, "tensor<?xi32>", given[name]) for name in offsets]
+        sides = (f"{side} = %{name} : tensor<?xi32>" for side, name in zip(("query", "key"), offsets))
+        clauses += f" varlen({', '.join(sides)})"
+    if options.paged:
+        tensors.append(("page_table", "tensor<?x?xi32>", given["page_table"]))
+        clauses += " paged(%page_table : tensor<?x?xi32>)"
     if "softmax_aux" in given:
         sinks = given["softmax_aux"]
         element = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}.get(dtype_name(sinks))

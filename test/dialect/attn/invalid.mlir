@@ -363,7 +363,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
 // S9: a probability without a seed; only the generic form can say it.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32) {
   // expected-error@+1 {{op expected dropout to have a probability and a seed [S9]}}
-  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}, {})
+  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}, {})
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, f32) -> tensor<2x8x4x16xf32>
   return
 }
@@ -383,7 +383,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %n: tensor
 // S9: a seed without a probability.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: i64) {
   // expected-error@+1 {{op expected dropout to have a probability and a seed [S9]}}
-  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0>}> ({}, {}, {}, {})
+  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}, {})
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, i64) -> tensor<2x8x4x16xf32>
   return
 }
@@ -393,7 +393,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: i64) {
 // S9: one probability.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32, %n: i64) {
   // expected-error@+1 {{op expected one dropout probability, a literal or a value [S9]}}
-  %o = "attn.forward"(%q, %k, %k, %p, %n) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0>, static_dropout = 0.5 : f32}> ({}, {}, {}, {})
+  %o = "attn.forward"(%q, %k, %k, %p, %n) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0>, static_dropout = 0.5 : f32}> ({}, {}, {}, {})
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, f32, i64) -> tensor<2x8x4x16xf32>
   return
 }
@@ -403,7 +403,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32, %
 // S1: one scale.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %p: f32) {
   // expected-error@+1 {{op expected one scale, a literal or a value [S1]}}
-  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>, static_scale = 0.5 : f32}> ({}, {}, {}, {})
+  %o = "attn.forward"(%q, %k, %k, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, static_scale = 0.5 : f32}> ({}, {}, {}, {})
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>, f32) -> tensor<2x8x4x16xf32>
   return
 }
@@ -729,7 +729,7 @@ func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stag
 
 // A word that is no clause.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
-  // expected-error@+1 {{unknown clause 'causal'; expected one of scale, sinks, dropout, align, q_offset, lengths, varlen, score, mask, bounds, blocks, schedule}}
+  // expected-error@+1 {{unknown clause 'causal'; expected one of scale, sinks, dropout, align, q_offset, lengths, varlen, paged, score, mask, bounds, blocks, schedule}}
   %o = attn.forward %q, %k, %k causal
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
   return
@@ -898,7 +898,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>) {
 // S2: the arguments of a region, in the generic form.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
   // expected-error@+1 {{op expected region 'mask' to take ('index', 'index', 'index', 'index'), got ('index', 'index', 'index', 'index', 'index') [S2]}}
-  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {
+  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {
   ^bb0(%b: index, %h: index, %i: index, %j: index, %x: index):
     %t = arith.constant true
     attn.yield %t : i1
@@ -912,7 +912,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
 // S2: an index of a load that is no coordinate, for the region has too many arguments.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
   // expected-error@+1 {{op expected region 'mask' to take ('index', 'index', 'index', 'index'), got ('index', 'index', 'index', 'index', 'index') [S2]}}
-  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {
+  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {
   ^bb0(%b: index, %h: index, %i: index, %j: index, %x: index):
     %t = attn.load %q[%x, %x, %x, %x] : tensor<2x8x4x16xf32>
     %y = arith.constant true
@@ -927,7 +927,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
 // S2: a logit is f32.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>) {
   // expected-error@+1 {{op expected region 'score' to take ('f32', 'index', 'index', 'index', 'index'), got ('f64', 'index', 'index', 'index', 'index') [S2]}}
-  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %o = "attn.forward"(%q, %k, %k) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%s: f64, %b: index, %h: index, %i: index, %j: index):
     %t = arith.constant 0.0 : f32
     attn.yield %t : f32
@@ -1872,7 +1872,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // A forward has no derivative.
 func.func @kernel(%q: tensor<2x8x4x16xf32>) {
-  // expected-error@+2 {{unknown clause 'derivative'; expected one of scale, sinks, dropout, align, q_offset, lengths, varlen, score, mask, bounds, blocks, schedule}}
+  // expected-error@+2 {{unknown clause 'derivative'; expected one of scale, sinks, dropout, align, q_offset, lengths, varlen, paged, score, mask, bounds, blocks, schedule}}
   %o = attn.forward %q, %q, %q
     derivative (%ds, %s, %b, %h, %i, %j) {
       attn.yield %ds : f32
@@ -2092,4 +2092,63 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
     captured(%t[n, n] : tensor<4x4xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x4xf32>)
   return
+}
+
+// -----
+
+// S19: the size of a page is part of the kernel.
+func.func @open_pages(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %t: tensor<?x?xi32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected a static number of rows of a page, 1 or more, in the type of key, got 'tensor<?x?x4x16xf32>' [S19]}}
+  %o = attn.forward %q, %k, %k paged(%t : tensor<?x?xi32>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// S19: pages hold rows of heads.
+func.func @pages_of_rank_3(%q: tensor<?x?x4x16xf32>, %k: tensor<?x4x16xf32>, %t: tensor<?x?xi32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected key of rank 4 [P, rows of a page, H, D] with paged, got 'tensor<?x4x16xf32>' [S19]}}
+  %o = attn.forward %q, %k, %k paged(%t : tensor<?x?xi32>)
+    : (tensor<?x?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// S19: the table has a row for each batch entry.
+func.func @pages_of_others(%q: tensor<2x?x4x16xf32>, %k: tensor<?x8x4x16xf32>, %t: tensor<3x?xi32>) -> tensor<2x?x4x16xf32> {
+  // expected-error@+1 {{op expected dimension 0 of page table and dimension 0 of query to be equal, got 3 and 2 [S19]}}
+  %o = attn.forward %q, %k, %k paged(%t : tensor<3x?xi32>)
+    : (tensor<2x?x4x16xf32>, tensor<?x8x4x16xf32>, tensor<?x8x4x16xf32>) -> tensor<2x?x4x16xf32>
+  return %o : tensor<2x?x4x16xf32>
+}
+
+// -----
+
+// S19: and of packed queries for each sequence.
+func.func @pages_of_other_sequences(%q: tensor<?x4x16xf32>, %k: tensor<?x8x4x16xf32>, %t: tensor<3x?xi32>, %c: tensor<3xi32>) -> tensor<?x4x16xf32> {
+  // expected-error@+1 {{op expected dimension 0 of page table to be the number of sequences, got 3 where there are 3 cumulative lengths [S19]}}
+  %o = attn.forward %q, %k, %k paged(%t : tensor<3x?xi32>) varlen(query = %c : tensor<3xi32>)
+    : (tensor<?x4x16xf32>, tensor<?x8x4x16xf32>, tensor<?x8x4x16xf32>) -> tensor<?x4x16xf32>
+  return %o : tensor<?x4x16xf32>
+}
+
+// -----
+
+// S19: keys that lie in pages are not packed as well.
+func.func @packed_pages(%q: tensor<?x4x16xf32>, %k: tensor<?x4x16xf32>, %t: tensor<?x?xi32>, %c: tensor<?xi32>) -> tensor<?x4x16xf32> {
+  // expected-error@+1 {{op expected cumulative lengths of query alone where keys lie in pages [S19]}}
+  %o = attn.forward %q, %k, %k paged(%t : tensor<?x?xi32>) varlen(query = %c : tensor<?xi32>, key = %c : tensor<?xi32>)
+    : (tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
+  return %o : tensor<?x4x16xf32>
+}
+
+// -----
+
+// S19: weights have a column for each key of a tensor, not of a table.
+func.func @weights_of_pages(%q: tensor<?x?x4x16xf32>, %k: tensor<?x8x4x16xf32>, %t: tensor<?x?xi32>) -> tensor<?x4x?x?xf32> {
+  // expected-error@+1 {{op expected no pages but for attn.forward [S19]}}
+  %w = attn.weights %q, %k paged(%t : tensor<?x?xi32>) : (tensor<?x?x4x16xf32>, tensor<?x8x4x16xf32>) -> tensor<?x4x?x?xf32>
+  return %w : tensor<?x4x?x?xf32>
 }

@@ -391,3 +391,24 @@ func.func @backward_of_captured(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf3
     -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<4xf32>, tensor<1x4x?x?xbf16>)
   return %dslopes, %dbias : tensor<4xf32>, tensor<1x4x?x?xbf16>
 }
+
+// Keys in pages, of padded and of packed queries.
+// CHECK-LABEL: func.func @pages(
+// CHECK: attn.forward {{.*}} lengths(key = %{{[a-z0-9_]+}} : tensor<?xi32>) paged(%{{[a-z0-9_]+}} : tensor<?x?xi32>) : (tensor<?x?x4x64xf16>, tensor<?x16x2x64xf16>, tensor<?x16x2x32xf16>) -> tensor<?x?x4x32xf16>
+func.func @pages(%q: tensor<?x?x4x64xf16>, %k: tensor<?x16x2x64xf16>, %v: tensor<?x16x2x32xf16>, %table: tensor<?x?xi32>,
+                 %lengths: tensor<?xi32>) -> tensor<?x?x4x32xf16> {
+  %o = attn.forward %q, %k, %v paged(%table : tensor<?x?xi32>) lengths(key = %lengths : tensor<?xi32>)
+    : (tensor<?x?x4x64xf16>, tensor<?x16x2x64xf16>, tensor<?x16x2x32xf16>) -> tensor<?x?x4x32xf16>
+  return %o : tensor<?x?x4x32xf16>
+}
+
+// CHECK-LABEL: func.func @pages_of_packed_queries(
+// CHECK: attn.forward {{.*}} lengths(key = %{{[a-z0-9_]+}} : tensor<3xi32>) varlen(query = %{{[a-z0-9_]+}} : tensor<4xi32>) paged(%{{[a-z0-9_]+}} : tensor<3x8xi32>) : (tensor<?x4x64xf16>
+func.func @pages_of_packed_queries(%q: tensor<?x4x64xf16>, %k: tensor<?x16x2x64xf16>, %v: tensor<?x16x2x64xf16>,
+                                   %table: tensor<3x8xi32>, %offsets: tensor<4xi32>, %lengths: tensor<3xi32>)
+    -> tensor<?x4x64xf16> {
+  %o = attn.forward %q, %k, %v paged(%table : tensor<3x8xi32>) varlen(query = %offsets : tensor<4xi32>)
+    lengths(key = %lengths : tensor<3xi32>)
+    : (tensor<?x4x64xf16>, tensor<?x16x2x64xf16>, tensor<?x16x2x64xf16>) -> tensor<?x4x64xf16>
+  return %o : tensor<?x4x64xf16>
+}

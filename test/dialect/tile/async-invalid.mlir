@@ -402,3 +402,19 @@ func.func @blocked_columns(%v: memref<?x16xf32>, %n: index) {
   %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) {blocked} : memref<?x16xf32> -> vector<16x8xf32>
   return
 }
+
+// -----
+
+func.func @put_open_pages(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x?x?xf16>, %t: memref<?x?xi32>, %n: index) {
+  // expected-error@+1 {{op expected rows along dimension 1, of a static size, and no group with 'pages', got 'vector<8x16xf16>' of 'memref<?x?x?xf16>'}}
+  tile.put %ring, %v[%n, %n, %n] pages(%t : memref<?x?xi32>) axes [1, 2] below(%n, %n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x?x?xf16>
+  return
+}
+
+// -----
+
+func.func @put_table(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x8x?xf16>, %t: memref<?xi32>, %n: index) {
+  // expected-error@+1 {{op expected a page table of rank 2 of i32, got 'memref<?xi32>'}}
+  tile.put %ring, %v[%n, %n, %n] pages(%t : memref<?xi32>) axes [1, 2] below(%n, %n) : !tile.ring<2 x vector<8x16xf16>>, memref<?x8x?xf16>
+  return
+}

@@ -681,3 +681,11 @@ func.func @softmax_end_sink(%m: vector<16xf32>, %sink: vector<8xf32>) {
   %f, %lse = tile.softmax_end %m, %m sink %sink : vector<8xf32> {scale = 1.0 : f32} : vector<16xf32>
   return
 }
+
+// -----
+
+func.func @load_pages_along_other_rows(%v: memref<8x?x?xf16>, %t: memref<?x?xi32>, %n: index) {
+  // expected-error@+1 {{op expected rows along dimension 1, of a static size, and no group with 'pages', got 'vector<8x16xf16>' of 'memref<8x?x?xf16>'}}
+  %x = tile.load %v[%n, %n, %n] pages(%t : memref<?x?xi32>) axes [0, 2] below(%n, %n) : memref<8x?x?xf16> -> vector<8x16xf16>
+  return
+}

@@ -185,3 +185,13 @@ func.func @softmax(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>,
   %f, %lse = tile.softmax_end %m2, %l2 padding %padding : vector<16xi1> sink %m : vector<16xf32> greatest %l : vector<16xf32> {approximate, rounded = bf16, scale = 1.0 : f32} : vector<16xf32>
   return
 }
+
+// Rows in pages.
+// CHECK-LABEL: func @pages(
+func.func @pages(%k: memref<?x16x4x64xf16>, %table: memref<?x?xi32>, %ring: !tile.ring<2 x vector<32x64xf16>>, %n: index) {
+  // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] pages(%{{.*}} : memref<?x?xi32>) axes [1, 3] below(%{{.*}}, %{{.*}}) : memref<?x16x4x64xf16> -> vector<32x64xf16>
+  %x = tile.load %k[%n, %n, %n, %n] pages(%table : memref<?x?xi32>) axes [1, 3] below(%n, %n) : memref<?x16x4x64xf16> -> vector<32x64xf16>
+  // CHECK: tile.put %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] pages(%{{.*}} : memref<?x?xi32>) axes [1, 3] below(%{{.*}}, %{{.*}}) : <2 x vector<32x64xf16>>, memref<?x16x4x64xf16>
+  tile.put %ring, %k[%n, %n, %n, %n] pages(%table : memref<?x?xi32>) axes [1, 3] below(%n, %n) : <2 x vector<32x64xf16>>, memref<?x16x4x64xf16>
+  return
+}

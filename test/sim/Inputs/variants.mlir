@@ -323,3 +323,20 @@ func.func @causal_weights(%q: tensor<?x?x2x128xbf16> {attn.name = "q"}, %k: tens
     : (tensor<?x?x2x128xbf16>, tensor<?x?x1x128xbf16>) -> tensor<?x2x?x?xbf16>
   return %w : tensor<?x2x?x?xbf16>
 }
+
+func.func @pages(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x16x1x64xbf16> {attn.name = "k"},
+                 %v: tensor<?x16x1x64xbf16> {attn.name = "v"}, %table: tensor<?x?xi32> {attn.name = "table"},
+                 %k_lengths: tensor<?xi32> {attn.name = "k_lengths"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v paged(%table : tensor<?x?xi32>) lengths(key = %k_lengths : tensor<?xi32>)
+    schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
+      pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,
+                  rescaling = each_step, epilogue = direct, dynamic = true>>)
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x16x1x64xbf16>, tensor<?x16x1x64xbf16>)
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}

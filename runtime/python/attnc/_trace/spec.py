@@ -125,12 +125,13 @@ def _trace(
 
 def finish(
     facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra = Extra(), weights: bool = False,
-    packed: bool = False,
+    packed: bool = False, page_rows: int = 0,
 ) -> Traced:  # fmt: skip
-    """The spec of what functions returned. weights: of the kernel that gives the weights alone. packed: of [T, H, D] tensors."""
+    """The spec of what functions returned. weights: of the kernel that gives the weights alone. packed: of [T, H, D] tensors.
+    page_rows: of the pages that keys and values lie in, or 0."""
     asked = known.graph.arguments([node for node in (score, mask) if node is not None])
     learned = () if score is None else tuple(tensor.name for tensor in known.learned(score))
-    text = _write(facts, known, score, mask, extra, weights, packed, ())
+    text = _write(facts, known, score, mask, extra, weights, packed, page_rows, ())
     return Traced(
         text,
         (*(tensor.array for tensor in known.tensors), *(array for _, _, array in extra.tensors)),
@@ -145,7 +146,7 @@ def finish(
             *(None if tensor.passed == list(tensor.sizes) else tuple(tensor.passed) for tensor in known.tensors),
             *(None for _ in extra.tensors),
         ),
-        _write(facts, known, score, mask, extra, weights, packed, learned) if learned else text,
+        _write(facts, known, score, mask, extra, weights, packed, page_rows, learned) if learned else text,
     )
 
 
@@ -213,16 +214,19 @@ def _describe(result: Any) -> str:
 
 def _write(
     facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra, weights: bool, packed: bool,
-    learned: tuple[str, ...],
+    page_rows: int, learned: tuple[str, ...],
 ) -> str:  # fmt: skip
     """The text. learned: the captured tensors that it asks gradients of."""
     element = _DTYPES[facts.dtype]
 
-    def heads(count: int, size: int) -> str:
-        return f"tensor<?x{'' if packed else '?x'}{count}x{size}x{element}>"
+    rows = "" if packed else "?x"
+    key_rows = f"{page_rows}x" if page_rows else rows
 
-    query, key = heads(facts.query_heads, facts.head_dim), heads(facts.key_heads, facts.head_dim)
-    value, out = heads(facts.key_heads, facts.value_head_dim), heads(facts.query_heads, facts.value_head_dim)
+    def heads(rows: str, count: int, size: int) -> str:
+        return f"tensor<?x{rows}{count}x{size}x{element}>"
+
+    query, key = heads(rows, facts.query_heads, facts.head_dim), heads(key_rows, facts.key_heads, facts.head_dim)
+    value, out = heads(key_rows, facts.key_heads, facts.value_head_dim), heads(rows, facts.query_heads, facts.value_head_dim)
     lse = f"tensor<{'' if packed else '?x'}{facts.query_heads}x?xf32>"
     arguments = [f'%{name}: {type} {{attn.name = "{name}"}}' for name, type in zip("qkv", (query, key, value), strict=True)]
     if weights:

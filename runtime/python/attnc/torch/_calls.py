@@ -28,10 +28,10 @@ class _Stand(NamedTuple):
 
 
 #: Sizes of the batch, the queries and the keys that texts are made with; they are no part of them.
-_SIZES = {"b": 5, "i": 7, "j": 11}
+_SIZES = {"b": 5, "i": 7, "j": 11, "pages": 13}
 _AXES = {
     "bias": "bhij", "mask": "bhij", "slopes": "bh", "q_segment_ids": "bi", "kv_segment_ids": "bj", "first_rows": "b",
-    "used_keys": "b",
+    "used_keys": "b", "key_value_seq_lengths": "b",
 }  # fmt: skip
 
 
@@ -41,18 +41,19 @@ _LEARNED = ("bias", "slopes")
 
 @functools.lru_cache(maxsize=1024)
 def _cached_text(
-    options: tuple[Any, ...], dtypes: tuple[str, ...], heads: tuple[int, int], dims: tuple[int, int],
+    options: tuple[Any, ...], dtypes: tuple[str, ...], heads: tuple[int, int], dims: tuple[int, int], page_rows: int,
     shapes: tuple[tuple[int, ...], ...],
 ) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:  # fmt: skip
     """The texts of a spec and of that of its gradients, the names of its tensors and of those that have gradients.
 
-    options: of `Options`. shapes: of the arrays, in sizes of `_SIZES`.
+    options: of `Options`. page_rows: of the pages that keys lie in, or 0. shapes: of the arrays, in sizes of `_SIZES`.
     """
     told = Options(*options)
     b, i, j = _SIZES["b"], _SIZES["i"], _SIZES["j"]
-    query, key, value = (i, heads[0], dims[0]), (j, heads[1], dims[0]), (j, heads[1], dims[1])
     lead = () if told.packed else (b,)
-    tensors = [_Stand((*lead, *shape), dtypes[0]) for shape in (query, key, value)]
+    rows = (_SIZES["pages"], page_rows) if page_rows else (*lead, j)
+    shapes_of_rows = (*lead, i, heads[0], dims[0]), (*rows, heads[1], dims[0]), (*rows, heads[1], dims[1])
+    tensors = [_Stand(shape, dtypes[0]) for shape in shapes_of_rows]
     arrays = [_Stand(shape, dtype) for shape, dtype in zip(shapes, dtypes[1:], strict=True)]
     traced = trace(told, *tensors, *arrays)
     return traced.text, traced.backward_text, traced.names, traced.differentiated
@@ -80,6 +81,8 @@ def _shape_of(name: str, called: str, array: Tensor, sizes: dict[str, int]) -> t
         return (_SIZES["b"] + 1,)
     if name == "dropout_seed":
         return tuple(array.shape)
+    if name == "page_table":
+        return (_SIZES["b"], _SIZES["pages"])
     if name == "softmax_aux":
         if array.dim() not in (1, 2) or (array.dim() == 2 and array.shape[0] != sizes["h"]):
             raise Error(f"argument '{called}': expected [n] or [{sizes['h']}, n], got {list(array.shape)} [S6]")
@@ -112,8 +115,8 @@ def prepare(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], called: dict[str, str] | None = None,
     **options: Any,
 ) -> Call:  # fmt: skip
-    """The spec of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. `given`: arrays that may be there. called: what the
-    caller calls those that have another name there."""
+    """The spec of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`; with `page_table`, keys and values are [P, rows, H, D].
+    `given`: arrays that may be there. called: what the caller calls those that have another name there."""
     called = called or {}
     same_bits = options.pop("deterministic", False)
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
@@ -126,6 +129,9 @@ def prepare(
         options[option] = _fixed(options.get(option, default))
     told = Options(names, **options, learned=tuple(name for name in learned if name in _LEARNED))
     sizes = {"h": query.shape[-2], "i": query.shape[-3], "j": key.shape[-3]}
+    page_rows = _fixed(key.shape[1]) if told.paged else 0
+    if told.paged:
+        sizes["j"] = arrays[names.index("page_table")].shape[1] * page_rows
     sizes["b"] = arrays[names.index("q_offsets")].shape[0] - 1 if told.packed else query.shape[0]
     for name, array in zip(names, arrays, strict=True):
         _checks.tensor(called.get(name, name), array, query)
@@ -137,6 +143,7 @@ def prepare(
         tuple(str(tensor.dtype).rpartition(".")[2] for tensor in (query, *arrays)),
         (_fixed(query.shape[-2]), _fixed(key.shape[-2])),
         (_fixed(query.shape[-1]), _fixed(value.shape[-1])),
+        page_rows,
         tuple(_shape_of(name, called.get(name, name), array, sizes) for name, array in zip(names, arrays, strict=True)),
     )
     held = dict(zip(names, arrays, strict=True))
@@ -156,6 +163,8 @@ def call(
     arrays: list[Tensor] = [given[name] for name in names]  # type: ignore[misc]
     if not has_dtensor((query, key, value, *arrays)):
         return _call(query, key, value, given, called, options)
+    if "page_table" in names:
+        raise Error(f"argument '{(called or {}).get('page_table', 'page_table')}': expected tensors of one device, got DTensors")
 
     def local(query: Tensor, key: Tensor, value: Tensor, *arrays: Tensor) -> tuple[Tensor, Tensor]:
         return _call(query, key, value, dict(zip(names, arrays, strict=True)), called, dict(options))
@@ -177,12 +186,15 @@ def _call(
     options: dict[str, Any],
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     prepared = prepare(query, key, value, given, called, **options)
-    if query.dim() == 3:
-        return _attend(query, key, value, prepared, called)
     # [B, H, S, D], as operators have it.
-    query, key, value = (tensor.transpose(1, 2) for tensor in (query, key, value))
+    query, key, value = (_turned(tensor) for tensor in (query, key, value))
     out, lse = _attend(query, key, value, prepared, called)
-    return out.transpose(1, 2), lse
+    return _turned(out), lse
+
+
+def _turned(tensor: Tensor) -> Tensor:
+    """Rows behind heads, or the other way round; packed ones as they are."""
+    return tensor.transpose(1, 2) if tensor.dim() == 4 else tensor
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, prepared: Call, called: dict[str, str] | None) -> tuple[Tensor, Tensor]:

@@ -130,16 +130,19 @@ def tensor(name: str, value: Any, query: Any = None) -> Tensor:
 _PLACES = {"B, S, H, D": (1, 2), "B, H, S, D": (2, 1), "T, H, D": (0, 1)}
 
 
-def inputs(names: tuple[str, str, str], tensors: tuple[Any, Any, Any], layout: str, one_batch: bool = False) -> None:
+def inputs(
+    names: tuple[str, str, str], tensors: tuple[Any, Any, Any], layout: str, one_batch: bool = False, paged: bool = False
+) -> None:
     """Raises where queries, keys and values do not go together. layout: "B, S, H, D", say. one_batch: keys and values of one
-    batch entry serve all."""
+    batch entry serve all. paged: they lie in pages."""
     rows, heads = _PLACES[layout]
     last = max(rows, heads) + 1
     query, key, value = tensors
-    for name, given in zip(names, tensors, strict=True):
+    layouts = (layout, *(2 * ["P, rows, H, D"] if paged else 2 * [layout]))
+    for name, given, wanted in zip(names, tensors, layouts, strict=True):
         tensor(name, given)
-        if given.dim() != last + 1:
-            raise Error(f"argument '{name}': expected {last + 1} dimensions, [{layout}], got {given.dim()}")
+        if given.dim() != wanted.count(",") + 1:
+            raise Error(f"argument '{name}': expected {wanted.count(',') + 1} dimensions, [{wanted}], got {given.dim()}")
         if given.device != query.device:
             raise Error(f"argument '{name}': expected a tensor on {query.device}, as '{names[0]}' is, got one on {given.device}")
         if given.dtype != query.dtype:
@@ -147,17 +150,23 @@ def inputs(names: tuple[str, str, str], tensors: tuple[Any, Any, Any], layout: s
     if query.dtype not in FLOATS:
         raise Error(f"argument '{names[0]}': expected float32, float16 or bfloat16, got {query.dtype}")
     q, k, v = query.shape, key.shape, value.shape
-    if k[heads] == 0 or q[heads] % k[heads] != 0:
-        wanted = f"a number of heads that divides the {q[heads]} of '{names[0]}'"
-        raise Error(f"argument '{names[1]}': expected {wanted}, got {k[heads]} [S10]")
-    for name, got, wanted, word, is_batch in (
-        (names[1], k[last], q[last], "for the head dim", False), (names[2], v[heads], k[heads], "heads", False),
-        (names[2], v[rows], k[rows], "keys", False), (names[1], k[0], q[0], "batch entries", True),
-        (names[2], v[0], q[0], "batch entries", True),
-    ):  # fmt: skip
-        if got != wanted and not (is_batch and (last == 2 or (one_batch and got == 1))):
+    # From the end, where layouts of keys in pages are the same.
+    head = heads - last - 1
+    if k[head] == 0 or q[head] % k[head] != 0:
+        wanted = f"a number of heads that divides the {q[head]} of '{names[0]}'"
+        raise Error(f"argument '{names[1]}': expected {wanted}, got {k[head]} [S10]")
+    sizes = [(names[1], k[-1], q[-1], "for the head dim"), (names[2], v[head], k[head], "heads")]
+    if paged:
+        sizes += [(names[2], v[0], k[0], "pages"), (names[2], v[1], k[1], "rows of a page")]
+    else:
+        sizes.append((names[2], v[rows], k[rows], "keys"))
+    if last == 3 and not paged:
+        batches = (q[0], 1) if one_batch else (q[0],)
+        sizes += [(name, got, q[0], "batch entries") for name, got in ((names[1], k[0]), (names[2], v[0])) if got not in batches]
+    for name, got, wanted, word in sizes:
+        if got != wanted:
             raise Error(f"argument '{name}': expected {wanted} {word}, got {got}")
-    for name, width in ((names[0], q[last]), (names[2], v[last])):
+    for name, width in ((names[0], q[-1]), (names[2], v[-1])):
         if width % 8 != 0 or not 8 <= width <= 256:
             raise Error(f"argument '{name}': expected a multiple of 8 from 8 to 256 for the head dim, got {width} [S14]")
 
@@ -181,6 +190,27 @@ def offsets(name: str, value: Any, query: Tensor) -> Tensor:
     found = tensor(name, value, query)
     if found.dim() != 1 or found.shape[0] < 1 or found.dtype != torch.int32:
         raise Error(f"argument '{name}': expected int32 of shape [batch + 1], got {found.dtype} of {list(found.shape)} [S11]")
+    return found
+
+
+def lengths(name: str, value: Any, query: Tensor, sequences: int, rule: str = "S11") -> Tensor:
+    """How many rows of each sequence count."""
+    found = tensor(name, value, query)
+    if found.dim() != 1 or found.shape[0] != sequences or found.dtype != torch.int32:
+        raise Error(f"argument '{name}': expected int32 of shape [{sequences}], got {found.dtype} of {list(found.shape)} [{rule}]")
+    return found
+
+
+def pages(name: str, table: Any, key_name: str, query: Tensor, key: Tensor, value: Tensor, sequences: int) -> Tensor:
+    """The table of the pages that keys and values lie in."""
+    found = tensor(name, table, query)
+    if found.dim() != 2 or found.shape[0] != sequences or found.dtype != torch.int32:
+        wanted = f"int32 of shape [{sequences}, pages of a sequence]"
+        raise Error(f"argument '{name}': expected {wanted}, got {found.dtype} of {list(found.shape)} [S19]")
+    if key.shape[1] == 0:
+        raise Error(f"argument '{key_name}': expected pages of 1 row or more, got {list(key.shape)} [S19]")
+    if torch.is_grad_enabled() and (query.requires_grad or key.requires_grad or value.requires_grad):
+        raise Error(f"argument '{name}': keys in pages have no gradients; call under torch.no_grad() [S19]")
     return found
 
 

@@ -21,7 +21,10 @@ def _cap(softcap: Any) -> float | None:
 
 
 #: What FlashAttention's users call arrays.
-_CALLED = {"slopes": "alibi_slopes", "q_offsets": "cu_seqlens_q", "kv_offsets": "cu_seqlens_k"}
+_CALLED = {
+    "slopes": "alibi_slopes", "q_offsets": "cu_seqlens_q", "kv_offsets": "cu_seqlens_k", "page_table": "block_table",
+    "key_value_seq_lengths": "cu_seqlens_k",
+}  # fmt: skip
 
 
 def _options(
@@ -116,14 +119,23 @@ def flash_attn_varlen_func(
 ) -> Any:  # fmt: skip
     """Attention of packed [T, H, D] tensors by cumulative lengths, with the signature of FlashAttention's.
 
-    The greatest lengths say nothing that a kernel here has to know. The LSE of return_attn_probs is [H, T].
+    The greatest lengths say nothing that a kernel here has to know. The LSE of return_attn_probs is [H, T]. block_table: of the
+    pages [P, rows, H, D] that keys and values then lie in, [batch, pages of a sequence]; they have no gradients.
     """
-    _checks.inputs(("q", "k", "v"), (q, k, v), "T, H, D")
+    _checks.inputs(("q", "k", "v"), (q, k, v), "T, H, D", paged=block_table is not None)
     options = _options(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
-    if block_table is not None:
-        raise Error("block_table: expected None, since keys in pages are not read yet")
     given = _checks.pair_of_offsets(("cu_seqlens_q", "cu_seqlens_k"), cu_seqlens_q, cu_seqlens_k, q)
+    if block_table is not None:
+        given = in_pages(("block_table", "k"), block_table, q, k, v, given, cu_seqlens_k.diff())
     return _flash(q, k, v, given, options, alibi_slopes, return_attn_probs)
+
+
+def in_pages(
+    names: tuple[str, str], table: Any, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor | None], lengths: Tensor
+) -> dict[str, Tensor | None]:
+    """What a call of packed queries with keys in pages is given. names: of the table and of the keys."""
+    table = _checks.pages(names[0], table, names[1], q, k, v, lengths.shape[0])
+    return {"q_offsets": given["q_offsets"], "page_table": table, "key_value_seq_lengths": lengths}
 
 
 def _dense(name: str, given: Any) -> Tensor | None:

@@ -10,19 +10,20 @@ from torch import Tensor
 from .._core import Error
 from . import _checks
 from ._calls import call
+from ._flash import in_pages
 
 #: What its users call arrays.
-_CALLED = {"q_offsets": "cu_seq_q", "kv_offsets": "cu_seq_k", "used_keys": "seqused_k"}
+_CALLED = {
+    "q_offsets": "cu_seq_q", "kv_offsets": "cu_seq_k", "used_keys": "seqused_k", "page_table": "block_table",
+    "key_value_seq_lengths": "seqused_k",
+}  # fmt: skip
 
 
 def used_keys(name: str, given: dict[str, Tensor | None], used: Tensor) -> dict[str, Tensor | None]:
     """How many keys of each sequence count, and where its first query then stands: the last one at the last of them."""
     q_offsets = given["q_offsets"]
     assert q_offsets is not None
-    _checks.tensor(name, used, q_offsets)
-    if used.dim() != 1 or used.shape[0] != q_offsets.shape[0] - 1 or used.dtype != torch.int32:
-        wanted = f"int32 of shape [{q_offsets.shape[0] - 1}]"
-        raise Error(f"argument '{name}': expected {wanted}, got {used.dtype} of {list(used.shape)} [S11]")
+    _checks.lengths(name, used, q_offsets, q_offsets.shape[0] - 1)
     return {"used_keys": used, "first_rows": used - q_offsets.diff().to(torch.int32)}
 
 
@@ -47,21 +48,30 @@ def varlen_attn(
 
     window_size: (-1, 0) is causal, with the last query at the last key. seqused_k: how many keys of each sequence count. The
     greatest lengths and num_splits say nothing that a kernel here has to know: a row never depends on other sequences.
-    return_aux: what has `lse`; a tuple with the LSE, [H, T].
+    block_table: of the pages [P, rows, H, D] that keys and values then lie in, [batch, pages of a sequence]; seqused_k says how
+    many keys count, or cu_seq_k does. They have no gradients. return_aux: what has `lse`; a tuple with the LSE, [H, T].
     """
-    _checks.inputs(("query", "key", "value"), (query, key, value), "T, H, D")
-    _checks.grouped(("query", "key"), query, key, 1, enable_gqa)
-    if block_table is not None:
-        raise Error("block_table: expected None, since keys in pages are not read yet")
+    _checks.inputs(("query", "key", "value"), (query, key, value), "T, H, D", paged=block_table is not None)
+    _checks.grouped(("query", "key"), query, key, -2, enable_gqa)
     if scale is not None:
         scale = _checks.number("scale", scale, "a number above 0 or None", "S1", least=1e-37)
     if return_aux is not None and not hasattr(return_aux, "lse"):
         raise TypeError(f"return_aux: expected an AuxRequest, got {type(return_aux).__name__}")
-    given: dict[str, Tensor | None] = _checks.pair_of_offsets(("cu_seq_q", "cu_seq_k"), cu_seq_q, cu_seq_k, query)
+    window = _checks.sides("window_size", window_size)
     align = "bottom_right"
-    if seqused_k is not None:
+    given: dict[str, Tensor | None]
+    if block_table is not None and cu_seq_k is None:
+        given = {"q_offsets": _checks.offsets("cu_seq_q", cu_seq_q, query)}
+        if seqused_k is None:
+            raise Error("argument 'seqused_k': expected how many keys of each sequence count, or cu_seq_k, got None [S11]")
+    else:
+        given = _checks.pair_of_offsets(("cu_seq_q", "cu_seq_k"), cu_seq_q, cu_seq_k, query)
+    if block_table is not None:
+        sequences = cu_seq_q.shape[0] - 1
+        used = cu_seq_k.diff() if seqused_k is None else _checks.lengths("seqused_k", seqused_k, query, sequences)  # type: ignore[union-attr]
+        given = in_pages(("block_table", "key"), block_table, query, key, value, given, used)
+    elif seqused_k is not None:
         given |= used_keys("seqused_k", given, seqused_k)
         align = "top_left"
-    window = _checks.sides("window_size", window_size)
     out, lse = call(query, key, value, given, _CALLED, scale=scale, window=window, align=align)
     return (out, lse) if getattr(return_aux, "lse", False) else out
