@@ -365,7 +365,7 @@ REFUSED = {
     "no scale": (lambda: flash_attn_func(q, k, v, softmax_scale=float("nan")), "softmax_scale: expected a finite number or None, got nan"),
     "offsets": (lambda: flash_attn_varlen_func(*packed, cu_q.long(), cu_k, 1, 1), "argument 'cu_seqlens_q': expected int32 of shape [batch + 1]"),
     "number of offsets": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k[1:], 1, 1), "argument 'cu_seqlens_k': expected 4 elements"),
-    "pages": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, block_table=cu_q), "block_table: expected None"),
+    "pages": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, block_table=cu_q), "argument 'k': expected 4 dimensions, [P, rows, H, D], got 3"),
     "grouped heads": (lambda: varlen_attn(*packed, cu_q, cu_k), "argument 'key': expected 4 heads, as 'query' has, or enable_gqa=True, got 2"),
     "flag of groups": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa="yes"), "enable_gqa: expected True or False, got 'yes'"),
     "no offsets": (lambda: varlen_attn(*packed, cu_q, None, enable_gqa=True), "argument 'cu_seq_k': expected a tensor, got NoneType"),

@@ -204,7 +204,12 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, prepared: Call, called: d
     try:
         return attend(query, key, value, prepared)
     except Error as error:
-        text = str(error)
-        for name, theirs in called.items():
-            text = text.replace(f"'{name}'", f"'{theirs}'")
-        raise Error(text) from error
+        raise in_words_of(called, error) from error
+
+
+def in_words_of(called: dict[str, str], error: Error) -> Error:
+    """The same error, with what the caller calls the arguments."""
+    text = str(error)
+    for name, theirs in called.items():
+        text = text.replace(f"'{name}'", f"'{theirs}'")
+    return Error(text)

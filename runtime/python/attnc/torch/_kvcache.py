@@ -9,7 +9,8 @@ from torch import Tensor
 
 from .._core import Error
 from . import _checks
-from ._calls import call
+from ._calls import call, in_words_of, prepare
+from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._flash import _cap
 
 #: What its users call arrays.
@@ -32,6 +33,15 @@ def flash_attn_with_kvcache(
     rotated before the call. num_splits says nothing that a kernel here has to know. return_softmax_lse: a tuple with the
     LSE, [B, H, S].
     """
+    key: Any = None
+    if k is None and v is None and rotary_cos is None and rotary_sin is None and cache_leftpad is None and alibi_slopes is None:
+        key, inputs = _key(q, k_cache, v_cache, cache_seqlens, block_table, softmax_scale, causal, window_size, softcap)
+        try:
+            results = None if key is None or cache_batch_idx is not None else run(key, inputs)
+        except Error as error:
+            raise in_words_of(_CALLED, error) from error
+        if results is not None and (return_softmax_lse is True or return_softmax_lse is False):
+            return results if return_softmax_lse else results[0]
     paged = block_table is not None
     _checks.inputs(("q", "k_cache", "v_cache"), (q, k_cache, v_cache), "B, S, H, D", paged=paged or cache_batch_idx is not None)
     for name, given, instead in (
@@ -56,11 +66,23 @@ def flash_attn_with_kvcache(
         _write(k_cache, v_cache, k, v, lengths, table, rows)
         lengths = lengths + k.shape[1]
     given = {"slopes": alibi_slopes, "page_table": table, "key_value_seq_lengths": lengths}
-    out, lse = call(
-        q, k_cache, v_cache, given, _CALLED, scale=_checks.scale("softmax_scale", softmax_scale),
-        causal=_checks.flag("causal", causal), window=_checks.sides("window_size", window_size), softcap=_cap(softcap),
-    )  # fmt: skip
+    options = {
+        "scale": _checks.scale("softmax_scale", softmax_scale), "causal": _checks.flag("causal", causal),
+        "window": _checks.sides("window_size", window_size), "softcap": _cap(softcap),
+    }  # fmt: skip
+    if key is not None and cache_batch_idx is None:
+        remember(key, prepare(q, k_cache, v_cache, given, _CALLED, **options).text, q)
+    out, lse = call(q, k_cache, v_cache, given, _CALLED, **options)
     return (out, lse) if with_lse else out
+
+
+def _key(q: Any, k_cache: Any, v_cache: Any, lengths: Any, table: Any, scale: Any, causal: Any, window: Any, cap: Any) -> Any:
+    """What the kernel of a call is known by, and what that takes; None where checks come first."""
+    inputs = tuple(tensor for tensor in (q, k_cache, v_cache, lengths, table) if tensor is not None)
+    if not are_numbers(scale, window, cap) or not are_flags(causal) or not is_plain(*inputs):
+        return None, inputs
+    kinds = tuple((tensor.shape, tensor.dtype) for tensor in inputs)
+    return ("kvcache", kinds, lengths is None, table is None, scale, causal, window, cap), inputs
 
 
 def _table(q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Any, cache_batch_idx: Any) -> Tensor | None:
