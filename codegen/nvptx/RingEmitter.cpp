@@ -7,6 +7,7 @@
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -24,6 +25,21 @@ static int64_t landingOffset(tile::RingOp ring) {
 /// Warpgroups that release buffers.
 static int64_t countConsumers(tile::ProgramOp program) { return program.getPipelineAttr().getConsumers(); }
 
+/// The rings whose tiles come from pages, in the order in which they are filled.
+static llvm::SetVector<Value> findPagedRings(tile::ProgramOp program) {
+  llvm::SetVector<Value> rings;
+  program.walk([&](tile::PutOp put) {
+    if (put.getPages())
+      rings.insert(put.getRing());
+  });
+  return rings;
+}
+
+/// To start a box takes a warp some 90 cycles, however small it is: two warps share the rings of pages.
+int64_t RingEmitter::countProducers(tile::ProgramOp program) {
+  return std::clamp<int64_t>(static_cast<int64_t>(findPagedRings(program).size()), 1, 2);
+}
+
 /// Whether `program` has a loop inside of another one.
 static bool hasNestedLoops(tile::ProgramOp program) {
   return program
@@ -33,8 +49,8 @@ static bool hasNestedLoops(tile::ProgramOp program) {
       .wasInterrupted();
 }
 
-RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program)
-    : context(context), base(base), nestsLoops(hasNestedLoops(program)) {
+RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program, int64_t producer)
+    : context(context), base(base), nestsLoops(hasNestedLoops(program)), producer(producer) {
   Ptx &ptx = context.ptx;
   auto variable = [&](int64_t initial = 0) {
     Value address = context.localArray(ptx.b.getI32Type(), 1);
@@ -48,18 +64,23 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
                                    tile::mayClearRows(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value()};
+  llvm::SetVector<Value> paged = findPagedRings(program);
   // No sequence has the number -1, so that the first entries are read.
-  if (program.walk([](tile::PutOp put) { return put.getPages() ? WalkResult::interrupt() : WalkResult::advance(); })
-          .wasInterrupted())
+  if (!paged.empty())
     pages = {variable(), variable(), variable(), variable(-1)};
+  for (auto [number, ring] : llvm::enumerate(paged))
+    find(ring).producer = static_cast<int64_t>(number) % countProducers(program);
 }
 
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
     int64_t stages = ring.getRing().getType().getStages();
-    // Products of a warpgroup read tiles, and its warps vectors: each gives back what it has read.
+    // Products of a warpgroup read tiles, and its warps vectors: each gives back what it has read. Numbers of tiles go to
+    // the other warps of the producer as well.
     int64_t warps = consumers * warpgroupRows / warpRows, releases = tile::bringsVectors(ring) ? warps : consumers;
+    if (ring.getRing().getType().getElement().isIndex())
+      releases += countProducers(program) - 1;
     int64_t fillers = tile::isFilledByConsumers(ring) ? warps : 1;
     for (int64_t stage = 0; stage < stages; ++stage) {
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), fillers);
@@ -101,10 +122,13 @@ void RingEmitter::advance(State &state, Value stage) {
 }
 
 LogicalResult RingEmitter::emit(tile::PutOp put) {
-  Ptx &ptx = context.ptx;
   if (!tile::reachesViewEnd(put.getView(), put.getAxes()[1], put.getLimits()[1]))
     return put.emitOpError("expected columns that end with the view, where the copy engine stops");
+  Ptx &ptx = context.ptx;
   State &state = find(put.getRing());
+  // Others are filled by another warp.
+  if (state.producer != producer)
+    return success();
   Value stage = read(state.stage), parity = read(state.parity);
   auto tileType = cast<VectorType>(put.getRing().getType().getElement());
   tile::SharedLayout layout(tileType);
@@ -358,15 +382,19 @@ void RingEmitter::post(Value ring, Value number) {
   advance(state, stage);
 }
 
-Value RingEmitter::receive(Value ring) {
+Value RingEmitter::receive(Value ring, bool ofProducer) {
   Ptx &ptx = context.ptx;
   State &state = find(ring);
   Value stage = read(state.stage), parity = read(state.parity);
   ptx.waitBarrier(barrier(state, stage, /*full=*/true), parity);
   Value number = ptx.loadShared(ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, wordBytes)));
-  // All threads of the warpgroup have read it before one releases it.
-  context.syncWarpgroup();
-  ptx.arriveIf(barrier(state, stage, /*full=*/false), context.place.isLeader);
+  // All threads of the warpgroup, or of the producer's other warp, have read it before one releases it.
+  if (ofProducer)
+    ptx.warpSync();
+  else
+    context.syncWarpgroup();
+  ptx.arriveIf(barrier(state, stage, /*full=*/false),
+               ofProducer ? ptx.equal(context.place.lane, 0) : context.place.isLeader);
   advance(state, stage);
   return number;
 }

@@ -186,14 +186,15 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   Type i32 = b.getI32Type();
   bool produces = role.getKind() == tile::RoleKind::Producer;
   Value ring = each.getTiles(), count = context.abi.getTileCount();
-  bool receives = ring && !produces;
+  // One warp of a producer takes numbers, and others receive them as consumers do.
+  bool fetches = produces && producer == 0, receives = ring && !fetches;
   Value first = receives ? ptx.i32(0) : ptx.blockId();
   auto loop = scf::WhileOp::create(b, loc, TypeRange(i32), first);
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&loop.getBefore(), {}, i32, loc);
   Value tile = loop.getBeforeArguments()[0];
   if (receives)
-    tile = rings.receive(ring);
+    tile = rings.receive(ring, /*ofProducer=*/produces);
   else if (ring)
     rings.post(ring, tile);
   scf::ConditionOp::create(b, loc, ptx.less(tile, count), tile);
@@ -201,13 +202,13 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   tile = loop.getAfterArguments()[0];
   // A reduction gives a uniform register, where a shuffle does not: what the number decides stays in such registers
   // across the loops of the tile.
-  if (receives && context.sharesTiles)
+  if (receives && (produces || context.sharesTiles))
     tile = ptx.least(tile);
   context.scalars[each.getTile()] = tile;
   if (failed(emitBlock(each.getBody().front())))
     return failure();
   Value next = tile;
-  if (ring && produces) {
+  if (ring && fetches) {
     next = ptx.add(fetchNumber(), ptx.gridSize());
   } else if (!ring) {
     next = ptx.add(tile, ptx.gridSize());

@@ -87,20 +87,25 @@ LogicalResult KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup)
   OpBuilder &b = ptx.b;
   bool produces = role.getKind() == tile::RoleKind::Producer;
   ptx.setRegisters(role.getRegisters(), /*increase=*/!produces);
-  EmitContext context(b, ptx.loc, abi, program);
-  context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows);
-  OpBuilder::InsertionGuard guard(b);
-  if (produces) {
-    // One thread starts all copies; a warp shares the loads of what decides about them, pages among it, and clears
-    // rows.
-    role.walk([&](tile::MinMaxOp) { context.wholeWarp = true; });
-    role.walk([&](tile::PutOp put) { context.wholeWarp |= put.getPages() || tile::mayClearRows(put); });
-    Value runs =
-        context.wholeWarp ? ptx.equal(context.place.warp, 0) : ptx.equal(threadId, firstWarpgroup * warpgroupThreads);
-    auto some = scf::IfOp::create(b, ptx.loc, runs);
-    b.setInsertionPoint(some.thenBlock()->getTerminator());
+  int64_t producers = produces ? RingEmitter::countProducers(program) : 1;
+  for (int64_t producer = 0; producer < producers; ++producer) {
+    EmitContext context(b, ptx.loc, abi, program);
+    context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows);
+    OpBuilder::InsertionGuard guard(b);
+    if (produces) {
+      // One thread starts all copies; a warp shares the loads of what decides about them, pages among it, and clears
+      // rows.
+      role.walk([&](tile::MinMaxOp) { context.wholeWarp = true; });
+      role.walk([&](tile::PutOp put) { context.wholeWarp |= put.getPages() || tile::mayClearRows(put); });
+      Value runs = context.wholeWarp ? ptx.equal(context.place.warp, producer)
+                                     : ptx.equal(threadId, firstWarpgroup * warpgroupThreads);
+      auto some = scf::IfOp::create(b, ptx.loc, runs);
+      b.setInsertionPoint(some.thenBlock()->getTerminator());
+    }
+    if (failed(RoleEmitter(context, base, role, producer).emit()))
+      return failure();
   }
-  return RoleEmitter(context, base, role).emit();
+  return success();
 }
 
 LogicalResult KernelEmitter::emit() {

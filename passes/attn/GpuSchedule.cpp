@@ -144,6 +144,22 @@ static Headroom findHeadroom(KernelOpInterface kernel) {
   return kernel.getSeed() ? Headroom{0, 0, " for bf16 under dropout"} : Headroom{40, most, ""};
 }
 
+/// Registers of a producer, and of each consumer.
+struct RoleRegisters {
+  int64_t producer, consumer;
+};
+
+/// Those of a row of the table. A producer that finds pages takes 8 of each consumer, or what one consumer leaves free:
+/// with the table's it would spill. Three consumers have them to spare in short steps.
+static RoleRegisters selectRegisters(KernelOpInterface kernel, const Shape &shape, int64_t consumers, int64_t keys) {
+  constexpr int64_t taken = 8, shortStep = 64;
+  if (!kernel.isPaged() || (consumers > 2 && keys > shortStep))
+    return {shape.producerRegisters, shape.consumerRegisters};
+  if (consumers == 1)
+    return {splitProducerRegisters, shape.consumerRegisters};
+  return {shape.producerRegisters + taken * consumers, shape.consumerRegisters - taken};
+}
+
 /// The schedule of a row of the table, for every number of queries, with so many consumers and heads of a tile.
 static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target, int64_t consumers,
                               int64_t heads) {
@@ -157,14 +173,15 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   bool turns =
       overlap.turns && consumers > 1 && (wideFunctions || (!functions && (!hasWindow(kernel) || hasChunks(kernel))));
   KeyStep step = selectStep(kernel, shape);
+  RoleRegisters registers = selectRegisters(kernel, shape, consumers, step.keys);
   ScheduleAttr schedule;
   // The most comfortable that fits.
   for (Room room : rooms) {
     if (consumers < room.leastConsumers)
       continue;
     auto pipeline =
-        PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, shape.producerRegisters,
-                          shape.consumerRegisters, Rescaling::OnOverflow, ownKeys, turns,
+        PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, registers.producer,
+                          registers.consumer, Rescaling::OnOverflow, ownKeys, turns,
                           /*by_row=*/true, room.epilogue,
                           /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
                           findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep);
