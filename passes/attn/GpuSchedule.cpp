@@ -40,6 +40,7 @@ enum Kind : unsigned {
   Listed = 4,   ///< the same for steps that a block mask lists
   Heavy = 8, ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
              ///< leave room
+  Paged = 16, ///< as the first two, of keys in pages that are shorter than steps
 };
 
 /// A row of the table of schedules: for head dims up to `dims`, kinds of kernels, and so many queries.
@@ -55,15 +56,17 @@ struct Shape {
 /// keys and values cost. What elements take in addition to their logits must fit the registers too: three consumers are
 /// for those that take little, and rows of heavy kernels say how many keys a step has at most.
 constexpr Shape shapes[] = {
-    {64, Plain | Windowed, few, 128, 2, 2, 24, 240, shared, shared},
-    {64, Plain | Windowed, every, 128, 2, 3, 32, 160, shared, own},
+    {64, Plain | Windowed | Paged, few, 128, 2, 2, 24, 240, shared, shared},
+    {64, Plain | Windowed | Paged, every, 128, 2, 3, 32, 160, shared, own},
     {128, Plain, many, 64, 4, 2, 24, 240, sharedFree, own},
     {128, Plain, every, 64, 4, 3, 32, 160, sharedFree, own},
     {128, Windowed, some, 64, 4, 2, 24, 240, sharedFree, own},
     {128, Windowed, every, 64, 3, 3, 32, 160, sharedFree, own}, // room for the next tile's queries
     {128, Listed, every, 128, 2, 2, 24, 240, shared, shared},   // shorter lists; one consumer
+    {128, Paged, some, 128, 2, 2, 24, 240, sharedFree, own},    // fewer fillings of rings (docs/rationale/pages.md)
+    {128, Paged, every, 64, 4, 3, 32, 160, sharedFree, own},
     {128, Heavy, every, 128, 2, 2, 24, 240, sharedFree, own},
-    {256, Plain | Windowed | Listed | Heavy, every, 64, 2, 2, 24, 240, shared, shared},
+    {256, Plain | Windowed | Listed | Heavy | Paged, every, 64, 2, 2, 24, 240, shared, shared},
 };
 
 /// Keys that steps of heavy kernels may have.
@@ -110,6 +113,9 @@ static Kind kindOf(KernelOpInterface kernel) {
     return Heavy;
   if (needsBlockMask(kernel))
     return Listed;
+  constexpr int64_t wholePages = 64;
+  if (kernel.isPaged() && kernel.getPageRows() % wholePages != 0)
+    return Paged;
   return hasWindow(kernel) ? Windowed : Plain;
 }
 
