@@ -94,6 +94,7 @@ cmd_examples() {
 sanitized=(
   "llama3 B=1,Sq=130,Sk=200" "vit B=1,Sq=140,Sk=140" "mistral B=1,Sq=5,Sk=300" "gemma2 B=1,Sq=70,Sk=170"
   "bloom B=1,Sq=90,Sk=150" "t5 B=1,Sq=70,Sk=133" "gpt_oss B=1,Sq=65,Sk=190" "varlen B=3,Tq=200,Tk=200"
+  "paged_decode B=3,Sq=2,Sk=320,P=70"
   "packed_documents B=1,Sq=200" "training_dropout B=1,Sq=100,Sk=131" "cross_attention B=2,Sq=50,Sk=140"
   "deepseek_mla_prefill B=1,Sq=40,Sk=100" "prefix_lm B=2,Sq=90,Sk=90" "streaming_llm B=1,Sq=130,Sk=260"
   "llama3 B=1,Sq=130,Sk=200 --backward" "gpt_oss B=1,Sq=65,Sk=190 --backward" "gemma2 B=1,Sq=70,Sk=170 --backward"
