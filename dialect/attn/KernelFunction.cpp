@@ -46,7 +46,7 @@ private:
   llvm::DenseMap<Dim, int64_t> headDims;  ///< dimensions that query heads index, with their number, or 1
   llvm::DenseMap<Value, SmallVector<ArgumentUse, 1>> uses;
   llvm::DenseSet<Value> unitStride;
-  llvm::DenseSet<Value> cumulative; ///< lengths of packed sequences: one element more than there are sequences
+  llvm::DenseSet<Value> cumulative;        ///< lengths of packed sequences: one element more than there are sequences
   llvm::DenseMap<Value, int64_t> pageRows; ///< of page tables: rows of keys that an entry stands for
 };
 
@@ -301,6 +301,41 @@ static std::string argumentName(DictionaryAttr attrs, StringRef prefix, unsigned
   return (prefix + Twine(index)).str();
 }
 
+/// A page table has one size of pages, and no dimension of entries that is one of rows: there are fewer of them.
+static LogicalResult verifyPageTables(const KernelFunction &kernel) {
+  llvm::SmallDenseMap<Value, int64_t> pageRows;
+  for (KernelOpInterface op : kernel.kernels) {
+    if (!op.isPaged())
+      continue;
+    auto [it, isNew] = pageRows.try_emplace(op.getPageTable(), op.getPageRows());
+    if (it->second != op.getPageRows())
+      return op->emitOpError() << "expected pages of " << it->second
+                               << " rows, as another kernel has them by this table, got " << op.getPageRows()
+                               << " [S19]";
+  }
+  for (KernelOpInterface op : kernel.kernels)
+    for (Region *region : op.getElementRegions()) {
+      WalkResult result = region->walk([&](IndexedOpInterface inner) {
+        bool isRow = false;
+        forCapturedReads(inner, [&](Value tensor, unsigned first) {
+          if (pageRows.lookup(tensor) < 2)
+            return;
+          std::optional<Coordinate> index = getIndexCoordinate(inner, first + 1);
+          isRow |= index && *index != Coordinate::Head;
+        });
+        if (!isRow)
+          return WalkResult::advance();
+        inner->emitOpError(
+            "expected an index of its own for the entries of a page table, of which each is for several keys "
+            "[S19]");
+        return WalkResult::interrupt();
+      });
+      if (result.wasInterrupted())
+        return failure();
+    }
+  return success();
+}
+
 FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
   if (function.isExternal())
     return function.emitOpError("expected a body");
@@ -362,6 +397,8 @@ FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
       if (isa<RankedTensorType>(operand.getType()) && !isa<BlockArgument>(operand))
         return op->emitOpError("expected tensors that are arguments of the function");
 
+  if (failed(verifyPageTables(kernel)))
+    return failure();
   ShapeSolver(kernel).run();
   return kernel;
 }
