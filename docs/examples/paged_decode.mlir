@@ -1,8 +1,8 @@
 // Llama 3.1 8B, decoding with a cache in pages: a few new queries of each sequence, whose keys lie in pages of 16.
 //
 // The cache is a pool of pages, [P, 16, Hkv, D]. Entry n of a sequence's row of the table names the page that holds its
-// keys 16 n to 16 n + 15; what stands behind its length is not read, neither in the table nor in the last page (S19). The
-// last query of a sequence stands at its last key (S2).
+// keys 16 n to 16 n + 15; what stands behind its length is not read, neither in the table nor in the last page (S19).
+// The last query of a sequence stands at its last key (S2).
 //
 // DEMO: --shape B=3,Sq=2,Sk=320,P=70
 func.func @paged_decode(%q: tensor<?x?x32x128xbf16> {attn.name = "q"}, %k: tensor<?x16x8x128xbf16> {attn.name = "k"},

@@ -161,3 +161,17 @@ TEST(Shapes, CountSequencesByTheirOffsets) {
             "size 'B' must be 0 or more, got -1: of cumulative lengths there is one more than of sequences");
   EXPECT_EQ(shapesOf(spec.kernel, "B=0,Tq=0,Tk=0").shapeOf(spec.kernel.inputs[4]), (Dims{1}));
 }
+
+TEST(Shapes, CountKeysByTheirPages) {
+  std::string text = paddedSpec("%t: tensor<?x?xi32>", "paged(%t : tensor<?x?xi32>)");
+  for (size_t place; (place = text.find("tensor<?x?x1x8")) != std::string::npos;)
+    text.replace(place, 14, "tensor<?x4x1x8");
+  OpenSpec spec(text);
+  Shapes shapes = shapesOf(spec.kernel, "B=2,Sq=3,Sk=20,P=9");
+  EXPECT_EQ(shapes.keyRows(), 20);
+  EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[1]), (Dims{9, 4, 1, 8}));
+  EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[3]), (Dims{2, 5}));
+  EXPECT_EQ(fault(spec.kernel, "B=2,Sq=3,Sk=21,P=9"),
+            "size 'Sk' must be a multiple of 4, the rows of a page of 't', got 21");
+  EXPECT_EQ(fault(spec.kernel, "B=2,Sq=3,Sk=20"), "the spec leaves sizes open: expected P=… in the shape");
+}

@@ -300,4 +300,77 @@ TEST_F(Arguments, NamesContent) {
   EXPECT_EQ(errorWith(Cu, Tensor::stridedView(spaced.data(), DType::I32, {3}, {2})), "");
 }
 
+/// A table [B, N] of pages of 4 keys, of which `k` has P = 3, beside lengths for each sequence.
+class Pages : public Arguments {
+protected:
+  enum { Table = Out + 1 };
+
+  void SetUp() override {
+    Arguments::SetUp();
+    image.symbols.push_back("P");
+    image.args[K].dims = {{-1, 4, false}, {4, -1, false}, {4, -1, false}};
+    image.args[Lengths].dims[0].symbol = 0;
+    image.args[Lengths].contentSymbols = {2};
+    image.args[Cu] = image.args[Lengths];
+    image.args[Cu].name = "cu";
+    ArgSpec table;
+    table.name = "table";
+    table.dtype = DType::I32;
+    table.dims = {{-1, 0, false}, {-1, 2, false, 0, 4, 0, 1000}};
+    table.pages = {{4, 4, Lengths}};
+    image.args.push_back(table);
+    ASSERT_TRUE(verify(image)) << verify(image).message();
+    values[K] = make(DType::F16, {3, 4, 4});
+    values[Cu] = values[Lengths] = vector({0, 5});
+    values.push_back(tableOf({-1, 7, 2, 0}));
+  }
+
+  static Tensor tableOf(Span<const int32_t> entries, int64_t rows = 2) {
+    Tensor table = make(DType::I32, {rows, static_cast<int64_t>(entries.size()) / rows});
+    std::copy(entries.begin(), entries.end(), table.data<int32_t>());
+    return table;
+  }
+};
+
+TEST_F(Pages, GiveTheSizeOfKeys) {
+  Result<BoundArguments> bound = bindArguments(image, values);
+  ASSERT_TRUE(bound) << bound.message();
+  EXPECT_EQ(bound->symbolSizes[2], 8);
+  EXPECT_EQ(bound->symbolSizes[4], 3);
+  EXPECT_EQ(errorWith(Lengths, vector({0, 9})),
+            "argument 'lengths': expected lengths from 0 to 8 (Sk), got 9 at index 1");
+  EXPECT_EQ(errorWith(Table, tableOf({2, 0}, 1)),
+            "argument 'table': expected dimension 0 (B) to be 2 as in argument 'q', got 1");
+  EXPECT_EQ(errorWith(Table, make(DType::I32, {2, 1001})),
+            "argument 'table': expected dimension 1 (Sk/4) to be at most 1000, got 1001");
+}
+
+TEST_F(Pages, AgreeWithTensorsAlongKeys) {
+  image.args[Cu] = {};
+  image.args[Cu].name = "ids";
+  image.args[Cu].dtype = DType::I32;
+  image.args[Cu].dims = {{-1, 2, false}};
+  EXPECT_EQ(errorWith(Cu, make(DType::I32, {8})), "");
+  EXPECT_EQ(errorWith(Cu, make(DType::I32, {12})),
+            "argument 'table': expected dimension 1 (Sk/4) to be 3 as in argument 'ids', got 2");
+  EXPECT_EQ(errorWith(Cu, make(DType::I32, {9})),
+            "argument 'table': expected dimension 1 (Sk/4) to be 1 for each 4 of 9 as in argument 'ids', got 2");
+}
+
+TEST_F(Pages, NameEntriesThatKeysAreIn) {
+  EXPECT_EQ(errorWith(Lengths, vector({1, 5})),
+            "argument 'table': expected pages from 0 to 2 where a sequence has keys, "
+            "got -1 at index [0, 0]");
+  EXPECT_EQ(errorWith(Table, tableOf({0, 0, 2, 3})),
+            "argument 'table': expected pages from 0 to 2 where a sequence has keys, got 3 at index [1, 1]");
+  EXPECT_EQ(errorWith(Lengths, vector({0, 4})), "");
+  const Tensor spaced = tableOf({2, 3, 0, 3, 1, 3, 2, 9});
+  EXPECT_EQ(errorWith(Table, Tensor::stridedView(spaced.data(), DType::I32, {2, 2}, {4, 2})), "");
+  // Without lengths all are read.
+  image.args[Table].pages = {{4, 4, -1}};
+  EXPECT_EQ(errorWith(Table, tableOf({0, 7, 2, 0})),
+            "argument 'table': expected pages from 0 to 2 where a sequence has keys, got 7 at index [0, 1]");
+  EXPECT_EQ(errorWith(Table, tableOf({0, 1, 2, 0})), "");
+}
+
 } // namespace

@@ -25,7 +25,7 @@ KernelImage makeImage() {
   KernelImage image;
   image.name = "gemma2_local";
   image.target = "cpu:x86-64-v3";
-  image.symbols = {"B", "Sq"};
+  image.symbols = {"B", "Sq", "Sk", "P"};
   image.buildId = "attnc 0.1";
   image.bytes = {0x7F, 'E', 'L', 'F', 0, 1, 2};
   ArgSpec q;
@@ -54,7 +54,16 @@ KernelImage makeImage() {
   ArgSpec out = q;
   out.name = "out";
   out.role = ArgRole::Output;
-  image.args = {q, lengths, p, offset, out};
+  ArgSpec keyLengths = lengths;
+  keyLengths.name = "key_lengths";
+  keyLengths.dims = {{-1, 0, false}};
+  keyLengths.content = ContentRule::Lengths;
+  ArgSpec table;
+  table.name = "table";
+  table.dtype = DType::I32;
+  table.dims = {{-1, 0, false}, {-1, 2, false, 0, 16, 0, 1000}};
+  table.pages = {{3, 16, 5}, {3, 16, -1}};
+  image.args = {q, lengths, p, offset, out, keyLengths, table};
   image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
   KernelEntry gpu = {"forward_gpu", tiles()};
   gpu.sizes = SizeRange{1, 1024, 4095, 0};
@@ -138,7 +147,7 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(read->symbols, image.symbols);
   EXPECT_EQ(read->bytes, image.bytes);
   EXPECT_EQ(read->buildId, "attnc 0.1");
-  ASSERT_EQ(read->args.size(), 5u);
+  ASSERT_EQ(read->args.size(), 7u);
   EXPECT_EQ(read->args[0].dims[2].size, 16);
   EXPECT_TRUE(read->args[0].dims[2].broadcast);
   EXPECT_EQ(read->args[0].dims[1].symbol, 1);
@@ -149,7 +158,13 @@ TEST(KernelImage, RoundTrips) {
   ASSERT_EQ(read->args[3].positions.size(), 1u);
   EXPECT_EQ(read->args[3].positions[0].greatest, 4096);
   EXPECT_EQ(read->args[4].role, ArgRole::Output);
-  EXPECT_EQ(read->entries[0].grid.evaluate({2, 100}), 4);
+  EXPECT_EQ(read->args[6].dims[1].unit, 16);
+  ASSERT_EQ(read->args[6].pages.size(), 2u);
+  EXPECT_EQ(read->args[6].pages[0].pages, 3);
+  EXPECT_EQ(read->args[6].pages[0].rows, 16);
+  EXPECT_EQ(read->args[6].pages[0].lengths, 5);
+  EXPECT_EQ(read->args[6].pages[1].lengths, -1);
+  EXPECT_EQ(read->entries[0].grid.evaluate({2, 100, 0, 0}), 4);
   EXPECT_EQ(read->entries[0].scratchBytes, 4096);
   EXPECT_EQ(read->entries[0].threads, 0);
   const KernelEntry &gpu = read->entries[2];
@@ -191,7 +206,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 11");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 12");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -226,7 +241,7 @@ TEST(KernelImage, VerifiesItself) {
     return refused;
   };
   EXPECT_FALSE(broken([](KernelImage &) {}));
-  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].symbol = 2; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].symbol = 4; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].symbol = -2; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0].extra = -1; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].dims[0] = {-1, -1, false, 1}; }));
@@ -234,13 +249,46 @@ TEST(KernelImage, VerifiesItself) {
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[0].min = 1; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dtype = DType::F32; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].dims.push_back({}); }));
-  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].contentSymbols = {2}; }));
+  EXPECT_TRUE(broken([](KernelImage &image) { image.args[1].contentSymbols = {4}; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].dims.push_back({}); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].max = std::nan(""); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[2].role = ArgRole::Output; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.args[3].dtype = DType::I32; }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.entries[0].grid.steps.pop_back(); }));
   EXPECT_TRUE(broken([](KernelImage &image) { image.entries[1].scratchBytes = -1; }));
+}
+
+TEST(KernelImage, VerifiesPages) {
+  enum { KeyLengths = 5, Table = 6 };
+  const auto refused = [](auto change) {
+    KernelImage image = makeImage();
+    change(image);
+    return verify(image).message();
+  };
+  const std::string prefix = "image 'gemma2_local', argument 'table': unexpected ";
+  const auto ofTable = [&](auto change) { return refused([&](KernelImage &image) { change(image.args[Table]); }); };
+  EXPECT_EQ(ofTable([](ArgSpec &) {}), "");
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dtype = DType::F32; }),
+            prefix + "pages that are no matrix of i32 or i64");
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dims.pop_back(); }), prefix + "pages that are no matrix of i32 or i64");
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.pages[0].pages = 4; }), prefix + "pages of unknown symbol 4");
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.pages[0].rows = 0; }), prefix + "pages of unknown symbol 3");
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dims[1].unit = 0; }), prefix + "dimension in units of 0");
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dims[1].symbol = -1; }), prefix + "dimension in units of 16");
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dims[1].broadcast = true; }), prefix + "dimension in units of 16");
+  // Sizes times units would not be numbers of 64 bits.
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dims[1].maxSize = INT64_MAX / 15; }),
+            prefix + "dimension in units of 16");
+  // Lengths that have fewer elements than the table has rows would be read past their end.
+  const std::string noLengths = prefix + "pages without a length for each of their rows";
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.pages[0].lengths = -2; }), noLengths);
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.pages[0].lengths = 7; }), noLengths);
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.pages[0].lengths = 3; }), noLengths);
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.pages[0].lengths = 1; }), noLengths);
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dims[0].broadcast = true; }), noLengths);
+  EXPECT_EQ(ofTable([](ArgSpec &table) { table.dims[0].extra = 1; }), noLengths);
+  EXPECT_EQ(refused([](KernelImage &image) { image.args[KeyLengths].dims[0].symbol = 1; }), noLengths);
+  EXPECT_EQ(refused([](KernelImage &image) { image.args[KeyLengths].dims[0].extra = 1; }), noLengths);
 }
 
 TEST(KernelImage, CountsTilesOfItsSizes) {
@@ -291,8 +339,8 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   EXPECT_EQ(message([](Image &, Entry &e) { e.workspace->columns = GridRule::symbol(9); }),
             "workspace: grid rule has the unknown symbol 9");
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->symbol = 2; }), "sizes of unknown symbol 2");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->sequences = 2; }), "sequences of unknown symbol 2");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->symbol = 4; }), "sizes of unknown symbol 4");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->sequences = 4; }), "sequences of unknown symbol 4");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->least = -1; }), "sizes from -1 to 4095");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->most = 1023; }), "sizes from 1024 to 1023");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sharedBytes = -1; }), "shared memory of -1 bytes");
