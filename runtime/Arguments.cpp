@@ -134,9 +134,9 @@ Status Binder::bindSymbols(size_t i, bool broadcast) {
     if (known != size)
       return argumentError(arg,
                            dimString(arg, d) + " to be " + (broadcast && known != 1 ? "1 or " : "") +
-                               (known % dim.unit == 0 ? std::to_string(dim.sizeFor(known))
-                                                      : "1 for each " + std::to_string(dim.unit) + " of " +
-                                                            std::to_string(known)) +
+                               (known % dim.unit == 0
+                                    ? std::to_string(dim.sizeFor(known))
+                                    : "1 for each " + std::to_string(dim.unit) + " of " + std::to_string(known)) +
                                " as in argument '" + definers[dim.symbol]->name + "'",
                            std::to_string(tensor(i).dim(d)));
   }

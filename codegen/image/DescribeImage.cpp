@@ -95,8 +95,8 @@ static void setContent(runtime::ArgSpec &spec, const attn::KernelFunction &kerne
     if (!isArgument(op.getPageTable()))
       continue;
     auto lengths = dyn_cast_if_present<BlockArgument>(op.getKeyLengths());
-    spec.pages.push_back({getSymbol(kernel, op.getKey(), 0), op.getPageRows(),
-                          lengths ? static_cast<int>(lengths.getArgNumber()) : -1});
+    spec.pages.push_back(
+        {getSymbol(kernel, op.getKey(), 0), op.getPageRows(), lengths ? static_cast<int>(lengths.getArgNumber()) : -1});
   }
 }
 

@@ -56,7 +56,9 @@ static LogicalResult verifyTensors(KernelOpInterface op) {
     if (type.getRank() == (packed ? 3 : 4))
       return success();
     return op->emitOpError() << "expected " << name << " of rank " << describeForm(op, ofKeys) << ", got " << type
-                             << (packed ? " [S11]" : ofKeys && op.isPaged() ? " [S19]" : " [S1]");
+                             << (packed                   ? " [S11]"
+                                 : ofKeys && op.isPaged() ? " [S19]"
+                                                          : " [S1]");
   };
   if (failed(checkRank("query", query, /*ofKeys=*/false)) || failed(checkRank("key", key, /*ofKeys=*/true)))
     return failure();
@@ -171,8 +173,8 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
       failed(verifySameDim(op, "query lengths", tensorType(op.getQueryLengths()), 0, "key lengths",
                            tensorType(op.getKeyLengths()), 0, "S11")))
     return failure();
-  if (op.areKeysPacked() && failed(verifySameDim(op, "query offsets", tensorType(op.getQueryOffsets()), 0, "key offsets",
-                                            tensorType(op.getKeyOffsets()), 0, "S11")))
+  if (op.areKeysPacked() && failed(verifySameDim(op, "query offsets", tensorType(op.getQueryOffsets()), 0,
+                                                 "key offsets", tensorType(op.getKeyOffsets()), 0, "S11")))
     return failure();
   return success();
 }

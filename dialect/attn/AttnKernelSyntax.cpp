@@ -16,7 +16,19 @@ using namespace attnc::attn;
 namespace {
 
 /// The operands after the tensors, in the order of AttnOps.td; the segment sizes follow it.
-enum Clause { Scale, Sinks, Dropout, Seed, QOffset, QueryLengths, KeyLengths, QueryOffsets, KeyOffsets, PageTable, NumClauses };
+enum Clause {
+  Scale,
+  Sinks,
+  Dropout,
+  Seed,
+  QOffset,
+  QueryLengths,
+  KeyLengths,
+  QueryOffsets,
+  KeyOffsets,
+  PageTable,
+  NumClauses
+};
 
 /// One optional operand as it was read.
 struct ClauseOperand {
@@ -61,9 +73,9 @@ private:
 
 } // namespace
 
-static constexpr StringRef clauseNames[] = {"scale",        "sinks",  "dropout", "align", "q_offset", "lengths",
-                                            "varlen",       "paged",  "score",   "mask",  "bounds",   "blocks",
-                                            "schedule",     "derivative", "query_bounds", "captured"};
+static constexpr StringRef clauseNames[] = {"scale",    "sinks",      "dropout",      "align",   "q_offset", "lengths",
+                                            "varlen",   "paged",      "score",        "mask",    "bounds",   "blocks",
+                                            "schedule", "derivative", "query_bounds", "captured"};
 /// The last of them, which only kernels of gradients have.
 static constexpr size_t numGradientClauses = 3;
 

@@ -129,14 +129,15 @@ static LogicalResult readSequences(Problem &problem, const Arguments &arguments)
     problem.pageTable = *table;
     problem.pageRows = key.shape[1];
   }
-  problem.keyRows = problem.pageTable  ? problem.pageTable->shape[1] * problem.pageRows
-                    : op.isPacked() ? key.shape[0]
-                                    : key.shape[1];
+  problem.keyRows = problem.pageTable ? problem.pageTable->shape[1] * problem.pageRows
+                    : op.isPacked()   ? key.shape[0]
+                                      : key.shape[1];
   auto queries =
       read(op.getQueryOffsets(), op.getQueryLengths(), query.shape[0], query.shape[op.isPacked() ? 0 : 1], "query");
   if (failed(queries))
     return failure();
-  auto keys = read(op.getKeyOffsets(), op.getKeyLengths(), static_cast<int64_t>(queries->size()), problem.keyRows, "key");
+  auto keys =
+      read(op.getKeyOffsets(), op.getKeyLengths(), static_cast<int64_t>(queries->size()), problem.keyRows, "key");
   if (failed(keys))
     return failure();
   int64_t offset = op.getQOffset() ? *arguments.getInteger(op.getQOffset()) : 0;

@@ -84,7 +84,8 @@ static bool anyPut(RingOp ring, llvm::function_ref<bool(PutOp)> predicate) {
 
 /// Whether `limit` is that of the rows which a page table has entries for.
 static bool reachesTableEnd(PutOp put, Value limit) {
-  int64_t rows = put.getView().getType().getDimSize(1), entries = cast<MemRefType>(put.getPages().getType()).getDimSize(1);
+  int64_t rows = put.getView().getType().getDimSize(1),
+          entries = cast<MemRefType>(put.getPages().getType()).getDimSize(1);
   APInt constant;
   if (matchPattern(limit, m_ConstantInt(&constant)))
     return !ShapedType::isDynamic(entries) && constant.getSExtValue() == entries * rows;

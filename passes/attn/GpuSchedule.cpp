@@ -38,8 +38,8 @@ enum Kind : unsigned {
   Plain = 1,    ///< all keys up to some; elements take next to no registers but for the logits
   Windowed = 2, ///< the same for keys near the query alone: tiles are short
   Listed = 4,   ///< the same for steps that a block mask lists
-  Heavy = 8, ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
-             ///< leave room
+  Heavy = 8,  ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
+              ///< leave room
   Paged = 16, ///< as the first two, of keys in pages that are shorter than steps
 };
 
@@ -185,12 +185,11 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   for (Room room : rooms) {
     if (consumers < room.leastConsumers)
       continue;
-    auto pipeline =
-        PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, registers.producer,
-                          registers.consumer, Rescaling::OnOverflow, ownKeys, turns,
-                          /*by_row=*/true, room.epilogue,
-                          /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
-                          findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep);
+    auto pipeline = PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, registers.producer,
+                                      registers.consumer, Rescaling::OnOverflow, ownKeys, turns,
+                                      /*by_row=*/true, room.epilogue,
+                                      /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target),
+                                      Staging::Tma, findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (fitsShared(kernel, schedule, target, /*blocks=*/1))
       break;
@@ -319,9 +318,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   if (!cpAsync && !usesWarpgroups(kernel, target))
     return kernel.emitError() << "expected staging = cp_async on " << target.getArch()
                               << (!target.getWarpgroupMma() || !target.getTensorCopies() ? ""
-                                  : getOperandType(kernel).isF32()
-                                      ? " for f32"
-                                      : " for pages of no multiple of 8 rows");
+                                  : getOperandType(kernel).isF32() ? " for f32"
+                                                                   : " for pages of no multiple of 8 rows");
   if (!mayHavePanel(pipeline, schedule.getPanel()) ||
       schedule.getQueryTile() != schedule.getPanel() * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows

@@ -102,7 +102,8 @@ std::optional<Error> Resolver::set(StringRef name, int64_t size, StringRef becau
 std::optional<Error> Resolver::applyStatic(const attn::KernelArgument &argument) {
   for (const attn::KernelDim &dim : argument.dims)
     if (dim.symbol >= 0 && !ShapedType::isDynamic(dim.size) && !dim.broadcast)
-      if (auto error = set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.symbolSizeFor(dim.size), " in the spec"))
+      if (auto error =
+              set(kernel.symbols[static_cast<size_t>(dim.symbol)], dim.symbolSizeFor(dim.size), " in the spec"))
         return error;
   return std::nullopt;
 }
@@ -191,8 +192,8 @@ Result<Shapes> Shapes::resolve(const attn::KernelFunction &kernel, const ShapeRe
     return shapes.shapeOf(kernel.inputs[mlir::cast<mlir::BlockArgument>(tensor).getArgNumber()])[dim];
   };
   shapes.queries = sizeOf(op.getQuery(), shapes.isPacked ? 0 : 1);
-  shapes.keys = op.isPaged() ? sizeOf(op.getPageTable(), 1) * op.getPageRows()
-                             : sizeOf(op.getKey(), op.areKeysPacked() ? 0 : 1);
+  shapes.keys =
+      op.isPaged() ? sizeOf(op.getPageTable(), 1) * op.getPageRows() : sizeOf(op.getKey(), op.areKeysPacked() ? 0 : 1);
   shapes.sequences = shapes.isPacked ? sizeOf(op.getQueryOffsets(), 0) - 1 : sizeOf(op.getQuery(), 0);
   return shapes;
 }

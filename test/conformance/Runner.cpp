@@ -125,7 +125,8 @@ static void poisonPages(const Tensor &table, const Tensor *lengths, std::initial
   std::vector<int64_t> seen(static_cast<size_t>(pages), 0);
   for (int64_t batch = 0; batch < table.shape()[0]; ++batch)
     for (int64_t entry = 0; entry < table.shape()[1]; ++entry) {
-      int64_t left = (lengths ? static_cast<int64_t>(lengths->loadLinear(batch)) : table.shape()[1] * rows) - entry * rows;
+      int64_t left =
+          (lengths ? static_cast<int64_t>(lengths->loadLinear(batch)) : table.shape()[1] * rows) - entry * rows;
       if (left <= 0)
         break;
       auto page = static_cast<size_t>(table.loadLinear(batch * table.shape()[1] + entry));

@@ -106,7 +106,8 @@ static void addPages(std::vector<Case> &cases, Extent extent) {
     spec.mask = causal;
     cases.push_back({"S19_pages_of_" + std::to_string(rows), spec, pagedTrials(rows, /*packed=*/false, extent)});
     spec.packed = true;
-    cases.push_back({"S19_pages_of_" + std::to_string(rows) + "_varlen", spec, pagedTrials(rows, /*packed=*/true, extent)});
+    cases.push_back(
+        {"S19_pages_of_" + std::to_string(rows) + "_varlen", spec, pagedTrials(rows, /*packed=*/true, extent)});
   }
   Spec spec;
   spec.pageRows = 16;

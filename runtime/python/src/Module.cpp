@@ -176,8 +176,8 @@ Kernel::Kernel(attnc_kernel *given) : handle(given, attnc_kernel_destroy) {
       dim.struct_size = sizeof(dim);
       check(attnc_kernel_get_dimension(given, index, static_cast<size_t>(dimension), &dim));
       dims.append(Dimension{dim.size >= 0 ? std::optional<int64_t>(dim.size) : std::nullopt,
-                            dim.symbol ? std::optional<std::string>(dim.symbol) : std::nullopt, dim.extra,
-                            dim.unit, dim.broadcast == 1});
+                            dim.symbol ? std::optional<std::string>(dim.symbol) : std::nullopt, dim.extra, dim.unit,
+                            dim.broadcast == 1});
     }
     arguments.append(
         Argument{facts.name, facts.is_tensor == 1, facts.is_output == 1, dtypes[facts.dtype], nb::tuple(dims)});
