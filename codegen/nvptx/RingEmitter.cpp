@@ -7,7 +7,6 @@
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -25,19 +24,17 @@ static int64_t landingOffset(tile::RingOp ring) {
 /// Warpgroups that release buffers.
 static int64_t countConsumers(tile::ProgramOp program) { return program.getPipelineAttr().getConsumers(); }
 
-/// The rings whose tiles come from pages, in the order in which they are filled.
-static llvm::SetVector<Value> findPagedRings(tile::ProgramOp program) {
-  llvm::SetVector<Value> rings;
-  program.walk([&](tile::PutOp put) {
-    if (put.getPages())
-      rings.insert(put.getRing());
+/// Producers that do not take tiles themselves, and get their numbers from the one that does.
+static int64_t countFollowers(tile::ProgramOp program) {
+  return llvm::count_if(program.getBody().getOps<tile::RoleOp>(), [](tile::RoleOp role) {
+    return role.getKind() == tile::RoleKind::Producer && !role.takesTiles();
   });
-  return rings;
 }
 
-/// To start a box takes a warp some 90 cycles, however small it is: two warps share the rings of pages.
-int64_t RingEmitter::countProducers(tile::ProgramOp program) {
-  return std::clamp<int64_t>(static_cast<int64_t>(findPagedRings(program).size()), 1, 2);
+/// Whether tiles come from pages.
+static bool readsPages(tile::ProgramOp program) {
+  return program.walk([](tile::PutOp put) { return put.getPages() ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
 }
 
 /// Whether `program` has a loop inside of another one.
@@ -49,8 +46,8 @@ static bool hasNestedLoops(tile::ProgramOp program) {
       .wasInterrupted();
 }
 
-RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program, int64_t producer)
-    : context(context), base(base), nestsLoops(hasNestedLoops(program)), producer(producer) {
+RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program)
+    : context(context), base(base), nestsLoops(hasNestedLoops(program)) {
   Ptx &ptx = context.ptx;
   auto variable = [&](int64_t initial = 0) {
     Value address = context.localArray(ptx.b.getI32Type(), 1);
@@ -64,23 +61,20 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
                                    tile::mayClearRows(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value()};
-  llvm::SetVector<Value> paged = findPagedRings(program);
   // No sequence has the number -1, so that the first entries are read.
-  if (!paged.empty())
+  if (readsPages(program))
     pages = {variable(), variable(), variable(), variable(-1)};
-  for (auto [number, ring] : llvm::enumerate(paged))
-    find(ring).producer = static_cast<int64_t>(number) % countProducers(program);
 }
 
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
     int64_t stages = ring.getRing().getType().getStages();
-    // Products of a warpgroup read tiles, and its warps vectors: each gives back what it has read. Numbers of tiles go to
-    // the other warps of the producer as well.
+    // Products of a warpgroup read tiles, and its warps vectors: each gives back what it has read. Numbers of tiles go
+    // to producers as well.
     int64_t warps = consumers * warpgroupRows / warpRows, releases = tile::bringsVectors(ring) ? warps : consumers;
     if (ring.getRing().getType().getElement().isIndex())
-      releases += countProducers(program) - 1;
+      releases += countFollowers(program);
     int64_t fillers = tile::isFilledByConsumers(ring) ? warps : 1;
     for (int64_t stage = 0; stage < stages; ++stage) {
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), fillers);
@@ -122,13 +116,10 @@ void RingEmitter::advance(State &state, Value stage) {
 }
 
 LogicalResult RingEmitter::emit(tile::PutOp put) {
+  Ptx &ptx = context.ptx;
   if (!tile::reachesViewEnd(put.getView(), put.getAxes()[1], put.getLimits()[1]))
     return put.emitOpError("expected columns that end with the view, where the copy engine stops");
-  Ptx &ptx = context.ptx;
   State &state = find(put.getRing());
-  // Others are filled by another warp.
-  if (state.producer != producer)
-    return success();
   Value stage = read(state.stage), parity = read(state.parity);
   auto tileType = cast<VectorType>(put.getRing().getType().getElement());
   tile::SharedLayout layout(tileType);
@@ -217,8 +208,9 @@ void RingEmitter::startBoxes(const TensorMap &map, const tile::SharedLayout &lay
   }
 }
 
-/// The pages of what `sequence` has entries for, one for each lane: `entry` is its own, and `first` that of lane 0, which
-/// the others are less than a warp away from. -1, which the copy engine fills with zeros, past the end of the table.
+/// The pages of what `sequence` has entries for, one for each lane: `entry` is its own, and `first` that of lane 0,
+/// which the others are less than a warp away from. -1, which the copy engine fills with zeros, past the end of the
+/// table.
 ///
 /// Entries are read a warp at a time, and those of the next before they are asked for: a load that the copies of each
 /// tile wait for would cost a decoding kernel a tenth (docs/rationale/pages.md).
@@ -270,7 +262,8 @@ void RingEmitter::startPages(tile::PutOp put, const tile::SharedLayout &layout, 
       llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
   Value lane = context.place.lane, sequence = position[0], firstRow = position[1];
   auto [entry, row] = context.divide(ptx.add(firstRow, ptx.mul(lane, map.box.rows())), pageRows);
-  position[0] = findPage(context.abi.getView(put.getPages()), sequence, context.divide(firstRow, pageRows).first, entry);
+  position[0] =
+      findPage(context.abi.getView(put.getPages()), sequence, context.divide(firstRow, pageRows).first, entry);
   position[1] = row;
   context.onOneThread([&] { ptx.expectBytes(full, layout.bytes()); });
   ptx.warpSync();
@@ -382,19 +375,19 @@ void RingEmitter::post(Value ring, Value number) {
   advance(state, stage);
 }
 
-Value RingEmitter::receive(Value ring, bool ofProducer) {
+Value RingEmitter::receive(Value ring, bool ofWarp) {
   Ptx &ptx = context.ptx;
   State &state = find(ring);
   Value stage = read(state.stage), parity = read(state.parity);
   ptx.waitBarrier(barrier(state, stage, /*full=*/true), parity);
   Value number = ptx.loadShared(ptx.add(ptx.add(base, *state.ring.getOffset()), ptx.mul(stage, wordBytes)));
-  // All threads of the warpgroup, or of the producer's other warp, have read it before one releases it.
-  if (ofProducer)
+  // All threads have read it before one releases it.
+  if (ofWarp)
     ptx.warpSync();
   else
     context.syncWarpgroup();
   ptx.arriveIf(barrier(state, stage, /*full=*/false),
-               ofProducer ? ptx.equal(context.place.lane, 0) : context.place.isLeader);
+               ofWarp ? ptx.equal(context.place.lane, 0) : context.place.isLeader);
   advance(state, stage);
   return number;
 }

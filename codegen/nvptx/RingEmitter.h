@@ -18,8 +18,7 @@ namespace attnc::nvptx {
 class RingEmitter {
 public:
   /// `base` is the address of shared memory; variables are created where the builder stands, which dominates the role.
-  /// `producer`: the warp that this is emitted for, where the role is a producer.
-  RingEmitter(EmitContext &context, mlir::Value base, tile::ProgramOp program, int64_t producer);
+  RingEmitter(EmitContext &context, mlir::Value base, tile::ProgramOp program);
 
   /// Initialises the barriers of all rings of `program`, for one thread.
   static void initBarriers(Ptx &ptx, mlir::Value base, tile::ProgramOp program);
@@ -34,10 +33,8 @@ public:
   void emit(tile::PostOp post);
   /// Passes a tile number on to the consumers.
   void post(mlir::Value ring, mlir::Value number);
-  /// The next tile number, for a whole warpgroup, or for the warp of the producer that did not post it.
-  mlir::Value receive(mlir::Value ring, bool ofProducer);
-  /// Warps of the producer: each runs its role's code, and fills rings of its own.
-  static int64_t countProducers(tile::ProgramOp program);
+  /// The next tile number, for a whole warpgroup, or for a producer's warp.
+  mlir::Value receive(mlir::Value ring, bool ofWarp);
 
 private:
   /// Where the role is in a ring.
@@ -46,7 +43,6 @@ private:
     mlir::Value stage, parity; ///< addresses of variables: of the oldest buffer that a consumer has not released
     mlir::Value landing;       ///< the parity of the next landing that the producer waits for; null without
     mlir::Value filledStage, filledParity; ///< of the next buffer that consumers fill; null where they fill none
-    int64_t producer = 0;                  ///< the warp of the producer that fills it
   };
 
   /// A stage, and the parity of the round.
@@ -54,7 +50,7 @@ private:
     mlir::Value stage, parity;
   };
 
-  /// Addresses of variables: entries of a page table, each lane of the producer's warp one of the next 64 from `first` on
+  /// Addresses of variables: entries of a page table, each lane of a producer's warp one of the next 64 from `first` on
   /// that `sequence` has.
   struct Pages {
     mlir::Value here, next; ///< of the lane's entry, and of the one 32 further on
@@ -80,7 +76,6 @@ private:
   bool nestsLoops; ///< the program has a loop inside of another one
   llvm::DenseMap<mlir::Value, State> states;
   Pages pages; ///< null where rows lie in none
-  int64_t producer;
 };
 
 } // namespace attnc::nvptx

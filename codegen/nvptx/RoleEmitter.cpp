@@ -185,16 +185,16 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   Location loc = ptx.loc;
   Type i32 = b.getI32Type();
   bool produces = role.getKind() == tile::RoleKind::Producer;
+  bool fetches = role.takesTiles();
   Value ring = each.getTiles(), count = context.abi.getTileCount();
-  // One warp of a producer takes numbers, and others receive them as consumers do.
-  bool fetches = produces && producer == 0, receives = ring && !fetches;
+  bool receives = ring && !fetches;
   Value first = receives ? ptx.i32(0) : ptx.blockId();
   auto loop = scf::WhileOp::create(b, loc, TypeRange(i32), first);
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&loop.getBefore(), {}, i32, loc);
   Value tile = loop.getBeforeArguments()[0];
   if (receives)
-    tile = rings.receive(ring, /*ofProducer=*/produces);
+    tile = rings.receive(ring, /*ofWarp=*/produces);
   else if (ring)
     rings.post(ring, tile);
   scf::ConditionOp::create(b, loc, ptx.less(tile, count), tile);

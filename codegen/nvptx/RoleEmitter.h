@@ -19,15 +19,13 @@ namespace attnc::nvptx {
 /// Emits the body of one role, or of a program without roles, where the builder stands.
 class RoleEmitter {
 public:
-  /// For a role; of a producer, what its warp `producer` does.
-  RoleEmitter(EmitContext &context, mlir::Value base, tile::RoleOp role, int64_t producer)
-      : context(context), base(base), role(role), producer(producer),
-        rings(context, base, role->getParentOfType<tile::ProgramOp>(), producer), rowwise(context),
-        stores(context, base), products(context) {}
+  RoleEmitter(EmitContext &context, mlir::Value base, tile::RoleOp role)
+      : context(context), base(base), role(role), rings(context, base, role->getParentOfType<tile::ProgramOp>()),
+        rowwise(context), stores(context, base), products(context) {}
   /// For a program without roles.
   RoleEmitter(EmitContext &context, mlir::Value base, tile::ProgramOp program)
-      : context(context), base(base), rings(context, base, program, /*producer=*/0), rowwise(context),
-        stores(context, base), products(context), copies(std::in_place, context, base, program) {}
+      : context(context), base(base), rings(context, base, program), rowwise(context), stores(context, base),
+        products(context), copies(std::in_place, context, base, program) {}
 
   mlir::LogicalResult emit();
   /// Emits all of a program without roles.
@@ -54,7 +52,6 @@ private:
   EmitContext &context;
   mlir::Value base; ///< address of shared memory
   tile::RoleOp role;
-  int64_t producer = 0; ///< the warp of a producer
   RingEmitter rings;
   RowwiseEmitter rowwise;
   StoreEmitter stores;

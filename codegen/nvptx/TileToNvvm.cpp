@@ -71,7 +71,7 @@ public:
 
 private:
   LogicalResult emitRoles();
-  LogicalResult emitRole(tile::RoleOp role, int64_t firstWarpgroup);
+  LogicalResult emitRoles(ArrayRef<tile::RoleOp> roles, int64_t firstWarpgroup);
   LogicalResult emitWithoutRoles();
   void awaitKernelBefore();
 
@@ -83,26 +83,28 @@ private:
 
 } // namespace
 
-LogicalResult KernelEmitter::emitRole(tile::RoleOp role, int64_t firstWarpgroup) {
+/// Emits what the warpgroups from `firstWarpgroup` on do: one role, or the producers that share one.
+LogicalResult KernelEmitter::emitRoles(ArrayRef<tile::RoleOp> roles, int64_t firstWarpgroup) {
   OpBuilder &b = ptx.b;
-  bool produces = role.getKind() == tile::RoleKind::Producer;
-  ptx.setRegisters(role.getRegisters(), /*increase=*/!produces);
-  int64_t producers = produces ? RingEmitter::countProducers(program) : 1;
-  for (int64_t producer = 0; producer < producers; ++producer) {
+  tile::RoleOp any = roles.front();
+  bool produces = any.getKind() == tile::RoleKind::Producer;
+  ptx.setRegisters(any.getRegisters(), /*increase=*/!produces);
+  for (tile::RoleOp role : roles) {
     EmitContext context(b, ptx.loc, abi, program);
     context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows);
     OpBuilder::InsertionGuard guard(b);
     if (produces) {
       // One thread starts all copies; a warp shares the loads of what decides about them, pages among it, and clears
       // rows.
+      context.wholeWarp = role.getWarp().has_value();
       role.walk([&](tile::MinMaxOp) { context.wholeWarp = true; });
       role.walk([&](tile::PutOp put) { context.wholeWarp |= put.getPages() || tile::mayClearRows(put); });
-      Value runs = context.wholeWarp ? ptx.equal(context.place.warp, producer)
+      Value runs = context.wholeWarp ? ptx.equal(context.place.warp, static_cast<int64_t>(role.getWarp().value_or(0)))
                                      : ptx.equal(threadId, firstWarpgroup * warpgroupThreads);
       auto some = scf::IfOp::create(b, ptx.loc, runs);
       b.setInsertionPoint(some.thenBlock()->getTerminator());
     }
-    if (failed(RoleEmitter(context, base, role, producer).emit()))
+    if (failed(RoleEmitter(context, base, role).emit()))
       return failure();
   }
   return success();
@@ -154,18 +156,23 @@ LogicalResult KernelEmitter::emitRoles() {
   awaitKernelBefore();
   ptx.blockSync();
 
-  // Each role is one branch of a chain: registers move between warpgroups only so.
-  SmallVector<tile::RoleOp> roles(program.getBody().getOps<tile::RoleOp>());
+  // Each warpgroup's role is one branch of a chain: registers move between warpgroups only so.
+  SmallVector<tile::RoleOp> all(program.getBody().getOps<tile::RoleOp>());
   int64_t warpgroups = 0;
   OpBuilder::InsertionGuard guard(b);
-  for (auto [number, role] : llvm::enumerate(roles)) {
-    int64_t next = warpgroups + static_cast<int64_t>(role.getWarpgroups());
+  for (ArrayRef<tile::RoleOp> left = all; !left.empty();) {
+    // Producers that share a warpgroup stand together.
+    auto shares = [](tile::RoleOp role) { return role.getWarp().value_or(0) > 0; };
+    ArrayRef<tile::RoleOp> roles = left.take_front(1 + left.drop_front().take_while(shares).size());
+    left = left.drop_front(roles.size());
+    tile::RoleOp any = roles.front();
+    int64_t next = warpgroups + static_cast<int64_t>(any.getWarpgroups());
     scf::IfOp branch;
-    if (number + 1 != roles.size()) {
+    if (!left.empty()) {
       branch = scf::IfOp::create(b, ptx.loc, ptx.less(warpgroup, ptx.i32(next)), /*withElseRegion=*/true);
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
     }
-    if (failed(emitRole(role, warpgroups)))
+    if (failed(emitRoles(roles, warpgroups)))
       return failure();
     if (branch)
       b.setInsertionPoint(branch.elseBlock()->getTerminator());

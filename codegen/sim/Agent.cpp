@@ -9,17 +9,19 @@ using namespace attnc;
 using namespace attnc::sim;
 
 Agent::Agent(ThreadBlock &block, const Code &code, tile::RoleOp role, int64_t part, int64_t parts)
-    : block(block), code(code), role(role), isProducer(role && role.getKind() == tile::RoleKind::Producer), part(part),
-      parts(parts), party(block.addParty()), productParty(block.addParty()), drainParty(block.addParty()),
+    : block(block), code(code), role(role), takesTiles(role && role.takesTiles()), part(part), parts(parts),
+      party(block.addParty()), productParty(block.addParty()), drainParty(block.addParty()),
       clearParty(block.addParty()) {
   clock.set(party, 1);
   setUp();
 }
 
 std::string Agent::name() const {
-  std::string text = !role        ? "warp " + std::to_string(part)
-                     : isProducer ? "producer"
-                                  : "consumer " + std::to_string(part);
+  auto op = cast_if_present<tile::RoleOp>(role);
+  std::string text = !op                                        ? "warp " + std::to_string(part)
+                     : op.getKind() == tile::RoleKind::Consumer ? "consumer " + std::to_string(part)
+                     : op.getWarp()                             ? "producer " + std::to_string(*op.getWarp())
+                                                                : "producer";
   text += " of block " + std::to_string(block.number);
   return tile ? text + " in tile " + std::to_string(*tile) : text;
 }

@@ -144,7 +144,7 @@ private:
   ThreadBlock &block;
   const Code &code;
   mlir::Operation *role; ///< null in a program without roles
-  bool isProducer;
+  bool takesTiles;       ///< from the counter
   int64_t part, parts;
   int party, productParty, drainParty, clearParty;
   Clock clock;

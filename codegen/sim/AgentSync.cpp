@@ -36,10 +36,10 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
 // Rings
 //===----------------------------------------------------------------------===//
 
-/// Whether all consumers have given back the next buffer of `ring`, or never had it.
+/// Whether all who get it have given back the next buffer of `ring`, or never had it.
 bool Agent::isFree(const Ring &ring) const {
-  return llvm::all_of(block.consumers, [&](Agent *consumer) {
-    return consumer->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
+  return llvm::all_of(block.readersOf(ring), [&](Agent *reader) {
+    return reader->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
   });
 }
 
@@ -48,7 +48,7 @@ Agent::Progress Agent::nextTile(const Instruction &instruction) {
   Device &device = block.device;
   Ring *ring = instruction.operands.empty() ? nullptr : values[instruction.operands[0]].ring;
   int64_t next = 0;
-  if (ring && !isProducer) {
+  if (ring && !takesTiles) {
     RingStage &stage = ring->stageOf(got(*ring));
     if (stage.round() < got(*ring))
       return waitFor("the number of a tile in " + ring->name());

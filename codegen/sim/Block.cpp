@@ -188,6 +188,11 @@ void ThreadBlock::land(size_t position) {
   stage.full.join(copy.clock);
 }
 
+ArrayRef<Agent *> ThreadBlock::readersOf(const Ring &ring) const {
+  tile::RingOp op = ring.op;
+  return op.getRing().getType().getElement().isIndex() ? receivers : consumers;
+}
+
 bool ThreadBlock::checkEnd() {
   if (!device.rules)
     return true;
@@ -201,11 +206,11 @@ bool ThreadBlock::checkEnd() {
     int64_t puts = 0;
     for (const std::unique_ptr<Agent> &agent : agents)
       puts = std::max(puts, agent->put(ring));
-    for (Agent *consumer : consumers) {
-      if (consumer->got(ring) == puts)
+    for (Agent *reader : readersOf(ring)) {
+      if (reader->got(ring) == puts)
         continue;
-      device.fail(ring.op, consumer->name()) << "buffer filled and never got: " << ring.name() << " was filled " << puts
-                                             << " times and got " << consumer->got(ring) << " times";
+      device.fail(ring.op, reader->name()) << "buffer filled and never got: " << ring.name() << " was filled " << puts
+                                           << " times and got " << reader->got(ring) << " times";
       return false;
     }
   }

@@ -126,6 +126,9 @@ public:
     return static_cast<int>(partyTimes.size()) - 1;
   }
 
+  /// Who gets what is put into `ring`.
+  llvm::ArrayRef<Agent *> readersOf(const Ring &ring) const;
+
   /// Enters an access; false, with an error at its operation, where it races.
   bool access(int region, bool writes, const SharedMemory::Stamp &stamp, const Clock &clock, const std::string &who);
 
@@ -134,7 +137,7 @@ public:
   llvm::DenseMap<mlir::Value, Ring> rings;
   llvm::DenseMap<mlir::Value, std::vector<StoreBuffer>> buffers; ///< one part for each consumer
   std::vector<std::unique_ptr<Agent>> agents;
-  std::vector<Agent *> consumers;
+  std::vector<Agent *> consumers, receivers; ///< who gets tiles; and who gets their numbers, consumers among them
   std::deque<Copy> copies;
 
   /// Turns that were passed to each consumer and not taken, and what lies before them.

@@ -64,8 +64,11 @@ std::unique_ptr<ThreadBlock> Simulator::makeBlock(Device &device, int64_t number
     int64_t parts = countParts(role);
     for (int64_t part = 0; part < parts; ++part) {
       block->agents.push_back(std::make_unique<Agent>(*block, role.code, op, part, parts));
+      Agent *agent = block->agents.back().get();
       if (op && op.getKind() == tile::RoleKind::Consumer)
-        block->consumers.push_back(block->agents.back().get());
+        block->consumers.push_back(agent);
+      if (op && !op.takesTiles())
+        block->receivers.push_back(agent);
     }
   }
   // The first turn is the first consumer's.

@@ -35,6 +35,15 @@ LogicalResult PendingType::verify(function_ref<InFlightDiagnostic()> emitError, 
 LogicalResult RoleOp::verify() {
   if (static_cast<int64_t>(getWarpgroups()) <= 0)
     return emitOpError("expected a warpgroup or more");
+  if (!getWarp())
+    return success();
+  constexpr int64_t warpsOfWarpgroup = 4;
+  auto warp = static_cast<int64_t>(*getWarp());
+  if (getKind() != RoleKind::Producer || getWarpgroups() != 1 || warp < 0 || warp >= warpsOfWarpgroup)
+    return emitOpError() << "expected warps 0 to " << warpsOfWarpgroup - 1 << " of a producer's only warpgroup";
+  auto before = dyn_cast_if_present<RoleOp>((*this)->getPrevNode());
+  if (warp > 0 && (!before || before.getWarp() != getWarp().value() - 1 || before.getRegisters() != getRegisters()))
+    return emitOpError() << "expected warp " << warp - 1 << " before it, with as many registers";
   return success();
 }
 

@@ -15,21 +15,31 @@ include "dialect/tile/TileTypes.td"
 def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
   let summary = "The work of some warpgroups of a block";
   let description = [{
-    All roles run at the same time. The rows of a consumer's tiles are dealt to its warpgroups in order.
+    All roles run at the same time. The rows of a consumer's tiles are dealt to its warpgroups in order. Producers with
+    `warp` share one warpgroup, of which each is a warp: warp 0 stands first, and takes the tiles for all of them.
 
-    Example: `tile.role <consumer> warpgroups 2 registers 240 { ... }`
+    Examples:
+    ```
+    tile.role <producer> warpgroups 1 registers 40 warp 0 { ... }
+    tile.role <producer> warpgroups 1 registers 40 warp 1 { ... }
+    tile.role <consumer> warpgroups 2 registers 240 { ... }
+    ```
   }];
-  let arguments = (ins Tile_RoleKindAttr:$kind, I64Attr:$warpgroups, I64Attr:$registers);
+  let arguments = (ins Tile_RoleKindAttr:$kind, I64Attr:$warpgroups, I64Attr:$registers, OptionalAttr<I64Attr>:$warp);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `warpgroups` $warpgroups `registers` $registers $body attr-dict";
+  let assemblyFormat = "$kind `warpgroups` $warpgroups `registers` $registers (`warp` $warp^)? $body attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// True of a producer that takes tiles from the counter, and posts their numbers.
+    bool takesTiles() { return getKind() == RoleKind::Producer && getWarp().value_or(0) == 0; }
+  }];
 }
 
 def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, NoTerminator]> {
   let summary = "Persistent loop over the tiles of the grid that this block works on";
   let description = [{
     The region's argument is the number of the tile. Without `tiles`, block n of N works on tiles n, n + N, ...; with it,
-    blocks take tiles from a counter in order: the producer fetches and posts their numbers in the ring.
+    blocks take tiles from a counter in order: a producer fetches and posts their numbers in the ring.
   }];
   let arguments = (ins Optional<Tile_Ring>:$tiles);
   let regions = (region SizedRegion<1>:$body);
@@ -68,11 +78,11 @@ def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]
   let summary = "Fills the next buffer of a ring from a view";
   let description = [{
     Waits until the buffer is free, and starts a copy that makes it available to the consumers when it is done. Indices,
-    axes, groups, limits and pages are those of `tile.load`: what is not below its limit becomes 0. A producer's copy stops
-    at the view's own ends alone, and at that of the page table: it reads the entries of all rows of the tile that have
-    one, and brings zeros for a page that is none. Where the limit of rows is another and the tile reaches past it, the producer waits for
-    the copy, clears the rows that it should not have brought, and makes the buffer available then. Without roles, all
-    threads of the block copy, and `tile.sync` stands where waits are needed.
+    axes, groups, limits and pages are those of `tile.load`: what is not below its limit becomes 0. A producer's copy
+    stops at the view's own ends alone, and at that of the page table: it reads the entries of all rows of the tile that
+    have one, and brings zeros for a page that is none. Where the limit of rows is another and the tile reaches past it, the
+    producer waits for the copy, clears the rows that it should not have brought, and makes the buffer available then.
+    Without roles, all threads of the block copy, and `tile.sync` stands where waits are needed.
   }];
   let assemblyFormat = [{
     $ring `,` $view `[` $indices `]` (`pages` `(` $pages^ `:` type($pages) `)`)? `axes` $axes (`group` $group^)?

@@ -33,7 +33,9 @@ public:
 
 private:
   void createRings();
-  PersistentOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers);
+  PersistentOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers, IntegerAttr warp = {});
+  void dealRings();
+  void fillProducer(PersistentOp each, Block &from);
   void cloneScalars(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
   bool isOfConsumers(scf::IfOp branch) const;
@@ -49,6 +51,8 @@ private:
   Location loc;
   SmallVector<LoadOp> shared;               ///< loads whose tiles go through rings
   llvm::DenseMap<Operation *, Value> rings; ///< of those loads
+  llvm::DenseMap<Value, int64_t> producers; ///< the producer that fills each ring
+  int64_t numProducers = 1, filling = 0;    ///< of all, the one whose body is being built
   llvm::SmallDenseMap<Type, Value> ofSums;  ///< buffers of what is added to memory
   Value numbers;                            ///< the ring of tile numbers, where the producer hands them out
 };
@@ -63,9 +67,20 @@ void RoleSplitter::createRings() {
                              IntegerAttr(), IntegerAttr());
 }
 
-PersistentOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t registers) {
+/// Rings of pages are for two producers in turn, and all others for the first: to start a box takes a warp some 90
+/// cycles however small it is, and a step from small pages has many (docs/rationale/pages.md).
+void RoleSplitter::dealRings() {
+  constexpr int64_t most = 2;
+  int64_t paged = 0;
+  for (LoadOp load : shared)
+    if (auto [it, isNew] = producers.try_emplace(rings.lookup(load), 0); isNew && load.getPages())
+      it->second = paged++ % most;
+  numProducers = std::clamp<int64_t>(paged, 1, most);
+}
+
+PersistentOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t registers, IntegerAttr warp) {
   OpBuilder::InsertionGuard guard(builder);
-  auto role = RoleOp::create(builder, loc, kind, warpgroups, registers);
+  auto role = RoleOp::create(builder, loc, kind, warpgroups, registers, warp);
   builder.createBlock(&role.getBody());
   auto each = PersistentOp::create(builder, loc, numbers);
   builder.createBlock(&each.getBody(), {}, builder.getIndexType(), loc);
@@ -102,7 +117,8 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
       continue;
     if (auto load = dyn_cast<LoadOp>(op); load && rings.contains(load)) {
       // What some consumers leave out others take: it is loaded there. And what is held is in its ring already.
-      if (llvm::all_of(load->getUsers(), llvm::IsaPred<SkipOp>) || load->hasAttr(heldAttrName))
+      if (llvm::all_of(load->getUsers(), llvm::IsaPred<SkipOp>) || load->hasAttr(heldAttrName) ||
+          producers.lookup(rings.lookup(load)) != filling)
         continue;
       auto mapped = [&](ValueRange values) {
         return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
@@ -174,6 +190,15 @@ void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
   }
   for (auto [place, number] : llvm::enumerate(scalars))
     mapping.map(branch.getResult(number), copy.getResult(place));
+}
+
+/// Clones what a producer needs of the program's body, `from`.
+void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&each.getBody().front());
+  IRMapping mapping;
+  mapping.map(program.getTile(), each.getTile());
+  cloneScalars(from, mapping);
 }
 
 /// Moves the program's body to the consumers; what loads through rings gets from them.
@@ -271,28 +296,20 @@ void RoleSplitter::run() {
   shared = findSharedLoads(program);
   sinkLoads(shared);
   createRings();
+  dealRings();
   Operation *end = body.getTerminator();
+  Block scalars;
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (!isa<RingOp, ReturnOp>(op))
+      op.moveBefore(&scalars, scalars.end());
   builder.setInsertionPoint(end);
-  PersistentOp producer = createRole(RoleKind::Producer, 1, pipeline.getProducerRegisters());
-  PersistentOp consumer = createRole(RoleKind::Consumer, pipeline.getConsumers(), pipeline.getConsumerRegisters());
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&producer.getBody().front());
-    IRMapping mapping;
-    mapping.map(program.getTile(), producer.getTile());
-    // Rings stay outside of the roles.
-    for (Operation &op : body)
-      if (isa<RingOp>(op))
-        mapping.map(op.getResult(0), op.getResult(0));
-    SmallVector<Operation *> roles{producer->getParentOp(), consumer->getParentOp()};
-    Block scalars;
-    for (Operation &op : llvm::make_early_inc_range(body))
-      if (!isa<RingOp, RoleOp, ReturnOp>(op))
-        op.moveBefore(&scalars, scalars.end());
-    cloneScalars(scalars, mapping);
-    for (Operation &op : llvm::make_early_inc_range(scalars))
-      op.moveBefore(roles.front());
+  for (filling = 0; filling < numProducers; ++filling) {
+    IntegerAttr warp = numProducers == 1 ? IntegerAttr() : builder.getI64IntegerAttr(filling);
+    fillProducer(createRole(RoleKind::Producer, 1, pipeline.getProducerRegisters(), warp), scalars);
   }
+  PersistentOp consumer = createRole(RoleKind::Consumer, pipeline.getConsumers(), pipeline.getConsumerRegisters());
+  for (Operation &op : llvm::make_early_inc_range(scalars))
+    op.moveBefore(consumer->getParentOp());
   fillConsumer(consumer);
   stageStores();
   giveRingsToShared();

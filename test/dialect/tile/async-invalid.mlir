@@ -54,6 +54,50 @@ tile.program @no_warpgroups(%tile: index)
 
 // -----
 
+tile.program @warp_of_consumer(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  // expected-error@+1 {{op expected warps 0 to 3 of a producer's only warpgroup}}
+  tile.role <consumer> warpgroups 1 registers 240 warp 0 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @fifth_warp(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  // expected-error@+1 {{op expected warps 0 to 3 of a producer's only warpgroup}}
+  tile.role <producer> warpgroups 1 registers 40 warp 4 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @warp_without_the_one_before(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.role <producer> warpgroups 1 registers 40 {
+  }
+  // expected-error@+1 {{op expected warp 0 before it, with as many registers}}
+  tile.role <producer> warpgroups 1 registers 40 warp 1 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @warps_with_other_registers(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.role <producer> warpgroups 1 registers 40 warp 0 {
+  }
+  // expected-error@+1 {{op expected warp 0 before it, with as many registers}}
+  tile.role <producer> warpgroups 1 registers 32 warp 1 {
+  }
+  tile.return
+}
+
+// -----
+
 tile.program @role_kind(%tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
   // expected-error@+2 {{expected ::attnc::tile::RoleKind to be one of: producer, consumer}}

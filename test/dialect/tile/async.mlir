@@ -41,6 +41,12 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
         : !tile.ring<2 x vector<64x64xbf16>>, memref<?x?xbf16>
     }
   }
+  // CHECK: tile.role <producer> warpgroups 1 registers 40 warp 0 {
+  tile.role <producer> warpgroups 1 registers 40 warp 0 {
+  }
+  // CHECK: tile.role <producer> warpgroups 1 registers 40 warp 1 {
+  tile.role <producer> warpgroups 1 registers 40 warp 1 {
+  }
   // CHECK: tile.role <consumer> warpgroups 2 registers 240 {
   // CHECK-NEXT: tile.persistent {
   // CHECK-NEXT: ^bb0(%[[N:.*]]: index):

@@ -443,6 +443,60 @@ tile.program @skips(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 
 // -----
 
+// Keys and values in pages: a warp of the producer's warpgroup brings keys, another one values. The first brings the queries
+// as well, and takes the tiles; both have the loop, whose steps they run through for themselves.
+
+// CHECK-LABEL: tile.program @pages(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?xbf16>, %[[K:[a-z0-9]+]]: memref<?x16x64xbf16>, %[[V:[a-z0-9]+]]: memref<?x16x64xbf16>, %[[TABLE:[a-z0-9]+]]: memref<?x?xi32>
+// CHECK: %[[NUMBERS:.*]] = tile.ring : <2 x index>
+// CHECK: tile.role <producer> warpgroups 1 registers 40 warp 0 {
+// CHECK-NEXT: tile.persistent from %[[NUMBERS]]
+// CHECK: tile.put %{{.*}}, %[[Q]][
+// CHECK: scf.for
+// CHECK-NEXT: tile.put %{{.*}}, %[[K]][{{.*}} pages(%[[TABLE]] :
+// CHECK-NEXT: }
+// CHECK: tile.role <producer> warpgroups 1 registers 40 warp 1 {
+// CHECK-NEXT: tile.persistent from %[[NUMBERS]]
+// CHECK-NOT: tile.put
+// CHECK: scf.for
+// CHECK-NEXT: tile.put %{{.*}}, %[[V]][{{.*}} pages(%[[TABLE]] :
+// CHECK-NEXT: }
+// CHECK: tile.role <consumer> warpgroups 2 registers 232 {
+// CHECK-NEXT: tile.persistent from %[[NUMBERS]]
+tile.program @pages(%Q: memref<?x?xbf16>, %K: memref<?x16x64xbf16>, %V: memref<?x16x64xbf16>, %table: memref<?x?xi32>,
+                    %O: memref<?x?xbf16>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
+                pipeline = #attn.pipeline<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40,
+                                          consumer_registers = 232, epilogue = direct, dynamic = true>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : vector<128x64xf32>
+  %q = tile.load %Q[%c0, %c0] axes [0, 1] below(%high, %c64) : memref<?x?xbf16> -> vector<128x64xbf16>
+  %r = scf.for %j = %c0 to %high step %c64 iter_args(%o = %zero) -> (vector<128x64xf32>) {
+    %k = tile.load %K[%tile, %j, %c0] pages(%table : memref<?x?xi32>) axes [1, 2] below(%high, %c64)
+      : memref<?x16x64xbf16> -> vector<64x64xbf16>
+    %s = tile.mma %q, %k, %zero transposed : vector<128x64xbf16>, vector<64x64xbf16>, vector<128x64xf32>
+    %p = tile.map tiles(%s : vector<128x64xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%x: f32, %i: index, %l: index):
+      %n = arith.truncf %x : f32 to bf16
+      tile.yield %n : bf16
+    } -> vector<128x64xbf16>
+    %v = tile.load %V[%tile, %j, %c0] pages(%table : memref<?x?xi32>) axes [1, 2] below(%high, %c64)
+      : memref<?x16x64xbf16> -> vector<64x64xbf16>
+    %a = tile.mma %p, %v, %o : vector<128x64xbf16>, vector<64x64xbf16>, vector<128x64xf32>
+    scf.yield %a : vector<128x64xf32>
+  }
+  %narrow = tile.map tiles(%r : vector<128x64xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%x: f32, %i: index, %j: index):
+    %n = arith.truncf %x : f32 to bf16
+    tile.yield %n : bf16
+  } -> vector<128x64xbf16>
+  tile.store %narrow, %O[%c0, %c0] axes [0, 1] below(%high, %c64) : vector<128x64xbf16>, memref<?x?xbf16>
+  tile.return
+}
+
+// -----
+
 // A program for a CPU stays.
 
 // CHECK-LABEL: tile.program @no_pipeline(
