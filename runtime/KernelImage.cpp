@@ -30,6 +30,8 @@ int64_t apply(Op op, int64_t lower, int64_t upper) {
     return upper == 0 ? -1 : lower / upper + (lower % upper != 0);
   case Op::FloorDiv:
     return upper == 0 ? -1 : lower / upper;
+  case Op::Sub:
+    return std::max<int64_t>(lower - upper, 0);
   case Op::Max:
     return std::max(lower, upper);
   case Op::Min:
@@ -207,7 +209,7 @@ GridRule GridRule::combine(Op op, const GridRule &lower, const GridRule &upper) 
 Status GridRule::verify(size_t numSymbols) const {
   size_t depth = 0;
   for (const Step &step : steps) {
-    if (step.op > Op::FloorDiv)
+    if (step.op > Op::Sub)
       return Error{"grid rule has an unknown operation"};
     if (step.op == Op::Const && step.value < 0)
       return Error{"grid rule has the negative constant " + std::to_string(step.value)};
@@ -297,6 +299,8 @@ std::string GridRule::toString(Span<const std::string> symbols) const {
     Formula &lower = stack.back();
     if (step.op == Op::Add) {
       lower = {lower.text + " + " + upper.text, true};
+    } else if (step.op == Op::Sub) {
+      lower = {lower.text + " - " + factor(upper), true};
     } else if (step.op == Op::Mul) {
       lower = {factor(lower) + " * " + factor(upper), false};
     } else {

@@ -125,6 +125,7 @@ struct GridRule {
     Max = 5,      ///< the greater
     Min = 6,      ///< the lesser
     FloorDiv = 7, ///< lower divided by upper, rounded down
+    Sub = 8,      ///< lower without upper; 0 where that is the greater
   };
 
   /// One step.

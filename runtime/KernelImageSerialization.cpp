@@ -228,7 +228,7 @@ void visitTensorMap(Archive &archive, Map &map) {
 template <typename Archive, typename Rule>
 void visitRule(Archive &archive, Rule &rule) {
   archive.list(rule.steps, [](auto &a, auto &step) {
-    a.enumeration(step.op, GridRule::Op::FloorDiv);
+    a.enumeration(step.op, GridRule::Op::Sub);
     a.integer(step.value);
   });
 }

@@ -155,12 +155,16 @@ static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> size
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return failure();
-  FailureOr<GridRule> lhs = describeGrid(binary.getLHS(), sizes), rhs = describeGrid(binary.getRHS(), sizes);
+  // A rule has no negative numbers, which grids have as terms alone.
+  auto term = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  bool subtracts = binary.getKind() == AffineExprKind::Add && term && term.getValue() < 0;
+  FailureOr<GridRule> lhs = describeGrid(binary.getLHS(), sizes),
+                      rhs = describeGrid(subtracts ? -binary.getRHS() : binary.getRHS(), sizes);
   if (failed(lhs) || failed(rhs))
     return failure();
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    return GridRule::combine(GridRule::Op::Add, *lhs, *rhs);
+    return GridRule::combine(subtracts ? GridRule::Op::Sub : GridRule::Op::Add, *lhs, *rhs);
   case AffineExprKind::Mul:
     return GridRule::combine(GridRule::Op::Mul, *lhs, *rhs);
   case AffineExprKind::CeilDiv:

@@ -103,6 +103,9 @@ TEST(GridRule, Evaluates) {
   EXPECT_EQ(both(Op::CeilDiv, INT64_MAX, 2), INT64_MAX / 2 + 1);
   EXPECT_EQ(both(Op::FloorDiv, 9, 4), 2);
   EXPECT_EQ(both(Op::FloorDiv, 3, 4), 0);
+  EXPECT_EQ(both(Op::Sub, 9, 4), 5);
+  EXPECT_EQ(both(Op::Sub, 3, 4), 0);
+  EXPECT_EQ(both(Op::Sub, 0, INT64_MAX), 0);
   EXPECT_EQ(both(Op::Max, 3, 4), 4);
   EXPECT_EQ(both(Op::Min, 3, 4), 3);
 }
@@ -122,7 +125,7 @@ TEST(GridRule, HasNoValueWhereThereIsNone) {
   EXPECT_EQ((GridRule{{{Op::Add, 0}}}.evaluate({})), -1);
   EXPECT_EQ((GridRule{{{Op::Const, 1}, {Op::Const, 1}}}.evaluate({})), -1);
   EXPECT_FALSE(GridRule::constant(-1).verify(0));
-  EXPECT_FALSE((GridRule{{{static_cast<Op>(7), 0}}}.verify(0)));
+  EXPECT_FALSE((GridRule{{{static_cast<Op>(9), 0}}}.verify(0)));
 }
 
 TEST(GridRule, PrintsAFormula) {
@@ -131,6 +134,8 @@ TEST(GridRule, PrintsAFormula) {
   const GridRule sum = GridRule::combine(Op::Add, GridRule::symbol(0), GridRule::constant(1));
   EXPECT_EQ(GridRule::combine(Op::Mul, sum, sum).toString(symbols), "(B + 1) * (B + 1)");
   EXPECT_EQ(GridRule::combine(Op::Max, sum, sum).toString(symbols), "max(B + 1, B + 1)");
+  const GridRule less = GridRule::combine(Op::Sub, sum, sum);
+  EXPECT_EQ(GridRule::combine(Op::Mul, less, GridRule::symbol(1)).toString(symbols), "(B + 1 - (B + 1)) * Sq");
   EXPECT_EQ(GridRule().toString(symbols), "<malformed>");
 }
 
