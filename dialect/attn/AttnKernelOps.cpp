@@ -223,8 +223,8 @@ static LogicalResult verifySchedules(KernelOpInterface op) {
       return op->emitOpError() << "has no program '" << stringifyProgram(schedule.getProgram())
                                << "' for a schedule to be of";
   for (ScheduleAttr schedule : op.getSchedules())
-    if (schedule.isSplit() && (!isa<ForwardOp>(op.getOperation()) || op.isPacked()))
-      return op->emitOpError("expected no splits but for attn.forward of padded sequences [S16]");
+    if (schedule.isSplit() && !isa<ForwardOp>(op.getOperation()))
+      return op->emitOpError("expected no splits but for attn.forward [S16]");
   for (Program program : programs)
     if (failed(verifySchedules(op, program)))
       return failure();

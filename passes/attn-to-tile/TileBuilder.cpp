@@ -133,7 +133,7 @@ AffineExpr TileBuilder::sizeOf(Value value, int64_t dim, SmallVectorImpl<int64_t
 }
 
 /// Number of tiles: padded B * H * ceil(S / rows) for tiles of that many queries or keys; heads that share tiles count
-/// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B tiles a head, if there are rows at
+/// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B - 1 tiles a head, if there are rows at
 /// all; those left over find no sequence and do nothing. A block mask has a tile, and the workspace a row, for all
 /// heads together where the mask is the same for them.
 void TileBuilder::setGrid() {
@@ -145,7 +145,7 @@ void TileBuilder::setGrid() {
   AffineExpr rows = sizeOf(rowTensor(), kernel.isPacked() ? 0 : 1), tilesOfHead = rows.ceilDiv(getExtent(getRowAxis()));
   if (kernel.isPacked())
     // Without rows there is nothing to store; there may be no sequence then, whose captured elements a tile would read.
-    tilesOfHead = (tilesOfHead + sizeOf(offsets, 0)) * rows.ceilDiv(rows + 1);
+    tilesOfHead = (tilesOfHead + sizeOf(offsets, 0) - 2) * rows.ceilDiv(rows + 1);
   else
     tilesOfHead = tilesOfHead * sizeOf(kernel.getQuery(), 0);
   AffineExpr tiles = tilesOfHead * countHeadTiles();
@@ -299,6 +299,14 @@ std::pair<Value, Value> TileBuilder::buildSections(Value tile, Value tilesOfHead
   return {ofBoth(divide(inside, rest), divide(inside, section)), add(mul(number, section), head)};
 }
 
+/// Slots of a head of packed sequences, at least one (see `setGrid`).
+Value TileBuilder::countSlots() {
+  Value offsets = lookup(getRowAxis() == Coordinate::Query ? kernel.getQueryOffsets() : kernel.getKeyOffsets());
+  Value rows = viewDim(lookup(rowTensor()), 0);
+  Value tiles = arith::CeilDivUIOp::create(builder, loc, rows, index(getExtent(getRowAxis())));
+  return greatest(add(tiles, sub(viewDim(offsets, 0), index(2))), index(1));
+}
+
 /// Finds the sequence that tile `slot` of a head falls in. Sequence b has the slots from floor(offset(b) / rows) + b
 /// on: as many as it has tiles, or one more. That is a closed form which grows with b, so that b can be searched for,
 /// where numbers of tiles would have to be summed. Slots that are left over hold no rows. The last come first: under a
@@ -313,9 +321,7 @@ void TileBuilder::buildPackedGeometry(Value slot) {
   };
   auto firstSlot = [&](Value offset, Value b) { return add(arith::DivUIOp::create(builder, loc, offset, rows), b); };
   Value batch = sub(viewDim(offsets, 0), one), lastBatch = greatest(sub(batch, one), index(0));
-  Value slots =
-      add(arith::CeilDivUIOp::create(builder, loc, viewDim(lookup(rowTensor()), 0), rows), viewDim(offsets, 0));
-  slot = sub(sub(slots, one), slot);
+  slot = sub(sub(countSlots(), one), slot);
 
   // Three bits of its number at once, from the highest down: loads that do not wait for each other.
   constexpr int64_t digitBits = 3, digits = 1 << digitBits;

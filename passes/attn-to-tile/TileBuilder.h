@@ -338,6 +338,8 @@ private:
   int64_t countPartColumns();
   int64_t countColumnTiles();
   mlir::Value countTiles();
+  mlir::AffineExpr keysOfParts(llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::Value countKeysOfParts();
   mlir::AffineExpr hasParts(mlir::AffineExpr tiles, mlir::AffineExpr keys);
   llvm::SmallVector<mlir::Value> partIndices(mlir::Value ofPart, mlir::Value column);
   mlir::Value endOfPartRows(mlir::Value first);
@@ -382,6 +384,7 @@ private:
   ColumnBounds buildKeyBounds();
   ColumnBounds buildQueryBounds();
   std::pair<mlir::Value, mlir::Value> buildSections(mlir::Value tile, mlir::Value tilesOfHead, mlir::Value keyRows);
+  mlir::Value countSlots();
   void buildPackedGeometry(mlir::Value tile);
   Capture classify(LoadOp load);
   llvm::SmallVector<mlir::Value> viewIndices(LoadOp load, mlir::Value j, llvm::SmallVectorImpl<int64_t> &axes,

@@ -40,13 +40,29 @@ AffineExpr TileBuilder::hasParts(AffineExpr tiles, AffineExpr keys) {
   return isPositive(most.floorDiv(tiles + 1)) * isPositive(keys.floorDiv(2 * leastKeysOfPart));
 }
 
+/// Keys that the number of parts goes by: those that a sequence stores, or where they are packed somewhat less than the
+/// mean, since there is one cumulative length more than sequences.
+AffineExpr TileBuilder::keysOfParts(SmallVectorImpl<int64_t> &sizes) {
+  AffineExpr stored = keyRows(sizes);
+  return kernel.areKeysPacked() ? stored.floorDiv(sizeOf(kernel.getKeyOffsets(), 0, sizes)) : stored;
+}
+
+/// The same in a program.
+Value TileBuilder::countKeysOfParts() {
+  Value stored = countStored(Coordinate::Key, lookup(kernel.getKey()));
+  if (!kernel.areKeysPacked())
+    return stored;
+  return arith::DivUIOp::create(builder, loc, stored, viewDim(lookup(kernel.getKeyOffsets()), 0));
+}
+
 /// The grid of `tiles` tiles over parts of their keys, of `rows` queries, or of the program that combines them; and the
 /// workspace, the rows of each part.
 void TileBuilder::setGridOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
-  AffineExpr severalParts = hasParts(tiles, keyRows(sizes)), parts, rowsOfParts;
+  AffineExpr severalParts = hasParts(tiles, keysOfParts(sizes)), parts, rowsOfParts;
   if (int64_t splits = schedule.getSplits()) {
     parts = tiles * splits;
-    rowsOfParts = rows * sizeOf(kernel.getQuery(), 0, sizes) * kernel.getQueryHeads() * splits;
+    AffineExpr stored = kernel.isPacked() ? rows : rows * sizeOf(kernel.getQuery(), 0, sizes);
+    rowsOfParts = stored * kernel.getQueryHeads() * splits;
   } else {
     // No blocks where there are no tiles. Of several parts there are no more than blocks, each with the rows of a tile.
     parts = (tiles + schedule.getSplitBlocks()) * tiles.ceilDiv(tiles + 1);
@@ -61,6 +77,8 @@ void TileBuilder::setGridOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorI
 
 /// The number of tiles without their parts, at least 1: it divides.
 Value TileBuilder::countTiles() {
+  if (kernel.isPacked())
+    return mul(countSlots(), index(countHeadTiles()));
   Value rows = viewDim(lookup(kernel.getQuery()), 1);
   Value tilesOfHead = arith::CeilDivUIOp::create(builder, loc, rows, index(getExtent(Coordinate::Query)));
   return greatest(mul(mul(tilesOfHead, viewDim(lookup(kernel.getQuery()), 0)), index(countHeadTiles())), index(1));
@@ -70,7 +88,7 @@ Value TileBuilder::countParts() {
   if (schedule.getSplits())
     return index(schedule.getSplits());
   Value ofBlocks = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
-  Value ofKeys = arith::DivUIOp::create(builder, loc, geometry.key.stored, index(leastKeysOfPart));
+  Value ofKeys = arith::DivUIOp::create(builder, loc, countKeysOfParts(), index(leastKeysOfPart));
   return greatest(least(ofBlocks, ofKeys), index(1));
 }
 
@@ -104,13 +122,19 @@ Value TileBuilder::isPart() {
 }
 
 /// Where a part of the tile's rows has `column` in the workspace: parts, then batch entries, heads that share tiles,
-/// and rows of these.
+/// and rows of these. Packed sequences are one entry.
 SmallVector<Value> TileBuilder::partIndices(Value ofPart, Value column) {
-  Value batch = viewDim(lookup(kernel.getQuery()), 0), heads = index(getHeads());
+  Value queries = lookup(kernel.getQuery()), heads = index(getHeads()), entry = ofPart, row = geometry.row0, stored;
+  if (kernel.isPacked()) {
+    stored = viewDim(queries, 0);
+    row = add(geometry.query.base, row);
+  } else {
+    stored = geometry.query.stored;
+    entry = add(mul(ofPart, viewDim(queries, 0)), geometry.batch);
+  }
   Value headTile = arith::DivUIOp::create(builder, loc, geometry.head, heads);
-  Value place = add(mul(add(mul(ofPart, batch), geometry.batch), index(countHeadTiles())), headTile);
-  Value row = add(mul(place, geometry.query.stored), geometry.row0);
-  return {mul(row, heads), column};
+  Value place = add(mul(entry, index(countHeadTiles())), headTile);
+  return {mul(add(mul(place, stored), row), heads), column};
 }
 
 /// The end of the tile's rows in the workspace that hold queries: those are all that is stored, and read.

@@ -595,13 +595,12 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // -----
 
-// in a forward of padded sequences alone.
-func.func @kernel(%q: tensor<?x4x16xf32>, %n: tensor<?xi32>) -> tensor<?x4x16xf32> {
-  // expected-error@+1 {{op expected no splits but for attn.forward of padded sequences [S16]}}
-  %o = attn.forward %q, %q, %q varlen(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>)
-    schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = 2>)
-    : (tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
-  return %o : tensor<?x4x16xf32>
+// in a forward alone.
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32> {
+  // expected-error@+1 {{op expected no splits but for attn.forward [S16]}}
+  %w = attn.weights %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = 2>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32>
+  return %w : tensor<?x4x?x?xf32>
 }
 
 // -----

@@ -6,6 +6,7 @@
 // each 8 columns of the output.
 // CHECK-DAG: #[[PARTS:.*]] = affine_map<()[s0, s1, s2, s3] -> (((s0 ceildiv 32) * s1) * 12)>
 // CHECK-DAG: #[[TILES:.*]] = affine_map<()[s0, s1, s2, s3] -> (((s0 ceildiv 32) * s1) * 8)>
+// CHECK-DAG: #[[PACKED:.*]] = affine_map<()[s0, s1, s2, s3] -> (((s0 ceildiv 32 + s1 - 2) * (s0 ceildiv (s0 + 1))) * 12)>
 // CHECK-LABEL: tile.program @fixed_tile(
 // CHECK-SAME: %[[WORKSPACE:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]>>, %[[T:[a-z0-9]+]]: index) attributes {grid = #[[PARTS]]
 // CHECK: arith.remui %[[T]], %[[COUNT:.*]] : index
@@ -36,4 +37,17 @@ func.func @fixed(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<
     schedule(#attn.schedule<query_tile = 32, key_tile = 8, panel = 16, splits = 3>)
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> (tensor<?x?x4x16xf32>, tensor<?x4x?xf32>)
   return %o, %lse : tensor<?x?x4x16xf32>, tensor<?x4x?xf32>
+}
+
+// Packed sequences: as many tiles a head as queries need, and for each sequence but one that begins inside of another's tile;
+// parts by the mean of keys. The workspace has rows of all queries for each part.
+// CHECK-LABEL: tile.program @packed_tile(
+// CHECK-SAME: grid = #[[PACKED]]
+// CHECK-LABEL: tile.program @packed_combine(
+func.func @packed(%q: tensor<?x4x16xf32>, %k: tensor<?x4x16xf32>, %v: tensor<?x4x16xf32>, %n: tensor<?xi32>)
+    -> tensor<?x4x16xf32> {
+  %o = attn.forward %q, %k, %v varlen(query = %n : tensor<?xi32>, key = %n : tensor<?xi32>)
+    schedule(#attn.schedule<query_tile = 32, key_tile = 8, panel = 16, splits = 3>)
+    : (tensor<?x4x16xf32>, tensor<?x4x16xf32>, tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
+  return %o : tensor<?x4x16xf32>
 }
