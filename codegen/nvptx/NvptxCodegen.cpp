@@ -10,6 +10,7 @@
 #include "codegen/nvptx/Magnitudes.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ShortIntegers.h"
+#include "codegen/nvptx/TrailingZeros.h"
 #include "codegen/nvptx/UnreachablePaths.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -141,6 +142,7 @@ static void optimize(LlvmModule &translated) {
   nvptx::widenShortIntegers(*translated.module);
   nvptx::defineBitMasks(*translated.module);
   nvptx::defineHighWords(*translated.module);
+  nvptx::defineTrailingZeros(*translated.module);
 }
 
 /// Whether warps of the kernel have roles, which hand registers to each other.

@@ -206,7 +206,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `splits`, `split_blocks`: tiles go over a part of their keys each, and a second program combines the parts (S16).
       With `splits`, there are so many parts of each row's keys, whatever else is in the batch: a row has the same bits in
       any. With `split_blocks`, as many as that number of blocks allows, and one at least. 0, which is both where they are
-      absent, splits nothing. For padded forward kernels without a block mask.
+      absent, splits nothing. For forward kernels without a block mask.
     - `pipeline`: how a GPU overlaps steps; absent on a CPU.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`

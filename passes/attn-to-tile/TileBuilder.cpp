@@ -133,9 +133,9 @@ AffineExpr TileBuilder::sizeOf(Value value, int64_t dim, SmallVectorImpl<int64_t
 }
 
 /// Number of tiles: padded B * H * ceil(S / rows) for tiles of that many queries or keys; heads that share tiles count
-/// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B - 1 tiles a head, if there are rows at
-/// all; those left over find no sequence and do nothing. A block mask has a tile, and the workspace a row, for all
-/// heads together where the mask is the same for them.
+/// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B - 1 tiles a head, if there are
+/// rows at all; those left over find no sequence and do nothing. A block mask has a tile, and the workspace a row, for
+/// all heads together where the mask is the same for them.
 void TileBuilder::setGrid() {
   MLIRContext *context = builder.getContext();
   SmallVector<int64_t> sizes;

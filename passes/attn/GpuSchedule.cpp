@@ -197,10 +197,9 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   return schedule;
 }
 
-/// Whether tiles of few queries go over parts of their keys: those of steps that no list has, and without a window, which
-/// may leave too few.
-/// Ungrouped heads have tiles enough of their own in most problems; where the type does not say that queries are few, a
-/// kernel more to compile would cost more than it gives.
+/// Whether tiles of few queries go over parts of their keys: those of steps that no list has, and without a window,
+/// which may leave too few. Ungrouped heads have tiles enough of their own in most problems; where the type does not
+/// say that queries are few, a kernel more to compile would cost more than it gives.
 static bool isSplittable(KernelOpInterface kernel, int64_t heads) {
   int64_t rows = kernel.getQueryRows();
   return isa<ForwardOp>(kernel.getOperation()) && !needsBlockMask(kernel) && !hasWindow(kernel) &&

@@ -171,7 +171,8 @@ TEST_P(Splits, KeepTheirBitsInAnyPackedBatch) {
       to.storeLinear(n, from.loadLinear(first + n));
   };
   for (size_t sequence = 0; sequence + 1 < queryOffsets.size(); ++sequence) {
-    auto firstQuery = static_cast<int64_t>(queryOffsets[sequence]), firstKey = static_cast<int64_t>(keyOffsets[sequence]);
+    auto firstQuery = static_cast<int64_t>(queryOffsets[sequence]),
+         firstKey = static_cast<int64_t>(keyOffsets[sequence]);
     auto queries = static_cast<int64_t>(queryOffsets[sequence + 1]) - firstQuery;
     auto keys = static_cast<int64_t>(keyOffsets[sequence + 1]) - firstKey;
     trial.contents = {{"qo", {0, static_cast<double>(queries)}}, {"ko", {0, static_cast<double>(keys)}}};
