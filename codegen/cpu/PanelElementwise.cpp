@@ -16,6 +16,7 @@ std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value 
   ValueRange tiles = map ? ValueRange(map.getTiles()) : ValueRange(mask.getTiles());
   ValueRange rowOperands = map ? ValueRange(map.getRows()) : ValueRange(mask.getRows());
   ValueRange colOperands = map ? ValueRange(map.getCols()) : ValueRange(mask.getCols());
+  auto group = static_cast<int64_t>(map ? map.getGroup() : mask.getGroup());
   Value i0 = values.scalar(map ? map.getI() : mask.getI()), j0 = values.scalar(map ? map.getJ() : mask.getJ());
   OpBuilder &b = context.builder;
   Location loc = context.loc;
@@ -27,19 +28,17 @@ std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value 
   for (Value vector : rowOperands)
     rowInputs.push_back(rowVector(vector));
 
-  // Positions of the rows, as 32-bit lanes.
+  // Positions of the rows, as 32-bit lanes. Panels begin with whole groups of rows that share one.
   Block &body = op->getRegion(0).front();
   BlockArgument iArgument = body.getArgument(body.getNumArguments() - 2);
   Lanes positions;
   if (!iArgument.use_empty()) {
-    Value first = context.add(i0, context.mul(panel, context.index(context.panelRows())));
+    Value first = context.add(i0, context.mul(panel, context.index(context.panelRows() / group)));
     Value first32 = arith::IndexCastOp::create(b, loc, b.getI32Type(), first);
-    SmallVector<int32_t> steps;
-    for (int64_t lane = 0; lane < context.lanes; ++lane)
-      steps.push_back(static_cast<int32_t>(lane));
     for (int64_t number = 0; number < context.vectors; ++number) {
-      for (int32_t &step : steps)
-        step += number == 0 ? 0 : static_cast<int32_t>(context.lanes);
+      SmallVector<int32_t> steps;
+      for (int64_t lane = 0; lane < context.lanes; ++lane)
+        steps.push_back(static_cast<int32_t>((number * context.lanes + lane) / group));
       Value offsets = arith::ConstantOp::create(
           b, loc, DenseElementsAttr::get(context.vectorType(b.getI32Type()), ArrayRef(steps)));
       positions.push_back(arith::AddIOp::create(b, loc, context.splat(first32), offsets));

@@ -114,6 +114,7 @@ private:
     mlir::Value view;
     llvm::SmallVector<mlir::Value> base;
     int64_t rowAxis, columnAxis; ///< columnAxis is -1 for a row vector
+    tile::RowGroup group;
     int64_t columns;
     mlir::Value liveRows, liveColumns;
   };

@@ -15,7 +15,7 @@ using namespace attnc::cpu;
 
 template <typename Op>
 PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
-  PanelAccess access;
+  PanelAccess access{{}, {}, 0, 0, op.getRowGroup(), 0, {}, {}};
   access.view = values.scalar(op.getView());
   for (Value index : op.getIndices())
     access.base.push_back(values.scalar(index));
@@ -23,15 +23,17 @@ PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
   access.columnAxis = type.getRank() == 1 ? -1 : op.getAxes()[1];
   access.columns = type.getRank() == 1 ? 1 : type.getDimSize(1);
 
-  auto liveBelow = [&](Value first, Value limit, int64_t size) {
+  auto liveBelow = [&](Value first, Value limit, int64_t size, int64_t group) {
     Value left = context.greatest(context.sub(values.scalar(limit), first), context.index(0));
-    return context.least(left, context.index(size));
+    return context.least(group == 1 ? left : context.mul(left, context.index(group)), context.index(size));
   };
-  Value firstRow = context.add(access.base[access.rowAxis], context.mul(panel, context.index(context.panelRows())));
-  access.liveRows = liveBelow(firstRow, op.getLimits()[0], context.panelRows());
+  // Panels begin with whole groups.
+  Value firstRow = context.add(access.base[access.rowAxis],
+                               context.mul(panel, context.index(context.panelRows() / access.group.size)));
+  access.liveRows = liveBelow(firstRow, op.getLimits()[0], context.panelRows(), access.group.size);
   access.liveColumns = access.columnAxis < 0
                            ? context.index(1)
-                           : liveBelow(access.base[access.columnAxis], op.getLimits()[1], access.columns);
+                           : liveBelow(access.base[access.columnAxis], op.getLimits()[1], access.columns, 1);
   access.base[access.rowAxis] = firstRow;
   return access;
 }
@@ -39,7 +41,15 @@ PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
 /// Indices of an element in the view.
 SmallVector<Value> PanelEmitter::viewIndices(const PanelAccess &access, Value row, Value column) {
   SmallVector<Value> indices = access.base;
-  indices[access.rowAxis] = context.add(indices[access.rowAxis], row);
+  auto move = [&](int64_t axis, Value by) { indices[axis] = context.add(indices[axis], by); };
+  if (access.group.size == 1) {
+    move(access.rowAxis, row);
+  } else {
+    Value size = context.index(access.group.size);
+    move(access.rowAxis, arith::DivUIOp::create(context.builder, context.loc, row, size));
+    if (access.group.dimension >= 0)
+      move(access.group.dimension, arith::RemUIOp::create(context.builder, context.loc, row, size));
+  }
   if (access.columnAxis >= 0)
     indices[access.columnAxis] = context.add(indices[access.columnAxis], column);
   return indices;
@@ -186,6 +196,15 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
   Value zero = context.splat(context.constant(b.getF32Type(), 0));
   SmallVector<Value> init(context.columns * context.vectors, zero);
   Value group = arith::DivUIOp::create(b, loc, column, context.index(context.columns));
+  // Packed, or in rows as they are stored.
+  bool isPacked = cast<MemRefType>(packed.getType()).getRank() == 3;
+  auto place = [&](Value k, int64_t offset) -> SmallVector<Value> {
+    Value number = context.index(offset);
+    if (isPacked)
+      return {group, k, number};
+    number = context.add(column, number);
+    return op.getTransposed() ? SmallVector<Value>{number, k} : SmallVector<Value>{k, number};
+  };
   auto loop = scf::ForOp::create(b, loc, low, high, context.index(unroll), init);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -198,7 +217,7 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
       for (int64_t number = 0; number < context.vectors; ++number)
         factor.push_back(context.loadVector(a, indices, number));
       for (int64_t offset = 0; offset < context.columns; ++offset) {
-        Value element = memref::LoadOp::create(b, loc, packed, ValueRange{group, k, context.index(offset)});
+        Value element = memref::LoadOp::create(b, loc, packed, place(k, offset));
         Value everywhere = context.splat(element);
         for (int64_t number = 0; number < context.vectors; ++number) {
           Value &sum = sums[offset * context.vectors + number];

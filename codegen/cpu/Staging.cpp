@@ -137,10 +137,10 @@ struct TileCopy {
   /// Asks for the first line of the rows that lie a tile further on: their pages are then known when the products ask
   /// for the rest. One address after the other that misses in the TLB costs the products more than all of them together
   /// do here. Where the table has no entry for those rows, there is nothing to ask for.
-  void prefetchSuccessors(Value row) const {
+  void prefetchSuccessors(Value row, int64_t count) const {
     if (pages)
       return;
-    for (ArrayRef<Value> next : rowsFrom(context.add(row, context.index(rows())), squareBlock))
+    for (ArrayRef<Value> next : rowsFrom(context.add(row, context.index(rows())), count))
       memref::PrefetchOp::create(context.builder, context.loc, view, next, /*isWrite=*/false, /*localityHint=*/2,
                                  /*isDataCache=*/true);
   }
@@ -193,7 +193,7 @@ static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
   Value whole = wholeBlocks(context, tile.live, squareBlock);
   auto part = VectorType::get({squareBlock}, tile.type.getElementType());
   forRange(context, zero, whole, squareBlock, [&](Value row) {
-    tile.prefetchSuccessors(row);
+    tile.prefetchSuccessors(row, squareBlock);
     SmallVector<SmallVector<Value>> rows = tile.rowsFrom(row, squareBlock);
     forRange(context, zero, columns, squareBlock, [&](Value column) {
       SmallVector<Value> square;
@@ -210,24 +210,26 @@ static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
   return buffer;
 }
 
-/// Copies rows of bf16 as they are; those past the limit are 0.
-static Value copyRows(EmitContext &context, const TileCopy &tile) {
+/// Copies rows as they are, or widened to `element`; those past the limit are 0.
+static Value copyRows(EmitContext &context, const TileCopy &tile, Type element) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  Type element = tile.type.getElementType();
+  Type stored = tile.type.getElementType();
   Value buffer = context.allocate({tile.rows(), tile.columns()}, element);
   Value zero = context.index(0), columns = context.index(tile.columns());
-  int64_t size = 32;
+  int64_t size = 2 * context.lanes * 16 / stored.getIntOrFloatBitWidth();
   while (tile.columns() % size != 0)
     size /= 2;
-  auto type = VectorType::get({size}, element);
+  auto type = VectorType::get({size}, stored);
   forRange(context, zero, tile.live, 1, [&](Value row) {
+    tile.prefetchSuccessors(row, 1);
     SmallVector<Value> from = tile.rowAt(row);
     forRange(context, zero, columns, size, [&](Value column) {
-      vector::StoreOp::create(b, loc, tile.vectorAt(from, column, type), buffer, {row, column});
+      Value part = tile.vectorAt(from, column, type);
+      vector::StoreOp::create(b, loc, stored == element ? part : widen(context, part), buffer, {row, column});
     });
   });
-  Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(VectorType::get({size}, element)));
   forRange(context, tile.live, context.index(tile.rows()), 1, [&](Value row) {
     forRange(context, zero, columns, size,
              [&](Value column) { vector::StoreOp::create(b, loc, none, buffer, {row, column}); });
@@ -265,6 +267,7 @@ static Value copyColumns(EmitContext &context, const TileCopy &tile) {
 }
 
 void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load) {
+  OpBuilder &b = context.builder;
   TileCopy tile(context, values, load);
   for (Operation *user : load->getUsers()) {
     auto product = cast<tile::MmaOp>(user);
@@ -272,12 +275,19 @@ void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::Lo
     if (usesTiles(context, product)) {
       Value &buffer = values.forTiles(load.getResult(), byRows);
       if (!buffer)
-        buffer = byRows ? copyRows(context, tile) : copyColumns(context, tile);
+        buffer = byRows ? copyRows(context, tile, tile.type.getElementType()) : copyColumns(context, tile);
       continue;
     }
     Value &buffer = values.packed(load.getResult(), byRows);
-    if (!buffer)
+    if (buffer)
+      continue;
+    // One register of rows takes less time than packing would.
+    if (context.panels * context.vectors > 1)
       buffer = packTile(context, tile, byRows);
+    else if (Value &other = values.packed(load.getResult(), !byRows))
+      buffer = other;
+    else
+      buffer = copyRows(context, tile, b.getF32Type());
   }
 }
 

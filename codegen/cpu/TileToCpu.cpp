@@ -234,19 +234,6 @@ void ProgramEmitter::emit(ValueRange arguments) {
   emitBlock(body, Targets());
 }
 
-/// Tiles of several heads are for GPUs.
-static LogicalResult checkGroups(tile::ProgramOp program) {
-  WalkResult result = program.walk([](Operation *op) {
-    auto load = dyn_cast<tile::LoadOp>(op);
-    auto store = dyn_cast<tile::StoreOp>(op);
-    if ((!load || load.getRowGroup().size == 1) && (!store || store.getRowGroup().size == 1))
-      return WalkResult::advance();
-    op->emitOpError("expected rows with an index each, got groups of them");
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
 namespace {
 struct TileToCpuPass : attnc::cpu::impl::TileToCpuBase<TileToCpuPass> {
   void runOnOperation() override {
@@ -256,8 +243,6 @@ struct TileToCpuPass : attnc::cpu::impl::TileToCpuBase<TileToCpuPass> {
       return signalPassFailure();
     }
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
-      if (failed(checkGroups(program)))
-        return signalPassFailure();
       OpBuilder builder(program);
       LLVM::LLVMFuncOp function = createEntry(builder, program);
       SmallVector<Value> arguments = buildArguments(builder, program, function);

@@ -18,8 +18,8 @@ void attnc::nvptx::defineTrailingZeros(Module &module) {
         continue;
       IRBuilder<> builder(call);
       Value *word = call->getArgOperand(0);
-      Value *zeros = builder.CreateAnd(builder.CreateSub(word, ConstantInt::get(word->getType(), 1)),
-                                       builder.CreateNot(word));
+      Value *zeros =
+          builder.CreateAnd(builder.CreateSub(word, ConstantInt::get(word->getType(), 1)), builder.CreateNot(word));
       call->replaceAllUsesWith(builder.CreateUnaryIntrinsic(Intrinsic::ctpop, zeros));
       call->eraseFromParent();
     }

@@ -201,7 +201,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
       rounded up) where the schedule is the one to use; 0 and no limit where they are absent. A kernel with several
       schedules becomes several programs, and the launch runs the one that its sizes ask for.
     - `heads`: query heads that share a key head and that a tile holds together for each of its queries: row r of a tile
-      is query r / heads and head r % heads. More than one fills the tiles of short sequences on a GPU. Divides `panel`
+      is query r / heads and head r % heads. More than one fills the tiles of short sequences. Divides `panel`
       and the group.
     - `splits`, `split_blocks`: tiles go over a part of their keys each, and a second program combines the parts (S16).
       With `splits`, there are so many parts of each row's keys, whatever else is in the batch: a row has the same bits in

@@ -6,6 +6,7 @@
 #include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/TargetInterface.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "passes/attn/PackableHeads.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -46,14 +47,28 @@ static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target, Progr
                            /*pipeline=*/{}, /*heads=*/1, program);
 }
 
+/// The schedules of forward. Few queries have one of a single register of rows, which several heads of a group share:
+/// memory binds then, and each of its keys is read once (docs/rationale/cpu-kernel.md).
+static SmallVector<ScheduleAttr> selectForward(KernelOpInterface kernel, CpuTargetAttr target) {
+  constexpr int64_t columns = 32;
+  ScheduleAttr many = select(kernel, target, Program::Forward);
+  int64_t rows = lanes(target), heads = countPackableHeads(kernel, rows), queries = rows / heads;
+  if (!isa<ForwardOp>(kernel.getOperation()))
+    return {many};
+  auto few = ScheduleAttr::get(target.getContext(), rows, columns, rows, /*pipeline=*/{}, heads, Program::Forward);
+  return {few.forQueries(0, queries), many.forQueries(queries + 1, unlimitedQueries)};
+}
+
 /// The largest tiles of a spec's own schedule: far past what caches hold, and well before the time that code for them
 /// takes or the memory that they take shows.
 static constexpr int64_t mostRows = 65536, mostColumns = 4096;
 
 /// A spec's own schedule must suit the registers.
 static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
-  if (schedule.getHeads() != 1)
-    return kernel.emitError() << "expected one head a tile on a CPU, got " << schedule.getHeads();
+  if (int64_t most = countPackableHeads(kernel, lanes(target)); most % schedule.getHeads() != 0)
+    return kernel.emitError() << "expected heads to divide " << most
+                              << ", the heads that a register of rows can hold together here, got "
+                              << schedule.getHeads();
   if (schedule.getProgram() == Program::Dqdkdv)
     return kernel.emitError("expected programs dq and dkdv on a CPU: dqdkdv is for GPUs");
   int64_t w = lanes(target);
@@ -83,8 +98,8 @@ static SmallVector<ScheduleAttr> enumerate(CpuTargetAttr target, ScheduleAttr ba
       for (int64_t columns : {16, 32, 48, 64, 96, 128, 192, 256}) {
         int64_t rows = panel * panels;
         schedules.push_back(ScheduleAttr::get(target.getContext(), base.tilesKeys() ? columns : rows,
-                                              base.tilesKeys() ? rows : columns, panel, /*pipeline=*/{}, /*heads=*/1,
-                                              base.getProgram()));
+                                              base.tilesKeys() ? rows : columns, panel, /*pipeline=*/{},
+                                              base.getHeads(), base.getProgram()));
       }
   return schedules;
 }
@@ -99,7 +114,7 @@ struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTarget
         schedules.push_back(select(kernel, cpu, program));
       return schedules;
     }
-    return {select(kernel, cpu, Program::Forward)};
+    return selectForward(kernel, cpu);
   }
   LogicalResult checkSchedule(Attribute target, KernelOpInterface kernel, ScheduleAttr schedule) const {
     return check(kernel, schedule, cast<CpuTargetAttr>(target));

@@ -83,13 +83,6 @@ bool attnc::attn::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
   return needsBlockMask(kernel) && target.getEarlyStart();
 }
 
-int64_t attnc::attn::countPackableHeads(KernelOpInterface kernel) {
-  if (kernel.hasDropout() || readsCoordinate(kernel, Coordinate::Head))
-    return 1;
-  int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
-  return std::min(group & -group, warpgroupRows);
-}
-
 bool attnc::attn::isBoundByFunctions(KernelOpInterface kernel) {
   bool found = false;
   kernel.getScore().walk([&](math::TanhOp) { found = true; });

@@ -44,10 +44,6 @@ bool needsBlockMask(KernelOpInterface kernel, Coordinate columns = Coordinate::K
 /// Whether the kernel starts while its block mask is still being computed, which hides what a launch takes.
 bool startsEarly(KernelOpInterface kernel, GpuTargetAttr target);
 
-/// Query heads of a group that a tile may hold together: as many as powers of two allow, or one where what becomes of
-/// logits, or which keys are visited, differs from head to head.
-int64_t countPackableHeads(KernelOpInterface kernel);
-
 /// Whether functions of scores keep their unit busier than products keep the tensor cores. Consumers then gain nothing
 /// from taking turns.
 bool isBoundByFunctions(KernelOpInterface kernel);

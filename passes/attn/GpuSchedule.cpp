@@ -11,6 +11,7 @@
 #include "passes/attn/GpuKernelTraits.h"
 #include "passes/attn/GpuScheduleParts.h"
 #include "passes/attn/GpuWarpSchedule.h"
+#include "passes/attn/PackableHeads.h"
 #include "passes/attn/ScoreRange.h"
 
 using namespace mlir;
@@ -239,7 +240,7 @@ static int64_t mostQueries(KernelOpInterface kernel, const Shape &shape) {
 /// The schedules of `kernel` on `target`, from its head dims and its mask (docs/rationale/hopper-schedule.md): one, or
 /// one each for short and long sequences.
 static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTargetAttr target) {
-  int64_t heads = countPackableHeads(kernel);
+  int64_t heads = countPackableHeads(kernel, warpgroupRows);
   if (!usesWarpgroups(kernel, target)) {
     ScheduleAttr single = selectWarps(kernel, target), few = selectWarpsOfFew(kernel, target, heads);
     if (isSplittable(kernel, heads))
@@ -324,7 +325,7 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
                               << " rows, or " << wideRows << " with staging = cp_async, got " << schedule.getQueryTile()
                               << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
-  if (int64_t most = countPackableHeads(kernel); most % schedule.getHeads() != 0)
+  if (int64_t most = countPackableHeads(kernel, warpgroupRows); most % schedule.getHeads() != 0)
     return kernel.emitError() << "expected heads to divide " << most
                               << ", the heads that tiles can hold together here, got " << schedule.getHeads();
   if (schedule.getKeyTile() % 16 != 0 || schedule.getKeyTile() > 256)

@@ -157,12 +157,12 @@ Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std
   return spec;
 }
 
-Result<attn::ScheduleAttr> CompiledSpec::schedule() {
+Result<attn::ScheduleAttr> CompiledSpec::scheduleFor(int64_t queries) {
   auto module = jit::lowerToAttn(session, kernel());
   if (!module)
     return explain(module.takeError());
   attn::ScheduleAttr schedule;
-  (*module)->walk([&](attn::KernelOpInterface op) { schedule = op.getSchedules().front(); });
+  (*module)->walk([&](attn::KernelOpInterface op) { schedule = op.getScheduleFor(queries); });
   return schedule;
 }
 

@@ -38,8 +38,8 @@ public:
   /// not ask for it: they may be added up in any order.
   bool hasSameBits(size_t number) const;
 
-  /// The schedule that the compiler chose.
-  runtime::Result<attn::ScheduleAttr> schedule();
+  /// The schedule that the compiler chose for so many queries.
+  runtime::Result<attn::ScheduleAttr> scheduleFor(int64_t queries);
 
   /// Runs the kernel; an error holds the diagnostics, if there are any.
   runtime::Status run(runtime::Span<const runtime::ArgValue> inputs, runtime::Span<const runtime::Tensor> outputs);

@@ -129,7 +129,7 @@ protected:
     auto compiled = CompiledSpec::compile(text, "cpu");
     ASSERT_TRUE(static_cast<bool>(compiled)) << compiled.message();
     kernel = std::move(*compiled);
-    auto schedule = kernel->schedule();
+    auto schedule = kernel->scheduleFor(length);
     ASSERT_TRUE(static_cast<bool>(schedule)) << schedule.message();
     queryTile = schedule->getQueryTile();
     keyTile = schedule->getKeyTile();

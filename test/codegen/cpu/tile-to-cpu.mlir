@@ -146,8 +146,8 @@ tile.program @not_narrow(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %t
 
 // -----
 
-// Keys are staged in f32, four side by side as a product takes them, and each four a cache line from the next: bf16 is
-// widened on the way, in square blocks, and the first line of rows a tile further on is asked for. Products are fused, on
+// Where there are several panels, keys are staged in f32, four side by side as a product takes them, and each four a cache
+// line from the next: bf16 is widened on the way, in square blocks, and the first line of rows a tile further on is asked for. Products are fused, on
 // the sums of four columns.
 
 // CHECK-LABEL: llvm.func @staged_entry(
@@ -164,6 +164,33 @@ tile.program @not_narrow(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %t
 // CHECK: vector.fma
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 tile.program @staged(%q: memref<?x?xbf16>, %k: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : vector<16x8xf32>
+  tile.live_rows %n
+  %a = tile.load %q[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  %b = tile.load %k[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %s = tile.mma %a, %b, %zero transposed : vector<16x16xbf16>, vector<8x16xbf16>, vector<16x8xf32>
+  tile.store %s, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<16x8xf32>, memref<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// One register of rows takes keys as they lie, which a product reads down their rows: packing would take longer than it.
+
+// CHECK-LABEL: llvm.func @rows_entry(
+// CHECK: memref.view {{.*}} to memref<8x16xf32>
+// CHECK: memref.prefetch
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.load %{{.*}} : memref<?x?xbf16>, vector<16xbf16>
+// CHECK: vector.store %{{.*}} : memref<8x16xf32>, vector<16xf32>
+// CHECK: memref.load %{{.*}}[%[[KEY:.*]], %[[STEP:.*]]] : memref<8x16xf32>
+// CHECK: vector.broadcast %{{.*}} : f32 to vector<8xf32>
+// CHECK: vector.fma
+module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @rows(%q: memref<?x?xbf16>, %k: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : vector<8x8xf32>

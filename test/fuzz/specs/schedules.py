@@ -118,7 +118,7 @@ def machine_of(target: str) -> str:
 def draw_schedules(rng: random.Random, problem: Problem) -> list[Schedule]:
     """One schedule, or two for different numbers of queries."""
     count = 2 if rng.random() < 0.15 else 1
-    schedules = [_draw_cpu(rng) if problem.machine == "cpu" else _draw_gpu(rng, problem) for _ in range(count)]
+    schedules = [_draw_cpu(rng, problem) if problem.machine == "cpu" else _draw_gpu(rng, problem) for _ in range(count)]
     for schedule in schedules:
         if rng.random() < 0.25:
             _split(rng, schedule)
@@ -144,12 +144,19 @@ def _split(rng: random.Random, schedule: Schedule) -> None:
         schedule.pipeline["rescaling"] = "on_growth"
 
 
-def _draw_cpu(rng: random.Random) -> Schedule:
+def _draw_heads(rng: random.Random, problem: Problem) -> dict[str, Field]:
+    """Heads of a group that tiles hold together, if any. A score or mask that tells heads apart refuses them."""
+    if rng.random() >= 0.4:
+        return {}
+    return {"heads": rng.choice([1 << n for n in range((problem.group & -problem.group).bit_length())])}
+
+
+def _draw_cpu(rng: random.Random, problem: Problem) -> Schedule:
     # One to three registers of eight or sixteen lanes: each machine refuses a few.
     panel = rng.choice([8, 16, 16, 24, 32, 48, 48])
     tiles = rng.choice([1, 1, 2, 3, 5, 10, 10, 20])
     keys = rng.choice([8, 16, 24, 32, 40, 64, 64, 72, 96, 128, 200, 256])
-    return Schedule({"query_tile": panel * tiles, "key_tile": keys, "panel": panel}, {})
+    return Schedule({"query_tile": panel * tiles, "key_tile": keys, "panel": panel} | _draw_heads(rng, problem), {})
 
 
 def _draw_gpu(rng: random.Random, problem: Problem) -> Schedule:
@@ -164,10 +171,7 @@ def _draw_tiles(rng: random.Random, problem: Problem, consumers: int, panel: int
     # Many short ones: few keys then take several steps.
     keys = rng.choice([16, 16, 16, 32, 32, 32, 48, 64, 64, 80, 96, 128, 160, 240, 256])
     fields: dict[str, Field] = {"query_tile": panel * consumers, "key_tile": keys, "panel": panel}
-    if rng.random() < 0.4:
-        # A score or mask that tells heads apart refuses them.
-        fields["heads"] = rng.choice([1 << n for n in range((problem.group & -problem.group).bit_length())])
-    return fields
+    return fields | _draw_heads(rng, problem)
 
 
 def _flags(rng: random.Random, pipeline: dict[str, Field], odds: dict[str, float]) -> None:

@@ -179,11 +179,18 @@ TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
   EXPECT_EQ(ofMean->symbols[static_cast<size_t>(ofMean->entries[1].sizes->symbol)], "Tq");
   EXPECT_EQ(ofMean->symbols[static_cast<size_t>(ofMean->entries[1].sizes->sequences)], "B");
 
-  OpenSpec one(paddedSpec("", ""));
+  OpenSpec one(paddedSpec("", "schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 16>)"));
   auto plain = jit::describeKernel(one.session, one.kernel);
   ASSERT_TRUE(static_cast<bool>(plain)) << one.diagnostics;
   ASSERT_EQ(plain->entries.size(), 1U);
   EXPECT_FALSE(plain->entries[0].sizes);
+
+  // A CPU's own: one for few queries, and one for more.
+  OpenSpec open(paddedSpec());
+  auto own = jit::describeKernel(open.session, open.kernel);
+  ASSERT_TRUE(static_cast<bool>(own)) << open.diagnostics;
+  ASSERT_TRUE(own->entries.size() == 2 && own->entries[0].sizes && own->entries[1].sizes);
+  EXPECT_EQ(own->entries[0].sizes->most + 1, own->entries[1].sizes->least);
 }
 
 TEST(Compile, ReportsAScheduleThatDoesNotFit) {

@@ -84,7 +84,7 @@ TEST(Candidates, TheNearestComeFirst) {
   OpenSpec spec(causal("f32", 64));
   auto module = jit::lowerToAttn(spec.session, spec.kernel, *jit::parseTargetAttr(&spec.session.context(), "cpu"));
   (*module)->walk([&](attn::KernelOpInterface op) {
-    llvm::SmallVector<ScheduleAttr> candidates = attn::listCandidates(op, op.getSchedules().front());
+    llvm::SmallVector<ScheduleAttr> candidates = attn::listCandidates(op, op.getScheduleFor(200));
     ScheduleAttr base = candidates[0], second = candidates[1], last = candidates.back();
     auto countChanges = [&](ScheduleAttr other) {
       return (other.getQueryTile() != base.getQueryTile()) + (other.getKeyTile() != base.getKeyTile()) +

@@ -4,6 +4,7 @@
 
 #include "runtime/tune/Choice.h"
 #include "TuneTestSupport.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/CompileTarget.h"
 
@@ -20,16 +21,20 @@ using tune::Source;
 
 namespace {
 
-/// A spec for this CPU, and the records that are asked.
+/// A spec for a CPU with registers of eight lanes, and the records that are asked. Of its own, it has a schedule for up
+/// to four queries of two heads, in steps of 32 keys, and one of 64 for more.
 struct ChoiceFixture : testing::Test {
   TemporaryDirectory folder;
   Remarks remarks;
   tune::RecordBook book{folder.path(), "", remarks.sink()};
   OpenSpec spec{paddedSpec()};
-  mlir::Attribute target = jit::targetOrHost(&spec.session.context(), {});
+  mlir::Attribute target = mlir::parseAttribute(
+      R"(#attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16,
+                   l1_bytes = 32768, l2_bytes = 524288>)",
+      &spec.session.context());
   tune::ChoiceRequest request{&book, "here", Policy(), std::nullopt, nullptr, remarks.sink()};
 
-  /// A record of the spec for this CPU.
+  /// A record of the spec for that CPU.
   Record record(const tune::ShapeClass &shape, int64_t keys) {
     Record made = makeRecord(shape, 1, cpuSchedule(&spec.session.context(), keys));
     made.kernel = tune::digestOf(spec.kernel);
@@ -68,7 +73,7 @@ TEST_F(ChoiceFixture, ARecordIsForItsQueriesAndForMore) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->source, Source::Memory);
   ASSERT_EQ(choice->records.size(), 1u);
-  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}}));
+  EXPECT_EQ(chosen(), (Steps{{0, 32}, {5, 64}, {65, 16}}));
   EXPECT_EQ(spec.diagnostics, "");
 }
 
@@ -77,11 +82,11 @@ TEST_F(ChoiceFixture, ARecordIsOfWhatItBeat) {
   ASSERT_TRUE(own);
   Record made = record(shapeOf(100), 16);
   (*own)->walk([&](attn::KernelOpInterface op) {
-    made.beaten = {{tune::print(op.getSchedules()[0].forQueries(0, unlimitedQueries))}};
+    made.beaten = {{tune::print(op.getScheduleFor(100).forQueries(0, unlimitedQueries))}};
   });
   book.keep("here", made);
   ASSERT_TRUE(choose());
-  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}}));
+  EXPECT_EQ(chosen(), (Steps{{0, 32}, {5, 64}, {65, 16}}));
   tune::clearSchedules(spec.kernel);
 
   // Of another version, whose heuristics said something else.
@@ -90,7 +95,7 @@ TEST_F(ChoiceFixture, ARecordIsOfWhatItBeat) {
   old.beaten[0][0] = cpuSchedule(&spec.session.context(), 8);
   book.keep("here", old);
   ASSERT_TRUE(choose());
-  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}}));
+  EXPECT_EQ(chosen(), (Steps{{0, 32}, {5, 64}, {65, 16}}));
   tune::clearSchedules(spec.kernel);
 
   made.beaten = old.beaten;
@@ -111,7 +116,7 @@ TEST_F(ChoiceFixture, SeveralRecordsShareTheLengths) {
   own.schedules = {{}};
   book.keep("here", own);
   ASSERT_TRUE(choose());
-  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 16}, {513, 32}, {65537, 64}}));
+  EXPECT_EQ(chosen(), (Steps{{0, 32}, {5, 64}, {65, 16}, {513, 32}, {65537, 64}}));
 }
 
 TEST_F(ChoiceFixture, TheSpecsOwnComesFirst) {
@@ -167,7 +172,7 @@ TEST_F(ChoiceFixture, AutotuneMakesTheRecordThatIsMissing) {
   // A record of other sizes does not stand for these.
   book.keep("here", record(shapeOf(1000), 32));
   EXPECT_EQ(choose()->source, Source::Autotune);
-  EXPECT_EQ(chosen(), (Steps{{0, 64}, {65, 24}, {513, 32}}));
+  EXPECT_EQ(chosen(), (Steps{{0, 32}, {5, 64}, {65, 24}, {513, 32}}));
   EXPECT_EQ(tuned, 1);
   spec.kernel.kernels[0].setSchedulesAttr({});
   EXPECT_EQ(choose()->source, Source::Memory);
