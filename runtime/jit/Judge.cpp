@@ -54,7 +54,33 @@ std::string Judgement::toString() const {
          : error > 0  ? std::string("inf")
                       : std::string("0"))
      << "  " << (right() ? "right" : "WRONG: " + fault);
+  if (draws > 1)
+    os << ", by the mean of " << draws << " draws";
   return text;
+}
+
+/// What is wrong with a mean.
+static std::string describeMean(const Judgement &judgement) {
+  return "the mean error is " + numberString(judgement.meanError) + ", it may be " + numberString(judgement.meanLimit);
+}
+
+void Judgement::include(const Judgement &other) {
+  double share = static_cast<double>(other.elements) / static_cast<double>(std::max<int64_t>(elements + other.elements, 1));
+  auto average = [&](double &mean, double another) { mean += (another - mean) * share; };
+  average(meanError, other.meanError);
+  average(meanBaseline, other.meanBaseline);
+  average(meanLimit, other.meanLimit);
+  elements += other.elements;
+  draws += other.draws;
+  if (!fault.empty() && !byMeanOnly)
+    return;
+  if (!other.fault.empty() && !other.byMeanOnly) {
+    fault = other.fault;
+    byMeanOnly = false;
+    return;
+  }
+  byMeanOnly = hasMeanRule && meanError > meanLimit;
+  fault = byMeanOnly ? describeMean(*this) : "";
 }
 
 /// `value` as a dtype holds it.
@@ -104,6 +130,7 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
   double ulp = runtime::ulp(got.dtype(), greatest);
   judgement.meanError = sum / count;
   judgement.meanBaseline = baselineSum / count;
+  judgement.hasMeanRule = rule.kind != ResultKind::Gradient;
   if (rule.kind == ResultKind::Lse) {
     // Where logits are huge, f32 holds no 1e-4: then the baseline is the measure.
     judgement.limit = std::max(1e-4, rule.factor * judgement.baseline + 2 * ulp);
@@ -116,8 +143,9 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
     judgement.fault = "element " + indexString(got, worst) + " is " + numberString(got.loadLinear(worst)) +
                       ", expected " + numberString(exact.loadLinear(worst)) + "; the error may be " +
                       numberString(judgement.limit);
-  else if (rule.kind != ResultKind::Gradient && judgement.meanError > judgement.meanLimit)
-    judgement.fault =
-        "the mean error is " + numberString(judgement.meanError) + ", it may be " + numberString(judgement.meanLimit);
+  else if (judgement.hasMeanRule && judgement.meanError > judgement.meanLimit)
+    judgement.byMeanOnly = true;
+  if (judgement.byMeanOnly)
+    judgement.fault = describeMean(judgement);
   return judgement;
 }

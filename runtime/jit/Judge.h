@@ -44,10 +44,17 @@ struct Judgement {
   double meanError = 0; ///< mean distance
   double meanBaseline = 0;
   double meanLimit = 0;
-  std::string fault; ///< why it is wrong; empty where it is right
+  bool hasMeanRule = true; ///< whether the mean counts
+  std::string fault;       ///< why it is wrong; empty where it is right
+  bool byMeanOnly = false; ///< whether the mean alone makes it wrong
+  int64_t draws = 1;       ///< of inputs that it is of
 
   /// Whether the result is right.
   bool right() const { return fault.empty(); }
+
+  /// Takes in what the same result was on other inputs: means are those of all elements together, which of a few rows are a
+  /// matter of luck, and what is wrong on some inputs is wrong.
+  void include(const Judgement &other);
 
   /// One line: name, error, baseline's, ratio, verdict.
   std::string toString() const;

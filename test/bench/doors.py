@@ -25,7 +25,7 @@ import peers_report
 
 BEGIN, END = "<!-- doors: begin -->", "<!-- doors: end -->"
 #: What is measured, and the framework that it wants.
-PARTS = {"calls": "attnc", "masks": "torch", "torch": "torch", "jax": "jax"}
+PARTS = {"calls": "attnc", "masks": "torch", "decoding": "torch", "torch": "torch", "jax": "jax"}
 
 INTRODUCTION = """\
 ## The doors
@@ -46,6 +46,10 @@ def measure(part: str, options: argparse.Namespace) -> Any:
         import doors_jax
 
         return doors_jax.measure_training(device, options.tokens, options.heads, 128)
+    if part == "decoding":
+        import doors_decoding
+
+        return doors_decoding.measure_decoding(device, 16 * options.tokens)
     import doors_torch
 
     if part == "masks":
@@ -97,6 +101,20 @@ def training_table(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def decoding_table(rows: list[dict[str, Any]]) -> list[str]:
+    """Milliseconds of a layer, and how many times as fast attnc's rows are."""
+    lines = []
+    for row in rows:
+        times: dict[str, float] = row["ms"]
+        ours = times.get("attnc, in rows", float("nan"))
+        lines += [f"{row['sequences']} sequences, {row['rows'] // 2} to {row['rows']} keys:", ""]
+        lines += ["| side | a layer, ms | attnc in rows is times as fast |", "|---|--:|--:|"]
+        lines += [f"| {name} | {time:.4f} | {time / ours:.3f} |" for name, time in times.items()]
+        lines += [""] + [f"Not measured: {name}: {why.splitlines()[0]}" for name, why in row["errors"].items()]
+        lines += [""] * bool(row["errors"])
+    return lines
+
+
 def section(report: dict[str, Any]) -> str:
     """The section of the page."""
     lines = [BEGIN, INTRODUCTION, *(f"- {key}: {value}" for key, value in report["facts"].items()), ""]
@@ -109,6 +127,8 @@ def section(report: dict[str, Any]) -> str:
         for row in rows:
             lines.append(f"| {row['what']} | {row['attnc']:.1f} | {row.get('FlexAttention', float('nan')):.1f} |")
         lines.append("")
+    if isinstance(rows := report.get("decoding"), list):
+        lines += ["One token of each sequence, 32 heads on 8 of 128, from a CUDA graph:", "", *decoding_table(rows)]
     for part, what in (("torch", "under torch.compile"), ("jax", "under jax.jit")):
         if isinstance(rows := report.get(part), list):
             lines += [f"A training step of one transformer layer, forward and gradients, {what}:", "", *training_table(rows)]

@@ -52,8 +52,8 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSav
   Result<jit::Shapes> shapes = spec->resolveShapes(args);
   if (!shapes)
     return shapes.takeError();
-  auto inputs = jit::makeRandomInputs(spec->kernel, *shapes,
-                                      {static_cast<uint64_t>(*seed), *scale, /*drawValues=*/true, computeSaved});
+  jit::RandomOptions drawn{static_cast<uint64_t>(*seed), *scale, /*drawValues=*/true, computeSaved};
+  auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, drawn);
   if (!inputs)
     return inputs.takeError();
   auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target, bool portable) {
@@ -61,7 +61,22 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSav
                    : jit::compileToImage(session, kernel, target, portable);
   };
   // A file by hand is what its schedule was.
-  return prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile, *source ? nullptr : &*records);
+  auto launch =
+      prepare(std::move(*spec), std::move(*shapes), std::move(*inputs), compile, *source ? nullptr : &*records);
+  if (launch)
+    launch->drawn = drawn;
+  return launch;
+}
+
+Status Launch::runOnOthers(uint64_t seed) {
+  drawn.seed = seed;
+  auto others = jit::makeRandomInputs(spec.kernel, shapes, drawn);
+  if (!others)
+    return others.takeError();
+  inputs = std::move(*others);
+  for (Tensor &output : outputs)
+    output.poison();
+  return run();
 }
 
 std::vector<ArgValue> Launch::joinArguments(runtime::Span<const Tensor> results) const {
@@ -72,12 +87,13 @@ std::vector<ArgValue> Launch::joinArguments(runtime::Span<const Tensor> results)
 
 Status Launch::runInto(runtime::Span<const Tensor> results) { return kernel->run(joinArguments(results)); }
 
-Result<bool> Launch::judge(const std::vector<int64_t> &rows) const {
-  auto judgements = jit::judgeAgainstReference(spec.kernel, inputs, outputs, rows);
-  if (!judgements)
-    return judgements.takeError();
+Result<std::vector<jit::Judgement>> Launch::judge(const std::vector<int64_t> &rows) const {
+  return jit::judgeAgainstReference(spec.kernel, inputs, outputs, rows);
+}
+
+bool cli::report(const std::vector<jit::Judgement> &judgements) {
   bool right = true;
-  for (const jit::Judgement &judgement : *judgements) {
+  for (const jit::Judgement &judgement : judgements) {
     llvm::outs() << judgement.toString() << '\n';
     right &= judgement.right();
   }

@@ -5,6 +5,7 @@
 #ifndef ATTNC_TOOLS_ATTNC_LAUNCH_H
 #define ATTNC_TOOLS_ATTNC_LAUNCH_H
 
+#include "runtime/jit/Judge.h"
 #include "tools/attnc/Spec.h"
 #include "tools/attnc/UserRecords.h"
 
@@ -18,6 +19,7 @@ struct Launch {
   std::vector<runtime::Tensor> outputs;    ///< poisoned until `run`
   std::unique_ptr<jit::Executable> kernel; ///< lives in the session of `spec`
   double loadSeconds = 0;                  ///< that making it ready took
+  jit::RandomOptions drawn = {};           ///< how `draw` drew the inputs
 
   /// Makes `spec` ready to run on `inputs`, and room for results of `shapes`. Images come from `source`, with the
   /// schedules that `records` say, where those are given.
@@ -29,6 +31,9 @@ struct Launch {
   /// measured is this compiler.
   static runtime::Result<Launch> draw(const llvm::opt::InputArgList &args, bool computeSaved = true);
 
+  /// Draws the inputs anew, by another seed, and runs the kernel on them.
+  runtime::Status runOnOthers(uint64_t seed);
+
   /// Runs the kernel once, into `outputs`.
   runtime::Status run() { return runInto(outputs); }
 
@@ -38,10 +43,12 @@ struct Launch {
   /// Runs the kernel once, into `results`.
   runtime::Status runInto(runtime::Span<const runtime::Tensor> results);
 
-  /// Judges `outputs` against the reference and prints a line for each; whether all are right. `rows` as in
-  /// `jit::judgeAgainstReference`.
-  runtime::Result<bool> judge(const std::vector<int64_t> &rows = {}) const;
+  /// Judges `outputs` against the reference. `rows` as in `jit::judgeAgainstReference`.
+  runtime::Result<std::vector<jit::Judgement>> judge(const std::vector<int64_t> &rows = {}) const;
 };
+
+/// Prints a line for each result; whether all are right.
+bool report(const std::vector<jit::Judgement> &judgements);
 
 } // namespace attnc::cli
 

@@ -136,9 +136,13 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     return fail(status.takeError());
 
   // Before the results are written, so that nothing is where standard output fails.
-  Result<bool> right = check ? launch->judge() : true;
-  if (!right)
-    return fail(right.takeError());
+  bool right = true;
+  if (check) {
+    Result<std::vector<jit::Judgement>> judgements = launch->judge();
+    if (!judgements)
+      return fail(judgements.takeError());
+    right = report(*judgements);
+  }
   if (Status status = flushStandardOutput(); !status)
     return fail(status.takeError());
 
@@ -153,7 +157,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   });
   if (!written)
     return fail(written.takeError());
-  return *right ? ExitCode::Success : ExitCode::Wrong;
+  return right ? ExitCode::Success : ExitCode::Wrong;
 }
 
 const Command cli::runCommandEntry = {

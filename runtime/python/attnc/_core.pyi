@@ -39,6 +39,9 @@ class Dimension:
     def extra(self) -> int:
         """Elements beyond that size: 1 for cumulative lengths."""
     @property
+    def unit(self) -> int:
+        """What one element stands for of that size: the rows of a page for the entries of a page table, else 1."""
+    @property
     def broadcast(self) -> bool:
         """Whether a size of 1 stands for every position."""
 

@@ -145,7 +145,7 @@ class GradientTest(unittest.TestCase):
 
 class FaultTest(unittest.TestCase):
     def test_a_fault_of_the_generator_is_one_of_its_number(self) -> None:
-        options = argparse.Namespace(seed=1, small=True, schedules=0.5, backward=False)
+        options = argparse.Namespace(seed=1, small=True, schedules=0.5, pages=0.12, backward=False)
         runner = mock.Mock()
         with mock.patch.object(fuzz_specs, "generate", side_effect=TypeError("no such thing")):
             verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})
@@ -177,7 +177,7 @@ class FaultTest(unittest.TestCase):
         runner.close()
 
     def test_a_fault_of_the_judge_is_one_of_its_number(self) -> None:
-        options = argparse.Namespace(seed=1, small=True, schedules=0.5, backward=False)
+        options = argparse.Namespace(seed=1, small=True, schedules=0.5, pages=0.12, backward=False)
         runner = mock.Mock()
         runner.run.side_effect = ValueError("odd shapes")
         verdict = fuzz_specs.judge_next(options, 5, "cpu", runner, {})

@@ -100,7 +100,7 @@ KINDS = {
     "empty": lambda: "",
     # In the generic form nothing says what an index is; '%j + 0' must not become '%j', which is not clamped.
     "generic": lambda: '''func.func @k(%q: T, %t: tensor<?xf32>) -> T {
-  %o = "attn.forward"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
+  %o = "attn.forward"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({
   ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
     %c0 = arith.constant 0 : index
     %x = arith.addi %j, %c0 : index

@@ -57,6 +57,40 @@ TEST(Judge, AllowsTwiceTheErrorOfTheBaseline) {
   EXPECT_TRUE(judged(capped, {1, 2, 3.125, 4}, {1, 2, 3, 4}, {1.03125, 2.03125, 3.03125, 4.03125}).right());
 }
 
+TEST(Judge, TakesMeansOverDraws) {
+  // Wrong by the mean alone: at most as far off as twice the baseline, but on more elements.
+  const Judgement unlucky = judged({}, {1.03125, 2.03125, 3.03125, 4}, {1, 2, 3, 4}, {1.03125, 2, 3, 4});
+  EXPECT_TRUE(unlucky.byMeanOnly);
+  EXPECT_EQ(unlucky.fault, "the mean error is 0.0234, it may be 0.00859");
+  const Judgement lucky = judged({}, {1, 2, 3, 4}, {1, 2, 3, 4}, {1.0625, 2.0625, 3, 4});
+
+  Judgement both = unlucky;
+  both.include(lucky);
+  EXPECT_TRUE(both.right()) << both.fault;
+  EXPECT_EQ(both.elements, 8);
+  EXPECT_NEAR(both.meanError, 0.01171875, 1e-9);
+  EXPECT_EQ(both.toString().substr(both.toString().size() - 34), "  right, by the mean of 2 draws");
+  both.include(unlucky);
+  both.include(unlucky);
+  EXPECT_EQ(both.fault, "the mean error is 0.0176, it may be 0.0129");
+  EXPECT_TRUE(both.byMeanOnly);
+
+  // What is wrong on some inputs stays wrong.
+  const Judgement wrong = judged({}, {1, 2, 3.125, 4}, {1, 2, 3, 4}, {1.03125, 2, 3, 4});
+  Judgement of = unlucky;
+  of.include(wrong);
+  of.include(lucky);
+  of.include(lucky);
+  EXPECT_EQ(of.fault, wrong.fault);
+  EXPECT_FALSE(of.byMeanOnly);
+  // Gradients have no rule for their mean.
+  JudgeRule rule;
+  rule.kind = ResultKind::Gradient;
+  Judgement gradient = judged(rule, {1.03125, 2.03125, 3.03125, 4}, {1, 2, 3, 4}, {1.03125, 2, 3, 4});
+  gradient.include(gradient);
+  EXPECT_TRUE(gradient.right());
+}
+
 TEST(Judge, AllowsTwoUlpOfTheGreatestNumber) {
   double ulp = runtime::ulp(DType::F32, 4);
   EXPECT_TRUE(judged({}, {1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}).right());
