@@ -41,7 +41,7 @@ enum Kind : unsigned {
   Listed = 4,   ///< the same for steps that a block mask lists
   Heavy = 8,  ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
               ///< leave room
-  Paged = 16, ///< as the first two, of keys in pages that are shorter than steps
+  Paged = 16, ///< as the first two, of keys in pages that are shorter than steps, or of head dims up to 64
 };
 
 /// A row of the table of schedules: for head dims up to `dims`, kinds of kernels, and so many queries.
@@ -57,8 +57,10 @@ struct Shape {
 /// keys and values cost. What elements take in addition to their logits must fit the registers too: three consumers are
 /// for those that take little, and rows of heavy kernels say how many keys a step has at most.
 constexpr Shape shapes[] = {
-    {64, Plain | Windowed | Paged, few, 128, 2, 2, 24, 240, shared, shared},
-    {64, Plain | Windowed | Paged, every, 128, 2, 3, 32, 160, shared, own},
+    {64, Plain | Windowed, few, 128, 2, 2, 24, 240, shared, shared},
+    {64, Plain | Windowed, every, 128, 2, 3, 32, 160, shared, own},
+    {64, Paged, few, 128, 2, 2, 24, 240, shared, shared},
+    {64, Paged, every, 64, 4, 3, 32, 160, shared, own}, // room for the producer's pages
     {128, Plain, many, 64, 4, 2, 24, 240, sharedFree, own},
     {128, Plain, every, 64, 4, 3, 32, 160, sharedFree, own},
     {128, Windowed, some, 64, 4, 2, 24, 240, sharedFree, own},
@@ -114,8 +116,8 @@ static Kind kindOf(KernelOpInterface kernel) {
     return Heavy;
   if (needsBlockMask(kernel))
     return Listed;
-  constexpr int64_t wholePages = 64;
-  if (kernel.isPaged() && kernel.getPageRows() % wholePages != 0)
+  constexpr int64_t wholePages = 64, smallDims = 64;
+  if (kernel.isPaged() && (kernel.getPageRows() % wholePages != 0 || getLargestDims(kernel) <= smallDims))
     return Paged;
   return hasWindow(kernel) ? Windowed : Plain;
 }
@@ -156,10 +158,11 @@ struct RoleRegisters {
   int64_t producer, consumer;
 };
 
-/// Those of a row of the table. A producer that finds pages takes 8 of each consumer, or what one consumer leaves free:
+/// Those of a row of the table. A producer that finds pages takes 24 or 32 of the consumers, or what one leaves free:
 /// with the table's it would spill. Three consumers have them to spare in short steps.
 static RoleRegisters selectRegisters(KernelOpInterface kernel, const Shape &shape, int64_t consumers, int64_t keys) {
-  constexpr int64_t taken = 8, shortStep = 64;
+  constexpr int64_t shortStep = 64;
+  const int64_t taken = consumers == 2 ? 16 : 8;
   if (!kernel.isPaged() || (consumers > 2 && keys > shortStep))
     return {shape.producerRegisters, shape.consumerRegisters};
   if (consumers == 1)

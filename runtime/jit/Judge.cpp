@@ -65,7 +65,8 @@ static std::string describeMean(const Judgement &judgement) {
 }
 
 void Judgement::include(const Judgement &other) {
-  double share = static_cast<double>(other.elements) / static_cast<double>(std::max<int64_t>(elements + other.elements, 1));
+  double share =
+      static_cast<double>(other.elements) / static_cast<double>(std::max<int64_t>(elements + other.elements, 1));
   auto average = [&](double &mean, double another) { mean += (another - mean) * share; };
   average(meanError, other.meanError);
   average(meanBaseline, other.meanBaseline);

@@ -52,8 +52,8 @@ struct Judgement {
   /// Whether the result is right.
   bool right() const { return fault.empty(); }
 
-  /// Takes in what the same result was on other inputs: means are those of all elements together, which of a few rows are a
-  /// matter of luck, and what is wrong on some inputs is wrong.
+  /// Takes in what the same result was on other inputs: means are those of all elements together, which of a few rows
+  /// are a matter of luck, and what is wrong on some inputs is wrong.
   void include(const Judgement &other);
 
   /// One line: name, error, baseline's, ratio, verdict.

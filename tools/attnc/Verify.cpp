@@ -32,8 +32,8 @@ static Result<std::string> findDifference(Launch &launch, int64_t repeats) {
   return std::string();
 }
 
-/// Rows that a mean is of where a kernel may be wrong by it alone, and the most draws for them: of a few rows, the means
-/// of two computations that are alike differ by more than the rule allows.
+/// Rows that a mean is of where a kernel may be wrong by it alone, and the most draws for them: of a few rows, the
+/// means of two computations that are alike differ by more than the rule allows.
 static constexpr int64_t rowsOfMean = 4096, mostDraws = 64;
 
 /// Takes in what `launch` gives on other inputs, as many as make the means those of enough rows, where means alone are
