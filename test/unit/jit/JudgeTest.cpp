@@ -69,10 +69,11 @@ TEST(Judge, TakesMeansOverDraws) {
   EXPECT_TRUE(both.right()) << both.fault;
   EXPECT_EQ(both.elements, 8);
   EXPECT_NEAR(both.meanError, 0.01171875, 1e-9);
-  EXPECT_EQ(both.toString().substr(both.toString().size() - 34), "  right, by the mean of 2 draws");
+  EXPECT_NE(both.toString().find("  right, by the mean of 2 draws"), std::string::npos) << both.toString();
+  // 1.1 times a quarter of 3 * 0.0078125 + 0.03125.
   both.include(unlucky);
   both.include(unlucky);
-  EXPECT_EQ(both.fault, "the mean error is 0.0176, it may be 0.0129");
+  EXPECT_EQ(both.fault, "the mean error is 0.0176, it may be 0.015");
   EXPECT_TRUE(both.byMeanOnly);
 
   // What is wrong on some inputs stays wrong.
