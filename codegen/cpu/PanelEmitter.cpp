@@ -32,7 +32,7 @@ bool PanelEmitter::isRowValue(Value value) {
 bool PanelEmitter::isRowOp(Operation &op) {
   if (op.getNumRegions() != 0 && !isa<tile::MapOp, tile::MaskOp>(op))
     return false;
-  return llvm::any_of(op.getResults(), isRowValue) || isa<tile::StoreOp>(op);
+  return llvm::any_of(op.getResults(), isRowValue) || isa<tile::StoreOp, tile::ScatterOp>(op);
 }
 
 static bool isTile(Value value) {
@@ -379,6 +379,8 @@ void PanelEmitter::emit(Value panelNumber) {
       emitLoad(load);
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
       emitStore(store);
+    } else if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
+      emitScatter(scatter);
     } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
       emitReduce(reduce);
     } else if (op->hasTrait<OpTrait::ConstantLike>()) {

@@ -108,6 +108,7 @@ private:
   void emitLoad(tile::LoadOp op);
   void loadPairs(tile::LoadOp op);
   void emitStore(tile::StoreOp op);
+  void emitScatter(tile::ScatterOp op);
   /// Where a load or store meets the view: the panel's first element there, and how much of the panel lies below the
   /// limits.
   struct PanelAccess {

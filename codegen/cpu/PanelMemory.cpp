@@ -183,6 +183,33 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
   });
 }
 
+/// Adds the elements of a panel one by one. Other threads may add to the same.
+void PanelEmitter::emitScatter(tile::ScatterOp op) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  Value buffer = findStored(op.getValue()), zero = context.index(0);
+  forRange(context, zero, context.index(columnsOf(op.getValue())), 1, [&](Value column) {
+    forRange(context, zero, context.index(context.panelRows()), 1, [&](Value row) {
+      auto elementOf = [&](Value stored) -> Value {
+        SmallVector<Value> indices = bufferIndices(stored, column);
+        indices.back() = row;
+        return memref::LoadOp::create(b, loc, stored, indices);
+      };
+      Value value = elementOf(buffer);
+      Value adds = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, value, context.constant(b.getF32Type(), 0));
+      auto branch = scf::IfOp::create(b, loc, adds, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      SmallVector<Value> at = llvm::map_to_vector(op.getIndices(), [&](Value index) { return values.scalar(index); });
+      for (auto [axis, places] : llvm::zip_equal(op.getAxes(), op.getPlaces())) {
+        Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(), elementOf(findStored(places)));
+        at[axis] = context.add(at[axis], place);
+      }
+      memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, value, values.scalar(op.getView()), at);
+    });
+  });
+}
+
 /// Products summed over columns [low, high) of the first factor, for a block of columns of the result: sums stay in
 /// registers, elements of the second factor are broadcast.
 ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, Value high) {

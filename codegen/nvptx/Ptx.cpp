@@ -158,6 +158,10 @@ void Ptx::addBytesOfWarp(Value shared, Value global, int64_t bytes, Value condit
            "lrrb", {global, shared, i32(bytes), condition});
 }
 
+void Ptx::addFloatIf(Value condition, Value global, Value number) {
+  assembly("addFloatIf", {}, "@$0 red.global.add.f32 [$1], $2;", "blf", {condition, global, number});
+}
+
 void Ptx::loadBytes(Value shared, Value global, Value barrier, int64_t bytes) {
   assembly("loadBytes", {}, "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];",
            "rlrr", {shared, global, i32(bytes), barrier});

@@ -114,6 +114,8 @@ public:
   /// Adds `bytes` of f32 in shared memory to those at `global`, both multiples of 16: each atomically, in any order, by
   /// the copy engine (9.7.9.25.4.2, `cp.reduce.async.bulk`). One lane of the warp does so, where `condition` holds.
   void addBytesOfWarp(mlir::Value shared, mlir::Value global, int64_t bytes, mlir::Value condition);
+  /// Adds a number to that at `global` where `condition` holds, atomically, in any order (9.7.13.5, `red`).
+  void addFloatIf(mlir::Value condition, mlir::Value global, mlir::Value number);
   /// Two f32 of shared memory, `offset` bytes from `address` on.
   llvm::SmallVector<mlir::Value> loadSharedPair(mlir::Value address, int64_t offset);
   /// Stores, or loads, some f32 together.

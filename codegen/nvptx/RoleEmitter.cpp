@@ -288,6 +288,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::BlockMaskOp blockMask) { result = BlockMaskEmitter(context, base).emit(blockMask); })
       .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })
       .Case([&](tile::StoreOp store) { stores.emit(store); })
+      .Case([&](tile::ScatterOp scatter) { stores.emit(scatter); })
       // Rings have their place already, and all rows of a warpgroup are computed.
       .Case<tile::RingOp, tile::BufferOp, tile::LiveRowsOp>([](auto) {})
       .Default([&](Operation *) { result = op.emitOpError("has no meaning in a kernel for a GPU"); });

@@ -115,6 +115,7 @@ private:
   bool readRow(const Instruction &instruction);
   bool appendSharedTile(const Held &shared, mlir::Operation *op, std::vector<float> &all);
   bool storeTile(tile::StoreOp store);
+  bool scatterTile(tile::ScatterOp scatter);
   bool computeMinMax(const Instruction &instruction);
   bool listSteps(tile::BlockMaskOp blockMask);
   bool multiply(Product &product);

@@ -63,6 +63,8 @@ bool Agent::compute(const Instruction &instruction) {
     return readRow(instruction);
   case Action::StoreTile:
     return storeTile(cast<tile::StoreOp>(instruction.op));
+  case Action::Scatter:
+    return scatterTile(cast<tile::ScatterOp>(instruction.op));
   case Action::MinMax:
     return computeMinMax(instruction);
   case Action::NoteStep: {
@@ -371,6 +373,25 @@ bool Agent::storeTile(tile::StoreOp store) {
         moveToBlocked(at, array.columns);
       Value view = resolve(store.getView(), at);
       if (!block.device.store(store, who, writer, view, at, array.row(row)[column]))
+        return false;
+    }
+  return true;
+}
+
+bool Agent::scatterTile(tile::ScatterOp scatter) {
+  const Array &array = *held(scatter.getValue()).array;
+  auto places = llvm::map_to_vector(scatter.getPlaces(), [&](Value tile) { return held(tile).array.get(); });
+  Numbers first = numbersOf(scatter.getIndices());
+  std::string who = name();
+  for (int64_t row = 0; row < array.rows; ++row)
+    for (int64_t column = 0; column < array.columns; ++column) {
+      if (array.row(row)[column].f == 0)
+        continue;
+      Numbers at = first;
+      for (auto [axis, place] : llvm::zip_equal(scatter.getAxes(), places))
+        at[axis] += place->row(row)[column].i;
+      Value view = resolve(scatter.getView(), at);
+      if (!block.device.add(scatter, who, view, at, array.row(row)[column]))
         return false;
     }
   return true;

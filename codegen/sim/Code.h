@@ -30,6 +30,7 @@ enum class Action : uint8_t {
   LoadTile,    ///< tile.load
   Row,         ///< tile.row
   StoreTile,   ///< tile.store without a buffer
+  Scatter,     ///< tile.scatter
   MinMax,      ///< tile.min_max
   NoteStep,    ///< one step of a tile.block_mask
   ListSteps,   ///< the end of a tile.block_mask

@@ -96,12 +96,15 @@ def Attn_ProgramCombine : I32EnumAttrCase<"Combine", 9, "combine">;
 def Attn_ProgramDelta : I32EnumAttrCase<"Delta", 10, "delta">;
 def Attn_ProgramDqdkdv : I32EnumAttrCase<"Dqdkdv", 11, "dqdkdv">;
 def Attn_ProgramConvertDq : I32EnumAttrCase<"ConvertDq", 12, "convert_dq">;
+def Attn_ProgramClearScattered : I32EnumAttrCase<"ClearScattered", 13, "clear_scattered">;
+def Attn_ProgramDscattered : I32EnumAttrCase<"Dscattered", 14, "dscattered">;
 
 /// The programs that kernels become: forward (and weights), and of backward the one whose tiles are of queries and that
 /// computes their gradient, the one whose tiles are of keys and that computes those of keys and values, or one for each
 /// of both, and the one whose tiles are of sinks. Of captured tensors, `dbias` has tiles of queries and keys that several
-/// heads or batch entries share, `dbuckets` sums the rows of tables by what a computed index chooses, and `dsums` adds up
-/// what the others leave for each query or key. Where forward splits its keys, `combine` adds up what the parts leave; it
+/// heads or batch entries share, `dbuckets` sums the rows of small tables by what a computed index chooses,
+/// `clear_scattered` and `dscattered` clear sums in memory and add to them what elements read anywhere, and `dsums` adds
+/// up what the others leave for each query or key, and rounds such sums. Where forward splits its keys, `combine` adds up what the parts leave; it
 /// follows from the schedule of forward and has none of its own.
 ///
 /// In place of `dq` and `dkdv`, three programs compute all three gradients with two products less: `delta`, whose tiles
@@ -111,7 +114,7 @@ def Attn_Program : I32EnumAttr<"Program", "what a program computes",
                                [Attn_ProgramForward, Attn_ProgramDq, Attn_ProgramDkdv, Attn_ProgramDsinks,
                                 Attn_ProgramDk, Attn_ProgramDv, Attn_ProgramDbias, Attn_ProgramDsums,
                                 Attn_ProgramDbuckets, Attn_ProgramCombine, Attn_ProgramDelta, Attn_ProgramDqdkdv,
-                                Attn_ProgramConvertDq]> {
+                                Attn_ProgramConvertDq, Attn_ProgramClearScattered, Attn_ProgramDscattered]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
 }

@@ -275,8 +275,9 @@ static LogicalResult verifyKernelRegions(KernelOpInterface op) {
     return failure();
   Region *derivative = op.getDerivativeOrNull(), *queryBounds = op.getQueryBoundsOrNull();
   if (derivative) {
-    size_t tables = getCapturedGradients(cast<BackwardOp>(op.getOperation()), {CapturedForm::Buckets}).size();
-    SmallVector<Type> gradients(1 + cast<BackwardOp>(op.getOperation()).getCaptured().size() + tables, f32);
+    SmallVector<Type> gradients{f32};
+    for (const CapturedGradient &captured : getCapturedGradients(cast<BackwardOp>(op.getOperation())))
+      llvm::append_range(gradients, captured.yieldedTypes());
     if (failed(verifyRegion(op, *derivative, "derivative", {f32, f32, index, index, index, index}, gradients)))
       return failure();
   }

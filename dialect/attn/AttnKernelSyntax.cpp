@@ -151,7 +151,7 @@ ParseResult ClauseParser::parseQueryAndKey(Clause query, Clause key) {
   return failure(parser.parseLParen() || parser.parseCommaSeparatedList(parseSide) || parser.parseRParen());
 }
 
-/// `(%slopes[h] : tensor<16xf32>, %bias[h, i, j] : tensor<16x?x?xbf16>)`
+/// `(%slopes[h] : tensor<16xf32>, %bias[h, i, j] : tensor<16x?x?xbf16>, %table[n][n] : tensor<?xf32>)`
 ParseResult ClauseParser::parseCaptured() {
   SmallVector<Attribute> axes;
   auto parseTensor = [&]() -> ParseResult {
@@ -168,9 +168,19 @@ ParseResult ClauseParser::parseCaptured() {
       letters += letter;
       return success();
     };
-    if (parser.parseOperand(tensor.operand) ||
-        parser.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalSquare, parseAxis) ||
-        parser.parseColonType(tensor.type))
+    auto parseRead = [&] { return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::OptionalSquare, parseAxis); };
+    if (parser.parseOperand(tensor.operand) || parseRead())
+      return failure();
+    // Each further read has axes of its own.
+    for (size_t before = 0; letters.size() != before;) {
+      before = letters.size();
+      letters += ',';
+      if (parseRead())
+        return failure();
+      if (letters.size() == before + 1)
+        letters.resize(before);
+    }
+    if (parser.parseColonType(tensor.type))
       return failure();
     // A scalar has one element for whoever reads it.
     if (letters.empty() && !isa<ShapedType>(tensor.type))
@@ -343,9 +353,12 @@ static void printCaptured(BackwardOp op, OpAsmPrinter &p) {
   llvm::interleaveComma(getCapturedGradients(op), p, [&](const CapturedGradient &captured) {
     p << captured.tensor;
     if (isa<ShapedType>(captured.tensor.getType())) {
-      p << "[";
-      llvm::interleaveComma(captured.axes, p, [&](std::optional<Coordinate> axis) { p << getAxisLetter(axis); });
-      p << "]";
+      SmallVector<Axes> reads = *parseReads(cast<StringAttr>((*op.getCapturedAxes())[captured.number]));
+      for (const Axes &read : reads) {
+        p << "[";
+        llvm::interleaveComma(read, p, [&](std::optional<Coordinate> axis) { p << getAxisLetter(axis); });
+        p << "]";
+      }
     }
     p << " : " << captured.tensor.getType();
   });

@@ -144,12 +144,12 @@ def Attn_BackwardOp : Attn_KernelOp<"backward",
 
     `captured(%slopes[h] : tensor<16xf32>, %bias[h, i, j] : tensor<16x?x?xbf16>)` asks for the gradients of tensors that
     the score reads, and says by which coordinate each dimension is addressed, as every `attn.load` of the tensor there
-    does (S4). A scalar, `%factor : f32`, has a gradient of one element, tensor<1xf32>. One dimension may be `n`, a computed index: `captured(%table[n, h] : tensor<32x16xf32>)`; its size is static,
-    and the tensor is read once, and along neither queries nor keys. A gradient is the sum over all elements that read the same number; a dimension of size 1 has but one, and
-    any other has the size of its axis, also where the type leaves that open.
+    does (S4). A scalar, `%factor : f32`, has a gradient of one element, tensor<1xf32>. A dimension may be `n`, a computed index: `captured(%table[n, h] : tensor<32x16xf32>)`. Where a tensor is read by a
+    computed index, or by coordinates that differ, each read has its axes: `%table[n][n]`. A gradient is the sum over all elements that read the same number; a dimension of size 1 has but one, and
+    any other that has an axis has its size, also where the type leaves that open.
 
     A spec says what forward computes; `attn-derive-backward` makes this of it. The regions `derivative`, (ds', s, b, h, i, j)
-    to ds and the gradient of what is read of each captured tensor (with a computed index, that follows as an f32), and `query_bounds`, the transpose of `bounds`, come of
+    to ds and the gradient of what is read of each captured tensor (see `CapturedGradient::yieldedTypes`), and `query_bounds`, the transpose of `bounds`, come of
     the score and mask regions by `attn-differentiate-score` and `attn-infer-bounds`.
 
     Example:

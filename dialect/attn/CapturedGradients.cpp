@@ -11,8 +11,16 @@ using namespace attnc::attn;
 /// Of coordinates, and of a computed index.
 static constexpr StringLiteral axisLetters = "bhijn";
 
-/// Elements along a computed index that a gradient may have: the elements of a tile are looked at for each.
-static constexpr int64_t mostBuckets = 1024;
+/// Elements along a computed index that are looked at one by one: the elements of a tile are compared with each, which
+/// gives sums in one order, and takes longer than adding them up in memory where there are many
+/// (docs/rationale/backward.md).
+static constexpr int64_t mostBuckets = 64, mostOrderedBuckets = 1024;
+
+/// Whether gradients are to have the same bits in every run.
+static bool isDeterministic(BackwardOp op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  return function && function->hasAttr(deterministicAttrName);
+}
 
 RankedTensorType attnc::attn::getGradientType(Value captured) {
   auto tensor = dyn_cast<RankedTensorType>(captured.getType());
@@ -35,6 +43,19 @@ std::optional<Axes> attnc::attn::parseAxes(StringRef letters) {
   return axes;
 }
 
+std::optional<SmallVector<Axes>> attnc::attn::parseReads(StringRef letters) {
+  SmallVector<Axes> reads;
+  SmallVector<StringRef> parts;
+  letters.split(parts, ',');
+  for (StringRef part : parts) {
+    std::optional<Axes> axes = parseAxes(part);
+    if (!axes || (!reads.empty() && axes->size() != reads.front().size()))
+      return std::nullopt;
+    reads.push_back(std::move(*axes));
+  }
+  return reads;
+}
+
 std::optional<unsigned> CapturedGradient::dimAlong(Coordinate axis) const {
   for (auto [dim, addressed] : llvm::enumerate(axes))
     if (addressed == axis && getGradientType(tensor).getDimSize(dim) != 1)
@@ -55,11 +76,57 @@ int64_t CapturedGradient::countBuckets() const {
 }
 
 int64_t CapturedGradient::countStatistics() const {
-  return form == CapturedForm::Tiles || form == CapturedForm::SharedTiles ? 0 : countBuckets();
+  bool hasOwn = llvm::is_contained({CapturedForm::Tiles, CapturedForm::SharedTiles, CapturedForm::Scattered}, form);
+  return hasOwn ? 0 : countBuckets();
+}
+
+SmallVector<unsigned> CapturedGradient::indexedDims() const {
+  RankedTensorType type = getGradientType(tensor);
+  auto isIndexed = [&](unsigned dim) { return type.getDimSize(dim) != 1; };
+  return llvm::to_vector(llvm::make_filter_range(llvm::seq<unsigned>(type.getRank()), isIndexed));
+}
+
+SmallVector<unsigned> CapturedGradient::computedDims(const Axes &read) const {
+  SmallVector<unsigned> dims = indexedDims();
+  llvm::erase_if(dims, [&](unsigned dim) { return read[dim].has_value(); });
+  return dims;
+}
+
+SmallVector<Type> CapturedGradient::yieldedTypes() const {
+  Type f32 = Float32Type::get(tensor.getContext()), i32 = IntegerType::get(tensor.getContext(), 32);
+  if (form == CapturedForm::Buckets)
+    return {f32, f32};
+  if (form != CapturedForm::Scattered)
+    return {f32};
+  SmallVector<Type> types;
+  for (const Axes &read : reads) {
+    types.push_back(f32);
+    types.append(computedDims(read).size(), i32);
+  }
+  return types;
+}
+
+/// Whether other forms do not hold for a gradient: several reads, or a computed index beside rows or columns or beside
+/// another, or one of many elements. Elements of sequences have no rows or tiles of their own where these are packed.
+static bool isScattered(BackwardOp op, const CapturedGradient &captured) {
+  bool ofQueries = captured.isAlong(Coordinate::Query), ofKeys = captured.isAlong(Coordinate::Key);
+  if (captured.reads.size() > 1)
+    return true;
+  if (KernelOpInterface(op).isPacked() && (captured.isAlong(Coordinate::Batch) || (ofQueries && ofKeys)))
+    return true;
+  for (unsigned dim : captured.indexedDims())
+    if (captured.axes[dim] ? captured.dimAlong(*captured.axes[dim]) != dim : captured.dimOfBuckets() != dim)
+      return true;
+  // A size that is open counts as many.
+  int64_t buckets = captured.countBuckets();
+  return captured.dimOfBuckets() && (ofQueries || ofKeys || ShapedType::isDynamic(buckets) ||
+                                     buckets > (isDeterministic(op) ? mostOrderedBuckets : mostBuckets));
 }
 
 static CapturedForm getForm(BackwardOp op, const CapturedGradient &captured) {
   bool ofQueries = captured.isAlong(Coordinate::Query), ofKeys = captured.isAlong(Coordinate::Key);
+  if (isScattered(op, captured))
+    return CapturedForm::Scattered;
   if (captured.dimOfBuckets())
     return CapturedForm::Buckets;
   if (!ofQueries || !ofKeys)
@@ -68,16 +135,23 @@ static CapturedForm getForm(BackwardOp op, const CapturedGradient &captured) {
   return isOwn(Coordinate::Batch) && isOwn(Coordinate::Head) ? CapturedForm::Tiles : CapturedForm::SharedTiles;
 }
 
+/// Captured tensor `number`, whose axes are letters of axes.
+static CapturedGradient describeCaptured(BackwardOp op, unsigned number) {
+  StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
+  SmallVector<Axes> reads = *parseReads(letters);
+  CapturedGradient captured{number, op.getCaptured()[number], op.getDCaptured()[number], reads.front(), reads};
+  if (static_cast<int64_t>(captured.axes.size()) == getGradientType(captured.tensor).getRank())
+    captured.form = getForm(op, captured);
+  return captured;
+}
+
 SmallVector<CapturedGradient> attnc::attn::getCapturedGradients(BackwardOp op) {
   SmallVector<CapturedGradient> all;
   unsigned yielded = 1;
-  for (auto [number, tensor] : llvm::enumerate(op.getCaptured())) {
-    StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
-    CapturedGradient captured{static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parseAxes(letters)};
-    captured.form = getForm(op, captured);
+  for (unsigned number = 0; number < op.getCaptured().size(); ++number) {
+    CapturedGradient captured = describeCaptured(op, number);
     captured.yielded = yielded;
-    // With a computed index, that follows.
-    yielded += captured.form == CapturedForm::Buckets ? 2 : 1;
+    yielded += captured.yieldedTypes().size();
     all.push_back(std::move(captured));
   }
   return all;
@@ -97,7 +171,11 @@ SmallVector<Program> attnc::attn::getOtherPrograms(BackwardOp op) {
     programs.push_back(Program::Dbias);
   if (!getCapturedGradients(op, {CapturedForm::Buckets}).empty())
     programs.push_back(Program::Dbuckets);
-  if (llvm::any_of(getCapturedGradients(op), [](const CapturedGradient &one) { return one.countStatistics() > 0; }))
+  bool hasScattered = !getCapturedGradients(op, {CapturedForm::Scattered}).empty();
+  if (hasScattered)
+    programs.append({Program::ClearScattered, Program::Dscattered});
+  auto hasSums = [](const CapturedGradient &one) { return one.countStatistics() > 0; };
+  if (hasScattered || llvm::any_of(getCapturedGradients(op), hasSums))
     programs.push_back(Program::Dsums);
   return programs;
 }
@@ -128,37 +206,34 @@ static std::string describe(Value tensor, unsigned number) {
 }
 
 /// One captured tensor: the axes that its dimensions lie along.
-static LogicalResult verifyAxes(BackwardOp op, unsigned number, const CapturedGradient &captured) {
+static LogicalResult verifyAxes(BackwardOp op, const CapturedGradient &captured) {
   RankedTensorType type = getGradientType(captured.tensor);
-  auto error = [&] { return op.emitOpError() << describe(captured.tensor, number) << ": "; };
+  auto error = [&] { return op.emitOpError() << describe(captured.tensor, captured.number) << ": "; };
   if (type.getRank() == 0 || static_cast<int64_t>(captured.axes.size()) != type.getRank())
     return error() << "expected an axis for each of 1 dimension or more of " << type << ", got " << captured.axes.size()
                    << " [S15]";
-  for (unsigned dim = 0; dim < captured.axes.size(); ++dim) {
+  for (const Axes &read : captured.reads)
+    for (unsigned dim : captured.computedDims(read))
+      if (type.getDimSize(dim) == 0)
+        return error() << "expected an element or more for the computed index into dimension " << dim << ", got "
+                       << type << " [S15]";
+  if (captured.form == CapturedForm::Scattered) {
+    if (isDeterministic(op))
+      return error() << "expected, for " << deterministicAttrName << ", a tensor that is always read by the same "
+                     << "coordinates, or once by one computed index into a dimension of a static size from 1 to "
+                     << mostOrderedBuckets << ", beside none of queries, keys or packed sequences: the gradients of "
+                     << "others are added up in no order [S15]";
+    return success();
+  }
+  for (unsigned dim : captured.indexedDims()) {
     std::optional<Coordinate> axis = captured.axes[dim];
-    if (type.getDimSize(dim) == 1)
+    if (!axis)
       continue;
-    if (!axis && captured.dimOfBuckets() != dim)
-      return error() << "expected a computed index for one dimension alone [S15]";
-    if (axis && captured.dimAlong(*axis) != dim)
-      return error() << "expected each axis once, got '" << getAxisLetter(axis) << "' for a second dimension [S15]";
-    if (!axis) {
-      if (type.isDynamicDim(dim) || type.getDimSize(dim) == 0 || type.getDimSize(dim) > mostBuckets ||
-          captured.isAlong(Coordinate::Query) || captured.isAlong(Coordinate::Key))
-        return error() << "expected a computed index into a dimension of a static size from 1 to " << mostBuckets
-                       << ", of a tensor without dimensions along queries and keys [S15]";
-      continue;
-    }
     int64_t size = getAxisSize(op, *axis), own = type.getDimSize(dim);
     if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(own) && size != own)
       return error() << "expected dimension " << dim << " to have size 1 or that of its axis, " << size << ", got "
                      << own << " [S4]";
   }
-  bool isPacked = KernelOpInterface(op).isPacked();
-  if (isPacked && captured.isAlong(Coordinate::Batch))
-    return error() << "expected no dimension along the sequences of packed tensors [S15]";
-  if (isPacked && captured.isAlong(Coordinate::Query) && captured.isAlong(Coordinate::Key))
-    return error() << "expected no dimensions along both queries and keys of packed tensors [S15]";
   return success();
 }
 
@@ -169,11 +244,11 @@ LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
                             << " and " << op.getDCaptured().size() << " [S15]";
   for (auto [number, tensor] : llvm::enumerate(op.getCaptured())) {
     StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
-    std::optional<Axes> parsed = parseAxes(letters);
-    if (!parsed)
-      return op.emitOpError() << "expected axes of the letters " << axisLetters << ", got '" << letters << "' [S15]";
-    CapturedGradient captured{static_cast<unsigned>(number), tensor, op.getDCaptured()[number], *parsed, {}, 0};
-    if (failed(verifyAxes(op, number, captured)))
+    if (!parseReads(letters))
+      return op.emitOpError() << "expected axes of the letters " << axisLetters << ", as many for each read, got '"
+                              << letters << "' [S15]";
+    CapturedGradient captured = describeCaptured(op, number);
+    if (failed(verifyAxes(op, captured)))
       return failure();
     if (captured.gradient.getType() != getGradientType(tensor))
       return op.emitOpError() << "expected the gradient of " << describe(tensor, number) << " to have its type, "
@@ -187,28 +262,38 @@ LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
   return success();
 }
 
+/// Whether the tensor of `captured`, whose indices are those of `op` from `first` on, is read along one of `reads`, which
+/// then is done.
+static bool takeRead(IndexedOpInterface op, unsigned first, const CapturedGradient &captured,
+                     SmallVectorImpl<Axes> &reads) {
+  auto isIt = [&](const Axes &read) {
+    return llvm::all_of(captured.indexedDims(),
+                        [&](unsigned dim) { return getIndexCoordinate(op, first + dim) == read[dim]; });
+  };
+  Axes *read = llvm::find_if(reads, isIt);
+  if (read == reads.end())
+    return false;
+  // What all read alike is one sum.
+  if (captured.form == CapturedForm::Scattered || captured.form == CapturedForm::Buckets)
+    reads.erase(read);
+  return true;
+}
+
 LogicalResult attnc::attn::verifyCapturedReads(BackwardOp op) {
-  if (op.getCaptured().empty())
-    return success();
-  SmallVector<CapturedGradient> all = getCapturedGradients(op);
-  SmallVector<unsigned> reads(all.size());
+  SmallVector<CapturedGradient> all;
+  if (!op.getCaptured().empty())
+    all = getCapturedGradients(op);
   WalkResult result = op.getScore().walk([&](IndexedOpInterface inner) -> WalkResult {
     bool isRight = true;
     forCapturedReads(inner, [&](Value tensor, unsigned first) {
-      const CapturedGradient *captured =
-          llvm::find_if(all, [&](const CapturedGradient &one) { return one.tensor == tensor; });
-      if (captured == all.end())
-        return;
-      for (auto [dim, axis] : llvm::enumerate(captured->axes))
-        if (getGradientType(tensor).getDimSize(dim) != 1 && getIndexCoordinate(inner, first + dim) != axis)
-          isRight = false;
-      if (++reads[captured->number] > 1 && captured->form == CapturedForm::Buckets)
-        isRight = false;
+      for (CapturedGradient &captured : all)
+        if (captured.tensor == tensor)
+          isRight &= takeRead(inner, first, captured, captured.reads);
     });
     if (isRight)
       return WalkResult::advance();
     return inner->emitOpError("expected a tensor that has a gradient to be read by the coordinates that the kernel's "
-                              "'captured' clause gives, and with a computed index once [S15]");
+                              "'captured' clause gives, and with a computed index as often as it says [S15]");
   });
   return failure(result.wasInterrupted());
 }

@@ -20,7 +20,8 @@ enum class CapturedForm {
   QuerySums,   ///< one for each query: sums of rows, then over the heads and batch entries that share it
   KeySums,     ///< one for each key: the same of columns
   Sums,        ///< one for all queries and keys: sums of rows, then of all rows
-  Buckets,     ///< one for each value of a computed index: the same for each
+  Buckets,     ///< one for each of few values of a computed index: the same for each
+  Scattered,   ///< any other: each element that reads it adds to a sum in memory, in no order
 };
 
 /// By which coordinate each dimension of a tensor is addressed; nothing for a computed index.
@@ -30,7 +31,8 @@ using Axes = llvm::SmallVector<std::optional<Coordinate>>;
 struct CapturedGradient {
   unsigned number;              ///< among those of the kernel
   mlir::Value tensor, gradient; ///< the operand and the result
-  Axes axes;                    ///< by which coordinate each dimension is addressed
+  Axes axes;                    ///< by which coordinate each dimension is addressed, at its first read
+  llvm::SmallVector<Axes, 1> reads; ///< the axes of each read, where the score reads it by computed indices or by others
   CapturedForm form = CapturedForm::Tiles;
   unsigned yielded = 0; ///< its place among what the derivative region yields
 
@@ -43,6 +45,12 @@ struct CapturedGradient {
   int64_t countBuckets() const;
   /// Numbers that the program of queries or keys leaves for each row of a head: sums, one for each bucket.
   int64_t countStatistics() const;
+  /// The dimensions that are not of size 1; and those of them for which a read has computed indices.
+  llvm::SmallVector<unsigned> indexedDims() const;
+  llvm::SmallVector<unsigned> computedDims(const Axes &read) const;
+  /// What the derivative region yields for it: its gradient; with a bucket, that as an f32; where it is scattered, for
+  /// each read the gradient and, as i32, the computed indices, which are at least 0.
+  llvm::SmallVector<mlir::Type> yieldedTypes() const;
 };
 
 /// The type of the gradient of a captured value: that of a tensor, and of a scalar one element.
@@ -58,8 +66,9 @@ llvm::SmallVector<CapturedGradient> getCapturedGradients(BackwardOp op, llvm::Ar
 llvm::SmallVector<Program> getOtherPrograms(BackwardOp op);
 
 /// The axes that an entry of `captured_axes` names, a letter of "bhijn" for each dimension, where "n" is a computed
-/// index; nothing for other letters.
+/// index; nothing for other letters. Several reads follow each other, with a comma between.
 std::optional<Axes> parseAxes(llvm::StringRef letters);
+std::optional<llvm::SmallVector<Axes>> parseReads(llvm::StringRef letters);
 
 /// The letter of an axis.
 char getAxisLetter(std::optional<Coordinate> axis);

@@ -30,6 +30,7 @@ private:
   void unite(int a, int b);
   void place(Value tensor, unsigned dim, StringRef axisName);
   void use(Value value, ArgumentUse use);
+  void placeAs(Value like, Value tensor, unsigned dim);
   void placeAlong(KernelOpInterface op, Value tensor, unsigned dim, Coordinate axis);
   void readTensors(KernelOpInterface op);
   void readRegion(KernelOpInterface op, Region &region);
@@ -155,7 +156,9 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
         for (auto [dim, axis] : llvm::enumerate(captured.axes)) {
           // What has a gradient broadcasts by its type alone.
           own.insert({tensor, dim});
-          if (axis)
+          if (captured.form == CapturedForm::Scattered)
+            placeAs(captured.tensor, tensor, dim);
+          else if (axis)
             placeAlong(op, tensor, dim, *axis);
         }
   } else if (auto weights = dyn_cast<WeightsOp>(op.getOperation())) {
@@ -163,6 +166,18 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
     place(weights.getWeights(), 2, "Sq");
     place(weights.getWeights(), 3, "Sk");
   }
+}
+
+/// What the size of a dimension is called that nothing else has.
+static std::string getSizeName(const KernelArgument &argument, unsigned dim) {
+  return argument.name + "." + std::to_string(dim);
+}
+
+/// A dimension of `tensor` has the size of that of `like`, an argument that is a tensor.
+void ShapeSolver::placeAs(Value like, Value tensor, unsigned dim) {
+  if (!cast<RankedTensorType>(like.getType()).isDynamicDim(dim))
+    return;
+  place(tensor, dim, getSizeName(kernel.inputs[cast<BlockArgument>(like).getArgNumber()], dim));
 }
 
 /// A dimension of a captured tensor, or of its gradient, lies along an axis where it is not of size 1.
@@ -243,7 +258,7 @@ void ShapeSolver::describe(KernelArgument &argument, Value value) {
     if (auto it = dims.find({value, dim}); it != dims.end())
       out.symbol = find(it->second);
     else if (ShapedType::isDynamic(size))
-      out.symbol = axis(argument.name + "." + std::to_string(dim));
+      out.symbol = axis(getSizeName(argument, dim));
     argument.dims.push_back(out);
   }
 }

@@ -117,6 +117,24 @@ LogicalResult PutOp::verify() {
   return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
 }
 
+LogicalResult ScatterOp::verify() {
+  MemRefType view = getView().getType();
+  if (!view.getElementType().isF32() || static_cast<int64_t>(getIndices().size()) != view.getRank())
+    return emitOpError() << "expected a view of f32 and an index for each of its dimensions, got " << view << " and "
+                         << getIndices().size();
+  if (getAxes().size() != getPlaces().size())
+    return emitOpError() << "expected an axis for each tile of places, got " << getAxes().size() << " for "
+                         << getPlaces().size();
+  for (auto [number, axis] : llvm::enumerate(getAxes()))
+    if (axis < 0 || axis >= view.getRank() || llvm::is_contained(getAxes().take_front(number), axis))
+      return emitOpError() << "expected different axes of the view, got " << axis;
+  ArrayRef<int64_t> shape = cast<VectorType>(getValue().getType()).getShape();
+  for (Type places : getPlaces().getTypes())
+    if (cast<VectorType>(places).getShape() != shape)
+      return emitOpError() << "expected a place for each element of " << getValue().getType() << ", got " << places;
+  return success();
+}
+
 LogicalResult MinMaxOp::verify() {
   MemRefType view = getView().getType();
   for (ValueRange indices : {getFirst(), getLast()})

@@ -179,6 +179,24 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Op
   }];
 }
 
+def Tile_ScatterOp : Tile_Op<"scatter", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
+  let summary = "Adds the elements of a tile to a view, each at a place of its own";
+  let description = [{
+    Element (r, c) is added to the element of the view at `indices`, moved along each of `axes` by element (r, c) of the
+    tile of places that goes with it; the caller keeps places inside. Others may add to the same element at any time: the
+    order of additions is left open, and each is atomic. Elements that are 0 add nothing, and need no place.
+
+    Example: `tile.scatter %ds, %sums[%row, %c0] at(%n : vector<64x32xi32>) axes [1] : vector<64x32xf32>, memref<?x?xf32>`
+  }];
+  let arguments = (ins Tile_F32Tile:$value, Arg<Tile_View, "sums">:$view, Variadic<Index>:$indices,
+                       Variadic<VectorOfRankAndType<[2], [I32]>>:$places, DenseI64ArrayAttr:$axes);
+  let assemblyFormat = [{
+    $value `,` $view `[` $indices `]` `at` `(` ($places^ `:` type($places))? `)` `axes` $axes attr-dict
+    `:` type($value) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_MinMaxOp : Tile_Op<"min_max", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
   let summary = "Minimum and maximum of a box of a view";
   let description = [{

@@ -25,7 +25,7 @@ static void sortByProgram(SmallVectorImpl<ScheduleAttr> &schedules) {
   static constexpr Program order[] = {Program::Forward, Program::Combine,   Program::Delta, Program::Dq,
                                       Program::Dqdkdv,  Program::Dkdv,      Program::Dk,    Program::Dv,
                                       Program::Dsinks,  Program::ConvertDq, Program::Dbias, Program::Dbuckets,
-                                      Program::Dsums};
+                                      Program::ClearScattered, Program::Dscattered, Program::Dsums};
   auto placeOf = [](ScheduleAttr schedule) { return llvm::find(order, schedule.getProgram()); };
   llvm::stable_sort(schedules, [&](ScheduleAttr a, ScheduleAttr b) { return placeOf(a) < placeOf(b); });
 }
@@ -52,8 +52,12 @@ static void writeCapturedGradients(ModuleOp module, const KernelFunction &functi
   case Program::Dbuckets:
     forms = {CapturedForm::Buckets};
     break;
+  case Program::ClearScattered:
+    forms = {CapturedForm::Scattered};
+    break;
   default:
-    forms = {CapturedForm::QuerySums, CapturedForm::KeySums, CapturedForm::Sums, CapturedForm::Buckets};
+    forms = {CapturedForm::QuerySums, CapturedForm::KeySums, CapturedForm::Sums, CapturedForm::Buckets,
+             CapturedForm::Scattered};
   }
   for (const CapturedGradient &captured : getCapturedGradients(op, forms)) {
     std::string program =
@@ -66,7 +70,8 @@ static void writeCapturedGradients(ModuleOp module, const KernelFunction &functi
 /// The programs of a backward that `schedule` is of; `from` ends their names.
 static void writeGradient(ModuleOp module, const KernelFunction &function, BackwardOp op, ScheduleAttr schedule,
                           StringRef name, StringRef from) {
-  if (llvm::is_contained({Program::Dbias, Program::Dbuckets, Program::Dsums}, schedule.getProgram()))
+  if (llvm::is_contained({Program::Dbias, Program::Dbuckets, Program::ClearScattered, Program::Dsums},
+                         schedule.getProgram()))
     return writeCapturedGradients(module, function, op, schedule, name, from);
   std::string program = (name + "_" + stringifyProgram(schedule.getProgram())).str();
   writeBlockMask(module, function, op, schedule, program + "_block_mask" + from.str());
@@ -88,10 +93,13 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
     return writeConvertedSums(b, op);
   case Program::Dsinks:
     return writeSinkGradients(b, op);
+  case Program::Dscattered:
+    return writeScattered(b, op);
   case Program::Forward:
   case Program::Combine:
   case Program::Dbias:
   case Program::Dbuckets:
+  case Program::ClearScattered:
   case Program::Dsums:
     llvm_unreachable("programs of forward and of captured tensors are written elsewhere");
   }

@@ -32,8 +32,12 @@ void writeConvertedSums(TileBuilder &b, BackwardOp op);
 /// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dsinks`.
 void writeSinkGradients(TileBuilder &b, BackwardOp op);
 
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dscattered`, for all scattered
+/// gradients of captured tensors.
+void writeScattered(TileBuilder &b, BackwardOp op);
+
 /// Writes the body of the program that `b` has started for one captured tensor of `op` by a schedule of
-/// `Program::Dbias` or `Dsums`. Both come after the others, whose statistics they read.
+/// `Program::Dbias`, `Dbuckets`, `ClearScattered` or `Dsums`. All come after the others, whose statistics they read.
 void writeCapturedGradient(TileBuilder &b, BackwardOp op, const CapturedGradient &captured);
 
 } // namespace attnc::attn

@@ -20,9 +20,9 @@ void GradientWriter::storeSums(ArrayRef<CapturedGradient> list, ValueRange sums)
     b.storeStatistic(b.sumStatistic(one), sum);
 }
 
-Value GradientWriter::existing(Value tile) {
-  if (!op.getQueryLengths())
-    return tile;
+Value GradientWriter::existing(Value tile) { return op.getQueryLengths() ? ofExistingRows(tile) : tile; }
+
+Value GradientWriter::ofExistingRows(Value tile) {
   VectorType rows = b.rowType(builder.getF32Type());
   Value factors = arith::SelectOp::create(builder, loc, b.buildRowExists(), b.splat(rows, 1), b.splat(rows, 0));
   return b.scaleRows(tile, factors, builder.getF32Type(), /*mostlyOne=*/false, /*zeroDrops=*/true);
@@ -137,7 +137,43 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
   }
 }
 
+void GradientWriter::writeScattered() {
+  b.buildGeometry();
+  b.buildCaptures();
+  ColumnBounds bounds = b.buildBounds();
+  Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
+  Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
+                        /*ofRows=*/true};
+  SmallVector<CapturedGradient> scattered = capturedOf({CapturedForm::Scattered});
+  b.overColumns({}, bounds, [&](const ColumnStep &step, ValueRange) -> SmallVector<Value> {
+    Value first = step.first;
+    Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
+    Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
+    Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
+    Weights weights = probabilities(logits, step, statistics);
+    LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
+                                              /*wantsLogits=*/false, scattered);
+    ArrayRef<Value> yielded = gradients.captured;
+    for (const CapturedGradient &one : scattered)
+      for (const Axes &read : one.reads) {
+        size_t dims = one.computedDims(read).size();
+        b.scatterCaptured(ofExistingRows(yielded.front()), one, read, yielded.slice(1, dims), first);
+        yielded = yielded.drop_front(1 + dims);
+      }
+    return {};
+  });
+}
+
+void GradientWriter::writeClearing() {
+  b.buildScatteredGeometry();
+  b.storeScatteredSums(b.splat(b.rowType(builder.getF32Type()), 0));
+}
+
 void GradientWriter::writeSums(const CapturedGradient &one) {
+  if (one.form == CapturedForm::Scattered) {
+    b.buildScatteredGeometry();
+    return b.storeScattered(b.loadScatteredSums());
+  }
   b.buildCapturedGeometry();
   TileBuilder::Statistic statistic = b.sumStatistic(one, b.getFirstBucket());
   Type f32 = builder.getF32Type();
@@ -159,12 +195,19 @@ void GradientWriter::writeSums(const CapturedGradient &one) {
   b.storeCapturedVector(sum);
 }
 
+void attnc::attn::writeScattered(TileBuilder &b, BackwardOp op) {
+  GradientWriter(b, op).writeScattered();
+  tile::ReturnOp::create(b.builder, b.loc);
+}
+
 void attnc::attn::writeCapturedGradient(TileBuilder &b, BackwardOp op, const CapturedGradient &captured) {
   GradientWriter writer(b, op);
   if (b.getProgramKind() == Program::Dbias)
     writer.writeSharedTiles(captured);
   else if (b.getProgramKind() == Program::Dbuckets)
     writer.writeBuckets(captured);
+  else if (b.getProgramKind() == Program::ClearScattered)
+    writer.writeClearing();
   else
     writer.writeSums(captured);
   tile::ReturnOp::create(b.builder, b.loc);

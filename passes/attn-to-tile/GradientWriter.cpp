@@ -162,7 +162,7 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(const Weights &wei
   if (wantsLogits)
     places.push_back(0);
   for (const CapturedGradient &one : wanted)
-    for (unsigned number = 0; number < (one.form == CapturedForm::Buckets ? 2 : 1); ++number)
+    for (unsigned number = 0; number < one.yieldedTypes().size(); ++number)
       places.push_back(one.yielded + number);
   SmallVector<Value> all = b.buildDerivatives(gradients, logits.products, first, places);
   LogitGradients result;

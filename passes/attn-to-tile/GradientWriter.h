@@ -27,6 +27,9 @@ public:
   void writeSharedTiles(const CapturedGradient &one);
   /// What rows of queries read of a table, by the value of its computed index: sums for several of them.
   void writeBuckets(const CapturedGradient &one);
+  /// What elements read anywhere: each adds to a sum in memory, which `writeClearing` clears before.
+  void writeScattered();
+  void writeClearing();
   /// What other programs have left for each query or key of each head, added up over all that share an element.
   void writeSums(const CapturedGradient &one);
 
@@ -155,8 +158,10 @@ private:
   llvm::SmallVector<mlir::Value> emptySums(llvm::ArrayRef<CapturedGradient> list);
   /// Leaves the sums of rows, for the head at hand, to the program that adds them up.
   void storeSums(llvm::ArrayRef<CapturedGradient> list, mlir::ValueRange sums);
-  /// `tile`, 0 in rows that hold no query: those may be of anything.
+  /// `tile`, 0 in rows that hold no query: those may be of anything. And the same where rows past the last are not left
+  /// out anyway, as they are where they are stored or added up by rows.
   mlir::Value existing(mlir::Value tile);
+  mlir::Value ofExistingRows(mlir::Value tile);
   /// What one head of one batch entry adds to a tile of a tensor that it shares with others.
   mlir::Value addSharedTile(const CapturedGradient &one, const ColumnStep &step, mlir::Value sum);
   /// Stores gradients of 0 where the mask drops whole tiles, in tensors that have a number for each query and key.

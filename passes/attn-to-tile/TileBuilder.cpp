@@ -151,7 +151,9 @@ void TileBuilder::setGrid() {
   AffineExpr tiles = tilesOfHead * countHeadTiles();
   if (schedule.getProgram() == Program::Dsinks)
     tiles = getAffineConstantExpr(countSinkTiles(), context);
-  if (captured)
+  if (captured && captured->form == CapturedForm::Scattered)
+    tiles = countScatteredTiles(sizes);
+  else if (captured)
     tiles = schedule.getProgram() == Program::Dbuckets ? tiles * countBucketTiles() : countCapturedTiles(sizes);
   AffineExpr lists = blockMaskKnowsHeads() ? tiles : tilesOfHead;
   if (kind == ProgramKind::BlockMask)

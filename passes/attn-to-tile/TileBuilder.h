@@ -103,6 +103,16 @@ public:
   mlir::Value forSharers(mlir::Value initial, llvm::function_ref<mlir::Value(mlir::Value carried)> body);
   /// Stores a row vector as the tile's part of the gradient of the captured tensor.
   void storeCapturedVector(mlir::Value vector);
+  /// In a program of one scattered gradient: finds the tile's place among its elements, a row of which is a vector.
+  void buildScatteredGeometry();
+  /// Stores the sums of the tile's elements, loads them, and stores them as the tile's part of the gradient.
+  void storeScatteredSums(mlir::Value vector);
+  mlir::Value loadScatteredSums();
+  void storeScattered(mlir::Value vector);
+  /// Adds a tile, whose first column is `first`, to the sums of a scattered gradient, for a read along the axes `read`:
+  /// where that has computed indices, at those that tiles of i32 give.
+  void scatterCaptured(mlir::Value tile, const CapturedGradient &of, const Axes &read, mlir::ValueRange computed,
+                       mlir::Value first);
   /// The tile's sinks: vector<rows x type>.
   mlir::Value loadSinks();
   /// Stores a row vector as the gradient of the tile's sinks.
@@ -366,6 +376,11 @@ private:
   void setGridOfGradients(mlir::AffineExpr tiles, mlir::AffineExpr rows, llvm::SmallVectorImpl<int64_t> &sizes);
   void setGridOfParts(mlir::AffineExpr tiles, mlir::AffineExpr rows, llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::AffineExpr countCapturedTiles(llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::AffineExpr countScatteredTiles(llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::AffineExpr sizeOfDim(mlir::Value tensor, int64_t dim, llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::AffineExpr countScatteredRows(mlir::AffineExpr columns, llvm::SmallVectorImpl<int64_t> &sizes);
+  std::pair<mlir::Value, mlir::Value> scatteredSums(const CapturedGradient &of);
+  mlir::Value buildPlaces(Coordinate axis, mlir::Value first);
   int64_t countBucketTiles() const;
   mlir::Value takePlace(mlir::Value &rest, mlir::Value count);
   void setSizeRange();
@@ -405,7 +420,7 @@ private:
                                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
                                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
   tile::MapOp
-  buildElementMap(llvm::ArrayRef<mlir::Region *> regions, mlir::ValueRange leading, mlir::Value j, size_t results,
+  buildElementMap(llvm::ArrayRef<mlir::Region *> regions, mlir::ValueRange leading, mlir::Value j, mlir::TypeRange results,
                   llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Block *, const ElementwiseOperands &)> body);
   tile::MapOp buildElementMap(mlir::Region &region, mlir::ValueRange leading, mlir::Value j,
                               llvm::function_ref<mlir::Value(mlir::Block *, const ElementwiseOperands &)> body);
@@ -437,6 +452,7 @@ private:
   bool masksRows = false;                                  ///< see `maskRows`
   DropoutSeed dropout;                                     ///< see `loadSeed`
   mlir::Value firstBucket;                                 ///< of a program of a table
+  llvm::SmallVector<mlir::Value> scatteredIndices;         ///< of the tile's first element, in a scattered gradient
   mlir::Value listRow;                                     ///< of this tile in the workspace
   mlir::Value part;                                        ///< of the tile's columns, where they are split
   mlir::Value firstColumn;                                 ///< of the output, in a program that combines parts

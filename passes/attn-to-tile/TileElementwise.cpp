@@ -257,9 +257,9 @@ Value TileBuilder::buildScale() {
   return kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
 }
 
-/// A map over `leading`, tiles of f32, and what `regions` capture; `body` writes what it gives for an element, as many
-/// values as `results`, and finds the elements of `leading` first among the arguments.
-tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange leading, Value j, size_t results,
+/// A map over `leading`, tiles of f32, and what `regions` capture; `body` writes what it gives for an element, values of
+/// the types `results`, and finds the elements of `leading` first among the arguments.
+tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange leading, Value j, TypeRange results,
                                          function_ref<SmallVector<Value>(Block *, const ElementwiseOperands &)> body) {
   OpBuilder::InsertionGuard guard(builder);
   ElementwiseOperands operands;
@@ -267,7 +267,8 @@ tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange 
     operands.append(gatherOperands(*region, j));
   SmallVector<Value> tiles(leading);
   tiles.append(operands.tiles);
-  SmallVector<Type> types(results, leading.front().getType());
+  auto tile = cast<VectorType>(leading.front().getType());
+  auto types = llvm::map_to_vector(results, [&](Type result) -> Type { return tile.clone(result); });
   auto map = tile::MapOp::create(builder, loc, types, tiles, operands.rows, operands.cols, rowPosition(), j);
   map.setGroup(getHeads());
   Block *block = addElementwiseBody(map.getBody(), leading, operands);
@@ -280,7 +281,7 @@ tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange 
 /// The same for one region and one result.
 tile::MapOp TileBuilder::buildElementMap(Region &region, ValueRange leading, Value j,
                                          function_ref<Value(Block *, const ElementwiseOperands &)> body) {
-  return buildElementMap(&region, leading, j, 1, [&](Block *block, const ElementwiseOperands &operands) {
+  return buildElementMap(&region, leading, j, builder.getF32Type(), [&](Block *block, const ElementwiseOperands &operands) {
     return SmallVector<Value>{body(block, operands)};
   });
 }
@@ -301,7 +302,8 @@ std::pair<Value, Value> TileBuilder::buildScoreAndSlope(Value scores, Value j) {
     return SmallVector<Value>{cloneRegion(score, block, operands, logit).front(),
                               cloneRegion(derivative, block, operands, ValueRange{f32(1), logit}).front()};
   };
-  tile::MapOp map = buildElementMap({&score, &derivative}, scores, j, 2, body);
+  Type f32 = builder.getF32Type();
+  tile::MapOp map = buildElementMap({&score, &derivative}, scores, j, {f32, f32}, body);
   return {map.getResult(0), map.getResult(1)};
 }
 
@@ -310,12 +312,15 @@ SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, 
   // What has the gradient of the score itself needs no operation; a score that is the logit reads nothing.
   SmallVector<Value> results;
   SmallVector<size_t> computed;
+  SmallVector<Type> types;
   for (auto [number, place] : llvm::enumerate(wanted)) {
     bool isSame =
         region.empty() ? place == 0 : region.front().getTerminator()->getOperand(place) == region.getArgument(0);
     results.push_back(isSame ? gradients : splat(cast<VectorType>(gradients.getType()), 0));
-    if (!isSame && !region.empty())
+    if (!isSame && !region.empty()) {
       computed.push_back(number);
+      types.push_back(region.front().getTerminator()->getOperand(place).getType());
+    }
   }
   if (computed.empty())
     return results;
@@ -332,10 +337,11 @@ SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, 
     // What has no gradient gives none, whatever the slope is there.
     Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, gradient, f32(0)), zero = f32(0);
     return llvm::map_to_vector(computed, [&](size_t number) -> Value {
-      return arith::SelectOp::create(builder, loc, none, zero, all[wanted[number]]);
+      Value one = all[wanted[number]];
+      return one.getType().isF32() ? arith::SelectOp::create(builder, loc, none, zero, one).getResult() : one;
     });
   };
-  tile::MapOp map = buildElementMap(&region, leading, j, computed.size(), body);
+  tile::MapOp map = buildElementMap(&region, leading, j, types, body);
   for (auto [number, result] : llvm::zip_equal(computed, map.getResults()))
     results[number] = result;
   return results;

@@ -214,7 +214,8 @@ Value TileBuilder::headOfBatch() {
 }
 
 /// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: the sums of gradients of queries, after all
-/// of them statistics of each head (see `statisticIndices`), and lists of steps (see `listView`).
+/// of them statistics of each head (see `statisticIndices`), lists of steps (see `listView`), and last the sums of
+/// scattered gradients (see `scatteredSums`).
 void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
   MLIRContext *context = loc.getContext();
   bool ofQueries = getRowAxis() == Coordinate::Query;
@@ -225,6 +226,9 @@ void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVec
   AffineExpr columns = roundUp(ofQueries ? rows : sizeOf(kernel.getQuery(), ofRows, sizes), unit);
   if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::KeySums}).empty())
     columns = columns + (ofQueries ? sizeOf(kernel.getKey(), ofRows, sizes) : rows);
+  // There is something to clear and to round for scattered gradients also where there are no queries.
+  if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered}).empty())
+    columns = columns + tile::BlockedRows::bandRows;
   // Rows begin at multiples of 16 bytes, and have whole bands of sums.
   if (unit > 1)
     columns = roundUp(columns, tile::BlockedRows::bandRows);
@@ -232,7 +236,7 @@ void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVec
   AffineExpr heads = getAffineConstantExpr(numbers * kernel.getQueryHeads(), context);
   if (!kernel.isPacked())
     heads = heads * sizeOf(kernel.getQuery(), 0, sizes);
-  heads = heads + countListRows(sizes);
+  heads = heads + countListRows(sizes) + countScatteredRows(columns, sizes);
   program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
 }

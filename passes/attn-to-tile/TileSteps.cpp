@@ -14,13 +14,20 @@ using namespace attnc::attn;
 /// keep all.
 static constexpr int64_t stepsOfStretch = 8;
 
+/// Goes on at the end of `block`, without the terminator that it is created with where nothing is carried.
+static void setInsertionPointToOpenEnd(OpBuilder &builder, Block *block) {
+  if (block->mightHaveTerminator())
+    block->getTerminator()->erase();
+  builder.setInsertionPointToEnd(block);
+}
+
 SmallVector<Value> TileBuilder::buildBranch(TypeRange types, Value condition, function_ref<SmallVector<Value>()> then,
                                             function_ref<SmallVector<Value>()> otherwise) {
   auto branch = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(branch.thenBlock());
+  setInsertionPointToOpenEnd(builder, branch.thenBlock());
   scf::YieldOp::create(builder, loc, then());
-  builder.setInsertionPointToEnd(branch.elseBlock());
+  setInsertionPointToOpenEnd(builder, branch.elseBlock());
   scf::YieldOp::create(builder, loc, otherwise());
   return SmallVector<Value>(branch.getResults());
 }
@@ -29,7 +36,7 @@ SmallVector<Value> TileBuilder::buildLoop(Value low, Value high, int64_t step, V
                                           function_ref<SmallVector<Value>(Value iv, ValueRange state)> body) {
   auto loop = scf::ForOp::create(builder, loc, low, high, index(step), initial);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(loop.getBody());
+  setInsertionPointToOpenEnd(builder, loop.getBody());
   scf::YieldOp::create(builder, loc, body(loop.getInductionVar(), loop.getRegionIterArgs()));
   return SmallVector<Value>(loop.getResults());
 }
@@ -104,8 +111,8 @@ SmallVector<Value> TileBuilder::overStretches(ValueRange initial, const ColumnBo
   };
   SmallVector<Value> results = buildLoop(bounds.low, bounds.high, columns, initial, overStretch);
   // The rows are looked at once.
-  Operation *nest = results.front().getDefiningOp();
-  nest->walk([](Operation *op) {
+  Operation &nest = *std::prev(builder.getInsertionPoint());
+  nest.walk([](Operation *op) {
     if (isa<scf::ForOp, scf::IfOp>(op))
       hoistInvariants(op);
   });

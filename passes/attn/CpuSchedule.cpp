@@ -24,6 +24,11 @@ static bool usesTiles(KernelOpInterface kernel, CpuTargetAttr target) {
          isWhole(kernel.getQuery(), 32) && isWhole(kernel.getValueOrNull(), 16);
 }
 
+/// Whether what `program` has for rows is few: sinks, and sums in memory.
+static bool areFew(Program program) {
+  return llvm::is_contained({Program::Dsinks, Program::Dsums, Program::ClearScattered}, program);
+}
+
 /// Three registers of query rows and four keys (eight with 32 registers) fill the register file with accumulators
 /// and leave one for each operand. Panels of queries share a staged key tile: as many as leave half of the L2 cache
 /// to the keys and values, but not so many that a causal mask's diagonal costs more than staging does
@@ -40,8 +45,7 @@ static ScheduleAttr select(KernelOpInterface kernel, CpuTargetAttr target, Progr
   int64_t rows = std::min(mostRows, target.getL2Bytes() / 2 / (dims * 4));
   int64_t tile = panel * std::max<int64_t>(1, rows / panel);
   bool ofKeys = tilesKeys(program);
-  // Sinks and numbers for all rows are few.
-  if (program == Program::Dsinks || program == Program::Dsums)
+  if (areFew(program))
     tile = panel = lanes(target);
   return ScheduleAttr::get(target.getContext(), ofKeys ? columns : tile, ofKeys ? tile : columns, panel,
                            /*pipeline=*/{}, /*heads=*/1, program);
@@ -91,7 +95,7 @@ static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuT
 /// tiles there are to share: panels of one to three registers, up to twenty a tile, and short and long steps.
 static SmallVector<ScheduleAttr> enumerate(CpuTargetAttr target, ScheduleAttr base) {
   SmallVector<ScheduleAttr> schedules;
-  if (base.getProgram() == Program::Dsinks || base.getProgram() == Program::Dsums) // sinks and sums are few
+  if (areFew(base.getProgram()))
     return schedules;
   for (int64_t panel : {3 * lanes(target), 2 * lanes(target), lanes(target)})
     for (int64_t panels : {1, 2, 3, 4, 5, 6, 8, 10, 14, 20})

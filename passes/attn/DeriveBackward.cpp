@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/attn/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace attnc::attn {
 #define GEN_PASS_DEF_ATTNDERIVEBACKWARD
@@ -72,7 +73,6 @@ public:
 private:
   LogicalResult check();
   LogicalResult findLearned();
-  LogicalResult findAxes(Value tensor);
   std::optional<unsigned> findResult(Value value);
   Value addArgument(Type type, std::string name);
   void writeKernel(ForwardOp op);
@@ -82,7 +82,7 @@ private:
   OpBuilder builder;
   func::FuncOp backward;
   IRMapping mapping;
-  llvm::MapVector<Value, std::string> learned; ///< captured tensors that have gradients, with the letters of their axes
+  llvm::SetVector<Value> learned; ///< captured values that have gradients
   SmallVector<Named> arguments, results;
   SmallVector<Value> returned;
 };
@@ -125,6 +125,32 @@ static bool isOwn(ForwardOp op, Value tensor) {
   return llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, tensor);
 }
 
+/// The axes that the dimensions of `captured` lie along where the score of `op` reads it, as letters: once, where it is
+/// always read by the same coordinates, else for each read. A scalar has one element for whoever reads it.
+static std::string findAxes(ForwardOp op, Value captured) {
+  auto type = dyn_cast<RankedTensorType>(captured.getType());
+  if (!type)
+    return {getAxisLetter(Coordinate::Batch)};
+  SmallVector<std::string> reads;
+  bool isComputed = false;
+  op.getScore().walk([&](IndexedOpInterface inner) {
+    forCapturedReads(inner, [&](Value tensor, unsigned first) {
+      if (tensor != captured)
+        return;
+      std::string &letters = reads.emplace_back();
+      for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+        // What is of size 1 is the same for all.
+        std::optional<Coordinate> axis = Coordinate::Batch;
+        if (type.getDimSize(dim) != 1)
+          axis = getIndexCoordinate(inner, first + dim);
+        isComputed |= !axis;
+        letters += getAxisLetter(axis);
+      }
+    });
+  });
+  return !isComputed && llvm::all_equal(reads) ? reads.front() : llvm::join(reads, ",");
+}
+
 /// The captured tensors that have gradients: arguments that `attn.requires_grad` marks.
 LogicalResult BackwardWriter::findLearned() {
   for (BlockArgument argument : forward.getArguments()) {
@@ -138,55 +164,15 @@ LogicalResult BackwardWriter::findLearned() {
     if (!argument.getType().isF32() && (!type || !isa<FloatType>(type.getElementType())))
       return forward.emitOpError() << "expected " << requiresGradAttrName << " on tensors of floats and on f32, got "
                                    << argument.getType() << " for '" << name << "' [S15]";
-    if (type && failed(findAxes(argument)))
-      return failure();
-    if (!type && llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) { return readsInScore(op, argument); }))
-      learned[argument] = getAxisLetter(Coordinate::Batch);
+    auto learns = [&](ForwardOp op) { return readsInScore(op, argument) && !isOwn(op, argument); };
+    if (llvm::any_of(forward.getOps<ForwardOp>(), learns))
+      learned.insert(argument);
     // What is differentiated anyway may say so.
     bool isTensor = llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) { return isOwn(op, argument); });
     if (!isTensor && !learned.contains(argument))
       return forward.emitOpError() << "expected a score that reads '" << name << "', which requires a gradient [S15]";
   }
   return success();
-}
-
-/// The axes that the dimensions of a tensor lie along: the coordinates that scores read it by. One dimension may have a
-/// computed index.
-LogicalResult BackwardWriter::findAxes(Value tensor) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
-  std::optional<Axes> axes;
-  ForwardOp last;
-  WalkResult result = forward.walk([&](Operation *inner) -> WalkResult {
-    auto kernel = dyn_cast<ForwardOp>(inner->getParentOp());
-    // A kernel whose own tensor it is refuses to read it in its score.
-    if (!kernel || inner->getParentRegion() != &kernel.getScore() || isOwn(kernel, tensor))
-      return WalkResult::advance();
-    bool isRight = true;
-    forCapturedReads(inner, [&](Value read, unsigned first) {
-      if (read != tensor)
-        return;
-      Axes found;
-      for (unsigned dim = 0; dim < shape.size(); ++dim)
-        found.push_back(shape[dim] == 1 ? Coordinate::Batch
-                                        : getIndexCoordinate(cast<IndexedOpInterface>(inner), first + dim));
-      bool isAgain = kernel == last && llvm::is_contained(found, std::nullopt);
-      isRight = !axes || (found == *axes && !isAgain);
-      axes = std::move(found);
-      last = kernel;
-    });
-    if (!isRight)
-      return inner->emitOpError(
-          "expected a tensor that requires a gradient to be read by coordinates as they are, and "
-          "always by the same, or once by a computed index: the gradients of others would have to "
-          "be scattered [S15]");
-    return WalkResult::advance();
-  });
-  if (!result.wasInterrupted() && axes) {
-    std::string &letters = learned[tensor];
-    for (std::optional<Coordinate> axis : *axes)
-      letters += getAxisLetter(axis);
-  }
-  return failure(result.wasInterrupted());
 }
 
 Value BackwardWriter::addArgument(Type type, std::string name) {
@@ -215,11 +201,11 @@ void BackwardWriter::writeKernel(ForwardOp op) {
     operands.push_back(lseGradient);
   segments.push_back(lseGradient ? 1 : 0);
   SmallVector<Value> captured;
-  SmallVector<StringRef> axes;
-  for (const auto &[tensor, letters] : learned)
+  SmallVector<Attribute> axes;
+  for (Value tensor : learned)
     if (readsInScore(op, tensor) && !isOwn(op, tensor)) {
       captured.push_back(tensor);
-      axes.push_back(letters);
+      axes.push_back(builder.getStringAttr(findAxes(op, tensor)));
       operands.push_back(mapping.lookup(tensor));
     }
   segments.push_back(static_cast<int32_t>(captured.size()));
@@ -244,7 +230,7 @@ void BackwardWriter::writeKernel(ForwardOp op) {
   state.addAttribute("resultSegmentSizes", builder.getDenseI32ArrayAttr({1, 1, 1, op.getSinks() ? 1 : 0,
                                                                          static_cast<int32_t>(captured.size())}));
   if (!captured.empty())
-    state.addAttribute("captured_axes", builder.getStrArrayAttr(axes));
+    state.addAttribute("captured_axes", builder.getArrayAttr(axes));
   for (unsigned number = 0; number < NumKernelRegions; ++number) {
     Region *region = state.addRegion();
     if (number == ScoreRegion || number == MaskRegion)

@@ -16,8 +16,56 @@ namespace attnc::attn {
 using namespace mlir;
 using namespace attnc::attn;
 
-/// The sum of the gradients of those `reads`, loads and scalars, that read `captured`, and with a computed index that
-/// index.
+/// The index of dimension `dim` that `load` reads, from 0 to the end of a dimension of a static size: as the load clamps
+/// it. An i32.
+static Value clampedIndex(OpBuilder &builder, LoadOp load, unsigned dim) {
+  Location loc = load.getLoc();
+  int64_t size = load.getTensor().getType().getDimSize(dim);
+  int64_t last = ShapedType::isDynamic(size) ? std::numeric_limits<int32_t>::max() : size - 1;
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+  Value index = arith::MinSIOp::create(builder, loc, load.getIndices()[dim], constant(last));
+  index = arith::MaxSIOp::create(builder, loc, index, constant(0));
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+}
+
+/// By which coordinate `load` reads each dimension; nothing for a computed index.
+static Axes axesOf(const CapturedGradient &captured, LoadOp load) {
+  Axes axes;
+  for (auto [dim, size] : llvm::enumerate(load.getTensor().getType().getShape()))
+    axes.push_back(size == 1 ? captured.axes[dim] : getIndexCoordinate(load, dim));
+  return axes;
+}
+
+/// For each read of `captured` the gradient of it and its computed indices. Reads that have become one since they were
+/// counted have a gradient of 0.
+static SmallVector<Value> gradientsOfScattered(OpBuilder &builder, const CapturedGradient &captured,
+                                               ArrayRef<Value> reads, ArrayRef<Value> gradients) {
+  Location loc = captured.tensor.getLoc();
+  SmallVector<Value> results;
+  llvm::SmallPtrSet<Operation *, 4> done;
+  for (const Axes &read : captured.reads) {
+    auto isOf = [&](Value value) {
+      auto load = value.getDefiningOp<LoadOp>();
+      return load && load.getTensor() == captured.tensor && !done.contains(load) && axesOf(captured, load) == read;
+    };
+    const Value *found = llvm::find_if(reads, isOf);
+    if (found == reads.end()) {
+      results.push_back(arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0)));
+      Value none = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+      results.append(captured.computedDims(read).size(), none);
+      continue;
+    }
+    auto load = found->getDefiningOp<LoadOp>();
+    done.insert(load);
+    results.push_back(gradients[found - reads.begin()]);
+    for (unsigned dim : captured.computedDims(read))
+      results.push_back(clampedIndex(builder, load, dim));
+  }
+  return results;
+}
+
+/// The sum of the gradients of those `reads`, loads and scalars, that read `captured`, and with a bucket that as an f32,
+/// which holds small numbers.
 static SmallVector<Value> gradientOfReads(OpBuilder &builder, const CapturedGradient &captured, ArrayRef<Value> reads,
                                           ArrayRef<Value> gradients) {
   Location loc = captured.tensor.getLoc();
@@ -27,15 +75,9 @@ static SmallVector<Value> gradientOfReads(OpBuilder &builder, const CapturedGrad
     if ((load ? load.getTensor() : value) != captured.tensor)
       continue;
     sum = sum ? arith::AddFOp::create(builder, loc, sum, gradient).getResult() : gradient;
-    if (captured.form == CapturedForm::Buckets) {
-      // As the load clamps it: a small number, which f32 holds.
-      auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-      Value index = load.getIndices()[*captured.dimOfBuckets()];
-      index = arith::MinSIOp::create(builder, loc, index, constant(captured.countBuckets() - 1));
-      index = arith::MaxSIOp::create(builder, loc, index, constant(0));
+    if (captured.form == CapturedForm::Buckets)
       bucket = arith::SIToFPOp::create(builder, loc, builder.getF32Type(),
-                                       arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index));
-    }
+                                       clampedIndex(builder, load, *captured.dimOfBuckets()));
   }
   SmallVector<Value> results{sum ? sum : zero};
   if (captured.form == CapturedForm::Buckets)
@@ -91,9 +133,11 @@ static void differentiate(BackwardOp op) {
   ScoreDerivative derivative(block, inputs);
   SmallVector<Value> all = derivative.run(yielded, incoming), results{all.front()};
   builder.setInsertionPointToEnd(block);
+  ArrayRef<Value> reads = ArrayRef(inputs).drop_front(), gradients = ArrayRef(all).drop_front();
   for (const CapturedGradient &captured : getCapturedGradients(op))
-    llvm::append_range(results,
-                       gradientOfReads(builder, captured, ArrayRef(inputs).drop_front(), ArrayRef(all).drop_front()));
+    llvm::append_range(results, captured.form == CapturedForm::Scattered
+                                    ? gradientsOfScattered(builder, captured, reads, gradients)
+                                    : gradientOfReads(builder, captured, reads, gradients));
   // A score that adds to the logit has its gradient: nothing is left to compute.
   if (results.size() == 1 && results.front() == incoming) {
     region.dropAllReferences();

@@ -299,7 +299,7 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   }
   for (Program program : getOtherPrograms(op)) {
     // Sinks and sums are few, and take no products: a step takes as long as its loads are under way.
-    bool hasProducts = program == Program::Dbias || program == Program::Dbuckets;
+    bool hasProducts = llvm::is_contained({Program::Dbias, Program::Dbuckets, Program::Dscattered}, program);
     int64_t some = hasProducts ? columns : columnsOfSums;
     if (some == 0)
       return {};

@@ -43,6 +43,7 @@ private:
   void explainPipeline(attn::ScheduleAttr schedule);
   void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> queries);
   void explainDerivative(attn::BackwardOp op);
+  void explainScattered(const attn::CapturedGradient &captured, llvm::ArrayRef<std::string> yielded);
 
   llvm::raw_ostream &os;
   FormulaPrinter formulas;
@@ -111,6 +112,10 @@ void Printer::explainDerivative(attn::BackwardOp op) {
   std::vector<std::string> gradients = formulas.printYields(op.getDerivative());
   line("") << "its gradient: " << gradients.front() << '\n';
   for (const attn::CapturedGradient &captured : attn::getCapturedGradients(op)) {
+    if (captured.form == attn::CapturedForm::Scattered) {
+      explainScattered(captured, llvm::ArrayRef(gradients).drop_front(captured.yielded));
+      continue;
+    }
     line("") << "of " << formulas.tensorName(captured.tensor) << "[";
     llvm::interleaveComma(captured.axes, os,
                           [&](std::optional<attn::Coordinate> axis) { os << attn::getAxisLetter(axis); });
@@ -118,6 +123,25 @@ void Printer::explainDerivative(attn::BackwardOp op) {
     if (captured.form == attn::CapturedForm::Buckets)
       os << ", n = " << gradients[captured.yielded + 1];
     os << '\n';
+  }
+}
+
+/// The same of a tensor whose gradient is scattered: what each read adds, and where.
+void Printer::explainScattered(const attn::CapturedGradient &captured, llvm::ArrayRef<std::string> yielded) {
+  for (const attn::Axes &read : captured.reads) {
+    line("") << "of " << formulas.tensorName(captured.tensor) << "[";
+    llvm::ArrayRef<std::string> indices = yielded.drop_front();
+    llvm::SmallVector<unsigned> computed = captured.computedDims(read);
+    llvm::interleaveComma(llvm::seq<unsigned>(read.size()), os, [&](unsigned dim) {
+      if (!llvm::is_contained(computed, dim)) {
+        os << attn::getAxisLetter(read[dim]);
+        return;
+      }
+      os << indices.front();
+      indices = indices.drop_front();
+    });
+    os << "], added up in memory: " << yielded.front() << '\n';
+    yielded = indices;
   }
 }
 

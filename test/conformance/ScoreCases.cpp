@@ -286,6 +286,30 @@ void attnc::conformance::addGradientCases(std::vector<Case> &cases, Extent exten
       %x = arith.addf %m, %t : f32)"),
       {{"q", {0}}});
   add.last().dtypes = {"f32"};
+  // Gradients that are scattered: a table of many entries, beside whose heads there is nothing else; positions apart along
+  // rows and along columns; one tensor by two computed indices, and of an open size by reads that differ.
+  add("S15_scattered_table", learned({"t: tensor<301x$Hx$T>"}, R"(%c = arith.constant 150 : index
+      %d = arith.subi %i, %j : index
+      %n = arith.addi %d, %c : index
+      %x = attn.bias %s, %t[%n, %h] : tensor<301x$Hx$T>)",
+                                     causal));
+  add("S15_scattered_beside_queries", learned({"t: tensor<$Hx?x5xf32>", "u: tensor<7x?xf32>"},
+                                              R"(%c = arith.constant 3 : index
+      %n = arith.remui %j, %c : index
+      %y = attn.bias %s, %t[%h, %i, %n] : tensor<$Hx?x5xf32>
+      %m = arith.subi %i, %c : index
+      %l = attn.load %u[%m, %j] : tensor<7x?xf32>
+      %f = math.exp %l : f32
+      %x = arith.mulf %y, %f : f32)"));
+  add("S15_scattered_twice", learned({"t: tensor<9x11xf32>", "u: tensor<?xf32>"},
+                                     R"(%c = arith.constant 4 : index
+      %a = arith.divui %i, %c : index
+      %b0 = arith.remui %j, %c : index
+      %y = attn.bias %s, %t[%a, %b0] : tensor<9x11xf32>
+      %d = arith.addi %i, %c : index
+      %z = attn.bias %y, %u[%j] : tensor<?xf32>
+      %x = attn.bias %z, %u[%d] : tensor<?xf32>)",
+                                     causal));
   // Three results of one operation, of which two are stored.
   add("S15_learned_tiles_and_sums", learned({"t: tensor<?x?x?x$Hxf16>", "m: tensor<1xf32>"},
                                             R"(%l = attn.load %t[%b, %i, %j, %h] : tensor<?x?x?x$Hxf16>

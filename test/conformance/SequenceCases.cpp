@@ -70,6 +70,19 @@ static void addPacked(std::vector<Case> &cases, Extent extent) {
       %keep = arith.ori %c, %p : i1)";
   cases.push_back({"S11_varlen_by_sequence", spec, packedTrials(extent)});
   cases.back().trials.emplace_back().shape = "B=0,Tq=0,Tk=0";
+  // By the place in its sequence and by the sequence, with gradients: neither has rows of its own.
+  spec.arguments = {"bias: tensor<9x12x$T>", "factors: tensor<?xf32>"};
+  spec.score = R"(%c = arith.constant 7 : index
+      %n = arith.remui %i, %c : index
+      %m = arith.remui %j, %c : index
+      %y = attn.bias %s, %bias[%n, %m] : tensor<9x12x$T>
+      %l = attn.load %factors[%b] : tensor<?xf32>
+      %f = math.exp %l : f32
+      %x = arith.mulf %y, %f : f32)";
+  spec.mask = causal;
+  spec.learned = true;
+  cases.push_back({"S15_varlen_scattered", spec, packedTrials(extent)});
+  cases.back().trials.emplace_back().shape = "B=0,Tq=0,Tk=0";
   Spec grouped;
   grouped.packed = true;
   grouped.queryHeads = 6;

@@ -1938,9 +1938,9 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // -----
 
-// S15: an axis is that of one dimension.
-func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected each axis once, got 'h' for a second dimension [S15]}}
+// S15: two dimensions along one axis have a gradient in no order.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) attributes {attn.deterministic} {
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[h, h] : tensor<4x4xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x4xf32>)
@@ -1998,7 +1998,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[j] : tensor<?xf32>)
     score (%s, %b, %h, %i, %j) {
-      // expected-error@+1 {{expected a tensor that has a gradient to be read by the coordinates that the kernel's 'captured' clause gives, and with a computed index once [S15]}}
+      // expected-error@+1 {{expected a tensor that has a gradient to be read by the coordinates that the kernel's 'captured' clause gives, and with a computed index as often as it says [S15]}}
       %x = attn.bias %s, %t[%i] : tensor<?xf32>
       attn.yield %x : f32
     }
@@ -2008,9 +2008,36 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // -----
 
-// S15: nothing ties sequences to their number.
-func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<2xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected no dimension along the sequences of packed tensors [S15]}}
+// S15: what is read as often as the clause says has places for each read.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<?xf32>) {
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n][i] : tensor<?xf32>)
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %t[%i] : tensor<?xf32>
+      // expected-error@+1 {{expected a tensor that has a gradient to be read by the coordinates that the kernel's 'captured' clause gives, and with a computed index as often as it says [S15]}}
+      %y = attn.bias %x, %t[%i] : tensor<?xf32>
+      attn.yield %y : f32
+    }
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<?xf32>)
+  return
+}
+
+// -----
+
+// S15: reads have as many axes as each other.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
+  // expected-error@+1 {{op expected axes of the letters bhijn, as many for each read, got 'n,ni' [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n][n, i] : tensor<4xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+// S15: so has one along packed sequences.
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<2xf32>) attributes {attn.deterministic} {
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
     captured(%t[b] : tensor<2xf32>)
     : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<4x8xf32>, tensor<8x4x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<2xf32>)
@@ -2020,8 +2047,8 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4
 // -----
 
 // S15: packed sequences have no rectangle of queries and keys.
-func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<8x8xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected no dimensions along both queries and keys of packed tensors [S15]}}
+func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<8x8xf32>) attributes {attn.deterministic} {
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
     captured(%t[i, j] : tensor<8x8xf32>)
     : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<4x8xf32>, tensor<8x4x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x8xf32>)
@@ -2030,9 +2057,9 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4
 
 // -----
 
-// S15: a computed index needs a static size.
-func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<?xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size from 1 to 1024, of a tensor without dimensions along queries and keys [S15]}}
+// S15: a computed index into a dimension whose size is open.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<?xf32>) attributes {attn.deterministic} {
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n] : tensor<?xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<?xf32>)
@@ -2041,9 +2068,9 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // -----
 
-// S15: elements are looked at for each value of a computed index.
-func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<1025xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size from 1 to 1024, of a tensor without dimensions along queries and keys [S15]}}
+// S15: elements are looked at for each value of a computed index, of which there are few.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<1025xf32>) attributes {attn.deterministic} {
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n] : tensor<1025xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<1025xf32>)
@@ -2053,8 +2080,8 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 // -----
 
 // S15: a computed index next to a dimension along the keys.
-func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x8xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected a computed index into a dimension of a static size from 1 to 1024, of a tensor without dimensions along queries and keys [S15]}}
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x8xf32>) attributes {attn.deterministic} {
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n, j] : tensor<4x8xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x8xf32>)
@@ -2075,7 +2102,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: a table has an entry. Messages call it by its name.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<0xf32> {attn.name = "table"}) {
-  // expected-error@+1 {{op captured tensor 'table': expected a computed index into a dimension of a static size from 1 to 1024}}
+  // expected-error@+1 {{op captured tensor 'table': expected an element or more for the computed index into dimension 0, got 'tensor<0xf32>' [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n] : tensor<0xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<0xf32>)
@@ -2085,8 +2112,8 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 // -----
 
 // S15: one dimension has a computed index.
-func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected a computed index for one dimension alone [S15]}}
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) attributes {attn.deterministic} {
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n, n] : tensor<4x4xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x4xf32>)

@@ -689,3 +689,35 @@ func.func @load_pages_along_other_rows(%v: memref<8x?x?xf16>, %t: memref<?x?xi32
   %x = tile.load %v[%n, %n, %n] pages(%t : memref<?x?xi32>) axes [0, 2] below(%n, %n) : memref<8x?x?xf16> -> vector<8x16xf16>
   return
 }
+
+// -----
+
+func.func @scatter_to_narrow(%v: memref<?xbf16>, %n: index, %x: vector<8x16xf32>, %p: vector<8x16xi32>) {
+  // expected-error@+1 {{op expected a view of f32 and an index for each of its dimensions, got 'memref<?xbf16>' and 1}}
+  tile.scatter %x, %v[%n] at(%p : vector<8x16xi32>) axes [0] : vector<8x16xf32>, memref<?xbf16>
+  return
+}
+
+// -----
+
+func.func @scatter_without_axis(%v: memref<?xf32>, %n: index, %x: vector<8x16xf32>, %p: vector<8x16xi32>) {
+  // expected-error@+1 {{op expected an axis for each tile of places, got 0 for 1}}
+  tile.scatter %x, %v[%n] at(%p : vector<8x16xi32>) axes [] : vector<8x16xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_along_one_axis(%v: memref<?x?xf32>, %n: index, %x: vector<8x16xf32>, %p: vector<8x16xi32>) {
+  // expected-error@+1 {{op expected different axes of the view, got 1}}
+  tile.scatter %x, %v[%n, %n] at(%p, %p : vector<8x16xi32>, vector<8x16xi32>) axes [1, 1] : vector<8x16xf32>, memref<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_of_other_shape(%v: memref<?xf32>, %n: index, %x: vector<8x16xf32>, %p: vector<8x8xi32>) {
+  // expected-error@+1 {{op expected a place for each element of 'vector<8x16xf32>', got 'vector<8x8xi32>'}}
+  tile.scatter %x, %v[%n] at(%p : vector<8x8xi32>) axes [0] : vector<8x16xf32>, memref<?xf32>
+  return
+}

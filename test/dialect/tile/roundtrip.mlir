@@ -195,3 +195,19 @@ func.func @pages(%k: memref<?x16x4x64xf16>, %table: memref<?x?xi32>, %ring: !til
   tile.put %ring, %k[%n, %n, %n, %n] pages(%table : memref<?x?xi32>) axes [1, 3] below(%n, %n) : <2 x vector<32x64xf16>>, memref<?x16x4x64xf16>
   return
 }
+
+// Elements that are added at places of their own; a view's other dimensions, and a tile without places, have indices alone.
+
+// CHECK-LABEL: tile.program @scatter(
+// CHECK-SAME: %[[SUMS:[a-z0-9]+]]: memref<?x?x4xf32>, %[[N:[a-z0-9]+]]: index
+tile.program @scatter(%sums: memref<?x?x4xf32>, %n: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 1>, rows = 8, panel = 8} {
+  %x = arith.constant dense<1.0> : vector<8x16xf32>
+  %p = arith.constant dense<2> : vector<8x16xi32>
+  // CHECK: tile.scatter %[[X:.*]], %[[SUMS]][%[[N]], %[[N]], %[[N]]] at(%[[P:.*]], %[[P]] : vector<8x16xi32>, vector<8x16xi32>) axes [2, 1] : vector<8x16xf32>, memref<?x?x4xf32>
+  tile.scatter %x, %sums[%n, %n, %n] at(%p, %p : vector<8x16xi32>, vector<8x16xi32>) axes [2, 1]
+    : vector<8x16xf32>, memref<?x?x4xf32>
+  // CHECK: tile.scatter %[[X]], %[[SUMS]][%[[N]], %[[N]], %[[N]]] at() axes [] : vector<8x16xf32>, memref<?x?x4xf32>
+  tile.scatter %x, %sums[%n, %n, %n] at() axes [] : vector<8x16xf32>, memref<?x?x4xf32>
+  tile.return
+}

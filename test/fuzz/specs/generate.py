@@ -378,7 +378,8 @@ def learn(rng: random.Random, case: Case) -> None:
             continue
         (query, _), (key, _) = (shape_of(spec.arguments[name]) for name in kernel.tensors[:2])
         shapes = [case.inputs[name].shape for name in kernel.tensors[:2]]
-        sizes = {"b": (query[0], shapes[0][0]), "h": (shapes[0][-2], shapes[0][-2]), "i": (query[-3], shapes[0][-3]), "j": (key[-3], shapes[1][-3])}
+        sequences = (None, make_grid(spec, kernel, case.inputs).batch) if kernel.packed else (query[0], shapes[0][0])
+        sizes = {"b": sequences, "h": (shapes[0][-2], shapes[0][-2]), "i": (query[-3], shapes[0][-3]), "j": (key[-3], shapes[1][-3])}
         shape = read_learned(rng, spec, kernel, f"y{number}", sizes)
         kind = shape_of(spec.arguments[f"y{number}"])[1]
         case.inputs[f"y{number}"] = round_to(arrays.normal(shape) * 0.25, kind).astype(np.float64)
@@ -395,7 +396,8 @@ def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = Fals
             saturate(rng.choice(case.spec.kernels), rng.choice([20.0, 60.0, 150.0]))
         learn(rng, case)
         case.spec.deterministic = random.Random(f"{seed}/{number}/deterministic").random() < 0.25
-        case.spec.learned = [name for name in learnable(case.spec, case.inputs) if rng.random() < 0.7]
+        learned = learnable(case.spec, case.inputs, ordered=case.spec.deterministic)
+        case.spec.learned = [name for name in learned if rng.random() < 0.7]
         # Where a slope steps at a value that occurs, the score goes.
         for kernel in (None, *(kernel for kernel in case.spec.kernels if kernel.score)):
             if kernel:

@@ -17,7 +17,7 @@ from reference import (
     power_of_machine, run_kernel, scalar,
 )
 from scalars import FLOAT_BINARY, FLOAT_UNARY, Precision, is_float, round_to
-from spec import Kernel, Op, Spec, element_type, reads_in_score, shape_of
+from spec import Kernel, Load, Op, Spec, element_type, reads_in_score, shape_of
 
 # Where these have an end of their domain or a steep slope is 0: steps are fractions of the operand.
 _FROM_ZERO = ("math.log", "math.log2", "math.log10", "math.sqrt", "math.rsqrt", "math.cbrt")
@@ -37,20 +37,20 @@ def difference(function, x: np.ndarray, relative: bool) -> np.ndarray:
 
 
 class Slopes(Evaluator):
-    """Evaluates a score region, and in fp64 the slope of each of its values by the logit, by what it reads of a captured
-    tensor, or by a scalar; none where it does not depend on it."""
+    """Evaluates a score region, and in fp64 the slope of each of its values by the logit, by what one load reads of a
+    captured tensor, or by a scalar; none where it does not depend on it."""
 
     def __init__(self, spec: Spec, grid: Grid, inputs: Arrays, kernel: Kernel, precision: Precision, logits: np.ndarray,
-                 tensor: str | None = None) -> None:
+                 captured: Load | str | None = None) -> None:
         assert kernel.score
         super().__init__(spec, grid, inputs, kernel.score, precision, logits)
-        self.tensor = tensor
-        self.slopes: Arrays = {} if tensor else {kernel.score.arguments[0]: np.ones(logits.shape)}
-        if tensor and not spec.arguments[tensor].startswith("tensor"):
-            self.slopes[tensor] = np.ones((1, 1, 1, 1))
+        self.captured = captured
+        self.slopes: Arrays = {} if captured else {kernel.score.arguments[0]: np.ones(logits.shape)}
+        if isinstance(captured, str):
+            self.slopes[captured] = np.ones((1, 1, 1, 1))
 
     def reads(self, op: Op) -> bool:
-        return any(load.tensor == self.tensor for load in op.loads)
+        return any(load is self.captured for load in op.loads)
 
     def run(self, op: Op) -> np.ndarray:
         result = super().run(op)
@@ -159,9 +159,9 @@ def names_of(spec: Spec) -> list[Names]:
     return names
 
 
-def learnable(spec: Spec, inputs: Arrays) -> list[str]:
-    """The captured tensors that can have gradients: scores read them by coordinates, and always by the same, or once by a
-    computed index as well."""
+def learnable(spec: Spec, inputs: Arrays, ordered: bool) -> list[str]:
+    """The captured tensors that can have gradients; with `ordered`, gradients that are the same in every run: scores read
+    them by coordinates, and always by the same, or once by a computed index as well."""
     others = {name for kernel in spec.kernels for name in [*kernel.tensors, kernel.clauses.get("sinks")]}
     axes: dict[str, list[dict[int, str]]] = {}
     for kernel in spec.kernels:
@@ -181,13 +181,13 @@ def learnable(spec: Spec, inputs: Arrays) -> list[str]:
                     size = shape[next(n for n, axis in along.items() if axis == "n")]
                     once = once and size is not None and size <= 1024 and not {"i", "j"} & set(found) and load.tensor not in seen
                 seen.add(load.tensor)
-                axes.setdefault(load.tensor, []).append(along if shape and whole and once else {-1: ""})
+                axes.setdefault(load.tensor, []).append(along if shape and whole and (once or not ordered) else {-1: ""})
     # Of a scalar that is a cap, no slope is written down.
     ops = [op for kernel in spec.kernels if kernel.score for op in kernel.score.ops]
     scalars = [name for name, kind in spec.arguments.items() if kind == "f32" and any(name in op.operands for op in ops)
                and not any(name in op.sides.values() for op in ops)]
     return scalars + [name for name, reads in axes.items() if name not in others and is_float(shape_of(spec.arguments[name])[1])
-            and all(read == reads[0] and -1 not in read for read in reads)]
+            and all((read == reads[0] or not ordered) and -1 not in read for read in reads)]
 
 
 def is_differentiable(spec: Spec) -> bool:
@@ -263,17 +263,23 @@ def key_lengths_of(kernel: Kernel, inputs: Arrays) -> np.ndarray:
     return np.diff(inputs[kernel.clauses["varlen"]["key"]]) if kernel.packed else np.zeros(0)
 
 
-def sum_by_element(evaluator: Evaluator, kernel: Kernel, tensor: str, terms: np.ndarray, real: type) -> np.ndarray:
-    """For each element of a captured tensor the sum of what has read it."""
+def reads_of(kernel: Kernel, tensor: str) -> list[Load | str]:
+    """The loads of a captured tensor in the score, or a scalar as it is."""
     assert kernel.score
-    if not evaluator.spec.arguments[tensor].startswith("tensor"):
-        return np.broadcast_to(terms, (1, *terms.shape)).sum(axis=(1, 2, 3, 4), dtype=real)
-    grid, load = evaluator.grid, next(load for op in kernel.score.ops for load in op.loads if load.tensor == tensor)
+    loads: list[Load | str] = [load for op in kernel.score.ops for load in op.loads if load.tensor == tensor]
+    return loads or [tensor]
+
+
+def add_by_element(sums: np.ndarray, evaluator: Slopes, terms: np.ndarray) -> None:
+    """Adds, to each element of a captured tensor, what has read it."""
+    grid, load = evaluator.grid, evaluator.captured
     shape = (grid.batch, grid.heads, grid.queries, grid.keys)
-    sums = np.zeros(evaluator.inputs[tensor].shape, dtype=real)
+    terms = np.broadcast_to(terms, shape)
+    if not isinstance(load, Load):
+        sums += terms.sum(dtype=sums.dtype)
+        return
     indices = (np.clip(index, 0, size - 1) for index, size in zip(evaluator.indices(load), sums.shape))
-    np.add.at(sums, tuple(np.broadcast_to(index, shape) for index in indices), np.broadcast_to(terms, shape))
-    return sums
+    np.add.at(sums, tuple(np.broadcast_to(index, shape) for index in indices), terms)
 
 
 def multiply(left: np.ndarray, right: np.ndarray, variant: int) -> np.ndarray:
@@ -293,17 +299,16 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         logits = compute_logits(spec, kernel, inputs, grid, precision, variant)
         scores, slopes = logits, np.ones_like(logits)
         captured = names.tensors[len(kernel.tensors) :]
-        slopes_of: Arrays = {}
-        evaluators: dict[str, Slopes] = {}
-        for tensor in (None, *captured) if kernel.score else ():
-            evaluator = Slopes(spec, grid, inputs, kernel, precision, logits, tensor)
+        parts: dict[str, list[tuple[Slopes, np.ndarray]]] = {tensor: [] for tensor in captured}
+        for read in (None, *(read for tensor in captured for read in reads_of(kernel, tensor))) if kernel.score else ():
+            evaluator = Slopes(spec, grid, inputs, kernel, precision, logits, read)
             evaluator.library, evaluator.ulps = variant > 0, (0, 1, 0, -1)[variant % 4]
             for op in kernel.score.ops:
                 evaluator.run(op)
             scores = evaluator.value(kernel.score.result)
             slope = evaluator.slopes.get(kernel.score.result, np.zeros(1, dtype=real))
-            if tensor:
-                slopes_of[tensor], evaluators[tensor] = slope, evaluator
+            if read:
+                parts[read.tensor if isinstance(read, Load) else read].append((evaluator, slope))
             else:
                 slopes = slope
         keep = compute_keep(spec, kernel, inputs, grid)
@@ -337,8 +342,10 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         d_logits = np.where(d_scores == 0, 0, d_scores * slopes).astype(real)
         # Plain code sums in one type or the other.
         real_of_sums = np.float64 if exact or variant % 2 == 0 else np.float32
-        d_captured = [sum_by_element(evaluators[tensor], kernel, tensor, np.where(d_scores == 0, 0, d_scores * slopes_of[tensor]).astype(real),
-                                     real_of_sums) for tensor in captured]
+        d_captured = [np.zeros(inputs[tensor].shape, dtype=real_of_sums) for tensor in captured]
+        for tensor, sums in zip(captured, d_captured):
+            for evaluator, slope in parts[tensor]:
+                add_by_element(sums, evaluator, np.where(d_scores == 0, 0, d_scores * slope).astype(real))
         scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
         scale = real(scalar(spec, inputs, scale)[0, 0, 0, 0] if isinstance(scale, str) else np.float32(scale) if "scale" in kernel.clauses else scale)
         before, after = (scale, real(1)) if variant % 2 == 0 else (real(1), scale)

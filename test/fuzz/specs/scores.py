@@ -277,32 +277,36 @@ def read_learned(rng: random.Random, spec: Spec, kernel: Kernel, name: str, size
 
     `sizes`: by "b", "h", "i" and "j", the size that a type gives to the axis, and what it is.
     """
-    # Packed sequences have no gradients by sequence, nor by query and key.
-    packed = kernel.packed
+    # Of packed sequences, the length of queries or keys is that of all together.
     axes = rng.sample("bhij", rng.randint(1, 4))
-    buckets = rng.choice([2, 3, 7, 8, 9, 17, 32])
-    if rng.random() < 0.25:
-        # A table by a computed index.
-        axes = rng.sample("nh" if packed else "nhb", rng.randint(1, 2 if packed else 3))
-        if "n" not in axes:
+    computed = {axis: rng.choice([2, 3, 7, 8, 9, 17, 32, 65, 130]) for axis in "nm"}
+    sizes = sizes | {axis: (size, size) for axis, size in computed.items()}
+    kind = rng.random()
+    if kind < 0.5:
+        # A table by a computed index, or by two, or beside queries or keys.
+        axes = rng.sample("nhb" if kind < 0.25 else "nmhbij", rng.randint(1, 3))
+        if not {"n", "m"} & set(axes):
             axes[0] = "n"
-        sizes = sizes | {"n": (buckets, buckets)}
-    elif packed:
-        axes = [axis for axis in axes if axis != "b" and (axis != "j" or "i" not in axes)] or ["h"]
-    ones = [axis != "n" and rng.random() < 0.2 for axis in axes]
+    ones = [axis not in computed and rng.random() < 0.2 for axis in axes]
     shape = [1 if one else sizes[axis][1] for one, axis in zip(ones, axes)]
-    typed = [1 if one else sizes[axis][0] if axis == "n" or rng.random() < 0.5 else None for one, axis in zip(ones, axes)]
+    typed = [1 if one else sizes[axis][0] if rng.random() < (0.8 if axis in computed else 0.5) else None for one, axis in zip(ones, axes)]
     element = rng.choice(["f32", "f32", "bf16", "f16"])
     spec.arguments[name] = tensor_type(typed, element)
     region = kernel.score or Region(["s", "b", "h", "i", "j"], [], "s")
     coordinates = dict(zip("bhij", region.arguments[-4:]))
-    if "n" in axes:
-        distance, step, one = f"{name}d", f"{name}c", f"{name}n"
+    for axis in sorted({"n", "m"} & set(axes)):
+        distance, step, one = f"{name}{axis}d", f"{name}{axis}c", f"{name}{axis}n"
         region.ops += [Op(distance, "arith.subi", rng.sample([coordinates["i"], coordinates["j"]], 2), ["index"]),
                        Op(step, "arith.constant", [], ["index"], value=rng.choice([1, 2, 5])),
                        Op(one, rng.choice(["arith.floordivsi", "arith.addi", "arith.muli"]), [distance, step], ["index"])]
-        coordinates["n"] = one
+        coordinates[axis] = one
     load, current = Load(name, [coordinates[axis] for axis in axes]), region.result
+    if "n" in axes and rng.random() < 0.3:
+        # Read once more, elsewhere.
+        region.ops.append(Op(f"{name}s", "arith.addi", [coordinates["i"], coordinates["j"]], ["index"]))
+        again = Load(name, [f"{name}s" if axis == "n" else coordinates[axis] for axis in axes])
+        region.ops.append(Op(f"{name}b", "attn.bias", [current], ["f32"], loads=[again]))
+        current = f"{name}b"
     if rng.random() < 0.5:
         region.ops.append(Op(f"{name}a", "attn.bias", [current], ["f32"], loads=[load]))
     elif axes == ["h"] and rng.random() < 0.5:

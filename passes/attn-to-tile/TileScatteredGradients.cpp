@@ -1,0 +1,188 @@
+//===- TileScatteredGradients.cpp - Sums that any element adds to - C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient of a captured tensor that is read in ways which give its elements no rows or tiles of their own: sums of
+// f32 in the workspace, laid out like the tensor, to which each element of a tile adds what it has read.
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/attn-to-tile/TileBuilder.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::attn;
+
+/// The dimension along which a tile's elements lie: the last that has several.
+static unsigned findRowDim(const CapturedGradient &captured) {
+  SmallVector<unsigned> dims = captured.indexedDims();
+  return dims.empty() ? getGradientType(captured.tensor).getRank() - 1 : dims.back();
+}
+
+AffineExpr TileBuilder::sizeOfDim(Value tensor, int64_t dim, SmallVectorImpl<int64_t> &sizes) {
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  return ShapedType::isDynamic(size) ? sizeOf(tensor, dim, sizes) : getAffineConstantExpr(size, loc.getContext());
+}
+
+AffineExpr TileBuilder::countScatteredTiles(SmallVectorImpl<int64_t> &sizes) {
+  unsigned rowDim = findRowDim(*captured);
+  AffineExpr tiles = sizeOfDim(captured->tensor, rowDim, sizes).ceilDiv(getRows());
+  for (unsigned dim : captured->indexedDims())
+    if (dim != rowDim)
+      tiles = tiles * sizeOfDim(captured->tensor, dim, sizes);
+  return tiles;
+}
+
+/// Rows of the workspace, of `columns` numbers, that sums of scattered gradients take: whole ones for each tensor.
+AffineExpr TileBuilder::countScatteredRows(AffineExpr columns, SmallVectorImpl<int64_t> &sizes) {
+  AffineExpr rows = getAffineConstantExpr(0, loc.getContext());
+  for (const CapturedGradient &one :
+       getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered})) {
+    AffineExpr elements = getAffineConstantExpr(1, loc.getContext());
+    for (unsigned dim : one.indexedDims())
+      elements = elements * sizeOfDim(one.tensor, dim, sizes);
+    rows = rows + elements.ceilDiv(columns);
+  }
+  return rows;
+}
+
+/// The sums of `of` as a view of [rows of the workspace, sizes of the tensor...], and the row that they begin at: those
+/// of the last tensor end with the workspace. Elements of the first dimension overlap; it is there so that no place is
+/// counted in elements of the workspace, of which there may be more than 2^31.
+std::pair<Value, Value> TileBuilder::scatteredSums(const CapturedGradient &of) {
+  Value workspace = program.getWorkspaceView(), columns = viewDim(workspace, 1);
+  Type i64 = builder.getI64Type();
+  auto wide = [&](Value size) -> Value { return arith::IndexCastOp::create(builder, loc, i64, size); };
+  Value row = viewDim(workspace, 0);
+  for (const CapturedGradient &one :
+       getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered})) {
+    if (one.number < of.number)
+      continue;
+    Value elements = wide(index(1));
+    for (unsigned dim : one.indexedDims())
+      elements = arith::MulIOp::create(builder, loc, elements, wide(viewDim(lookup(one.tensor), dim)));
+    Value rows = arith::CeilDivUIOp::create(builder, loc, elements, wide(columns));
+    row = sub(row, arith::IndexCastOp::create(builder, loc, builder.getIndexType(), rows));
+  }
+
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(of.tensor.getType()).getShape();
+  SmallVector<OpFoldResult> sizes, strides(shape.size(), builder.getIndexAttr(1));
+  SmallVector<int64_t> types{ShapedType::kDynamic}, layout(shape.size(), 1);
+  types.append(shape.begin(), shape.end());
+  auto sizeOf = [&](unsigned dim) -> OpFoldResult {
+    if (ShapedType::isDynamic(shape[dim]))
+      return viewDim(lookup(of.tensor), dim);
+    return builder.getIndexAttr(shape[dim]);
+  };
+  auto valueOf = [&](OpFoldResult size) -> Value {
+    auto value = dyn_cast<Value>(size);
+    return value ? value : index(*getConstantIntValue(size));
+  };
+  for (unsigned dim = shape.size() - 1; dim > 0; --dim) {
+    bool isStatic = !ShapedType::isDynamic(shape[dim]) && !ShapedType::isDynamic(layout[dim]);
+    layout[dim - 1] = isStatic ? shape[dim] * layout[dim] : ShapedType::kDynamic;
+    strides[dim - 1] = isStatic ? OpFoldResult(builder.getIndexAttr(layout[dim - 1]))
+                                : OpFoldResult(mul(valueOf(sizeOf(dim)), valueOf(strides[dim])));
+  }
+  sizes.push_back(viewDim(workspace, 0));
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    sizes.push_back(sizeOf(dim));
+  strides.insert(strides.begin(), columns);
+  layout.insert(layout.begin(), ShapedType::kDynamic);
+  auto type =
+      MemRefType::get(types, builder.getF32Type(), StridedLayoutAttr::get(builder.getContext(), /*offset=*/0, layout));
+  Value view =
+      memref::ReinterpretCastOp::create(builder, loc, type, workspace, builder.getIndexAttr(0), sizes, strides);
+  return {view, row};
+}
+
+void TileBuilder::buildScatteredGeometry() {
+  Value tensor = lookup(captured->tensor), rest = program.getTile();
+  unsigned rowDim = findRowDim(*captured);
+  scatteredIndices.assign(captured->axes.size(), index(0));
+  Value size = viewDim(tensor, rowDim), extent = index(getRows());
+  Value first = mul(takePlace(rest, arith::CeilDivUIOp::create(builder, loc, size, extent)), extent);
+  for (unsigned dim : captured->indexedDims())
+    scatteredIndices[dim] = dim == rowDim ? first : takePlace(rest, viewDim(tensor, dim));
+  tile::LiveRowsOp::create(builder, loc, least(sub(size, first), extent));
+}
+
+void TileBuilder::storeScatteredSums(Value vector) {
+  auto [view, row] = scatteredSums(*captured);
+  unsigned rowDim = findRowDim(*captured);
+  SmallVector<Value> indices{row};
+  llvm::append_range(indices, scatteredIndices);
+  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, viewDim(lookup(captured->tensor), rowDim),
+                        ArrayRef<int64_t>{rowDim + 1}, ArrayRef<int64_t>());
+}
+
+Value TileBuilder::loadScatteredSums() {
+  auto [view, row] = scatteredSums(*captured);
+  unsigned rowDim = findRowDim(*captured);
+  SmallVector<Value> indices{row};
+  llvm::append_range(indices, scatteredIndices);
+  return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), view, indices,
+                              viewDim(lookup(captured->tensor), rowDim), ArrayRef<int64_t>{rowDim + 1},
+                              ArrayRef<int64_t>());
+}
+
+void TileBuilder::storeScattered(Value vector) {
+  Type element = getGradientType(captured->tensor).getElementType();
+  if (!element.isF32())
+    vector = arith::TruncFOp::create(builder, loc, rowType(element), vector);
+  unsigned rowDim = findRowDim(*captured);
+  for (Value view : destinations.lookup(captured->gradient))
+    tile::StoreOp::create(builder, loc, vector, Value(), view, scatteredIndices, viewDim(view, rowDim),
+                          ArrayRef<int64_t>{rowDim}, ArrayRef<int64_t>());
+}
+
+/// Where each element of a tile of queries, whose first key is `first`, stands along queries or keys as they are stored:
+/// a tile of i32.
+Value TileBuilder::buildPlaces(Coordinate axis, Value first) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto type = VectorType::get({getRows(), getColumns()}, builder.getI32Type());
+  auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange(), ValueRange(), ValueRange(),
+                                 add(geometry.query.base, geometry.row0), add(geometry.key.base, first));
+  Block *block = addElementwiseBody(map.getBody(), ValueRange(), ElementwiseOperands());
+  Value place = block->getArgument(axis == Coordinate::Query ? 0 : 1);
+  tile::YieldOp::create(builder, loc,
+                        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), place).getResult());
+  return map.getResult(0);
+}
+
+void TileBuilder::scatterCaptured(Value tile, const CapturedGradient &of, const Axes &read, ValueRange computed,
+                                  Value first) {
+  auto [view, row] = scatteredSums(of);
+  Type i32 = builder.getI32Type();
+  RankedTensorType type = getGradientType(of.tensor);
+  SmallVector<Value> places, indices(read.size() + 1, index(0));
+  SmallVector<int64_t> axes;
+  indices.front() = row;
+  auto lastOf = [&](unsigned dim) { return sub(viewDim(lookup(of.tensor), dim), index(1)); };
+  for (unsigned dim : of.indexedDims()) {
+    if (read[dim] == Coordinate::Head) {
+      indices[dim + 1] = geometry.head;
+      continue;
+    }
+    if (read[dim] == Coordinate::Batch) {
+      // Packed: nothing ties this size to the number of sequences.
+      indices[dim + 1] = kernel.isPacked() ? least(geometry.batch, lastOf(dim)) : geometry.batch;
+      continue;
+    }
+    axes.push_back(dim + 1);
+    if (read[dim]) {
+      places.push_back(buildPlaces(*read[dim], first));
+      continue;
+    }
+    Value place = computed.front();
+    computed = computed.drop_front();
+    // The region has clamped what has a static size.
+    if (type.isDynamicDim(dim)) {
+      Value last = arith::IndexCastOp::create(builder, loc, i32, lastOf(dim));
+      place = buildMap(place, {}, {}, i32,
+                       [&](ValueRange x) -> Value { return arith::MinSIOp::create(builder, loc, x[0], last); });
+    }
+    places.push_back(place);
+  }
+  tile::ScatterOp::create(builder, loc, tile, view, indices, places, axes);
+}
