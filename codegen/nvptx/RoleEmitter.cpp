@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/RoleEmitter.h"
 #include "codegen/nvptx/PhiloxEmitter.h"
+#include "codegen/nvptx/ScatterEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -288,7 +289,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::BlockMaskOp blockMask) { result = BlockMaskEmitter(context, base).emit(blockMask); })
       .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })
       .Case([&](tile::StoreOp store) { stores.emit(store); })
-      .Case([&](tile::ScatterOp scatter) { stores.emit(scatter); })
+      .Case([&](tile::ScatterOp scatter) { ScatterEmitter(context, scatter).emit(); })
       // Rings have their place already, and all rows of a warpgroup are computed.
       .Case<tile::RingOp, tile::BufferOp, tile::LiveRowsOp>([](auto) {})
       .Default([&](Operation *) { result = op.emitOpError("has no meaning in a kernel for a GPU"); });

@@ -278,22 +278,6 @@ void StoreEmitter::startCopies() {
   deferred.clear();
 }
 
-/// Each element by itself: a reduction, of which nothing comes back, and nothing waits for it.
-void StoreEmitter::emit(tile::ScatterOp scatter) {
-  Ptx &ptx = context.ptx;
-  const View &view = context.abi.getView(scatter.getView());
-  Value zero = ptx.f32(0);
-  for (int64_t element = 0; element < context.countElements(cast<VectorType>(scatter.getValue().getType())); ++element) {
-    SmallVector<Value> position =
-        llvm::map_to_vector(scatter.getIndices(), [&](Value index) { return context.scalar(index); });
-    for (auto [axis, places] : llvm::zip_equal(scatter.getAxes(), scatter.getPlaces()))
-      position[axis] = ptx.add(position[axis], context.element(places, element));
-    Value value = context.element(scatter.getValue(), element);
-    Value adds = arith::CmpFOp::create(ptx.b, ptx.loc, arith::CmpFPredicate::UNE, value, zero);
-    ptx.addFloatIf(adds, view.address(ptx.b, ptx.loc, position), value);
-  }
-}
-
 void StoreEmitter::emit(tile::StoreOp store) {
   if (store.getBlocked())
     storeBlocked(store);

@@ -16,7 +16,6 @@ public:
   StoreEmitter(EmitContext &context, mlir::Value base) : context(context), base(base) {}
 
   void emit(tile::StoreOp store);
-  void emit(tile::ScatterOp scatter);
   /// Makes what the warp has written to shared memory visible to the copy engine and to products, and starts the copies
   /// of deferred stores.
   void startCopies();

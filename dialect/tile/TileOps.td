@@ -184,12 +184,14 @@ def Tile_ScatterOp : Tile_Op<"scatter", [MemoryEffects<[MemRead, MemWrite]>, Att
   let description = [{
     Element (r, c) is added to the element of the view at `indices`, moved along each of `axes` by element (r, c) of the
     tile of places that goes with it; the caller keeps places inside. Others may add to the same element at any time: the
-    order of additions is left open, and each is atomic. Elements that are 0 add nothing, and need no place.
+    order of additions is left open, and each is atomic. Elements that are 0 add nothing, and need no place. With
+    `diagonals`, places may be distances: elements of one diagonal then often share one, which is worth looking for.
 
     Example: `tile.scatter %ds, %sums[%row, %c0] at(%n : vector<64x32xi32>) axes [1] : vector<64x32xf32>, memref<?x?xf32>`
   }];
   let arguments = (ins Tile_F32Tile:$value, Arg<Tile_View, "sums">:$view, Variadic<Index>:$indices,
-                       Variadic<VectorOfRankAndType<[2], [I32]>>:$places, DenseI64ArrayAttr:$axes);
+                       Variadic<VectorOfRankAndType<[2], [I32]>>:$places, DenseI64ArrayAttr:$axes,
+                       UnitAttr:$diagonals);
   let assemblyFormat = [{
     $value `,` $view `[` $indices `]` `at` `(` ($places^ `:` type($places))? `)` `axes` $axes attr-dict
     `:` type($value) `,` type($view)

@@ -13,10 +13,14 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
-/// The dimension along which a tile's elements lie: the last that has several.
+/// The dimension along which a tile's elements lie: the one of most elements, and of open ones the last.
 static unsigned findRowDim(const CapturedGradient &captured) {
-  SmallVector<unsigned> dims = captured.indexedDims();
-  return dims.empty() ? getGradientType(captured.tensor).getRank() - 1 : dims.back();
+  RankedTensorType type = getGradientType(captured.tensor);
+  unsigned found = type.getRank() - 1;
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)
+    if (!type.isDynamicDim(found) && (type.isDynamicDim(dim) || type.getDimSize(dim) > type.getDimSize(found)))
+      found = dim;
+  return found;
 }
 
 AffineExpr TileBuilder::sizeOfDim(Value tensor, int64_t dim, SmallVectorImpl<int64_t> &sizes) {
@@ -184,5 +188,7 @@ void TileBuilder::scatterCaptured(Value tile, const CapturedGradient &of, const 
     }
     places.push_back(place);
   }
-  tile::ScatterOp::create(builder, loc, tile, view, indices, places, axes);
+  // Beside queries or keys as they are, no two elements of a diagonal share a place.
+  bool isOfComputed = !places.empty() && of.computedDims(read).size() == places.size();
+  tile::ScatterOp::create(builder, loc, tile, view, indices, places, axes, /*diagonals=*/isOfComputed);
 }

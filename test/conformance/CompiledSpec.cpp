@@ -7,6 +7,7 @@
 #include "codegen/image/DescribeImage.h"
 #include "codegen/target/HostCpu.h"
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/CapturedGradients.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -105,7 +106,12 @@ bool CompiledSpec::hasSameBits(size_t number) const {
   func::FuncOp spec = function->function;
   Value result = spec.getBody().front().getTerminator()->getOperand(static_cast<unsigned>(number));
   auto backward = result.getDefiningOp<attn::BackwardOp>();
-  return !isForGpu || spec->hasAttr(attn::deterministicAttrName) || !backward || result != backward.getDQuery();
+  if (spec->hasAttr(attn::deterministicAttrName) || !backward)
+    return true;
+  for (const attn::CapturedGradient &one : attn::getCapturedGradients(backward, {attn::CapturedForm::Scattered}))
+    if (one.gradient == result)
+      return false;
+  return !isForGpu || result != backward.getDQuery();
 }
 
 /// Builds the pipelines from spec to tile program into `pm`, without the pass `pass`; fails where they do not hold it.

@@ -225,3 +225,34 @@ tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile
   tile.return
 }
 }
+
+// -----
+
+// Elements that are added at places of their own: one by one, atomically, but for those that are 0.
+
+// CHECK-LABEL: llvm.func @scatter_entry(
+// CHECK: arith.fptosi
+// CHECK: scf.for %[[COLUMN:.*]] = %c0 to %c8 step %c1 {
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %c8 step %c1 {
+// CHECK: %[[X:.*]] = memref.load %{{.*}}[%[[COLUMN]], %[[ROW]]] : memref<8x8xf32>
+// CHECK: %[[ADDS:.*]] = arith.cmpf une, %[[X]], %{{.*}} : f32
+// CHECK: scf.if %[[ADDS]] {
+// CHECK: %[[WORD:.*]] = memref.load %{{.*}}[%[[COLUMN]], %[[ROW]]] : memref<8x8xi32>
+// CHECK: %[[PLACE:.*]] = arith.index_cast %[[WORD]] : i32 to index
+// CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[PLACE]] : index
+// CHECK: memref.atomic_rmw addf %[[X]], %{{.*}}[%{{.*}}, %[[AT]]] : (f32, memref<?x?xf32>) -> f32
+module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @scatter(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  tile.live_rows %n
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x8xf32>
+  %p = tile.map tiles(%t : vector<16x8xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%x: f32, %i: index, %k: index):
+    %y = arith.fptosi %x : f32 to i32
+    tile.yield %y : i32
+  } -> vector<16x8xi32>
+  tile.scatter %t, %o[%n, %n] at(%p : vector<16x8xi32>) axes [1] : vector<16x8xf32>, memref<?x?xf32>
+  tile.return
+}
+}

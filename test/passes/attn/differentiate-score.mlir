@@ -180,3 +180,34 @@ func.func @table(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<
     -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<32x4xf32>)
   return %d#3 : tensor<32x4xf32>
 }
+
+// -----
+
+// Of a tensor that is read in ways which give its elements no rows, for each read its gradient and its computed indices. Two
+// reads that are one by now have one gradient: the second is 0.
+
+// CHECK-LABEL: func.func @scattered(
+// CHECK: derivative (%[[DS:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
+// CHECK: %[[D:[a-z0-9_]+]] = arith.subi %[[I]], %[[J]]
+// CHECK: %[[TWICE:[a-z0-9_]+]] = arith.addf %[[DS]], %[[DS]]
+// CHECK: %[[LOW:[a-z0-9_]+]] = arith.minsi %[[D]], %c2147483647
+// CHECK: %[[HIGH:[a-z0-9_]+]] = arith.maxsi %[[LOW]], %c0
+// CHECK: %[[PLACE:[a-z0-9_]+]] = arith.index_cast %[[HIGH]] : index to i32
+// CHECK: attn.yield %[[DS]], %[[TWICE]], %[[PLACE]], %cst, %c0_i32, %[[DS]] : f32, f32, i32, f32, i32, f32
+func.func @scattered(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                     %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>,
+                     %table: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do captured(%table[n, i][n, i][h, i] : tensor<?x?xf32>)
+    score (%s, %b, %h, %i, %j) {
+      %d = arith.subi %i, %j : index
+      %l = attn.load %table[%d, %i] : tensor<?x?xf32>
+      %w = arith.addf %l, %l : f32
+      %m = arith.addf %s, %w : f32
+      %x = attn.bias %m, %table[%h, %i] : tensor<?x?xf32>
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x4x?xf32>,
+       tensor<?x?x4x16xf32>)
+    -> (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?xf32>)
+  return %d#3 : tensor<?x?xf32>
+}
