@@ -55,13 +55,18 @@ std::string Judgement::toString() const {
                       : std::string("0"))
      << "  " << (right() ? "right" : "WRONG: " + fault);
   if (draws > 1)
-    os << ", by the mean of " << draws << " draws";
+    os << ", of " << draws << " draws";
   return text;
 }
 
-/// What is wrong with a mean.
-static std::string describeMean(const Judgement &judgement) {
-  return "the mean error is " + numberString(judgement.meanError) + ", it may be " + numberString(judgement.meanLimit);
+void Judgement::findFault() {
+  fault.clear();
+  bool isFar = !(error <= limit);
+  byMeanOnly = !isFar && hasMeanRule && meanError > meanLimit;
+  if (isFar)
+    fault = furthest + (std::isfinite(error) ? "; the error may be " + numberString(limit) : "");
+  else if (byMeanOnly)
+    fault = "the mean error is " + numberString(meanError) + ", it may be " + numberString(meanLimit);
 }
 
 void Judgement::include(const Judgement &other) {
@@ -73,15 +78,13 @@ void Judgement::include(const Judgement &other) {
   average(meanLimit, other.meanLimit);
   elements += other.elements;
   draws += other.draws;
-  if (!fault.empty() && !byMeanOnly)
-    return;
-  if (!other.fault.empty() && !other.byMeanOnly) {
-    fault = other.fault;
-    byMeanOnly = false;
-    return;
+  if (!(other.error <= error)) {
+    error = other.error;
+    furthest = other.furthest;
   }
-  byMeanOnly = hasMeanRule && meanError > meanLimit;
-  fault = byMeanOnly ? describeMean(*this) : "";
+  baseline = std::max(baseline, other.baseline);
+  limit = std::max(limit, other.limit);
+  findFault();
 }
 
 /// `value` as a dtype holds it.
@@ -98,6 +101,10 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
   judgement.name = name;
   double sum = 0, baselineSum = 0, greatest = 0;
   int64_t worst = 0;
+  auto describe = [&](int64_t n) {
+    return "element " + indexString(got, n) + " is " + numberString(got.loadLinear(n)) + ", expected " +
+           numberString(exact.loadLinear(n));
+  };
   for (int64_t n = 0, count = got.numElements(); n < count; ++n) {
     double value = got.loadLinear(n), ref = exact.loadLinear(n), base = baseline.loadLinear(n);
     if (rule.sampled && std::isnan(ref))
@@ -113,8 +120,8 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
       if (emptyRow && value == -INFINITY)
         continue;
       judgement.error = INFINITY;
-      judgement.fault =
-          "element " + indexString(got, n) + " is " + numberString(value) + ", expected " + numberString(ref);
+      judgement.furthest = describe(n);
+      judgement.findFault();
       return judgement;
     }
     double error = std::abs(value - ref), baselineError = std::isfinite(base) ? std::abs(base - ref) : 0;
@@ -140,13 +147,8 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
     judgement.limit = rule.factor * judgement.baseline + 2 * ulp;
     judgement.meanLimit = 1.1 * judgement.meanBaseline + 1e-3 * ulp;
   }
-  if (judgement.error > judgement.limit)
-    judgement.fault = "element " + indexString(got, worst) + " is " + numberString(got.loadLinear(worst)) +
-                      ", expected " + numberString(exact.loadLinear(worst)) + "; the error may be " +
-                      numberString(judgement.limit);
-  else if (judgement.hasMeanRule && judgement.meanError > judgement.meanLimit)
-    judgement.byMeanOnly = true;
-  if (judgement.byMeanOnly)
-    judgement.fault = describeMean(judgement);
+  if (judgement.error > 0)
+    judgement.furthest = describe(worst);
+  judgement.findFault();
   return judgement;
 }

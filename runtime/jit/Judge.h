@@ -45,6 +45,7 @@ struct Judgement {
   double meanBaseline = 0;
   double meanLimit = 0;
   bool hasMeanRule = true; ///< whether the mean counts
+  std::string furthest;    ///< what is at the greatest distance: "element [1, 0] is 3.12, expected 3"
   std::string fault;       ///< why it is wrong; empty where it is right
   bool byMeanOnly = false; ///< whether the mean alone makes it wrong
   int64_t draws = 1;       ///< of inputs that it is of
@@ -52,9 +53,11 @@ struct Judgement {
   /// Whether the result is right.
   bool right() const { return fault.empty(); }
 
-  /// Takes in what the same result was on other inputs: means are those of all elements together, which of a few rows
-  /// are a matter of luck, and what is wrong on some inputs is wrong.
+  /// Takes in what the same result was on other inputs: means and greatest distances are those of all elements together,
+  /// since of a few rows they are a matter of luck, the baseline's as well.
   void include(const Judgement &other);
+  /// Finds the fault from the distances and their limits.
+  void findFault();
 
   /// One line: name, error, baseline's, ratio, verdict.
   std::string toString() const;

@@ -103,7 +103,7 @@ const Command cli::verifyCommand = {
     "fp64 reference. No tolerance is guessed: the same mathematics done plainly in the dtype of the inputs is the\n"
     "baseline, and a result is right when its greatest error is at most twice the baseline's and 2 ulp (three times\n"
     "under a soft cap), its mean error at most 1.1 times, and every element is finite. The LSE is right within 1e-4.\n"
-    "Where the mean of few rows is all that is wrong, inputs are drawn again, up to 64 times, and their mean decides.\n"
+    "Where the mean of few rows is all that is wrong, inputs are drawn again, up to 64 times, and all together decide.\n"
     "\n"
     "One line for each result: its error, the baseline's, their ratio. Exit status 1 when one is wrong.\n"
     "\n"

@@ -69,14 +69,14 @@ TEST(Judge, TakesMeansOverDraws) {
   EXPECT_TRUE(both.right()) << both.fault;
   EXPECT_EQ(both.elements, 8);
   EXPECT_NEAR(both.meanError, 0.01171875, 1e-9);
-  EXPECT_NE(both.toString().find("  right, by the mean of 2 draws"), std::string::npos) << both.toString();
+  EXPECT_NE(both.toString().find("  right, of 2 draws"), std::string::npos) << both.toString();
   // 1.1 times a quarter of 3 * 0.0078125 + 0.03125.
   both.include(unlucky);
   both.include(unlucky);
   EXPECT_EQ(both.fault, "the mean error is 0.0176, it may be 0.015");
   EXPECT_TRUE(both.byMeanOnly);
 
-  // What is wrong on some inputs stays wrong.
+  // What is far off on some inputs stays wrong, beside the baseline's greatest distance on all.
   const Judgement wrong = judged({}, {1, 2, 3.125, 4}, {1, 2, 3, 4}, {1.03125, 2, 3, 4});
   Judgement of = unlucky;
   of.include(wrong);
@@ -84,6 +84,10 @@ TEST(Judge, TakesMeansOverDraws) {
   of.include(lucky);
   EXPECT_EQ(of.fault, wrong.fault);
   EXPECT_FALSE(of.byMeanOnly);
+  const Judgement far = judged({}, {1, 2, 3, 4}, {1, 2, 3, 4}, {1.125, 2, 3, 4});
+  of.include(far);
+  EXPECT_TRUE(of.right()) << of.fault;
+  EXPECT_NE(of.toString().find("error 0.125      baseline 0.125"), std::string::npos) << of.toString();
   // Gradients have no rule for their mean.
   JudgeRule rule;
   rule.kind = ResultKind::Gradient;
