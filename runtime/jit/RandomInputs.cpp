@@ -277,6 +277,11 @@ runtime::Status jit::checkSizes(const attn::KernelFunction &kernel, const Shapes
   if (shapes.batch() > mostSequences)
     return runtime::Error{"size 'B': expected at most " + std::to_string(mostSequences) + ", got " +
                           std::to_string(shapes.batch())};
+  // Rows of packed tensors are those of a sequence.
+  attn::KernelOpInterface op = kernel.kernels.front();
+  int64_t rows = std::max(op.isPacked() ? shapes.queryRows() : 0, op.areKeysPacked() ? shapes.keyRows() : 0);
+  if (shapes.batch() == 0 && rows > 0)
+    return runtime::Error{"size 'B': expected a sequence or more for " + std::to_string(rows) + " packed rows, got 0"};
   // The system promises more than it has, and ends the process that takes it at its word.
   double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   double bytes = 0;

@@ -67,7 +67,8 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
     if (tensor->shape().size() != argument.dims.size())
       return Error{"argument '" + argument.name + "': expected rank " + std::to_string(argument.dims.size()) +
                    ", got " + runtime::shapeString(tensor->shape())};
-    for (auto [dim, size] : llvm::zip_equal(argument.dims, tensor->shape())) {
+    for (auto [number, dim] : llvm::enumerate(argument.dims)) {
+      int64_t size = tensor->shape()[number];
       bool takesPart = dim.symbol >= 0 && mlir::ShapedType::isDynamic(dim.size) && !(dim.broadcast && size == 1);
       if (!takesPart)
         continue;
@@ -77,8 +78,9 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
                      " element, got " + runtime::shapeString(tensor->shape())};
       auto [it, inserted] = request.symbols.try_emplace(symbol, dim.symbolSizeFor(size));
       if (!inserted && it->second != dim.symbolSizeFor(size))
-        return Error{"argument '" + argument.name + "': expected " + std::to_string(it->second) + " for size " +
-                     symbol + " as in the arguments before it, got " + runtime::shapeString(tensor->shape())};
+        return Error{"argument '" + argument.name + "': expected " + std::to_string(dim.sizeFor(it->second)) +
+                     " for dimension " + std::to_string(number) + ", since the arguments before it have " + symbol +
+                     " = " + std::to_string(it->second) + ", got " + runtime::shapeString(tensor->shape())};
     }
   }
   for (const std::string &symbol : kernel.symbols)
