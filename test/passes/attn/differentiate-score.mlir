@@ -156,7 +156,7 @@ func.func @captured(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tens
 
 // -----
 
-// Of a table by a computed index, that index follows, clamped as the load clamps it.
+// Of a small table by a computed index, that index follows, clamped as the load clamps it.
 
 // CHECK-LABEL: func.func @table(
 // CHECK: derivative (%[[DS:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %[[I:[a-z0-9_]+]], %[[J:[a-z0-9_]+]]) {
@@ -168,7 +168,7 @@ func.func @captured(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tens
 // CHECK: attn.yield %[[DS]], %[[DS]], %[[BUCKET]] : f32, f32, f32
 func.func @table(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
                  %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x16xf32>,
-                 %table: tensor<32x4xf32>) -> tensor<32x4xf32> {
+                 %table: tensor<32x4xf32>) -> tensor<32x4xf32> attributes {attn.deterministic} {
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do captured(%table[n, h] : tensor<32x4xf32>)
     score (%s, %b, %h, %i, %j) {
       %d = arith.subi %i, %j : index

@@ -1,7 +1,7 @@
 // RUN: attnc-opt %s --attnc-attn --attn-to-tile --canonicalize --cse | FileCheck %s
 
-// The gradient of a table that is read by a computed index: a program sums for each row of queries what its elements read of
-// several entries, and another adds rows and batch entries up.
+// The gradient of a table that is read by a computed index, in an order that is the same in every run: a program sums for
+// each row of queries what its elements read of several entries, and another adds rows and batch entries up.
 
 // CHECK-DAG: #[[OF_ROWS:.*]] = affine_map<()[s0, s1, s2] -> (((s0 ceildiv 240) * s1) * 12)>
 // CHECK-DAG: #[[OF_TABLE:.*]] = affine_map<()[s0, s1, s2] -> (176)>
@@ -35,7 +35,7 @@
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 func.func @kernel(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
                   %table: tensor<44x4xf32>, %o: tensor<?x?x4x16xf32>, %lse: tensor<?x4x?xf32>,
-                  %do: tensor<?x?x4x16xf32>) -> tensor<44x4xf32> {
+                  %do: tensor<?x?x4x16xf32>) -> tensor<44x4xf32> attributes {attn.deterministic} {
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do captured(%table[n, h] : tensor<44x4xf32>)
     score (%s, %b, %h, %i, %j) {
       %d = arith.subi %i, %j : index
