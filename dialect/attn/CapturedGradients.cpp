@@ -218,6 +218,12 @@ static LogicalResult verifyAxes(BackwardOp op, const CapturedGradient &captured)
         return error() << "expected an element or more for the computed index into dimension " << dim << ", got "
                        << type << " [S15]";
   if (captured.form == CapturedForm::Scattered) {
+    double elements = 1;
+    for (unsigned dim : captured.indexedDims())
+      elements *= type.isDynamicDim(dim) ? 1 : static_cast<double>(type.getDimSize(dim));
+    if (elements > std::numeric_limits<int32_t>::max())
+      return error() << "expected fewer than 2^31 elements of a tensor whose gradient is scattered, got " << type
+                     << " [S15]";
     if (isDeterministic(op))
       return error() << "expected, for " << deterministicAttrName << ", a tensor that is always read by the same "
                      << "coordinates, or once by one computed index into a dimension of a static size from 1 to "

@@ -176,6 +176,11 @@ LEARNED = {
     "relative table": ([(SQ + SK, H)], lambda t: lambda s, b, h, q, kv: s + t[q - kv + SK, h]),
     "buckets of heads": ([(H, 8)], lambda t: lambda s, b, h, q, kv: s * t[h, (q - kv).abs() % 8]),
     "two tables": ([(9,), (9,)], lambda t, u: lambda s, b, h, q, kv: s * t[(q + kv) % 9] + u[q % 9]),
+    "relative table of many": ([(1500, H)], lambda t: lambda s, b, h, q, kv: s + t[q - kv + 700, h]),
+    "rows of a picture": (
+        [(H, SQ, 6), (H, SQ, 8)], lambda t, u: lambda s, b, h, q, kv: s + t[h, q, kv // 8] + u[h, q, kv % 8]
+    ),
+    "windows of a picture": ([(10, 15, H)], lambda t: lambda s, b, h, q, kv: s * t[q // 8 - kv // 8 + 5, q % 8 - kv % 8 + 7, h]),
     "a row by a number": ([(B, H, 3, SK)], lambda t: lambda s, b, h, q, kv: s + t[b, h, 2, kv]),
     "rows by numbers": ([(3, H), (3, LONG)], lambda t, u: lambda s, b, h, q, kv: s * t[1][h] + t[-1, h] * u[0, q] + u[-2, kv]),
     "elements by numbers": ([(9,)], lambda t: lambda s, b, h, q, kv: torch.where(q >= kv, s * t[2], s * t[-1]) + t[2] * q / 8),

@@ -68,6 +68,18 @@ def test_learned_under_two_names():
     assert torch.equal(twice(flex_attention), first)
 
 
+def test_learned_in_no_order():
+    """Elements that any query and key may read are added up in no order, which is refused where one is asked for."""
+    inputs, table = tensors(), torch.ones(2000, H, requires_grad=True)
+    torch.use_deterministic_algorithms(True)
+    try:
+        out = flex_attention(*inputs, lambda s, b, h, i, j: s + table[i - j + SK, h])
+        with pytest.raises(attnc.Error, match="captured tensor 'table': expected, for attn.deterministic, a tensor that is always read"):
+            out.sum().backward()
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
 def test_learned_views():
     q, k, v = tensors()
     base = torch.rand(SK, SQ, 2, H, requires_grad=True)

@@ -2111,6 +2111,17 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // -----
 
+// S15: places are counted in 32 bits.
+func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<65536x32768xf32>) {
+  // expected-error@+1 {{op captured tensor 0: expected fewer than 2^31 elements of a tensor whose gradient is scattered, got 'tensor<65536x32768xf32>' [S15]}}
+  %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
+    captured(%t[n, n] : tensor<65536x32768xf32>)
+    : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<65536x32768xf32>)
+  return
+}
+
+// -----
+
 // S15: one dimension has a computed index.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) attributes {attn.deterministic} {
   // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}

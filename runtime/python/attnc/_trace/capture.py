@@ -29,6 +29,9 @@ _ELEMENTS = {
 }  # fmt: skip
 _RANGES = {"i8": (-(2**7), 2**7 - 1), "i32": (-(2**31), 2**31 - 1)}
 
+#: The most elements along a computed index of which gradients may be added up in one order: how many the spec says then.
+_MOST_ORDERED = 1024
+
 #: Functions of these are called as they are: what they read is none of the user's.
 _LIBRARIES = {"attnc", "builtins", "functools", "itertools", "jax", "jaxlib", "math", "numpy", "operator", "torch", "typing"}
 
@@ -206,11 +209,11 @@ class Trace:
 
     def tensor_type(self, tensor: Tensor, has_gradient: bool) -> str:
         """The type in the spec. A gradient has to know from the type what is one for all, and how many there are for a
-        computed index."""
+        computed index where they are to be added up in one order."""
         dims = tensor.dims
         if has_gradient:
             sizes = tensor.passed or (1,)
-            is_static = [size == 1 or number in tensor.computed for number, size in enumerate(sizes)]
+            is_static = [size == 1 or (number in tensor.computed and size <= _MOST_ORDERED) for number, size in enumerate(sizes)]
             # Where torch.compile has a symbol, the number decides that there is a program for each.
             dims = [str(int(size)) if static else dim for static, size, dim in zip(is_static, sizes, dims, strict=True)]
         return f"tensor<{'x'.join(dims)}x{tensor.element}>"
