@@ -186,7 +186,8 @@ def test_varlen_func(name):
     )  # fmt: skip
 
 
-def test_gradient_of_slopes_of_packed_sequences():
+@pytest.mark.parametrize("slopes", [slopes, torch.rand(3, H)])
+def test_gradient_of_slopes_of_packed_sequences(slopes):
     options = dict(causal=True, return_attn_probs=True)
     check(
         lambda q, s: flash_attn_varlen_func(q, *packed[1:], cu_q, cu_k, alibi_slopes=s, **options)[:2],
@@ -222,6 +223,7 @@ def test_varlen_attn():
             lambda q, k, v: one_by_one(q, k, v, used.tolist(), window=sides), *packed,
         )  # fmt: skip
     assert varlen_attn(*packed, cu_q, cu_k, enable_gqa=True).shape == (20, H, 24)
+    assert varlen_attn(*packed, cu_q, cu_k, torch.tensor(15), enable_gqa=True).shape == (20, H, 24)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -366,6 +368,9 @@ REFUSED = {
     "offsets": (lambda: flash_attn_varlen_func(*packed, cu_q.long(), cu_k, 1, 1), "argument 'cu_seqlens_q': expected int32 of shape [batch + 1]"),
     "number of offsets": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k[1:], 1, 1), "argument 'cu_seqlens_k': expected 4 elements"),
     "pages": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, block_table=cu_q), "argument 'k': expected 4 dimensions, [P, rows, H, D], got 3"),
+    "greatest length": (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, "x"), "max_seqlen_q: expected a number of 0 or more, got 'x'"),
+    "greatest length of keys": (lambda: varlen_attn(*packed, cu_q, cu_k, 15, -1, enable_gqa=True), "max_k: expected a number of 0 or more, got -1"),
+    "splits": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, num_splits=1.5), "num_splits: expected a number of 0 or more, got 1.5"),
     "grouped heads": (lambda: varlen_attn(*packed, cu_q, cu_k), "argument 'key': expected 4 heads, as 'query' has, or enable_gqa=True, got 2"),
     "flag of groups": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa="yes"), "enable_gqa: expected True or False, got 'yes'"),
     "no offsets": (lambda: varlen_attn(*packed, cu_q, None, enable_gqa=True), "argument 'cu_seq_k': expected a tensor, got NoneType"),
@@ -378,10 +383,6 @@ REFUSED = {
     "size of a bias": (lambda: flash_attention(q, k, v, bias[..., 1:]), "argument 'bias': expected 1 or 29 for the keys, got 28"),
     "size of a mask": (lambda: flash_attention(q, k, v, attention_mask=mask[..., 1:]), "argument 'attention_mask': expected 1 or 29 for the keys"),
     "mask of floats": (lambda: flash_attention(q, k, v, attention_mask=bias), "argument 'attention_mask': expected bool or integers, got torch.float32"),
-    "slopes of each sequence": (
-        lambda: flash_attn_varlen_func(*packed, cu_q, cu_k, 1, 1, alibi_slopes=torch.ones(3, H, requires_grad=True)),
-        "captured tensor 'alibi_slopes': expected no dimension along the sequences of packed tensors [S15]",
-    ),
     "seed": (lambda: flash_attention(q, k, v, dropout_prob=0.5), "dropout_seed: expected an integer of 64 bits, got None [S9]"),
     "great seed": (lambda: flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=2**63), "dropout_seed: expected an integer of 64 bits, got 922"),
     "sliding window": (lambda: flash_attention(q, k, v, sliding_window=-1), "sliding_window: expected a number of 0 or more"),

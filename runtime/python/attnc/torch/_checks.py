@@ -107,6 +107,13 @@ def size(name: str, value: Any) -> None:
         raise Error(f"{name}: expected a number of 0 or more, got {said(value)}")
 
 
+def hint(name: str, value: Any) -> None:
+    """What others' kernels have to know of sizes: a number of 0 or more, also as a tensor, whose number is not asked for."""
+    is_tensor = isinstance(value, Tensor) and value.numel() == 1 and not value.is_floating_point() and not value.is_complex()
+    if value is not None and not is_tensor:
+        size(name, value)
+
+
 def choice(name: str, value: Any, known: Iterable[str]) -> None:
     if str(getattr(value, "value", value)) not in known:
         raise Error(f"{name}: expected one of {', '.join(known)}, got {said(value)}")

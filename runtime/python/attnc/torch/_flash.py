@@ -123,6 +123,8 @@ def flash_attn_varlen_func(
     pages [P, rows, H, D] that keys and values then lie in, [batch, pages of a sequence]; they have no gradients.
     """
     _checks.inputs(("q", "k", "v"), (q, k, v), "T, H, D", paged=block_table is not None)
+    _checks.hint("max_seqlen_q", max_seqlen_q)
+    _checks.hint("max_seqlen_k", max_seqlen_k)
     options = _options(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
     given = _checks.pair_of_offsets(("cu_seqlens_q", "cu_seqlens_k"), cu_seqlens_q, cu_seqlens_k, q)
     if block_table is not None:

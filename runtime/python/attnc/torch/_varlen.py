@@ -53,6 +53,8 @@ def varlen_attn(
     """
     _checks.inputs(("query", "key", "value"), (query, key, value), "T, H, D", paged=block_table is not None)
     _checks.grouped(("query", "key"), query, key, -2, enable_gqa)
+    for name, hint in (("max_q", max_q), ("max_k", max_k), ("num_splits", num_splits)):
+        _checks.hint(name, hint)
     if scale is not None:
         scale = _checks.number("scale", scale, "a number above 0 or None", "S1", least=1e-37)
     if return_aux is not None and not hasattr(return_aux, "lse"):
