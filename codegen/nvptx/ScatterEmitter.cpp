@@ -81,8 +81,8 @@ void ScatterEmitter::mergeNeighbours(int64_t group, int64_t threadRow) {
   second.number = ptx.select(gives, ptx.f32(0), second.number);
 }
 
-/// First columns join those on their diagonals that stand 2 or 4 `rows` before, in one of two halves of as many rows
-/// each. What leads past the end of a group of columns is in the next.
+/// The first of two columns joins the one that stands `rows` rows, 2 or 4, before it on its diagonal, where the second of
+/// each pair, and what stands half as far, has joined already. What is past the end of a group of columns is in the next.
 void ScatterEmitter::mergeFurther(int64_t group, int64_t threadRow, int64_t rows) {
   int64_t pairs = rows / 2;
   bool hasNext = group + 1 < groups;

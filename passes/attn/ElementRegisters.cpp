@@ -4,7 +4,9 @@
 
 #include "passes/attn/ElementRegisters.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/attn/ScoreRange.h"
 
 using namespace mlir;
@@ -53,6 +55,13 @@ static double registersOfLoads(Region &region) {
       registers += narrow ? ofNarrowVector : ofVector;
   });
   return registers;
+}
+
+int64_t attnc::attn::countDivisions(KernelOpInterface kernel) {
+  int64_t count = 0;
+  for (Region *region : kernel.getElementRegions())
+    region->walk([&](arith::DivFOp op) { count += !matchPattern(op.getLhs(), m_OneFloat()); });
+  return count;
 }
 
 double attnc::attn::getMaskRegisters(KernelOpInterface kernel) { return registersOfLoads(kernel.getMask()); }

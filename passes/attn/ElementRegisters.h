@@ -18,6 +18,9 @@ bool hasSlope(BackwardOp op);
 /// is only masked, which steps of its own do, or where scores have no more than positions and scalars.
 double getElementRegisters(KernelOpInterface kernel);
 
+/// Divisions that each element takes in the regions of `kernel`, but for reciprocals.
+int64_t countDivisions(KernelOpInterface kernel);
+
 /// What the mask alone takes of them, for what it loads.
 double getMaskRegisters(KernelOpInterface kernel);
 

@@ -40,6 +40,10 @@ constexpr double registersOfTiles = 224;
 /// top.
 constexpr double registersOfWideFloats = 170;
 
+/// The most divisions of a thread in a step. Each is exact, and has a way of its own for numbers that are far from 1: the
+/// assembler took six seconds for 192 of them, and more than four minutes for 768.
+constexpr int64_t mostDivisions = 256;
+
 /// The most columns of sums that a program of both gradients of keys and values has registers for.
 constexpr int64_t mostColumnsOfSums = 256;
 
@@ -146,6 +150,8 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
 /// before, and of steps of queries a statistic of each column, of which a thread has a quarter. Gradients of queries
 /// that come first take what consumers share of them, and both statistics are read ahead of them.
 bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t panel) {
+  if (countDivisions(op) * step.columns * panel / warpgroupThreads > mostDivisions)
+    return false;
   auto count = static_cast<double>(step.columns);
   double sums = countSumColumns(program) / 2.0, logits = program == Program::Dv ? count / 2 : count;
   double weights = step.overlap == Overlap::SumsLate ? count / 2 : count / 4;
