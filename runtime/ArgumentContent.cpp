@@ -150,10 +150,11 @@ Status checkPages(const ArgSpec &arg, const Tensor &table, const PageRule &rule,
       const int64_t offset = (b * table.stride(0) + n * table.stride(1)) * byteSize(table.dtype());
       const int64_t page = loadInteger(table.dtype(), static_cast<const char *>(table.data()) + offset);
       if (page < 0 || page >= pages)
-        return argumentError(arg,
-                             (pages == 0 ? std::string("a page or more") : "pages from 0 to " + std::to_string(pages - 1)) +
-                                 " where a sequence has keys",
-                             std::to_string(page) + " at index [" + std::to_string(b) + ", " + std::to_string(n) + "]");
+        return argumentError(
+            arg,
+            (pages == 0 ? std::string("a page or more") : "pages from 0 to " + std::to_string(pages - 1)) +
+                " where a sequence has keys",
+            std::to_string(page) + " at index [" + std::to_string(b) + ", " + std::to_string(n) + "]");
     }
   }
   return {};

@@ -81,8 +81,9 @@ void ScatterEmitter::mergeNeighbours(int64_t group, int64_t threadRow) {
   second.number = ptx.select(gives, ptx.f32(0), second.number);
 }
 
-/// The first of two columns joins the one that stands `rows` rows, 2 or 4, before it on its diagonal, where the second of
-/// each pair, and what stands half as far, has joined already. What is past the end of a group of columns is in the next.
+/// The first of two columns joins the one that stands `rows` rows, 2 or 4, before it on its diagonal, where the second
+/// of each pair, and what stands half as far, has joined already. What is past the end of a group of columns is in the
+/// next.
 void ScatterEmitter::mergeFurther(int64_t group, int64_t threadRow, int64_t rows) {
   int64_t pairs = rows / 2;
   bool hasNext = group + 1 < groups;
@@ -128,7 +129,8 @@ void ScatterEmitter::mergeDiagonals() {
 
 /// Adds an element to its sum: a reduction, of which nothing comes back, and nothing waits for it.
 void ScatterEmitter::add(Value condition, const Element &element) {
-  SmallVector<Value> position = llvm::map_to_vector(op.getIndices(), [&](Value index) { return context.scalar(index); });
+  SmallVector<Value> position =
+      llvm::map_to_vector(op.getIndices(), [&](Value index) { return context.scalar(index); });
   for (auto [axis, place] : llvm::zip_equal(op.getAxes(), element.places))
     position[axis] = ptx.add(position[axis], place);
   ptx.addFloatIf(condition, context.abi.getView(op.getView()).address(ptx.b, ptx.loc, position), element.number);

@@ -1,9 +1,9 @@
 //===- ScatterEmitter.h - Adding elements to sums in memory -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Additions to one address go one after the other, so that what a warp has for the same place is added up first. Whether
-// places are the same is found while the kernel runs; which elements are compared follows how indices are computed: along
-// rows, where several keys share an element, and where an index may be a distance, along diagonals.
+// Additions to one address go one after the other, so that what a warp has for the same place is added up first.
+// Whether places are the same is found while the kernel runs; which elements are compared follows how indices are
+// computed: along rows, where several keys share an element, and where an index may be a distance, along diagonals.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_SCATTEREMITTER_H
@@ -45,7 +45,7 @@ private:
   Ptx &ptx;
   tile::ScatterOp op;
   llvm::SmallVector<Element> elements;
-  int64_t groups;                    ///< of eight columns
+  int64_t groups;                     ///< of eight columns
   mlir::Value lane, rowOfBlock, pair; ///< in the warp; of the lane, in a block of eight rows; in its row
 };
 

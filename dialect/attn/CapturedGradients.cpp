@@ -268,8 +268,8 @@ LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
   return success();
 }
 
-/// Whether the tensor of `captured`, whose indices are those of `op` from `first` on, is read along one of `reads`, which
-/// then is done.
+/// Whether the tensor of `captured`, whose indices are those of `op` from `first` on, is read along one of `reads`,
+/// which then is done.
 static bool takeRead(IndexedOpInterface op, unsigned first, const CapturedGradient &captured,
                      SmallVectorImpl<Axes> &reads) {
   auto isIt = [&](const Axes &read) {

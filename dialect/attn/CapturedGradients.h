@@ -32,7 +32,8 @@ struct CapturedGradient {
   unsigned number;              ///< among those of the kernel
   mlir::Value tensor, gradient; ///< the operand and the result
   Axes axes;                    ///< by which coordinate each dimension is addressed, at its first read
-  llvm::SmallVector<Axes, 1> reads; ///< the axes of each read, where the score reads it by computed indices or by others
+  llvm::SmallVector<Axes, 1>
+      reads; ///< the axes of each read, where the score reads it by computed indices or by others
   CapturedForm form = CapturedForm::Tiles;
   unsigned yielded = 0; ///< its place among what the derivative region yields
 

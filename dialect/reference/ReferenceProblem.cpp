@@ -113,7 +113,8 @@ static LogicalResult checkPages(Problem &problem, int64_t pages) {
       if (pages == 0)
         return problem.op->emitOpError() << "expected a page or more for the " << sequence.keyLength
                                          << " keys of batch entry " << sequence.batch << ", got none [S19]";
-      else if (auto page = static_cast<int64_t>(problem.pageTable->load({sequence.batch, n})); page < 0 || page >= pages)
+      else if (auto page = static_cast<int64_t>(problem.pageTable->load({sequence.batch, n}));
+               page < 0 || page >= pages)
         return problem.op->emitOpError() << "expected pages from 0 to " << pages - 1 << ", got " << page
                                          << " as number " << n << " of batch entry " << sequence.batch << " [S19]";
   return success();

@@ -22,9 +22,9 @@ using namespace attnc::attn;
 
 /// Programs in the order in which they run: they read what those before them leave. Schedules may stand in any.
 static void sortByProgram(SmallVectorImpl<ScheduleAttr> &schedules) {
-  static constexpr Program order[] = {Program::Forward, Program::Combine,   Program::Delta, Program::Dq,
-                                      Program::Dqdkdv,  Program::Dkdv,      Program::Dk,    Program::Dv,
-                                      Program::Dsinks,  Program::ConvertDq, Program::Dbias, Program::Dbuckets,
+  static constexpr Program order[] = {Program::Forward,        Program::Combine,    Program::Delta, Program::Dq,
+                                      Program::Dqdkdv,         Program::Dkdv,       Program::Dk,    Program::Dv,
+                                      Program::Dsinks,         Program::ConvertDq,  Program::Dbias, Program::Dbuckets,
                                       Program::ClearScattered, Program::Dscattered, Program::Dsums};
   auto placeOf = [](ScheduleAttr schedule) { return llvm::find(order, schedule.getProgram()); };
   llvm::stable_sort(schedules, [&](ScheduleAttr a, ScheduleAttr b) { return placeOf(a) < placeOf(b); });

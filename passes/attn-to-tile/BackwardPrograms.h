@@ -32,8 +32,8 @@ void writeConvertedSums(TileBuilder &b, BackwardOp op);
 /// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dsinks`.
 void writeSinkGradients(TileBuilder &b, BackwardOp op);
 
-/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dscattered`, for all scattered
-/// gradients of captured tensors.
+/// Writes the body of the program that `b` has started for `op` by a schedule of `Program::Dscattered`, for all
+/// scattered gradients of captured tensors.
 void writeScattered(TileBuilder &b, BackwardOp op);
 
 /// Writes the body of the program that `b` has started for one captured tensor of `op` by a schedule of

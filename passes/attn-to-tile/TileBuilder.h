@@ -420,7 +420,8 @@ private:
                                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
                                              llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
   tile::MapOp
-  buildElementMap(llvm::ArrayRef<mlir::Region *> regions, mlir::ValueRange leading, mlir::Value j, mlir::TypeRange results,
+  buildElementMap(llvm::ArrayRef<mlir::Region *> regions, mlir::ValueRange leading, mlir::Value j,
+                  mlir::TypeRange results,
                   llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Block *, const ElementwiseOperands &)> body);
   tile::MapOp buildElementMap(mlir::Region &region, mlir::ValueRange leading, mlir::Value j,
                               llvm::function_ref<mlir::Value(mlir::Block *, const ElementwiseOperands &)> body);

@@ -257,8 +257,8 @@ Value TileBuilder::buildScale() {
   return kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
 }
 
-/// A map over `leading`, tiles of f32, and what `regions` capture; `body` writes what it gives for an element, values of
-/// the types `results`, and finds the elements of `leading` first among the arguments.
+/// A map over `leading`, tiles of f32, and what `regions` capture; `body` writes what it gives for an element, values
+/// of the types `results`, and finds the elements of `leading` first among the arguments.
 tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange leading, Value j, TypeRange results,
                                          function_ref<SmallVector<Value>(Block *, const ElementwiseOperands &)> body) {
   OpBuilder::InsertionGuard guard(builder);
@@ -281,9 +281,9 @@ tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange 
 /// The same for one region and one result.
 tile::MapOp TileBuilder::buildElementMap(Region &region, ValueRange leading, Value j,
                                          function_ref<Value(Block *, const ElementwiseOperands &)> body) {
-  return buildElementMap(&region, leading, j, builder.getF32Type(), [&](Block *block, const ElementwiseOperands &operands) {
-    return SmallVector<Value>{body(block, operands)};
-  });
+  return buildElementMap(
+      &region, leading, j, builder.getF32Type(),
+      [&](Block *block, const ElementwiseOperands &operands) { return SmallVector<Value>{body(block, operands)}; });
 }
 
 Value TileBuilder::buildNaturalScore(Value scores, Value j) {

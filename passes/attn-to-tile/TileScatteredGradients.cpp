@@ -140,8 +140,8 @@ void TileBuilder::storeScattered(Value vector) {
                           ArrayRef<int64_t>{rowDim}, ArrayRef<int64_t>());
 }
 
-/// Where each element of a tile of queries, whose first key is `first`, stands along queries or keys as they are stored:
-/// a tile of i32.
+/// Where each element of a tile of queries, whose first key is `first`, stands along queries or keys as they are
+/// stored: a tile of i32.
 Value TileBuilder::buildPlaces(Coordinate axis, Value first) {
   OpBuilder::InsertionGuard guard(builder);
   auto type = VectorType::get({getRows(), getColumns()}, builder.getI32Type());

@@ -16,8 +16,8 @@ namespace attnc::attn {
 using namespace mlir;
 using namespace attnc::attn;
 
-/// The index of dimension `dim` that `load` reads, from 0 to the end of a dimension of a static size: as the load clamps
-/// it. An i32.
+/// The index of dimension `dim` that `load` reads, from 0 to the end of a dimension of a static size: as the load
+/// clamps it. An i32.
 static Value clampedIndex(OpBuilder &builder, LoadOp load, unsigned dim) {
   Location loc = load.getLoc();
   int64_t size = load.getTensor().getType().getDimSize(dim);
@@ -64,8 +64,8 @@ static SmallVector<Value> gradientsOfScattered(OpBuilder &builder, const Capture
   return results;
 }
 
-/// The sum of the gradients of those `reads`, loads and scalars, that read `captured`, and with a bucket that as an f32,
-/// which holds small numbers.
+/// The sum of the gradients of those `reads`, loads and scalars, that read `captured`, and with a bucket that as an
+/// f32, which holds small numbers.
 static SmallVector<Value> gradientOfReads(OpBuilder &builder, const CapturedGradient &captured, ArrayRef<Value> reads,
                                           ArrayRef<Value> gradients) {
   Location loc = captured.tensor.getLoc();

@@ -40,8 +40,8 @@ constexpr double registersOfTiles = 224;
 /// top.
 constexpr double registersOfWideFloats = 170;
 
-/// The most divisions of a thread in a step. Each is exact, and has a way of its own for numbers that are far from 1: the
-/// assembler took six seconds for 192 of them, and more than four minutes for 768.
+/// The most divisions of a thread in a step. Each is exact, and has a way of its own for numbers that are far from 1:
+/// the assembler took six seconds for 192 of them, and more than four minutes for 768.
 constexpr int64_t mostDivisions = 256;
 
 /// The most columns of sums that a program of both gradients of keys and values has registers for.

@@ -173,9 +173,8 @@ SmallVector<ScheduleAttr> attnc::attn::enumerateGpuSchedules(KernelOpInterface k
   SmallVector<ScheduleAttr> schedules;
   Fields fields(base);
   // Sinks and sums are few, and what comes before and after one program of all gradients takes no products.
-  if (llvm::is_contained(
-          {Program::Dsinks, Program::Dsums, Program::ClearScattered, Program::Delta, Program::ConvertDq},
-          base.getProgram()))
+  if (llvm::is_contained({Program::Dsinks, Program::Dsums, Program::ClearScattered, Program::Delta, Program::ConvertDq},
+                         base.getProgram()))
     return schedules;
   bool hasRoles = base.getPipeline().getStaging() == Staging::Tma, isForward = !isa<BackwardOp>(kernel.getOperation());
   if (isForward && hasRoles)

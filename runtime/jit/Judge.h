@@ -53,8 +53,8 @@ struct Judgement {
   /// Whether the result is right.
   bool right() const { return fault.empty(); }
 
-  /// Takes in what the same result was on other inputs: means and greatest distances are those of all elements together,
-  /// since of a few rows they are a matter of luck, the baseline's as well.
+  /// Takes in what the same result was on other inputs: means and greatest distances are those of all elements
+  /// together, since of a few rows they are a matter of luck, the baseline's as well.
   void include(const Judgement &other);
   /// Finds the fault from the distances and their limits.
   void findFault();
