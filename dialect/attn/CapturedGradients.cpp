@@ -14,7 +14,7 @@ static constexpr StringLiteral axisLetters = "bhijn";
 /// Elements along a computed index that are looked at one by one: the elements of a tile are compared with each, which
 /// gives sums in one order, and takes longer than adding them up in memory where there are many
 /// (docs/rationale/backward.md).
-static constexpr int64_t mostBuckets = 8, mostOrderedBuckets = 1024;
+static constexpr int64_t mostBuckets = 64, mostOrderedBuckets = 1024;
 
 /// Whether gradients are to have the same bits in every run.
 static bool isDeterministic(BackwardOp op) {
