@@ -16,8 +16,7 @@ static constexpr StringLiteral axisLetters = "bhijn";
 /// (docs/rationale/backward.md).
 static constexpr int64_t mostBuckets = 64, mostOrderedBuckets = 1024;
 
-/// Whether gradients are to have the same bits in every run.
-static bool isDeterministic(BackwardOp op) {
+bool attnc::attn::isDeterministic(BackwardOp op) {
   auto function = op->getParentOfType<func::FuncOp>();
   return function && function->hasAttr(deterministicAttrName);
 }
@@ -57,14 +56,14 @@ std::optional<SmallVector<Axes>> attnc::attn::parseReads(StringRef letters) {
 }
 
 std::optional<unsigned> CapturedGradient::dimAlong(Coordinate axis) const {
-  for (auto [dim, addressed] : llvm::enumerate(axes))
+  for (auto [dim, addressed] : llvm::enumerate(axes()))
     if (addressed == axis && getGradientType(tensor).getDimSize(dim) != 1)
       return dim;
   return std::nullopt;
 }
 
 std::optional<unsigned> CapturedGradient::dimOfBuckets() const {
-  for (auto [dim, addressed] : llvm::enumerate(axes))
+  for (auto [dim, addressed] : llvm::enumerate(axes()))
     if (!addressed && getGradientType(tensor).getDimSize(dim) != 1)
       return dim;
   return std::nullopt;
@@ -106,8 +105,9 @@ SmallVector<Type> CapturedGradient::yieldedTypes() const {
   return types;
 }
 
-/// Whether other forms do not hold for a gradient: several reads, or a computed index beside rows or columns or beside
-/// another, or one of many elements. Elements of sequences have no rows or tiles of their own where these are packed.
+/// Whether none of the other forms holds for a gradient: the tensor is read several times, by two computed indices, by
+/// one of many elements, or by one where rows or columns address it as well. Packed sequences leave their numbers, and
+/// pairs of queries and keys, no rows or tiles of their own.
 static bool isScattered(BackwardOp op, const CapturedGradient &captured) {
   bool ofQueries = captured.isAlong(Coordinate::Query), ofKeys = captured.isAlong(Coordinate::Key);
   if (captured.reads.size() > 1)
@@ -115,7 +115,7 @@ static bool isScattered(BackwardOp op, const CapturedGradient &captured) {
   if (KernelOpInterface(op).isPacked() && (captured.isAlong(Coordinate::Batch) || (ofQueries && ofKeys)))
     return true;
   for (unsigned dim : captured.indexedDims())
-    if (captured.axes[dim] ? captured.dimAlong(*captured.axes[dim]) != dim : captured.dimOfBuckets() != dim)
+    if (captured.axes()[dim] ? captured.dimAlong(*captured.axes()[dim]) != dim : captured.dimOfBuckets() != dim)
       return true;
   // A size that is open counts as many.
   int64_t buckets = captured.countBuckets();
@@ -135,12 +135,11 @@ static CapturedForm getForm(BackwardOp op, const CapturedGradient &captured) {
   return isOwn(Coordinate::Batch) && isOwn(Coordinate::Head) ? CapturedForm::Tiles : CapturedForm::SharedTiles;
 }
 
-/// Captured tensor `number`, whose axes are letters of axes.
-static CapturedGradient describeCaptured(BackwardOp op, unsigned number) {
+/// Captured tensor `number` of `op`, but for its place among what the derivative region yields.
+static CapturedGradient readCaptured(BackwardOp op, unsigned number) {
   StringRef letters = cast<StringAttr>((*op.getCapturedAxes())[number]);
-  SmallVector<Axes> reads = *parseReads(letters);
-  CapturedGradient captured{number, op.getCaptured()[number], op.getDCaptured()[number], reads.front(), reads};
-  if (static_cast<int64_t>(captured.axes.size()) == getGradientType(captured.tensor).getRank())
+  CapturedGradient captured{number, op.getCaptured()[number], op.getDCaptured()[number], *parseReads(letters)};
+  if (static_cast<int64_t>(captured.axes().size()) == getGradientType(captured.tensor).getRank())
     captured.form = getForm(op, captured);
   return captured;
 }
@@ -149,7 +148,7 @@ SmallVector<CapturedGradient> attnc::attn::getCapturedGradients(BackwardOp op) {
   SmallVector<CapturedGradient> all;
   unsigned yielded = 1;
   for (unsigned number = 0; number < op.getCaptured().size(); ++number) {
-    CapturedGradient captured = describeCaptured(op, number);
+    CapturedGradient captured = readCaptured(op, number);
     captured.yielded = yielded;
     yielded += captured.yieldedTypes().size();
     all.push_back(std::move(captured));
@@ -209,9 +208,9 @@ static std::string describe(Value tensor, unsigned number) {
 static LogicalResult verifyAxes(BackwardOp op, const CapturedGradient &captured) {
   RankedTensorType type = getGradientType(captured.tensor);
   auto error = [&] { return op.emitOpError() << describe(captured.tensor, captured.number) << ": "; };
-  if (type.getRank() == 0 || static_cast<int64_t>(captured.axes.size()) != type.getRank())
-    return error() << "expected an axis for each of 1 dimension or more of " << type << ", got " << captured.axes.size()
-                   << " [S15]";
+  if (type.getRank() == 0 || static_cast<int64_t>(captured.axes().size()) != type.getRank())
+    return error() << "expected an axis for each of 1 dimension or more of " << type << ", got "
+                   << captured.axes().size() << " [S15]";
   for (const Axes &read : captured.reads)
     for (unsigned dim : captured.computedDims(read))
       if (type.getDimSize(dim) == 0)
@@ -232,7 +231,7 @@ static LogicalResult verifyAxes(BackwardOp op, const CapturedGradient &captured)
     return success();
   }
   for (unsigned dim : captured.indexedDims()) {
-    std::optional<Coordinate> axis = captured.axes[dim];
+    std::optional<Coordinate> axis = captured.axes()[dim];
     if (!axis)
       continue;
     int64_t size = getAxisSize(op, *axis), own = type.getDimSize(dim);
@@ -253,7 +252,7 @@ LogicalResult attnc::attn::verifyCaptured(BackwardOp op) {
     if (!parseReads(letters))
       return op.emitOpError() << "expected axes of the letters " << axisLetters << ", as many for each read, got '"
                               << letters << "' [S15]";
-    CapturedGradient captured = describeCaptured(op, number);
+    CapturedGradient captured = readCaptured(op, number);
     if (failed(verifyAxes(op, captured)))
       return failure();
     if (captured.gradient.getType() != getGradientType(tensor))

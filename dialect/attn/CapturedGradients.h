@@ -31,12 +31,13 @@ using Axes = llvm::SmallVector<std::optional<Coordinate>>;
 struct CapturedGradient {
   unsigned number;              ///< among those of the kernel
   mlir::Value tensor, gradient; ///< the operand and the result
-  Axes axes;                    ///< by which coordinate each dimension is addressed, at its first read
-  llvm::SmallVector<Axes, 1>
-      reads; ///< the axes of each read, where the score reads it by computed indices or by others
+  /// By which coordinate each dimension is addressed: at each read, where one is by a computed index or they differ.
+  llvm::SmallVector<Axes, 1> reads;
   CapturedForm form = CapturedForm::Tiles;
   unsigned yielded = 0; ///< its place among what the derivative region yields
 
+  /// The axes at all reads, or at the first.
+  const Axes &axes() const { return reads.front(); }
   /// Whether the tensor has a dimension along `axis` that is not of size 1.
   bool isAlong(Coordinate axis) const { return dimAlong(axis).has_value(); }
   /// That dimension.
@@ -53,6 +54,9 @@ struct CapturedGradient {
   /// each read the gradient and, as i32, the computed indices, which are at least 0.
   llvm::SmallVector<mlir::Type> yieldedTypes() const;
 };
+
+/// Whether the gradients of `op` are to have the same bits in every run.
+bool isDeterministic(BackwardOp op);
 
 /// The type of the gradient of a captured value: that of a tensor, and of a scalar one element.
 mlir::RankedTensorType getGradientType(mlir::Value captured);

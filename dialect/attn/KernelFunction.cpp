@@ -153,7 +153,7 @@ void ShapeSolver::readTensors(KernelOpInterface op) {
       placeLse(tensor);
     for (const CapturedGradient &captured : getCapturedGradients(backward))
       for (Value tensor : {captured.tensor, captured.gradient})
-        for (auto [dim, axis] : llvm::enumerate(captured.axes)) {
+        for (auto [dim, axis] : llvm::enumerate(captured.axes())) {
           // What has a gradient broadcasts by its type alone.
           own.insert({tensor, dim});
           if (captured.form == CapturedForm::Scattered)

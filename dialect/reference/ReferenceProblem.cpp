@@ -108,15 +108,15 @@ static FailureOr<std::vector<SequenceRows>> readPacked(Problem &problem, const H
 
 /// Checks the pages that hold keys of a sequence (S19).
 static LogicalResult checkPages(Problem &problem, int64_t pages) {
-  for (const Sequence &sequence : problem.sequences)
+  for (const Sequence &sequence : problem.sequences) {
+    if (pages == 0 && sequence.keyLength > 0)
+      return problem.op->emitOpError() << "expected a page or more for the " << sequence.keyLength
+                                       << " keys of batch entry " << sequence.batch << ", got none [S19]";
     for (int64_t n = 0; n * problem.pageRows < sequence.keyLength; ++n)
-      if (pages == 0)
-        return problem.op->emitOpError() << "expected a page or more for the " << sequence.keyLength
-                                         << " keys of batch entry " << sequence.batch << ", got none [S19]";
-      else if (auto page = static_cast<int64_t>(problem.pageTable->load({sequence.batch, n}));
-               page < 0 || page >= pages)
+      if (auto page = static_cast<int64_t>(problem.pageTable->load({sequence.batch, n})); page < 0 || page >= pages)
         return problem.op->emitOpError() << "expected pages from 0 to " << pages - 1 << ", got " << page
                                          << " as number " << n << " of batch entry " << sequence.batch << " [S19]";
+  }
   return success();
 }
 

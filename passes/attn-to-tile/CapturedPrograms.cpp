@@ -49,18 +49,27 @@ void GradientWriter::storeUnvisited(const ColumnBounds &bounds) {
   overRange(b.add(bounds.low, b.mul(steps, step)), all);
 }
 
-Value GradientWriter::addSharedTile(const CapturedGradient &one, const ColumnStep &step, Value sum) {
-  Value first = step.first;
+GradientWriter::QueryRows GradientWriter::loadQueryRows() {
   Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
-  Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
-  Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
-  Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
-                        /*ofRows=*/true};
-  Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
-  Weights weights = probabilities(logits, step, statistics);
-  LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
-                                            /*wantsLogits=*/false, one);
-  return b.buildMap({sum, existing(gradients.captured.front())}, {}, {}, builder.getF32Type(),
+  return {query,
+          outGradient,
+          {b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()), /*ofRows=*/true}};
+}
+
+SmallVector<Value> GradientWriter::capturedGradients(const QueryRows &rows, const ColumnStep &step,
+                                                     ArrayRef<CapturedGradient> wanted) {
+  Value keys = b.loadColumns(op.getKey(), step.first, /*masked=*/false);
+  Value values = b.loadColumns(op.getValue(), step.first, /*masked=*/false);
+  Logits logits = buildLogits(product(rows.query, keys), step.first, /*wantsSlope=*/true);
+  Weights weights = probabilities(logits, step, rows.statistics);
+  return logitGradients(weights, logits, product(rows.outGradient, values), step.first, rows.statistics,
+                        /*wantsLogits=*/false, wanted)
+      .captured;
+}
+
+Value GradientWriter::addSharedTile(const CapturedGradient &one, const ColumnStep &step, Value sum) {
+  Value gradient = capturedGradients(loadQueryRows(), step, one).front();
+  return b.buildMap({sum, existing(gradient)}, {}, {}, builder.getF32Type(),
                     [&](ValueRange x) -> Value { return arith::AddFOp::create(builder, loc, x[0], x[1]); });
 }
 
@@ -97,26 +106,18 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
   b.buildGeometry();
   b.buildCaptures();
   ColumnBounds bounds = b.buildBounds();
-  Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
-  Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
-                        /*ofRows=*/true};
+  QueryRows rows = loadQueryRows();
   int64_t count = b.countBucketsOfTile();
   auto bucket = [&](int64_t number) { return b.add(b.getFirstBucket(), b.index(number)); };
   SmallVector<CapturedGradient> each(count, one);
   SmallVector<Value> sums = b.overColumns(emptySums(each), bounds, [&](const ColumnStep &step, ValueRange state) {
-    Value first = step.first;
-    Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
-    Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
-    Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
-    Weights weights = probabilities(logits, step, statistics);
-    LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
-                                              /*wantsLogits=*/false, one);
+    SmallVector<Value> gradients = capturedGradients(rows, step, one);
     SmallVector<Value> next;
     for (auto [number, sum] : llvm::enumerate(state)) {
       Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
       Value wanted =
           arith::SIToFPOp::create(builder, loc, f32, arith::IndexCastOp::create(builder, loc, i32, bucket(number)));
-      Value chosen = b.buildMap(gradients.captured, {}, {}, f32, [&](ValueRange x) -> Value {
+      Value chosen = b.buildMap(gradients, {}, {}, f32, [&](ValueRange x) -> Value {
         Value isChosen = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x[1], wanted);
         return arith::SelectOp::create(builder, loc, isChosen, x[0], b.f32(0));
       });
@@ -141,23 +142,15 @@ void GradientWriter::writeScattered() {
   b.buildGeometry();
   b.buildCaptures();
   ColumnBounds bounds = b.buildBounds();
-  Value query = b.loadRows(op.getQuery()), outGradient = b.loadRows(op.getDOut());
-  Statistics statistics{b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()),
-                        /*ofRows=*/true};
+  QueryRows rows = loadQueryRows();
   SmallVector<CapturedGradient> scattered = capturedOf({CapturedForm::Scattered});
   b.overColumns({}, bounds, [&](const ColumnStep &step, ValueRange) -> SmallVector<Value> {
-    Value first = step.first;
-    Value keys = b.loadColumns(op.getKey(), first, /*masked=*/false);
-    Value values = b.loadColumns(op.getValue(), first, /*masked=*/false);
-    Logits logits = buildLogits(product(query, keys), first, /*wantsSlope=*/true);
-    Weights weights = probabilities(logits, step, statistics);
-    LogitGradients gradients = logitGradients(weights, logits, product(outGradient, values), first, statistics,
-                                              /*wantsLogits=*/false, scattered);
-    ArrayRef<Value> yielded = gradients.captured;
+    SmallVector<Value> gradients = capturedGradients(rows, step, scattered);
+    ArrayRef<Value> yielded = gradients;
     for (const CapturedGradient &one : scattered)
       for (const Axes &read : one.reads) {
         size_t dims = one.computedDims(read).size();
-        b.scatterCaptured(ofExistingRows(yielded.front()), one, read, yielded.slice(1, dims), first);
+        b.scatterCaptured(ofExistingRows(yielded.front()), one, read, yielded.slice(1, dims), step.first);
         yielded = yielded.drop_front(1 + dims);
       }
     return {};

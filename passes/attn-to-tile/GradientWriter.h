@@ -150,6 +150,16 @@ private:
   mlir::Value scaled(mlir::Value tile, mlir::Value scale);
 
   // Captured tensors.
+  /// What programs that compute nothing but gradients of captured tensors read of a tile's queries.
+  struct QueryRows {
+    mlir::Value query, outGradient;
+    Statistics statistics;
+  };
+  QueryRows loadQueryRows();
+  /// What the elements of a step read of captured tensors: of each of `wanted` what the derivative region yields for
+  /// it.
+  llvm::SmallVector<mlir::Value> capturedGradients(const QueryRows &rows, const ColumnStep &step,
+                                                   llvm::ArrayRef<CapturedGradient> wanted);
   /// Those of some forms, in order.
   llvm::SmallVector<CapturedGradient> capturedOf(llvm::ArrayRef<CapturedForm> forms) {
     return getCapturedGradients(op, forms);

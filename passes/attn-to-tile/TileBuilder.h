@@ -380,6 +380,7 @@ private:
   mlir::AffineExpr sizeOfDim(mlir::Value tensor, int64_t dim, llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::AffineExpr countScatteredRows(mlir::AffineExpr columns, llvm::SmallVectorImpl<int64_t> &sizes);
   std::pair<mlir::Value, mlir::Value> scatteredSums(const CapturedGradient &of);
+  std::pair<mlir::Value, llvm::SmallVector<mlir::Value>> ownScatteredSums();
   mlir::Value buildPlaces(Coordinate axis, mlir::Value first);
   int64_t countBucketTiles() const;
   mlir::Value takePlace(mlir::Value &rest, mlir::Value count);
@@ -402,6 +403,8 @@ private:
   mlir::Value countSlots();
   void buildPackedGeometry(mlir::Value tile);
   Capture classify(LoadOp load);
+  /// The tile's batch entry, or its sequence, as an index into dimension `dim` of `view`.
+  mlir::Value batchIndex(mlir::Value view, int64_t dim);
   llvm::SmallVector<mlir::Value> viewIndices(LoadOp load, mlir::Value j, llvm::SmallVectorImpl<int64_t> &axes,
                                              llvm::SmallVectorImpl<mlir::Value> &limits);
   mlir::Value loadCapture(LoadOp load, Capture kind, mlir::Value j);

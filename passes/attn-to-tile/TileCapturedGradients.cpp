@@ -102,7 +102,7 @@ Value TileBuilder::forSharers(Value initial, function_ref<Value(Value carried)> 
 /// Indices of an element of the gradient of `of`, or of the tensor, for the head and batch entry at hand.
 SmallVector<Value> TileBuilder::capturedIndices(const CapturedGradient &of, Value query, Value key) {
   SmallVector<Value> indices;
-  for (auto [dim, axis] : llvm::enumerate(of.axes)) {
+  for (auto [dim, axis] : llvm::enumerate(of.axes())) {
     if ((axis ? of.dimAlong(*axis) : of.dimOfBuckets()) != dim) {
       indices.push_back(index(0));
       continue;

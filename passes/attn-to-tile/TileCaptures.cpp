@@ -49,6 +49,11 @@ TileBuilder::Capture TileBuilder::classify(LoadOp load) {
 /// Indices of a captured element in its view, at the tile's first row and at column `j`; dimensions along rows and
 /// columns go to `axes`, with their limits. Dimensions of size 1 broadcast: statically here, at run time by a stride of
 /// 0.
+Value TileBuilder::batchIndex(Value view, int64_t dim) {
+  // Packed: nothing ties this size to the number of sequences.
+  return kernel.isPacked() ? least(geometry.batch, sub(viewDim(view, dim), index(1))) : geometry.batch;
+}
+
 SmallVector<Value> TileBuilder::viewIndices(LoadOp load, Value j, SmallVectorImpl<int64_t> &axes,
                                             SmallVectorImpl<Value> &limits) {
   SmallVector<Value> indices;
@@ -75,9 +80,7 @@ SmallVector<Value> TileBuilder::viewIndices(LoadOp load, Value j, SmallVectorImp
     }
     switch (*coordinate) {
     case Coordinate::Batch:
-      // Packed: nothing ties this size to the number of sequences.
-      indices.push_back(kernel.isPacked() ? least(geometry.batch, sub(viewDim(lookup(load.getTensor()), dim), index(1)))
-                                          : geometry.batch);
+      indices.push_back(batchIndex(lookup(load.getTensor()), dim));
       break;
     case Coordinate::Head:
       indices.push_back(geometry.head);

@@ -103,7 +103,7 @@ std::pair<Value, Value> TileBuilder::scatteredSums(const CapturedGradient &of) {
 void TileBuilder::buildScatteredGeometry() {
   Value tensor = lookup(captured->tensor), rest = program.getTile();
   unsigned rowDim = findRowDim(*captured);
-  scatteredIndices.assign(captured->axes.size(), index(0));
+  scatteredIndices.assign(captured->axes().size(), index(0));
   Value size = viewDim(tensor, rowDim), extent = index(getRows());
   Value first = mul(takePlace(rest, arith::CeilDivUIOp::create(builder, loc, size, extent)), extent);
   for (unsigned dim : captured->indexedDims())
@@ -111,20 +111,24 @@ void TileBuilder::buildScatteredGeometry() {
   tile::LiveRowsOp::create(builder, loc, least(sub(size, first), extent));
 }
 
-void TileBuilder::storeScatteredSums(Value vector) {
+/// The sums of the program's tensor, and where those of the tile begin.
+std::pair<Value, SmallVector<Value>> TileBuilder::ownScatteredSums() {
   auto [view, row] = scatteredSums(*captured);
-  unsigned rowDim = findRowDim(*captured);
   SmallVector<Value> indices{row};
   llvm::append_range(indices, scatteredIndices);
+  return {view, indices};
+}
+
+void TileBuilder::storeScatteredSums(Value vector) {
+  auto [view, indices] = ownScatteredSums();
+  unsigned rowDim = findRowDim(*captured);
   tile::StoreOp::create(builder, loc, vector, Value(), view, indices, viewDim(lookup(captured->tensor), rowDim),
                         ArrayRef<int64_t>{rowDim + 1}, ArrayRef<int64_t>());
 }
 
 Value TileBuilder::loadScatteredSums() {
-  auto [view, row] = scatteredSums(*captured);
+  auto [view, indices] = ownScatteredSums();
   unsigned rowDim = findRowDim(*captured);
-  SmallVector<Value> indices{row};
-  llvm::append_range(indices, scatteredIndices);
   return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), view, indices,
                               viewDim(lookup(captured->tensor), rowDim), ArrayRef<int64_t>{rowDim + 1},
                               ArrayRef<int64_t>());
@@ -162,15 +166,13 @@ void TileBuilder::scatterCaptured(Value tile, const CapturedGradient &of, const 
   SmallVector<Value> places, indices(read.size() + 1, index(0));
   SmallVector<int64_t> axes;
   indices.front() = row;
-  auto lastOf = [&](unsigned dim) { return sub(viewDim(lookup(of.tensor), dim), index(1)); };
   for (unsigned dim : of.indexedDims()) {
     if (read[dim] == Coordinate::Head) {
       indices[dim + 1] = geometry.head;
       continue;
     }
     if (read[dim] == Coordinate::Batch) {
-      // Packed: nothing ties this size to the number of sequences.
-      indices[dim + 1] = kernel.isPacked() ? least(geometry.batch, lastOf(dim)) : geometry.batch;
+      indices[dim + 1] = batchIndex(lookup(of.tensor), dim);
       continue;
     }
     axes.push_back(dim + 1);
@@ -182,13 +184,14 @@ void TileBuilder::scatterCaptured(Value tile, const CapturedGradient &of, const 
     computed = computed.drop_front();
     // The region has clamped what has a static size.
     if (type.isDynamicDim(dim)) {
-      Value last = arith::IndexCastOp::create(builder, loc, i32, lastOf(dim));
+      Value last = sub(viewDim(lookup(of.tensor), dim), index(1));
+      last = arith::IndexCastOp::create(builder, loc, i32, last);
       place = buildMap(place, {}, {}, i32,
                        [&](ValueRange x) -> Value { return arith::MinSIOp::create(builder, loc, x[0], last); });
     }
     places.push_back(place);
   }
-  // Beside queries or keys as they are, no two elements of a diagonal share a place.
+  // Where queries or keys address a dimension themselves, no two elements of a diagonal share a place.
   bool isOfComputed = !places.empty() && of.computedDims(read).size() == places.size();
   tile::ScatterOp::create(builder, loc, tile, view, indices, places, axes, /*diagonals=*/isOfComputed);
 }

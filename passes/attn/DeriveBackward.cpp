@@ -126,7 +126,7 @@ static bool isOwn(ForwardOp op, Value tensor) {
 }
 
 /// The axes that the dimensions of `captured` lie along where the score of `op` reads it, as letters: once, where it is
-/// always read by the same coordinates, else for each read. A scalar has one element for whoever reads it.
+/// always read by the same coordinates, otherwise for each read. A scalar has one element, whoever reads it.
 static std::string findAxes(ForwardOp op, Value captured) {
   auto type = dyn_cast<RankedTensorType>(captured.getType());
   if (!type)

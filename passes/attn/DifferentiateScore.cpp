@@ -32,7 +32,7 @@ static Value clampedIndex(OpBuilder &builder, LoadOp load, unsigned dim) {
 static Axes axesOf(const CapturedGradient &captured, LoadOp load) {
   Axes axes;
   for (auto [dim, size] : llvm::enumerate(load.getTensor().getType().getShape()))
-    axes.push_back(size == 1 ? captured.axes[dim] : getIndexCoordinate(load, dim));
+    axes.push_back(size == 1 ? captured.axes()[dim] : getIndexCoordinate(load, dim));
   return axes;
 }
 

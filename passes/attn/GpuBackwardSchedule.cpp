@@ -4,7 +4,6 @@
 
 #include "passes/attn/GpuBackwardSchedule.h"
 #include "dialect/attn/CapturedGradients.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuKernelTraits.h"
 #include "passes/attn/GpuScheduleParts.h"
@@ -263,8 +262,7 @@ bool GradientTiles::suitsOneProgram() {
   // be no numbers then, or their gradients beyond f16; else they are finite, and times keys of 0.
   bool isNarrow = getOperandType(op).isF16();
   bool leavesOutMasks = !op.getBlocks().empty() && !mayListSteps() && (isNarrow || !op.getScore().empty());
-  bool isDeterministic = op->getParentOfType<func::FuncOp>()->hasAttr(deterministicAttrName);
-  return !KernelOpInterface(op).isPacked() && !hasRowSums && !leavesOutMasks && !isDeterministic &&
+  return !KernelOpInterface(op).isPacked() && !hasRowSums && !leavesOutMasks && !isDeterministic(op) &&
          (keyDim() == leastDimOfAll || keyDim() == mostDimOfAll) && valueDim() <= mostDimOfAll;
 }
 

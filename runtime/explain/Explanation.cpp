@@ -117,7 +117,7 @@ void Printer::explainDerivative(attn::BackwardOp op) {
       continue;
     }
     line("") << "of " << formulas.tensorName(captured.tensor) << "[";
-    llvm::interleaveComma(captured.axes, os,
+    llvm::interleaveComma(captured.axes(), os,
                           [&](std::optional<attn::Coordinate> axis) { os << attn::getAxisLetter(axis); });
     os << "]: " << gradients[captured.yielded];
     if (captured.form == attn::CapturedForm::Buckets)

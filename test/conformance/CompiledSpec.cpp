@@ -106,7 +106,7 @@ bool CompiledSpec::hasSameBits(size_t number) const {
   func::FuncOp spec = function->function;
   Value result = spec.getBody().front().getTerminator()->getOperand(static_cast<unsigned>(number));
   auto backward = result.getDefiningOp<attn::BackwardOp>();
-  if (spec->hasAttr(attn::deterministicAttrName) || !backward)
+  if (!backward || attn::isDeterministic(backward))
     return true;
   for (const attn::CapturedGradient &one : attn::getCapturedGradients(backward, {attn::CapturedForm::Scattered}))
     if (one.gradient == result)

@@ -286,8 +286,8 @@ void attnc::conformance::addGradientCases(std::vector<Case> &cases, Extent exten
       %x = arith.addf %m, %t : f32)"),
       {{"q", {0}}});
   add.last().dtypes = {"f32"};
-  // Gradients that are scattered: a table of many entries, beside whose heads there is nothing else; positions apart
-  // along rows and along columns; one tensor by two computed indices, and of an open size by reads that differ.
+  // Gradients that are scattered: a table of many entries; places along rows, and along columns, with a computed index;
+  // one tensor by two computed indices, and one of an open size by reads that differ.
   add("S15_scattered_table", learned({"t: tensor<301x$Hx$T>"}, R"(%c = arith.constant 150 : index
       %d = arith.subi %i, %j : index
       %n = arith.addi %d, %c : index
