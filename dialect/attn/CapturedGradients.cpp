@@ -23,7 +23,7 @@ bool attnc::attn::isDeterministic(BackwardOp op) {
 
 RankedTensorType attnc::attn::getGradientType(Value captured) {
   auto tensor = dyn_cast<RankedTensorType>(captured.getType());
-  return tensor ? tensor : RankedTensorType::get({1}, captured.getType());
+  return tensor && tensor.getRank() > 0 ? tensor : RankedTensorType::get({1}, getElementTypeOrSelf(captured));
 }
 
 char attnc::attn::getAxisLetter(std::optional<Coordinate> axis) {

@@ -27,7 +27,8 @@ enum class CapturedForm {
 /// By which coordinate each dimension of a tensor is addressed; nothing for a computed index.
 using Axes = llvm::SmallVector<std::optional<Coordinate>>;
 
-/// A captured tensor of an `attn.backward` that has a gradient; or a scalar, which counts as a tensor of one element.
+/// A captured tensor of an `attn.backward` that has a gradient; or a scalar, which counts as a tensor of one element, as
+/// a tensor without dimensions does.
 struct CapturedGradient {
   unsigned number;              ///< among those of the kernel
   mlir::Value tensor, gradient; ///< the operand and the result
@@ -58,7 +59,8 @@ struct CapturedGradient {
 /// Whether the gradients of `op` are to have the same bits in every run.
 bool isDeterministic(BackwardOp op);
 
-/// The type of the gradient of a captured value: that of a tensor, and of a scalar one element.
+/// The type of the gradient of a captured value: that of a tensor, and of a scalar or a tensor without dimensions one
+/// element.
 mlir::RankedTensorType getGradientType(mlir::Value captured);
 
 /// The captured tensors of `op` that have gradients, in order. The operation is verified.

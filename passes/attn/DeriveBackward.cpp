@@ -4,6 +4,7 @@
 
 #include "passes/attn/DeriveBackward.h"
 #include "dialect/attn/CapturedGradients.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/attn/Passes.h"
@@ -120,16 +121,22 @@ static bool readsInScore(ForwardOp op, Value tensor) {
       .wasInterrupted();
 }
 
+/// Whether what `op` makes of the products of queries and keys reads `captured`.
+static bool readsCaptured(ForwardOp op, Value captured) {
+  return op.getScale() == captured || readsInScore(op, captured);
+}
+
 /// Whether `tensor` is one that a kernel differentiates by anyway.
 static bool isOwn(ForwardOp op, Value tensor) {
   return llvm::is_contained({op.getQuery(), op.getKey(), op.getValue(), op.getSinks()}, tensor);
 }
 
 /// The axes that the dimensions of `captured` lie along where the score of `op` reads it, as letters: once, where it is
-/// always read by the same coordinates, otherwise for each read. A scalar has one element, whoever reads it.
+/// always read by the same coordinates, otherwise for each read. A scalar, or a tensor without dimensions, has one
+/// element, whoever reads it.
 static std::string findAxes(ForwardOp op, Value captured) {
   auto type = dyn_cast<RankedTensorType>(captured.getType());
-  if (!type)
+  if (!type || type.getRank() == 0)
     return {getAxisLetter(Coordinate::Batch)};
   SmallVector<std::string> reads;
   bool isComputed = false;
@@ -164,15 +171,38 @@ LogicalResult BackwardWriter::findLearned() {
     if (!argument.getType().isF32() && (!type || !isa<FloatType>(type.getElementType())))
       return forward.emitOpError() << "expected " << requiresGradAttrName << " on tensors of floats and on f32, got "
                                    << argument.getType() << " for '" << name << "' [S15]";
-    auto learns = [&](ForwardOp op) { return readsInScore(op, argument) && !isOwn(op, argument); };
+    auto learns = [&](ForwardOp op) { return readsCaptured(op, argument) && !isOwn(op, argument); };
     if (llvm::any_of(forward.getOps<ForwardOp>(), learns))
       learned.insert(argument);
     // What is differentiated anyway may say so.
     bool isTensor = llvm::any_of(forward.getOps<ForwardOp>(), [&](ForwardOp op) { return isOwn(op, argument); });
     if (!isTensor && !learned.contains(argument))
-      return forward.emitOpError() << "expected a score that reads '" << name << "', which requires a gradient [S15]";
+      return forward.emitOpError() << "expected a score that reads '" << name
+                                   << "', which requires a gradient, or that it is the scale [S15]";
   }
   return success();
+}
+
+/// Makes the scale of `op` the first factor of its score, whose gradients are those of all that it reads.
+static void scaleInScore(BackwardOp op) {
+  Value scale = op.getScale();
+  op.getScaleMutable().clear();
+  OpBuilder builder(op.getContext());
+  op.setStaticScaleAttr(builder.getF32FloatAttr(1));
+  Location loc = op.getLoc();
+  Region &score = op.getScore();
+  bool isNew = score.empty();
+  if (isNew) {
+    SmallVector<Type> types{builder.getF32Type()};
+    types.append(4, builder.getIndexType());
+    builder.createBlock(&score, {}, types, SmallVector<Location>(types.size(), loc));
+  }
+  Block &block = score.front();
+  builder.setInsertionPointToStart(&block);
+  Value product = block.getArgument(0), scaled = arith::MulFOp::create(builder, loc, product, scale);
+  product.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+  if (isNew)
+    YieldOp::create(builder, loc, scaled);
 }
 
 Value BackwardWriter::addArgument(Type type, std::string name) {
@@ -203,7 +233,7 @@ void BackwardWriter::writeKernel(ForwardOp op) {
   SmallVector<Value> captured;
   SmallVector<Attribute> axes;
   for (Value tensor : learned)
-    if (readsInScore(op, tensor) && !isOwn(op, tensor)) {
+    if (readsCaptured(op, tensor) && !isOwn(op, tensor)) {
       captured.push_back(tensor);
       axes.push_back(builder.getStringAttr(findAxes(op, tensor)));
       operands.push_back(mapping.lookup(tensor));
@@ -236,7 +266,9 @@ void BackwardWriter::writeKernel(ForwardOp op) {
     if (number == ScoreRegion || number == MaskRegion)
       op->getRegion(number).cloneInto(region, mapping);
   }
-  Operation *written = builder.create(state);
+  auto written = cast<BackwardOp>(builder.create(state));
+  if (op.getScale() && learned.contains(op.getScale()))
+    scaleInScore(written);
   for (auto [tensor, gradient] : llvm::zip_equal(differentiated, written->getResults())) {
     results.push_back({gradient.getType(), "d_" + names.ofArgument(cast<BlockArgument>(tensor).getArgNumber())});
     returned.push_back(gradient);

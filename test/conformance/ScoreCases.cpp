@@ -310,6 +310,17 @@ void attnc::conformance::addGradientCases(std::vector<Case> &cases, Extent exten
       %z = attn.bias %y, %u[%j] : tensor<?xf32>
       %x = attn.bias %z, %u[%d] : tensor<?xf32>)",
                                      causal));
+  // A scale, with a score and without one, and a tensor without dimensions.
+  Spec scale = claused("scale(%c)", {"c: f32"});
+  scale.learned = true;
+  add("S15_learned_scale", scale, {{"c", {0.2}}});
+  // One sum of terms that cancel: in f32 its error is what luck leaves of them, the baseline's as well.
+  add.last().dtypes = {"bf16", "f16"};
+  scale = learned({"c: f32", "t: tensor<$T>"}, R"(%y = attn.bias %s, %t[] : tensor<$T>
+      %x = attn.softcap %y, 2.0)",
+                  causal);
+  scale.clauses = "scale(%c)";
+  add("S15_learned_scale_and_score", scale, {{"c", {-0.3}}});
   // Three results of one operation, of which two are stored.
   add("S15_learned_tiles_and_sums", learned({"t: tensor<?x?x?x$Hxf16>", "m: tensor<1xf32>"},
                                             R"(%l = attn.load %t[%b, %i, %j, %h] : tensor<?x?x?x$Hxf16>

@@ -15,7 +15,7 @@ from reference import Arrays, compute_logits, make_grid, run_kernel
 from scalars import Precision, round_to
 from schedules import Problem, machine_of, random_schedules
 from scores import multiply_learned, random_score, read_learned, saturate
-from spec import Kernel, Op, Spec, reads_in_score, shape_of, tensor_type
+from spec import Kernel, Op, Spec, reads_captured, shape_of, tensor_type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -367,14 +367,15 @@ def learn(rng: random.Random, case: Case) -> None:
     spec, arrays = case.spec, ArrayGenerator(case.number)
     # What has a gradient broadcasts by its type.
     for name, kind in spec.arguments.items():
-        if kind.startswith("tensor") and any(reads_in_score(kernel, name) for kernel in spec.kernels):
+        if kind.startswith("tensor") and any(reads_captured(kernel, name) for kernel in spec.kernels):
             sizes, element = shape_of(kind)
             spec.arguments[name] = tensor_type([1 if size == 1 else typed for typed, size in zip(sizes, case.inputs[name].shape)], element)
     for number in range(rng.choice([0, 1, 1, 2, 3])):
         kernel = rng.choice(spec.kernels)
         if rng.random() < 0.15:
-            multiply_learned(spec, kernel, f"y{number}")
-            case.inputs[f"y{number}"] = round_to(arrays.normal([1]) * 0.25, "f32").astype(np.float64)
+            is_tensor = rng.random() < 0.4
+            multiply_learned(spec, kernel, f"y{number}", is_tensor)
+            case.inputs[f"y{number}"] = round_to(arrays.normal([] if is_tensor else [1]) * 0.25, "f32").astype(np.float64)
             continue
         (query, _), (key, _) = (shape_of(spec.arguments[name]) for name in kernel.tensors[:2])
         shapes = [case.inputs[name].shape for name in kernel.tensors[:2]]

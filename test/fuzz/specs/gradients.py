@@ -17,7 +17,7 @@ from reference import (
     power_of_machine, run_kernel, scalar,
 )
 from scalars import FLOAT_BINARY, FLOAT_UNARY, Precision, is_float, round_to
-from spec import Kernel, Load, Op, Spec, element_type, reads_in_score, shape_of
+from spec import Kernel, Load, Op, Spec, element_type, reads_captured, shape_of
 
 # Where these have an end of their domain or a steep slope is 0: steps are fractions of the operand.
 _FROM_ZERO = ("math.log", "math.log2", "math.log10", "math.sqrt", "math.rsqrt", "math.cbrt")
@@ -152,7 +152,7 @@ def names_of(spec: Spec) -> list[Names]:
         first = {value: name for value, name in reversed(spec.returns)}
         lse = first.get(kernel.results[1]) if len(kernel.results) > 1 else None
         out = first.get(kernel.results[0], "out")
-        tensors = kernel.tensors + [name for name in spec.learned if reads_in_score(kernel, name)]
+        tensors = kernel.tensors + [name for name in spec.learned if reads_captured(kernel, name)]
         names.append(Names(take(out), take(lse or "lse"), take(f"d_{out}"), take(f"d_{lse}") if lse else None, tensors, []))
     for one in names:
         one.results = [take(f"d_{tensor}") for tensor in one.tensors]
@@ -181,10 +181,11 @@ def learnable(spec: Spec, inputs: Arrays, ordered: bool) -> list[str]:
                     size = shape[next(n for n, axis in along.items() if axis == "n")]
                     once = once and size is not None and size <= 1024 and not {"i", "j"} & set(found) and load.tensor not in seen
                 seen.add(load.tensor)
-                axes.setdefault(load.tensor, []).append(along if shape and whole and (once or not ordered) else {-1: ""})
+                axes.setdefault(load.tensor, []).append(along if whole and (once or not ordered) else {-1: ""})
     # Of a scalar that is a cap, no slope is written down.
     ops = [op for kernel in spec.kernels if kernel.score for op in kernel.score.ops]
-    scalars = [name for name, kind in spec.arguments.items() if kind == "f32" and any(name in op.operands for op in ops)
+    scales = {kernel.clauses.get("scale") for kernel in spec.kernels}
+    scalars = [name for name, kind in spec.arguments.items() if kind == "f32" and (name in scales or any(name in op.operands for op in ops))
                and not any(name in op.sides.values() for op in ops)]
     return scalars + [name for name, reads in axes.items() if name not in others and is_float(shape_of(spec.arguments[name])[1])
             and all((read == reads[0] or not ordered) and -1 not in read for read in reads)]
@@ -275,7 +276,7 @@ def add_by_element(sums: np.ndarray, evaluator: Slopes, terms: np.ndarray) -> No
     grid, load = evaluator.grid, evaluator.captured
     shape = (grid.batch, grid.heads, grid.queries, grid.keys)
     terms = np.broadcast_to(terms, shape)
-    if not isinstance(load, Load):
+    if not isinstance(load, Load) or not load.indices:
         sums += terms.sum(dtype=sums.dtype)
         return
     indices = (np.clip(index, 0, size - 1) for index, size in zip(evaluator.indices(load), sums.shape))
@@ -346,6 +347,10 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         for tensor, sums in zip(captured, d_captured):
             for evaluator, slope in parts[tensor]:
                 add_by_element(sums, evaluator, np.where(d_scores == 0, 0, d_scores * slope).astype(real))
+            if tensor == kernel.clauses.get("scale"):
+                plain = dataclasses.replace(kernel, clauses={**kernel.clauses, "scale": 1.0})
+                products = compute_logits(spec, plain, inputs, grid, precision, variant)
+                sums += np.where(d_logits == 0, 0, d_logits * products).sum(dtype=sums.dtype)
         scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
         scale = real(scalar(spec, inputs, scale)[0, 0, 0, 0] if isinstance(scale, str) else np.float32(scale) if "scale" in kernel.clauses else scale)
         before, after = (scale, real(1)) if variant % 2 == 0 else (real(1), scale)
@@ -356,7 +361,7 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
         key_lengths = key_lengths_of(kernel, inputs)
         results = [scatter(kernel, d_q, query, grid.query_starts, grid.query_lengths),
                    *(scatter(kernel, x, like, grid.key_starts, key_lengths) for x, like in ((d_k, key), (d_v, value)))]
-        own = lambda tensor, x: x if exact else round_to(x, element_type(spec.arguments[tensor])).astype(np.float32)
+        own = lambda tensor, x: np.atleast_1d(x if exact else round_to(x, element_type(spec.arguments[tensor])).astype(np.float32))
         return dict(zip(names.results, (own(tensor, result) for tensor, result in zip(names.tensors, results + d_captured))))
 
 

@@ -323,9 +323,12 @@ def read_learned(rng: random.Random, spec: Spec, kernel: Kernel, name: str, size
     return shape
 
 
-def multiply_learned(spec: Spec, kernel: Kernel, name: str) -> None:
-    """Multiplies the score with a new scalar, near 1."""
-    spec.arguments[name] = "f32"
+def multiply_learned(spec: Spec, kernel: Kernel, name: str, is_tensor: bool) -> None:
+    """Multiplies the score with a new scalar, or a tensor without dimensions, near 1."""
+    spec.arguments[name] = "tensor<f32>" if is_tensor else "f32"
     region = kernel.score or Region(["s", "b", "h", "i", "j"], [], "s")
-    region.ops += [Op(f"{name}f", "math.exp", [name], ["f32"]), Op(f"{name}a", "arith.mulf", [region.result, f"{name}f"], ["f32"])]
+    number = f"{name}w" if is_tensor else name
+    if is_tensor:
+        region.ops.append(Op(number, "attn.load", [], ["f32"], loads=[Load(name, [])]))
+    region.ops += [Op(f"{name}f", "math.exp", [number], ["f32"]), Op(f"{name}a", "arith.mulf", [region.result, f"{name}f"], ["f32"])]
     region.result, kernel.score = f"{name}a", region

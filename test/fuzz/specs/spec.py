@@ -165,7 +165,7 @@ class Spec:
         used = self.uses()
         self.constants = [op for op in self.constants if op.result in used]
         self.arguments = {name: type_name for name, type_name in self.arguments.items() if name in used}
-        self.learned = [name for name in self.learned if any(reads_in_score(kernel, name) for kernel in self.kernels)]
+        self.learned = [name for name in self.learned if any(reads_captured(kernel, name) for kernel in self.kernels)]
 
     def size(self) -> int:
         """What the reducer makes small."""
@@ -205,10 +205,10 @@ class Spec:
         return lines
 
 
-def reads_in_score(kernel: Kernel, name: str) -> bool:
-    """Whether the score of a kernel reads a captured tensor or scalar."""
+def reads_captured(kernel: Kernel, name: str) -> bool:
+    """Whether the score of a kernel reads a captured tensor or scalar, or it is the scale."""
     ops = kernel.score.ops if kernel.score else []
-    return any(name in op.uses() or any(load.tensor == name for load in op.loads) for op in ops)
+    return kernel.clauses.get("scale") == name or any(name in op.uses() or any(load.tensor == name for load in op.loads) for op in ops)
 
 
 def element_type(type_name: str) -> str:

@@ -142,7 +142,7 @@ func.func @two_ways(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tens
 
 // -----
 
-// expected-error@+1 {{'func.func' op expected a score that reads 'bias', which requires a gradient [S15]}}
+// expected-error@+1 {{'func.func' op expected a score that reads 'bias', which requires a gradient, or that it is the scale [S15]}}
 func.func @unread(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
                   %bias: tensor<?xf32> {attn.name = "bias", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
   %o = attn.forward %q, %k, %v : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
@@ -187,10 +187,66 @@ func.func @scalar(%q: tensor<?x?x4x16xf32> {attn.name = "q"}, %k: tensor<?x?x4x1
 
 // -----
 
-// expected-error@+1 {{'func.func' op expected a score that reads 'c', which requires a gradient [S15]}}
+// So has a tensor without dimensions, whoever reads it.
+
+// CHECK-LABEL: func.func @without_dimensions_backward(
+// CHECK-SAME: -> ({{.*}}, tensor<1xbf16> {attn.name = "d_t"})
+// CHECK: attn.backward {{.*}} captured(%{{[a-z0-9_]+}}[b] : tensor<bf16>) score
+func.func @without_dimensions(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                              %t: tensor<bf16> {attn.name = "t", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %t[] : tensor<bf16>
+      %y = attn.bias %x, %t[] : tensor<bf16>
+      attn.yield %y : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// A scale that has a gradient is the first factor of the score.
+
+// CHECK-LABEL: func.func @scale_backward(
+// CHECK-SAME: %[[C:[a-z0-9_]+]]: f32 {attn.name = "c"}
+// CHECK-SAME: -> ({{.*}}, tensor<1xf32> {attn.name = "d_c"})
+// CHECK: attn.backward {{.*}} scale(1.000000e+00) captured(%[[C]] : f32) score (%[[S:[a-z0-9_]+]],
+// CHECK-NEXT: %[[X:[a-z0-9_]+]] = arith.mulf %[[S]], %[[C]] : f32
+// CHECK-NEXT: attn.yield %[[X]] : f32
 func.func @scale(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
                  %c: f32 {attn.name = "c", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
   %o = attn.forward %q, %k, %v scale(%c)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// A score that has one reads it there.
+
+// CHECK-LABEL: func.func @scale_and_score_backward(
+// CHECK: attn.backward {{.*}} scale(1.000000e+00) captured(%[[C:[a-z0-9_]+]] : f32) score (%[[S:[a-z0-9_]+]],
+// CHECK-NEXT: %[[X:[a-z0-9_]+]] = arith.mulf %[[S]], %[[C]] : f32
+// CHECK-NEXT: %[[Y:[a-z0-9_]+]] = arith.addf %[[X]], %[[C]] : f32
+// CHECK-NEXT: %[[Z:[a-z0-9_]+]] = arith.mulf %[[Y]], %[[X]] : f32
+// CHECK-NEXT: attn.yield %[[Z]] : f32
+func.func @scale_and_score(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                           %c: f32 {attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v scale(%c)
+    score (%s, %b, %h, %i, %j) {
+      %x = arith.addf %s, %c : f32
+      %y = arith.mulf %x, %s : f32
+      attn.yield %y : f32
+    } : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op expected a score that reads 'c', which requires a gradient, or that it is the scale [S15]}}
+func.func @nobody(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tensor<?x?x4x16xf32>,
+                  %c: f32 {attn.name = "c", attn.requires_grad}) -> tensor<?x?x4x16xf32> {
+  %o = attn.forward %q, %k, %v
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return %o : tensor<?x?x4x16xf32>
 }
