@@ -84,6 +84,20 @@ SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange ri
   return elementsOf(*this, call.getResult(0), acc.size());
 }
 
+SmallVector<Value> Ptx::warpProductTf32(ValueRange left, ValueRange right, ValueRange acc) {
+  SmallVector<Value> operands(left.begin(), left.end());
+  operands.append(right.begin(), right.end());
+  operands.append(acc.begin(), acc.end());
+  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(acc.size(), b.getF32Type()));
+  auto call = LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr("llvm.nvvm.mma.m16n8k8.row.col.tf32"),
+                                            operands);
+  return elementsOf(*this, call.getResult(0), acc.size());
+}
+
+Value Ptx::roundToTf32(Value word) {
+  return assembly("roundToTf32", b.getI32Type(), "cvt.rna.tf32.f32 $0, $1;", "rr", word, /*sideEffects=*/false);
+}
+
 Value Ptx::addInPlace(Value a, Value b) {
   return assembly("addInPlace", this->b.getF32Type(), "add.rn.f32 $0, $1, $2;", "fff", {a, b});
 }

@@ -55,6 +55,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
   VectorType type = tile::getTileType(product.getA());
   bool isWhole = (step + 1) * stepDepth <= type.getDimSize(1);
   Value zero = ptx.i32(0);
+  auto ofFloats = [&](ArrayRef<Floats> pairs) { return product.getTf32() ? round(pairs) : split(pairs); };
   auto held = context.sharedTiles.find(product.getA());
   if (held == context.sharedTiles.end()) {
     const Fragment &fragment = context.tiles.find(product.getA())->second;
@@ -70,7 +71,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
         else
           pairs.push_back({zero, zero});
       }
-    return fragment.packed ? Operand{words} : split(pairs);
+    return fragment.packed ? Operand{words} : ofFloats(pairs);
   }
   const SharedTile &shared = held->second;
   tile::SharedLayout layout(shared.tile);
@@ -96,7 +97,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
     pairs.push_back({words[0], words[2]});
     pairs.push_back({words[1], words[3]});
   }
-  return split(pairs);
+  return ofFloats(pairs);
 }
 
 /// Addresses of a lane in the right operand, from which all its parts follow.
@@ -106,6 +107,7 @@ WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
   Right right{tile::SharedLayout(shared.tile),
               product.getTransposed(),
               shared.tile.getElementType().isF32(),
+              product.getTf32(),
               tile::getTileType(product.getA()).getDimSize(1),
               {}};
   Value lane = context.place.lane, low = ptx.bitAnd(lane, 7);
@@ -167,7 +169,8 @@ WarpProductEmitter::Operand WarpProductEmitter::getOperand(const Right &right, A
   if (!right.floats)
     return {Words(first)};
   ArrayRef<Value> last = words.slice(words.size() / 2 + 2 * group, 2);
-  return split({{first[0], first[1]}, {last[0], last[1]}});
+  SmallVector<Floats, 2> pairs{{first[0], first[1]}, {last[0], last[1]}};
+  return right.tf32 ? round(pairs) : split(pairs);
 }
 
 /// Three parts of eight bits each. Rounded to nearest, parts are half as large as cut off, and so is what products
@@ -192,9 +195,25 @@ WarpProductEmitter::Operand WarpProductEmitter::split(ArrayRef<Floats> pairs) {
   return parts;
 }
 
-/// Adds a product to the accumulators of a group.
+/// Words of an element each, for one half of a step and then for the other: of the rows that a thread has of an operand,
+/// the first elements of all pairs, and then the second ones.
+WarpProductEmitter::Operand WarpProductEmitter::round(ArrayRef<Floats> pairs) {
+  Operand halves;
+  for (ArrayRef<Floats> half : {pairs.take_front(pairs.size() / 2), pairs.take_back(pairs.size() / 2)}) {
+    Words &words = halves.emplace_back();
+    for (size_t number : {0, 1})
+      for (const Floats &pair : half)
+        words.push_back(context.ptx.roundToTf32(pair[number]));
+  }
+  return halves;
+}
+
+/// Adds a product to the accumulators of a group. Of TF32 it is one for each half.
 void WarpProductEmitter::multiply(Type element, const Operand &left, const Operand &right, MutableArrayRef<Value> acc) {
-  if (element.isF32())
+  if (left.size() == 2)
+    for (auto [ofLeft, ofRight] : llvm::zip_equal(left, right))
+      llvm::copy(context.ptx.warpProductTf32(ofLeft, ofRight, acc), acc.begin());
+  else if (element.isF32())
     multiplyFloats(left, right, acc);
   else
     llvm::copy(context.ptx.warpProduct(element, left.front(), right.front(), acc), acc.begin());
@@ -223,9 +242,10 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   Type element = leftType.getElementType();
   int64_t columns = cast<VectorType>(product.getResult().getType()).getDimSize(1);
   SmallVector<Value> acc;
+  bool isSplit = element.isF32() && !product.getTf32();
   bool fresh = matchPattern(product.getAcc(), m_AnyZeroFloat());
   for (int64_t n = 0; n < context.countElements(cast<VectorType>(product.getResult().getType())); ++n)
-    acc.push_back(!fresh ? context.element(product.getAcc(), n) : element.isF32() ? Value() : ptx.f32(0));
+    acc.push_back(!fresh ? context.element(product.getAcc(), n) : isSplit ? Value() : ptx.f32(0));
   Right right = findRight(product);
   const int64_t bands = context.countBands();
   // Parts of f32 and accumulators leave so few registers that loads stay near the products that they serve, one part

@@ -25,7 +25,7 @@ public:
 private:
   using Words = llvm::SmallVector<mlir::Value, 4>;
   /// What one instruction takes of an operand: words of two elements each; of f32 those of its parts, the greatest
-  /// first.
+  /// first, or of TF32 words of an element each for one half of a step, and for the other.
   using Operand = llvm::SmallVector<Words, 3>;
   /// Two elements of f32, as words, of which each part has one word.
   using Floats = std::array<mlir::Value, 2>;
@@ -33,7 +33,7 @@ private:
   /// Where a lane finds the right operand.
   struct Right {
     tile::SharedLayout layout;
-    bool transposed, floats;
+    bool transposed, floats, tf32;
     int64_t depth; ///< elements that the product sums over
     llvm::SmallVector<mlir::Value, 2> addresses;
   };
@@ -44,6 +44,7 @@ private:
   llvm::SmallVector<mlir::Value> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
   Operand getOperand(const Right &right, llvm::ArrayRef<mlir::Value> words, int64_t group);
   Operand split(llvm::ArrayRef<Floats> pairs);
+  Operand round(llvm::ArrayRef<Floats> pairs);
   void multiply(mlir::Type element, const Operand &left, const Operand &right, llvm::MutableArrayRef<mlir::Value> acc);
   void multiplyFloats(const Operand &left, const Operand &right, llvm::MutableArrayRef<mlir::Value> acc);
 

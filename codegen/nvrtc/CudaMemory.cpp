@@ -214,6 +214,7 @@ OptionalExpr CudaWriter::writeIntrinsic(LLVM::CallIntrinsicOp intrinsic) {
                            .Case("llvm.nvvm.saturate.f", "__saturatef")
                            .Case("llvm.nvvm.mma.m16n8k16.row.col.f32.f32", "mmaF16")
                            .Case("llvm.nvvm.mma.m16n8k16.row.col.bf16", "mmaBf16")
+                           .Case("llvm.nvvm.mma.m16n8k8.row.col.tf32", "mmaTf32")
                            .Default("");
   if (function.empty())
     return std::nullopt;

@@ -347,5 +347,6 @@ ATTNC_DEVICE void takeRegisters() {
   }
 ATTNC_MMA(mmaF16, "m16n8k16.row.col.f32.f16.f16.f32")
 ATTNC_MMA(mmaBf16, "m16n8k16.row.col.f32.bf16.bf16.f32")
+ATTNC_MMA(mmaTf32, "m16n8k8.row.col.f32.tf32.tf32.f32")
 
 } // namespace attnc

@@ -23,6 +23,9 @@ inline constexpr llvm::StringLiteral requiresGradAttrName = "attn.requires_grad"
 /// memory in whatever order blocks come by.
 inline constexpr llvm::StringLiteral deterministicAttrName = "attn.deterministic";
 
+/// Marks a spec's function whose products of f32 may round what they multiply to the eleven bits of TF32 (a unit).
+inline constexpr llvm::StringLiteral tf32AttrName = "attn.tf32";
+
 /// Marks a function in a score region whose error may be one of 1, not of its result: 2^-22, or 2^-20 where that does
 /// not reach the score too often. An f64: how many times it does.
 inline constexpr llvm::StringLiteral errorOfOneAttrName = "attn.error_of_one";

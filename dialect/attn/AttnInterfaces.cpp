@@ -3,6 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnInterfaces.h"
+#include "dialect/attn/AttnAttrs.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include <cmath>
 
@@ -23,6 +25,11 @@ float KernelOpInterface::getLiteralScale() {
   if (std::optional<APFloat> literal = (*this).getStaticScale())
     return literal->convertToFloat();
   return static_cast<float>(1 / std::sqrt(static_cast<double>(getHeadDim())));
+}
+
+bool KernelOpInterface::mayRoundToTf32() {
+  auto function = (*this)->getParentOfType<func::FuncOp>();
+  return function && function->hasAttr(tf32AttrName) && getElementTypeOrSelf((*this).getQuery()).isF32();
 }
 
 SmallVector<Region *> KernelOpInterface::getElementRegions() {

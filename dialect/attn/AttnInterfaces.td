@@ -103,6 +103,8 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     float getLiteralScale();
     /// The regions that compute something for an element: score and mask, and the score's derivative.
     ::llvm::SmallVector<::mlir::Region *> getElementRegions();
+    /// True where products may round f32 to the eleven bits of TF32 (S13).
+    bool mayRoundToTf32();
     /// True where dropout may drop something.
     bool hasDropout() { return (*this).getDropout() || (*this).getStaticDropout(); }
   }];

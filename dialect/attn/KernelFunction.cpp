@@ -388,10 +388,9 @@ FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
   for (DictionaryAttr dictionary : attrs)
     if (Attribute name = dictionary ? dictionary.get("attn.name") : Attribute(); name && !isa<StringAttr>(name))
       return function.emitOpError() << "expected attn.name to be a string, got " << name;
-  if (Attribute deterministic = function->getAttr(deterministicAttrName);
-      deterministic && !isa<UnitAttr>(deterministic))
-    return function.emitOpError() << "expected " << deterministicAttrName << " to be a unit attribute, got "
-                                  << deterministic;
+  for (StringRef name : {deterministicAttrName, tf32AttrName})
+    if (Attribute asked = function->getAttr(name); asked && !isa<UnitAttr>(asked))
+      return function.emitOpError() << "expected " << name << " to be a unit attribute, got " << asked;
   for (BlockArgument argument : function.getArguments()) {
     unsigned index = argument.getArgNumber();
     if (failed(add(kernel.inputs, argument.getType(), argumentName(function.getArgAttrDict(index), "arg", index))))

@@ -37,6 +37,8 @@ void storeElement(ElementKind kind, void *data, int64_t offset, double value);
 /// `value` rounded to a float kind, nearest even, with that kind's subnormals and overflow to infinity; other kinds
 /// leave it as it is.
 double roundToKind(ElementKind kind, double value);
+/// An f32 with the eleven bits of TF32, to the nearest.
+double roundToTf32(double value);
 
 /// A tensor in host memory, not owned. Its rank is the size of `shape`.
 struct HostArray {

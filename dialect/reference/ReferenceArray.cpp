@@ -150,6 +150,15 @@ double attnc::attn::roundToKind(ElementKind kind, double value) {
   }
 }
 
+double attnc::attn::roundToTf32(double value) {
+  constexpr uint32_t dropped = 13, half = 1U << (dropped - 1);
+  auto single = static_cast<float>(value);
+  if (!std::isfinite(single))
+    return single;
+  uint32_t bits = llvm::bit_cast<uint32_t>(single);
+  return llvm::bit_cast<float>(((bits + half) >> dropped) << dropped);
+}
+
 HostArray HostArray::dense(Type elementType, void *data, ArrayRef<int64_t> shape) {
   HostArray array{elementType, data, SmallVector<int64_t>(shape), SmallVector<int64_t>(shape.size(), 1)};
   for (size_t dim = shape.size(); dim-- > 1;)

@@ -85,6 +85,7 @@ private:
   const int64_t keyHead;
   ArgumentGradients &gradients;
   std::vector<Real> outGradient;                ///< dO of the row
+  std::vector<Real> multipliedGradient;         ///< the same as products have it
   std::vector<Real> scoreGradient;              ///< dw, then ds, one a key
   std::vector<Real> queryGradient;              ///< dq of the row
   std::vector<Real> keyGradient, valueGradient; ///< [dim][keys], summed over rows and query heads
@@ -143,7 +144,7 @@ template <typename Real>
 BackwardHead<Real>::BackwardHead(const Problem &problem, const ResultTensors &results, const SavedResults &saved,
                                  const Sequence &sequence, int64_t keyHead, ArgumentGradients &gradients)
     : problem(problem), results(results), saved(saved), sequence(sequence), keyHead(keyHead), gradients(gradients),
-      outGradient(problem.valueDim), scoreGradient(sequence.keyLength), queryGradient(problem.headDim),
+      outGradient(problem.valueDim), multipliedGradient(problem.valueDim), scoreGradient(sequence.keyLength), queryGradient(problem.headDim),
       keyGradient(problem.headDim * sequence.keyLength), valueGradient(problem.valueDim * sequence.keyLength) {}
 
 template <typename Real>
@@ -179,7 +180,9 @@ Real BackwardHead<Real>::loadResultGradients(const HeadRows<Real> &rows, int64_t
   for (const RowTensor &tensor : results.out)
     for (int64_t d = 0; d < problem.valueDim; ++d)
       outGradient[d] += static_cast<Real>(tensor.load(tensor.offset(batch, stored, rows.head, d)));
-  rows.dotValues(outGradient, scoreGradient);
+  for (auto [gradient, multiplied] : llvm::zip_equal(outGradient, multipliedGradient))
+    multiplied = static_cast<Real>(problem.roundToOperand(gradient));
+  rows.dotValues(multipliedGradient, scoreGradient);
   for (const RowTensor &tensor : results.weights)
     for (int64_t j = rows.first; j < rows.last; ++j)
       scoreGradient[j] += static_cast<Real>(tensor.load(tensor.offset(batch, stored, rows.head, j)));
@@ -193,7 +196,7 @@ template <typename Real>
 void BackwardHead<Real>::accumulateValueGradient(const HeadRows<Real> &rows) {
   for (int64_t d = 0; d < problem.valueDim; ++d)
     for (int64_t j = rows.first; j < rows.last; ++j)
-      valueGradient[d * sequence.keyLength + j] += rows.weights[j] * outGradient[d];
+      valueGradient[d * sequence.keyLength + j] += rows.weights[j] * multipliedGradient[d];
 }
 
 /// delta: the sum of p_j dp_j, which is that of the output and its gradient as well.
@@ -248,7 +251,7 @@ void BackwardHead<Real>::accumulateLogitGradient(HeadRows<Real> &rows, int64_t r
           if (const HostArray *array = gradients.get(load.argument))
             contributions.push_back({static_cast<double *>(array->data) + load.offset(slots, array->strides), amount});
         });
-    scoreGradient[j] = static_cast<Real>(problem.roundToInput(logit * static_cast<Real>(problem.scale)));
+    scoreGradient[j] = static_cast<Real>(problem.roundToOperand(logit * static_cast<Real>(problem.scale)));
   }
   for (int64_t d = 0; d < problem.headDim; ++d)
     for (int64_t j = rows.first; j < rows.last; ++j)

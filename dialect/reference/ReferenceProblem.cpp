@@ -176,6 +176,7 @@ FailureOr<Problem> Problem::get(KernelOpInterface op, const Arguments &arguments
   Problem problem;
   problem.op = op;
   problem.precision = precision;
+  problem.tf32 = op.mayRoundToTf32();
   problem.query = RowTensor::ofRows(query);
   problem.key = RowTensor::ofRows(key);
   problem.inputKind = problem.query.kind;

@@ -74,6 +74,11 @@ struct Problem {
   double roundToInput(double value) const {
     return precision == Precision::Exact ? value : roundToKind(inputKind, value);
   }
+  bool tf32 = false; ///< products round f32 (S13)
+  /// `value` as a product multiplies it in Baseline; unchanged in Exact.
+  double roundToOperand(double value) const {
+    return precision == Precision::Baseline && tf32 ? roundToTf32(value) : roundToInput(value);
+  }
 };
 
 /// The results of one operation, or their gradients. A function may return a result twice, or not at all.

@@ -32,7 +32,8 @@ static std::vector<Real> copyRows(const Problem &problem, const RowTensor &tenso
   for (int64_t j = 0; j < sequence.keyLength; ++j) {
     int64_t base = problem.keyOffset(tensor, sequence, j, head);
     for (int64_t d = 0; d < dim; ++d)
-      result[j * rowStride + d * dimStride] = static_cast<Real>(tensor.load(base + d * tensor.elementStride));
+      result[j * rowStride + d * dimStride] =
+          static_cast<Real>(problem.roundToOperand(tensor.load(base + d * tensor.elementStride)));
   }
   return result;
 }
@@ -117,7 +118,7 @@ template <typename Real>
 void HeadRows<Real>::evaluate(int64_t row) {
   int64_t base = problem.query.offset(sequence.batch, sequence.queryStart + row, head);
   for (int64_t d = 0; d < problem.headDim; ++d)
-    query[d] = static_cast<Real>(problem.query.load(base + d * problem.query.elementStride));
+    query[d] = static_cast<Real>(problem.roundToOperand(problem.query.load(base + d * problem.query.elementStride)));
   evaluateMask(row);
   evaluateScores(row);
   evaluateSoftmax();
@@ -131,7 +132,7 @@ void HeadRows<Real>::recomputeFrom(Real savedLse) {
   auto probabilityOf = [&](Real score) { return std::exp(std::min(score - savedLse, Real(0))); };
   for (int64_t j = first; j < last; ++j) {
     probabilities[j] = probabilityOf(scores[j]);
-    weights[j] = static_cast<Real>(problem.roundToInput(probabilities[j] * dropoutFactors[j]));
+    weights[j] = static_cast<Real>(problem.roundToOperand(probabilities[j] * dropoutFactors[j]));
   }
   for (auto [probability, sink] : llvm::zip_equal(sinkProbabilities, sinks))
     probability = probabilityOf(sink);
@@ -224,7 +225,7 @@ void HeadRows<Real>::evaluateDropout(int64_t row) {
   for (int64_t j = first; j < last; ++j) {
     bool drops = problem.hasDropout && dropoutNumber(problem.seed, b, h, row, j) < dropped;
     dropoutFactors[j] = drops ? Real(0) : kept;
-    weights[j] = drops ? Real(0) : static_cast<Real>(problem.roundToInput(probabilities[j] * kept));
+    weights[j] = drops ? Real(0) : static_cast<Real>(problem.roundToOperand(probabilities[j] * kept));
   }
 }
 

@@ -200,7 +200,11 @@ static LogicalResult verifyProduct(Op op) {
   return success();
 }
 
-LogicalResult MmaOp::verify() { return verifyProduct(*this); }
+LogicalResult MmaOp::verify() {
+  if (getTf32() && !getTileType(getA()).getElementType().isF32())
+    return emitOpError() << "expected tiles of f32 with 'tf32', got " << getA().getType();
+  return verifyProduct(*this);
+}
 
 LogicalResult StartOp::verify() {
   if (getResult().getType().getTile() != getAcc().getType())

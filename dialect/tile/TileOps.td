@@ -265,16 +265,16 @@ def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
     (S13).
 
     A result with fewer rows than the tiles of the program is that of all warpgroups together: how it is dealt to them is
-    left to the lowering.
+    left to the lowering. With `tf32`, elements of f32 may be rounded to eleven bits before they are multiplied.
 
     Example: `%s = tile.mma %q, %k, %zero transposed : vector<96x128xbf16>, vector<64x128xbf16>, vector<96x64xf32>`
   }];
   let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed,
-                       UnitAttr:$left_transposed);
+                       UnitAttr:$left_transposed, UnitAttr:$tf32);
   let results = (outs Tile_F32Tile:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc (`transposed` $transposed^)? (`left_transposed` $left_transposed^)? attr-dict `:` type($a) `,`
-    type($b) `,` type($acc)
+    $a `,` $b `,` $acc (`transposed` $transposed^)? (`left_transposed` $left_transposed^)? (`tf32` $tf32^)? attr-dict `:`
+    type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
 }

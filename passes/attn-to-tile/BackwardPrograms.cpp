@@ -81,8 +81,7 @@ Value GradientWriter::queryGradients(Value key) {
   auto type = VectorType::get({b.getRows(), b.getColumns()}, element);
   Value gradients = tile::TakeOp::create(builder, loc, tile::SharedTileType::get(builder.getContext(), type));
   auto part = VectorType::get({b.getColumns(), dimOf(op.getQuery())}, builder.getF32Type());
-  return tile::MmaOp::create(builder, loc, gradients, key, b.splat(part, 0), /*transposed=*/false,
-                             /*left_transposed=*/true);
+  return b.product(gradients, key, b.splat(part, 0), /*transposed=*/false, /*leftTransposed=*/true);
 }
 
 SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnStep &step, KeySums sums) {

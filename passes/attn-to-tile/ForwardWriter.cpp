@@ -138,7 +138,7 @@ ForwardWriter::State ForwardWriter::initialState() {
 Value ForwardWriter::logits(Value query, Value j, const ColumnBounds &bounds, bool masked) {
   Value keys = b.loadColumns(kernel.getKey(), j, /*masked=*/true);
   Value zero = b.splat(b.tileType(b.getColumns(), builder.getF32Type()), 0);
-  Value scores = tile::MmaOp::create(builder, loc, query, keys, zero, /*transposed=*/true);
+  Value scores = b.product(query, keys, zero, /*transposed=*/true);
   if (!rawLogits)
     scores = b.buildScore(scores, j);
   return masked ? b.buildMask(scores, j, bounds) : scores;
@@ -159,7 +159,7 @@ ForwardWriter::State ForwardWriter::step(Value query, Value j, State state, cons
     Value values = b.loadColumns(valueOrNull(), j, /*masked=*/false);
     if (!reference)
       state.out = b.scaleRows(state.out, softmax.getShrink(), builder.getF32Type(), rescalesOnGrowth());
-    state.out = tile::MmaOp::create(builder, loc, softmax.getWeights(), values, state.out, /*transposed=*/false);
+    state.out = b.product(softmax.getWeights(), values, state.out, /*transposed=*/false);
   }
   return state;
 }

@@ -29,7 +29,7 @@ GradientWriter::GradientWriter(TileBuilder &b, BackwardOp op) : b(b), op(op), bu
 }
 
 Value GradientWriter::product(Value a, Value transposedB) {
-  return tile::MmaOp::create(builder, loc, a, transposedB, zeros(b.getColumns()), /*transposed=*/true);
+  return b.product(a, transposedB, zeros(b.getColumns()), /*transposed=*/true);
 }
 
 Value GradientWriter::productAhead(Value a, Value transposedB) {

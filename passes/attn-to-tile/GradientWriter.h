@@ -105,7 +105,7 @@ private:
   mlir::Value queryGradients(mlir::Value key);
   /// sum + a * columns.
   mlir::Value accumulate(mlir::Value a, mlir::Value columns, mlir::Value sum) {
-    return tile::MmaOp::create(builder, loc, a, columns, sum, /*transposed=*/false);
+    return b.product(a, columns, sum, /*transposed=*/false);
   }
   /// `sum` of each row, with its columns. They are added up apart first: rounding errors grow with the length of a
   /// chain of additions.

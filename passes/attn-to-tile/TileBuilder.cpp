@@ -369,8 +369,12 @@ void TileBuilder::buildPackedGeometry(Value slot) {
 }
 
 //===----------------------------------------------------------------------===//
-// Rows
+// Products, and rows
 //===----------------------------------------------------------------------===//
+
+Value TileBuilder::product(Value a, Value b, Value acc, bool transposed, bool leftTransposed) {
+  return tile::MmaOp::create(builder, loc, a, b, acc, transposed, leftTransposed, kernel.mayRoundToTf32());
+}
 
 Value TileBuilder::buildRowExists() {
   Value rows = vector::StepOp::create(builder, loc, rowType(builder.getIndexType()));

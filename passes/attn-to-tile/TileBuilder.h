@@ -265,6 +265,9 @@ public:
   /// In such a program: whether the tile has the first columns, and with them what there is one of for each row.
   mlir::Value hasFirstColumns();
 
+  /// acc + a * b: a product of tiles, of f32 by as many bits as the kernel asks for (see `tile.mma`).
+  mlir::Value product(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposed, bool leftTransposed = false);
+
   /// What `ofHead` makes for each of the tile's heads: a scalar for one, else a row vector.
   mlir::Value gatherHeads(llvm::function_ref<mlir::Value(mlir::Value)> ofHead);
 

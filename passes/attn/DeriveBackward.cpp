@@ -293,8 +293,9 @@ FailureOr<func::FuncOp> BackwardWriter::write() {
   }
   func::ReturnOp::create(builder, forward.getLoc(), returned);
 
-  if (Attribute deterministic = forward->getAttr(deterministicAttrName))
-    backward->setAttr(deterministicAttrName, deterministic);
+  for (StringRef name : {deterministicAttrName, tf32AttrName})
+    if (Attribute asked = forward->getAttr(name))
+      backward->setAttr(name, asked);
   auto typesOf = [](ArrayRef<Named> list) { return llvm::map_to_vector(list, [](const Named &n) { return n.type; }); };
   backward.setFunctionType(builder.getFunctionType(typesOf(arguments), typesOf(results)));
   for (auto [number, argument] : llvm::enumerate(arguments))

@@ -28,6 +28,7 @@ struct Spec {
   std::vector<std::string> arguments;
   bool learned = false;       ///< captured tensors have gradients
   bool deterministic = false; ///< gradients have the same bits in every run
+  bool tf32 = false;          ///< products of f32 may round to TF32
   /// "scale(0.5) align(top_left)".
   std::string clauses;
   /// Operations of the score region, which leave the logit %s as %x; empty for no region.

@@ -43,6 +43,8 @@ def backward : Switch<"backward", "The gradients of the spec in place of its res
 
 def deterministic : Switch<"deterministic", "Gradients with the same bits in every run">, Visibility<tunedCommands>;
 
+def tf32 : Switch<"tf32", "Products of f32 by the eleven bits of TF32, where a target has such">, Visibility<tunedCommands>;
+
 // Schedules that were found by tuning.
 defm policy : Value<"policy", "P", "Schedules by auto (default: records, else heuristics), records, autotune or heuristics",
                     specCommands>;

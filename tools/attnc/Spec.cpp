@@ -31,8 +31,12 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
   spec.kernel = std::move(*kernel);
   spec.entry = spec.kernel.function.getName().str();
   spec.backward = args.hasArg(OPT_backward);
-  if (args.hasArg(OPT_deterministic))
-    spec.kernel.function->setAttr(attn::deterministicAttrName, mlir::UnitAttr::get(&spec.session->context()));
+  auto ask = [&](llvm::opt::OptSpecifier option, llvm::StringRef name) {
+    if (args.hasArg(option))
+      spec.kernel.function->setAttr(name, mlir::UnitAttr::get(&spec.session->context()));
+  };
+  ask(OPT_deterministic, attn::deterministicAttrName);
+  ask(OPT_tf32, attn::tf32AttrName);
   if (spec.backward) {
     Result<attn::KernelFunction> backward = spec.session->deriveBackward(spec.kernel);
     if (!backward)

@@ -386,6 +386,14 @@ func.func @mma_rows(%a: vector<8x16xf32>, %b: vector<16x4xf32>, %c: vector<16x4x
 
 // -----
 
+func.func @mma_tf32(%a: vector<8x16xbf16>, %b: vector<16x4xbf16>, %c: vector<8x4xf32>) {
+  // expected-error@+1 {{expected tiles of f32 with 'tf32', got 'vector<8x16xbf16>'}}
+  %s = tile.mma %a, %b, %c tf32 : vector<8x16xbf16>, vector<16x4xbf16>, vector<8x4xf32>
+  return
+}
+
+// -----
+
 func.func @mma_accumulator(%a: vector<8x16xbf16>, %b: vector<16x4xbf16>, %c: vector<8x4xbf16>) {
   // expected-error@+1 {{operand #2 must be vector of 32-bit float values of ranks 2}}
   %s = tile.mma %a, %b, %c : vector<8x16xbf16>, vector<16x4xbf16>, vector<8x4xbf16>

@@ -90,6 +90,8 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
   %s = tile.mma %a, %b, %zero transposed : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
   // CHECK: tile.mma %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} : vector<8x16xf32>, vector<16x24xf32>, vector<8x24xf32>
   %o = tile.mma %a, %c, %acc : vector<8x16xf32>, vector<16x24xf32>, vector<8x24xf32>
+  // CHECK: tile.mma %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} transposed tf32 : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
+  %narrow = tile.mma %a, %b, %zero transposed tf32 : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
   // CHECK: %[[M:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[ROW:.*]] : vector<8xf32>) cols(%[[COL:.*]] : vector<4xf32>) at(%[[N]], %[[N]]) {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[R:.*]]: f32, %[[C:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
   // CHECK-NEXT: %[[Y:.*]] = arith.addf %[[X]], %[[R]] : f32
