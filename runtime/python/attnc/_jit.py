@@ -41,8 +41,9 @@ def dtype_name(value: Any) -> str:
 
 
 def facts_of(
-    shapes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], dtypes: tuple[str, str, str], scale: Any, align: str
-) -> Facts:
+    shapes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], dtypes: tuple[str, str, str], scale: Any, align: str,
+    tf32: bool = False,
+) -> Facts:  # fmt: skip
     """What is compiled in of [B, S, H, D] queries, keys and values. Raises where they do not go together."""
     for name, shape in zip("qkv", shapes, strict=True):
         if len(shape) != 4:
@@ -65,7 +66,8 @@ def facts_of(
         raise Error(f"scale: expected a number, got {type(scale).__name__}")
     # Under torch.compile sizes may be symbols: these are compiled in.
     heads = (int(query[2]), int(key[2]), int(query[3]), int(value[3]))
-    return Facts(dtypes[0], *heads, None if scale is None else float(scale), align)
+    rounds = tf32 and dtypes[0] == "float32"
+    return Facts(dtypes[0], *heads, None if scale is None else float(scale), align, rounds)
 
 
 class Attention:

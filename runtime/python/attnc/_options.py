@@ -61,6 +61,8 @@ class Options(NamedTuple):
     #: `#attn.schedule<...>` for forward and for backward, in place of the compiler's.
     schedule: str | None = None
     backward_schedule: str | None = None
+    #: Whether products of float32 may round to TF32.
+    tf32: bool = False
     #: Of which of the bias and the slopes gradients are wanted, in the order of `ARRAYS`.
     learned: tuple[str, ...] = ()
 
@@ -86,7 +88,7 @@ def facts_of_arrays(options: Options, q: Any, k: Any, v: Any) -> Facts:
     # As [B, S, H, D], of which heads and dims count.
     shapes = [(1, *shape[-3:]) if options.packed or options.paged else shape for shape in shapes]
     dtypes = (dtype_name(q), dtype_name(k), dtype_name(v))
-    return facts_of((shapes[0], shapes[1], shapes[2]), dtypes, options.scale, options.align)
+    return facts_of((shapes[0], shapes[1], shapes[2]), dtypes, options.scale, options.align, options.tf32)
 
 
 def trace(options: Options, q: Any, k: Any, v: Any, *arrays: Any, weights: bool = False) -> Traced:

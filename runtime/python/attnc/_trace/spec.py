@@ -18,7 +18,8 @@ from .vectors import vector_of
 
 
 #: What a spec says whose gradients have the same bits in every run.
-DETERMINISTIC = "attn.deterministic"
+DETERMINISTIC, TF32 = "attn.deterministic", "attn.tf32"
+_ATTRIBUTES_OF_TF32 = f"attributes {{{TF32}}}"
 
 
 class Facts(NamedTuple):
@@ -31,6 +32,8 @@ class Facts(NamedTuple):
     value_head_dim: int
     scale: float | None
     align: str
+    #: Whether products of float32 may round to TF32.
+    tf32: bool = False
 
 
 class Extra(NamedTuple):
@@ -204,6 +207,8 @@ def as_result(known: Trace, result: Any, role: str, name: str) -> Node:
 
 def deterministic(text: str) -> str:
     """The same spec, whose gradients have the same bits in every run."""
+    if f") {_ATTRIBUTES_OF_TF32} {{\n" in text:
+        return text.replace(_ATTRIBUTES_OF_TF32, f"attributes {{{DETERMINISTIC}, {TF32}}}", 1)
     # The only line before the body that ends so: the results of the function.
     return text.replace(") {\n", f") attributes {{{DETERMINISTIC}}} {{\n", 1)
 
@@ -249,7 +254,7 @@ def _write(
     described = ", ".join(f'{type} {{attn.name = "{name}"}}' for name, type in named.values())
     lines = [
         f"func.func @attention({comma.join(arguments)})",
-        f"    -> ({described}) {{",
+        f"    -> ({described}) {_ATTRIBUTES_OF_TF32 + ' ' if facts.tf32 else ''}{{",
         f"  {', '.join(named)} = {call}" + ("" if facts.scale is None else f" scale({float_text(facts.scale)})"),
     ]
     if facts.align != "bottom_right":

@@ -20,7 +20,7 @@ from ._shardings import seed_of_part
 def _options(given: dict[str, Any], options: dict[str, Any]) -> tuple[Options, list[Any]]:
     """What is compiled in, and the arrays of a call that come after queries, keys and values."""
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
-    return Options(names, **options), [given[name] for name in names]
+    return Options(names, **{"tf32": _checks.precision(None)} | options), [given[name] for name in names]
 
 
 def _attend(q: Any, k: Any, v: Any, given: dict[str, Any], **options: Any) -> Any:
@@ -122,14 +122,15 @@ def flash_attention(
 
     Where there are more keys than queries, the last query stands at the last key. The bias is added before the cap, sinks
     (softmax_aux) join each row's softmax once, packed sequences (cum_seqlens_q and _k) lie in one batch entry, a window of W
-    is (W, W), rows that keep no key are 0. Logits are float32, whatever `precision` and `logits_dtype` say. cfg: a
+    is (W, W), rows that keep no key are 0. Logits are float32, whatever `logits_dtype` says.
+    precision: "high" and "tensorfloat32" let products of float32 round to TF32 on GPUs; all others are exact. cfg: a
     FlashAttentionConfig, of which schedules are taken; `platform` chooses nothing: the device of the program decides.
     mesh, in_specs, out_specs: a shard_map over batch entries and heads; without in_specs, shardings are XLA's.
     """
     if not _checks.flag("normalize_output", normalize_output):
         raise Error("normalize_output=False is not there: outputs are divided by the sum of their weights")
     _checks.choice("platform", "auto" if platform is None else platform, PLATFORMS)
-    _checks.precision(precision)
+    rounds = _checks.precision(precision)
     _checks.dtype("logits_dtype", logits_dtype)
     if platform not in (None, "auto") or getattr(cfg, "fwd_params", None) is not None:
         warn_once("platforms and block sizes are for other kernels, and mean nothing here")
@@ -138,7 +139,7 @@ def flash_attention(
         query, key, value, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q,
         cum_seqlens_k, scale=softmax_scale, causal=causal, window=sliding_window, softcap=logits_soft_cap,
     )  # fmt: skip
-    options |= {"dropout": _checks.probability(dropout_prob), **schedules_of(cfg)}
+    options |= {"dropout": _checks.probability(dropout_prob), "tf32": rounds, **schedules_of(cfg)}
     if options["dropout"] or dropout_seed is not None:
         seed = _checks.seed(dropout_seed)
         given |= {"dropout_seed": seed} if options["dropout"] else {}

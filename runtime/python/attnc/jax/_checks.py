@@ -124,20 +124,27 @@ def choice(name: str, value: Any, known: Iterable[str]) -> None:
         raise Error(f"{name}: expected one of {', '.join(known)}, got {said(value)}")
 
 
-def precision(value: Any) -> None:
-    """Raises unless lax takes it: None, a precision or a name of one, a pair of them, or an algorithm."""
+def precision(value: Any) -> bool:
+    """Whether products of float32 may round to TF32, as "high", "tensorfloat32" and the algorithm TF32_TF32_F32 say, or where
+    there is none jax_default_matmul_precision. Raises unless lax takes it: None, a precision or a name of one, a pair of them, or
+    an algorithm."""
 
-    def is_known(part: Any) -> bool:
+    def known(part: Any) -> Any:
         if not isinstance(part, str):
-            return part is None or isinstance(part, (lax.Precision, lax.DotAlgorithm, lax.DotAlgorithmPreset))
+            is_one = part is None or isinstance(part, (lax.Precision, lax.DotAlgorithm, lax.DotAlgorithmPreset))
+            return part if is_one else said(part)
         try:
-            return part in lax.DotAlgorithmPreset.__members__ or lax.Precision(part) is not None
+            return lax.DotAlgorithmPreset[part] if part in lax.DotAlgorithmPreset.__members__ else lax.Precision(part)
         except ValueError:
-            return False
+            return said(part)
 
     pair = isinstance(value, (tuple, list)) and len(value) == 2
-    if not all(is_known(part) for part in (value if pair else (value,))):
+    parts = [known(part) for part in (value if pair else (value,))]
+    if any(isinstance(part, str) for part in parts):
         raise Error(f"precision: expected a precision of JAX or its name, or two of them, got {said(value)}")
+    if parts == [None]:
+        parts = [known(jax.config.jax_default_matmul_precision)]
+    return all(part in (lax.Precision.HIGH, lax.DotAlgorithmPreset.TF32_TF32_F32) for part in parts)
 
 
 def dtype(name: str, value: Any, known: tuple[str, ...] = (*FLOATS, "float64")) -> None:

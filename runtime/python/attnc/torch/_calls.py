@@ -14,6 +14,7 @@ from .._trace.spec import deterministic
 from . import _checks
 from ._dtensor import has_dtensor, on_mesh
 from ._ops import Call, attend, wants_gradient
+from ._tf32 import rounds
 
 
 class _Stand(NamedTuple):
@@ -127,7 +128,7 @@ def prepare(
     # Numbers of defaults are symbols as well.
     for option, default in (("scale", None), ("window", None), ("softcap", None), ("dropout", 0.0)):
         options[option] = _fixed(options.get(option, default))
-    told = Options(names, **options, learned=tuple(name for name in learned if name in _LEARNED))
+    told = Options(names, **options, tf32=rounds(query), learned=tuple(name for name in learned if name in _LEARNED))
     sizes = {"h": query.shape[-2], "i": query.shape[-3], "j": key.shape[-3]}
     page_rows = _fixed(key.shape[1]) if told.paged else 0
     if told.paged:

@@ -13,6 +13,7 @@ from . import _checks
 from ._calls import call, drawn_seed, prepare
 from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._learning import Plan, attend_known, find_plan, keep_plan
+from ._tf32 import rounds
 
 
 def _cap(softcap: Any) -> float | None:
@@ -67,7 +68,7 @@ def flash_attn_func(
     known = are_numbers(dropout_p, softmax_scale, window_size, softcap) and are_flags(causal, deterministic, return_attn_probs)
     if alibi_slopes is None and known and not dropout_p and not return_attn_probs and is_plain(q, k, v):
         kinds = q.shape, k.shape, v.shape, q.dtype, k.dtype, v.dtype
-        key = ("flash", *kinds, softmax_scale, causal, window_size, softcap, deterministic)
+        key = ("flash", *kinds, softmax_scale, causal, window_size, softcap, deterministic, rounds(q))
         results = run(key, (q, k, v))
         if results is not None:
             return results[0]

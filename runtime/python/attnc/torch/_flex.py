@@ -19,6 +19,7 @@ from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
 from ._learning import as_they_lie, attend_known, find_plan, keep_plan, lies_heads_first
 from ._ops import attend, call_of, trace_call
+from ._tf32 import rounds
 
 try:
     from ._compiled import compiled_attention
@@ -70,7 +71,7 @@ def flex_attention(
         same_batch = is_plain(query, key, value) and query.shape[:1] == key.shape[:1] == value.shape[:1]
         if same_batch and are_numbers(scale) and are_flags(enable_gqa, return_lse):
             kinds = query.shape, key.shape, value.shape, query.dtype, key.dtype, value.dtype
-            plan = ("flex", *kinds, scale, enable_gqa)
+            plan = ("flex", *kinds, scale, enable_gqa, rounds(query))
             results = _known(plan, query, key, value)
             if results is not None:
                 return results if return_lse else results[0]

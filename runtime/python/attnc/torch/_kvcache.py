@@ -12,6 +12,7 @@ from . import _checks
 from ._calls import call, in_words_of, prepare
 from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._flash import _cap
+from ._tf32 import rounds
 
 #: What its users call arrays.
 _CALLED = {"slopes": "alibi_slopes", "page_table": "block_table", "key_value_seq_lengths": "cache_seqlens"}
@@ -82,7 +83,7 @@ def _key(q: Any, k_cache: Any, v_cache: Any, lengths: Any, table: Any, scale: An
     if not are_numbers(scale, window, cap) or not are_flags(causal) or not is_plain(*inputs):
         return None, inputs
     kinds = tuple((tensor.shape, tensor.dtype) for tensor in inputs)
-    return ("kvcache", kinds, lengths is None, table is None, scale, causal, window, cap), inputs
+    return ("kvcache", kinds, lengths is None, table is None, scale, causal, window, cap, rounds(q)), inputs
 
 
 def _table(q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Any, cache_batch_idx: Any) -> Tensor | None:

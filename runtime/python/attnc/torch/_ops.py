@@ -17,6 +17,7 @@ from .._jit import dtype_name, facts_of, kernel_of
 from .._trace.capture import WantsGradient
 from .._trace.spec import DETERMINISTIC, Facts, Traced, deterministic, trace
 from ._direct import is_plain
+from ._tf32 import rounds
 
 # Results lie as queries do: a compiler that lays queries out differently has to know.
 _TAGS = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides)
@@ -189,7 +190,7 @@ def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> F
         (shape[0], shape[2], shape[1], shape[3]) for shape in (query.shape, key.shape, value.shape)
     )
     dtypes = (dtype_name(query), dtype_name(key), dtype_name(value))
-    return facts_of((query_shape, key_shape, value_shape), dtypes, scale, "top_left")
+    return facts_of((query_shape, key_shape, value_shape), dtypes, scale, "top_left", rounds(query))
 
 
 def trace_call(query: Tensor, key: Tensor, value: Tensor, score_mod: Any, mask_mod: Any, scale: Any) -> Traced:
