@@ -14,9 +14,11 @@ using namespace attnc::tune;
 using runtime::Tensor;
 
 /// Units in the last place of the greatest element by which two right results may differ: of 16-bit types, whose
-/// rounding is what errors come from, and of f32, where sums in another order differ by more.
-static double unitsAllowed(runtime::DType dtype, jit::ResultKind kind) {
-  double units = dtype == runtime::DType::F32 ? 256 : 8;
+/// rounding is what errors come from, of f32, where sums in another order differ by more, and of f32 whose products round
+/// to TF32, in units of that.
+static double unitsAllowed(runtime::DType dtype, jit::ResultKind kind, bool tf32) {
+  constexpr double unitOfTf32 = 1 << 13, ofNarrow = 8, ofFloats = 256;
+  double units = dtype != runtime::DType::F32 ? ofNarrow : tf32 ? ofNarrow * unitOfTf32 : ofFloats;
   return kind == jit::ResultKind::Gradient ? 4 * units : units;
 }
 
@@ -65,8 +67,10 @@ static Difference compareRange(const Tensor &got, const Tensor &want, int64_t fi
   return difference;
 }
 
-/// Why `got` is not `want`; `name` is what messages call both. On all threads: results may be large.
-static std::string compare(const std::string &name, jit::ResultKind kind, const Tensor &got, const Tensor &want) {
+/// Why `got` is not `want`; `name` is what messages call both, `tf32` whether their kernel may round to that. On all
+/// threads: results may be large.
+static std::string compare(const std::string &name, jit::ResultKind kind, bool tf32, const Tensor &got,
+                           const Tensor &want) {
   assert(got.isContiguous() && want.isContiguous() && "results are allocated so");
   constexpr int64_t chunk = 1 << 16;
   int64_t count = want.numElements();
@@ -79,7 +83,7 @@ static std::string compare(const std::string &name, jit::ResultKind kind, const 
   });
   if (difference.isOfAnotherKind)
     return llvm::formatv("an element of '{0}' is {1}, expected {2}", name, difference.value, difference.wanted).str();
-  double limit = unitsAllowed(want.dtype(), kind) * runtime::ulp(want.dtype(), difference.greatest);
+  double limit = unitsAllowed(want.dtype(), kind, tf32) * runtime::ulp(want.dtype(), difference.greatest);
   if (kind == jit::ResultKind::Lse)
     limit = std::max(limit, 2e-4);
   if (difference.furthest <= limit)
@@ -91,9 +95,11 @@ static std::string compare(const std::string &name, jit::ResultKind kind, const 
 
 std::string tune::compareResults(const attn::KernelFunction &kernel, runtime::Span<const Tensor> got,
                                  runtime::Span<const Tensor> want) {
+  mlir::func::FuncOp function = kernel.function;
+  bool tf32 = function->hasAttr(attn::tf32AttrName);
   for (size_t index = 0; index < want.size(); ++index) {
     jit::ResultKind kind = jit::getJudgeRule(kernel, static_cast<unsigned>(index)).kind;
-    if (std::string fault = compare(kernel.outputs[index].name, kind, got[index], want[index]); !fault.empty())
+    if (std::string fault = compare(kernel.outputs[index].name, kind, tf32, got[index], want[index]); !fault.empty())
       return fault;
   }
   return "";

@@ -41,6 +41,17 @@ TEST(CompareResults, RoundingIsAllowedAndNothingBeyond) {
   EXPECT_NE(results.compare(), "");
 }
 
+TEST(CompareResults, ProductsThatRoundToTf32MayDifferByThat) {
+  Results results;
+  mlir::func::FuncOp function = results.spec.kernel.function;
+  results.got[0].storeLinear(3, 1 + 1e-3);
+  EXPECT_NE(results.compare(), "");
+  function->setAttr(attn::tf32AttrName, mlir::UnitAttr::get(function.getContext()));
+  EXPECT_EQ(results.compare(), "");
+  results.got[0].storeLinear(3, 1.02);
+  EXPECT_NE(results.compare(), "");
+}
+
 TEST(CompareResults, WhatIsNotFiniteMustBeTheSame) {
   Results results;
   results.want[1].storeLinear(2, -INFINITY); // a row without a key
