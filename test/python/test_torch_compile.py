@@ -281,10 +281,19 @@ def test_parameters():
         torch.testing.assert_close(compiled(q, k, v), module(q, k, v))
 
 
-def test_refused():
-    @torch.compile(backend="aot_eager", fullgraph=True)
+def test_tables_of_many_entries():
     def function(q, k, v, table):
         return flex_attention(q, k, v, lambda s, b, h, i, j: s + table[h, i - j + SK])
 
-    with pytest.raises(Exception, match="captured tensor 'table': expected a computed index into a dimension of a static size"):
-        function(*tensors(), torch.ones(H, 2000, requires_grad=True))
+    inputs, table = tensors(), torch.randn(H, 2000, requires_grad=True)
+    (wanted,) = torch.autograd.grad(function(*inputs, table).sum(), table)
+    compiled = torch.compile(function, backend="aot_eager", fullgraph=True)
+    (gradient,) = torch.autograd.grad(compiled(*inputs, table).sum(), table)
+    torch.testing.assert_close(gradient, wanted)
+    # They are added up in no order.
+    torch.use_deterministic_algorithms(True)
+    try:
+        with pytest.raises(Exception, match="captured tensor 'table': expected, for attn.deterministic, a tensor that is always read"):
+            torch.autograd.grad(compiled(*inputs, table).sum(), table)
+    finally:
+        torch.use_deterministic_algorithms(False)
