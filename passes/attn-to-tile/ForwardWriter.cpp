@@ -39,9 +39,9 @@ Value ForwardWriter::equals(Value x, float value) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x, constant(value));
 }
 
-/// f32 is exact first; narrower types lose more in their inputs than in a rounded log2(e).
+/// f32 is exact first; narrower types, and products that round, lose more than a rounded log2(e) does.
 void ForwardWriter::chooseUnit() {
-  unit.octaves = !elementType().isF32();
+  unit.octaves = !b.isExact();
   unit.factor = b.getScoreUnit() * unit.perNatural();
   if (b.getPipeline() && isa<ForwardOp>(kernel.getOperation()))
     unit.headroom = b.getPipeline().getHeadroom();
@@ -173,7 +173,7 @@ tile::SoftmaxEndOp ForwardWriter::finish(State state) {
   }
   Value max = reference ? constant(*reference) : state.max;
   auto end = tile::SoftmaxEndOp::create(builder, loc, max, state.sum, padding, greatestSink, unit);
-  end.setApproximate(!elementType().isF32());
+  end.setApproximate(!b.isExact());
   return end;
 }
 

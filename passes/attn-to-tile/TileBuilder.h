@@ -265,6 +265,12 @@ public:
   /// In such a program: whether the tile has the first columns, and with them what there is one of for each row.
   mlir::Value hasFirstColumns();
 
+  /// Whether results are to be exact to the last bits of f32: that is their type, and products do not round more. CPUs
+  /// have none that do.
+  bool isExact() {
+    bool floats = mlir::cast<mlir::RankedTensorType>(kernel.getQuery().getType()).getElementType().isF32();
+    return floats && !(getPipeline() && kernel.mayRoundToTf32());
+  }
   /// acc + a * b: a product of tiles, of f32 by as many bits as the kernel asks for (see `tile.mma`).
   mlir::Value product(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposed, bool leftTransposed = false);
 
