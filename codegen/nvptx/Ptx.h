@@ -174,7 +174,7 @@ public:
                                              mlir::ValueRange acc);
   /// acc + left * right: 16 x 8 over 8 elements of TF32, whose words are f32 that `roundToTf32` has rounded.
   llvm::SmallVector<mlir::Value> warpProductTf32(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange acc);
-  /// An f32, as a word, rounded to eleven bits: to the nearest (9.7.9.21, `cvt.rna.tf32`).
+  /// An f32, as a word, as `warpProductTf32` takes it: within 0.7 units of the eleventh bit.
   mlir::Value roundToTf32(mlir::Value word);
   /// The sum of two f32, computed where it stands. LLVM would move sums to the block that reads them, and keep the
   /// registers of all their parts until then.

@@ -95,7 +95,11 @@ SmallVector<Value> Ptx::warpProductTf32(ValueRange left, ValueRange right, Value
 }
 
 Value Ptx::roundToTf32(Value word) {
-  return assembly("roundToTf32", b.getI32Type(), "cvt.rna.tf32.f32 $0, $1;", "rr", word, /*sideEffects=*/false);
+  // Products cut off what is behind the eleventh bit. Half a unit in front of that, for the mean of mantissas, rounds to within
+  // 0.7 units, takes one instruction where `cvt.rna.tf32` takes two, and keeps what is no number.
+  constexpr float factor = 1 + 0x1p-11F / 1.4427F;
+  Value x = arith::BitcastOp::create(b, loc, b.getF32Type(), word);
+  return arith::BitcastOp::create(b, loc, b.getI32Type(), arith::MulFOp::create(b, loc, x, f32(factor)));
 }
 
 Value Ptx::addInPlace(Value a, Value b) {

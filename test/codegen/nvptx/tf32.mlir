@@ -1,5 +1,6 @@
-// attn.tf32 asks for products of f32 by TF32 (S13): each element is rounded once, and there is one product of eight elements where
-// exact ones are six of sixteen. It changes nothing for types of 16 bits.
+// attn.tf32 asks for products of f32 by TF32 (S13): each element is rounded, by a product with a little more than 1 and by what
+// cuts off the rest, and there are two products of eight elements where exact ones are six of sixteen. Weights are found as those
+// of 16 bits are, for which it changes nothing.
 
 // RUN: attnc compile %s --entry floats --target nvptx:sm_80 --emit ptx -o - | FileCheck %s
 // RUN: attnc compile %s --entry floats --target nvptx:sm_90a --emit tile -o - | FileCheck %s --check-prefix=TILE
@@ -12,8 +13,10 @@
 // RUN: not attnc compile %s --entry wrong --target cpu -o %t 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // CHECK-NOT: m16n8k16
-// CHECK: cvt.rna.tf32.f32
+// CHECK: mul.rn.f32 %{{[a-z0-9]+}}, %{{[a-z0-9]+}}, 0f3F800B17
 // CHECK: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK-NOT: m16n8k16
+// CHECK: ex2.approx
 // CHECK-NOT: m16n8k16
 // TILE: tile.mma {{.*}} transposed tf32 :
 // TILE: tile.mma {{.*}} tf32 :
