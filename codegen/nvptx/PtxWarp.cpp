@@ -89,14 +89,14 @@ SmallVector<Value> Ptx::warpProductTf32(ValueRange left, ValueRange right, Value
   operands.append(right.begin(), right.end());
   operands.append(acc.begin(), acc.end());
   Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(acc.size(), b.getF32Type()));
-  auto call = LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr("llvm.nvvm.mma.m16n8k8.row.col.tf32"),
-                                            operands);
+  auto call =
+      LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr("llvm.nvvm.mma.m16n8k8.row.col.tf32"), operands);
   return elementsOf(*this, call.getResult(0), acc.size());
 }
 
 Value Ptx::roundToTf32(Value word) {
-  // Products cut off what is behind the eleventh bit. Half a unit in front of that, for the mean of mantissas, rounds to within
-  // 0.7 units, takes one instruction where `cvt.rna.tf32` takes two, and keeps what is no number.
+  // Products cut off what is behind the eleventh bit. Half a unit in front of that, for the mean of mantissas, rounds
+  // to within 0.7 units, takes one instruction where `cvt.rna.tf32` takes two, and keeps what is no number.
   constexpr float factor = 1 + 0x1p-11F / 1.4427F;
   Value x = arith::BitcastOp::create(b, loc, b.getF32Type(), word);
   return arith::BitcastOp::create(b, loc, b.getI32Type(), arith::MulFOp::create(b, loc, x, f32(factor)));

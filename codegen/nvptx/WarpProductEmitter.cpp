@@ -195,8 +195,8 @@ WarpProductEmitter::Operand WarpProductEmitter::split(ArrayRef<Floats> pairs) {
   return parts;
 }
 
-/// Words of an element each, for one half of a step and then for the other: of the rows that a thread has of an operand,
-/// the first elements of all pairs, and then the second ones.
+/// Words of an element each, for one half of a step and then for the other: of the rows that a thread has of an
+/// operand, the first elements of all pairs, and then the second ones.
 WarpProductEmitter::Operand WarpProductEmitter::round(ArrayRef<Floats> pairs) {
   Operand halves;
   for (ArrayRef<Floats> half : {pairs.take_front(pairs.size() / 2), pairs.take_back(pairs.size() / 2)}) {

@@ -208,9 +208,10 @@ static std::string describe(Value tensor, unsigned number) {
 static LogicalResult verifyAxes(BackwardOp op, const CapturedGradient &captured) {
   RankedTensorType type = getGradientType(captured.tensor);
   auto error = [&] { return op.emitOpError() << describe(captured.tensor, captured.number) << ": "; };
-  if (type.getRank() == 0 || static_cast<int64_t>(captured.axes().size()) != type.getRank())
-    return error() << "expected an axis for each of 1 dimension or more of " << type << ", got "
-                   << captured.axes().size() << " [S15]";
+  // What has no dimensions has one axis all the same.
+  if (static_cast<int64_t>(captured.axes().size()) != type.getRank())
+    return error() << "expected an axis for each dimension of " << type << ", got " << captured.axes().size()
+                   << " [S15]";
   for (const Axes &read : captured.reads)
     for (unsigned dim : captured.computedDims(read))
       if (type.getDimSize(dim) == 0)

@@ -27,8 +27,8 @@ enum class CapturedForm {
 /// By which coordinate each dimension of a tensor is addressed; nothing for a computed index.
 using Axes = llvm::SmallVector<std::optional<Coordinate>>;
 
-/// A captured tensor of an `attn.backward` that has a gradient; or a scalar, which counts as a tensor of one element, as
-/// a tensor without dimensions does.
+/// A captured tensor of an `attn.backward` that has a gradient; or a scalar, which counts as a tensor of one element,
+/// as a tensor without dimensions does.
 struct CapturedGradient {
   unsigned number;              ///< among those of the kernel
   mlir::Value tensor, gradient; ///< the operand and the result

@@ -144,8 +144,9 @@ template <typename Real>
 BackwardHead<Real>::BackwardHead(const Problem &problem, const ResultTensors &results, const SavedResults &saved,
                                  const Sequence &sequence, int64_t keyHead, ArgumentGradients &gradients)
     : problem(problem), results(results), saved(saved), sequence(sequence), keyHead(keyHead), gradients(gradients),
-      outGradient(problem.valueDim), multipliedGradient(problem.valueDim), scoreGradient(sequence.keyLength), queryGradient(problem.headDim),
-      keyGradient(problem.headDim * sequence.keyLength), valueGradient(problem.valueDim * sequence.keyLength) {}
+      outGradient(problem.valueDim), multipliedGradient(problem.valueDim), scoreGradient(sequence.keyLength),
+      queryGradient(problem.headDim), keyGradient(problem.headDim * sequence.keyLength),
+      valueGradient(problem.valueDim * sequence.keyLength) {}
 
 template <typename Real>
 void BackwardHead<Real>::run(ArrayRef<int64_t> queryRows) {

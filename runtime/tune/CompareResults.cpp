@@ -14,8 +14,8 @@ using namespace attnc::tune;
 using runtime::Tensor;
 
 /// Units in the last place of the greatest element by which two right results may differ: of 16-bit types, whose
-/// rounding is what errors come from, of f32, where sums in another order differ by more, and of f32 whose products round
-/// to TF32, in units of that.
+/// rounding is what errors come from, of f32, where sums in another order differ by more, and of f32 whose products
+/// round to TF32, in units of that.
 static double unitsAllowed(runtime::DType dtype, jit::ResultKind kind, bool tf32) {
   constexpr double unitOfTf32 = 1 << 13, ofNarrow = 8, ofFloats = 256;
   double units = dtype != runtime::DType::F32 ? ofNarrow : tf32 ? ofNarrow * unitOfTf32 : ofFloats;

@@ -209,7 +209,8 @@ void attnc::conformance::addShapeCases(std::vector<Case> &cases, Extent extent) 
   addMasksOfLargeHeads(cases, extent);
 }
 
-/// Products that may round to TF32: each layout of operands, and sums of a number of elements that is no multiple of 16.
+/// Products that may round to TF32: each layout of operands, and sums of a number of elements that is no multiple
+/// of 16.
 void attnc::conformance::addTf32Cases(std::vector<Case> &cases, Extent extent) {
   const std::pair<const char *, std::pair<int64_t, int64_t>> dims[] = {
       {"S13_tf32", {64, 64}}, {"S13_tf32_head_dim_128", {128, 128}}, {"S13_tf32_head_dims_72_24", {72, 24}}};

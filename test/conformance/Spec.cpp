@@ -75,10 +75,12 @@ std::string Spec::toString(const std::string &dtype) const {
                       (withLse ? ", " + types.lse + " {attn.name = \"lse\"}" : "");
   std::string values = withLse ? "%o, %lse" : "%o";
   std::string text = "func.func @kernel(" + llvm::join(declared, ",\n                  ") + ")\n    -> (" + named +
-                     ")" + (deterministic ? " attributes {attn.deterministic}" : tf32 ? " attributes {attn.tf32}" : "") +
-                     " {\n  " + values + " = " +
-                     (weights ? "attn.weights %q, %k" : "attn.forward %q, %k, %v") + form + " " + clauses + "\n" +
-                     region("score (%s, %b, %h, %i, %j)", score, "%x : f32") +
+                     ")" +
+                     (deterministic ? " attributes {attn.deterministic}"
+                      : tf32        ? " attributes {attn.tf32}"
+                                    : "") +
+                     " {\n  " + values + " = " + (weights ? "attn.weights %q, %k" : "attn.forward %q, %k, %v") + form +
+                     " " + clauses + "\n" + region("score (%s, %b, %h, %i, %j)", score, "%x : f32") +
                      region("mask (%b, %h, %i, %j)", mask, "%keep : i1") + "    : (" + llvm::join(operands, ", ") +
                      ") -> (" + results + ")\n  return " + values + " : " + results + "\n}\n";
 

@@ -1918,7 +1918,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: one axis for each dimension.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4xf32>) {
-  // expected-error@+1 {{op captured tensor 0: expected an axis for each of 1 dimension or more of 'tensor<4xf32>', got 2 [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected an axis for each dimension of 'tensor<4xf32>', got 2 [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[h, i] : tensor<4xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4xf32>)
@@ -1927,9 +1927,9 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // -----
 
-// S15: a tensor without dimensions has no axis.
+// S15: a tensor without dimensions has one axis all the same.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<f32>) {
-  // expected-error@+1 {{op captured tensor 0: expected an axis for each of 1 dimension or more of 'tensor<f32>', got 0 [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected an axis for each dimension of 'tensor<1xf32>', got 0 [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[] : tensor<f32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<f32>)
