@@ -71,6 +71,14 @@ Value Ptx::loadSharedFloat(Value address, int64_t offset) {
 // Products
 //===----------------------------------------------------------------------===//
 
+/// The accumulators that a product of a warp, the intrinsic `name`, gives: as many as it takes, the last `count`
+/// operands.
+static SmallVector<Value> callProduct(Ptx &ptx, StringRef name, ValueRange operands, size_t count) {
+  Type result = LLVM::LLVMStructType::getLiteral(ptx.b.getContext(), SmallVector<Type>(count, ptx.b.getF32Type()));
+  auto call = LLVM::CallIntrinsicOp::create(ptx.b, ptx.loc, result, ptx.b.getStringAttr(name), operands);
+  return elementsOf(ptx, call.getResult(0), count);
+}
+
 SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange right, ValueRange acc) {
   SmallVector<Value> operands;
   for (ValueRange words : {left, right})
@@ -79,24 +87,20 @@ SmallVector<Value> Ptx::warpProduct(Type element, ValueRange left, ValueRange ri
                                          : word);
   operands.append(acc.begin(), acc.end());
   StringRef name = element.isF16() ? "llvm.nvvm.mma.m16n8k16.row.col.f32.f32" : "llvm.nvvm.mma.m16n8k16.row.col.bf16";
-  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(acc.size(), b.getF32Type()));
-  auto call = LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name), operands);
-  return elementsOf(*this, call.getResult(0), acc.size());
+  return callProduct(*this, name, operands, acc.size());
 }
 
 SmallVector<Value> Ptx::warpProductTf32(ValueRange left, ValueRange right, ValueRange acc) {
   SmallVector<Value> operands(left.begin(), left.end());
   operands.append(right.begin(), right.end());
   operands.append(acc.begin(), acc.end());
-  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(acc.size(), b.getF32Type()));
-  auto call =
-      LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr("llvm.nvvm.mma.m16n8k8.row.col.tf32"), operands);
-  return elementsOf(*this, call.getResult(0), acc.size());
+  return callProduct(*this, "llvm.nvvm.mma.m16n8k8.row.col.tf32", operands, acc.size());
 }
 
 Value Ptx::roundToTf32(Value word) {
-  // Products cut off what is behind the eleventh bit. Half a unit in front of that, for the mean of mantissas, rounds
-  // to within 0.7 units, takes one instruction where `cvt.rna.tf32` takes two, and keeps what is no number.
+  // Tensor cores drop the bits after the eleventh. A product with this adds half a unit of the eleventh to the mean
+  // mantissa, so that dropping rounds to within 0.7 units. It takes one instruction, where `cvt.rna.tf32` takes two,
+  // and NaN stays NaN.
   constexpr float factor = 1 + 0x1p-11F / 1.4427F;
   Value x = arith::BitcastOp::create(b, loc, b.getF32Type(), word);
   return arith::BitcastOp::create(b, loc, b.getI32Type(), arith::MulFOp::create(b, loc, x, f32(factor)));

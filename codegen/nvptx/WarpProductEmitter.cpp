@@ -55,7 +55,6 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
   VectorType type = tile::getTileType(product.getA());
   bool isWhole = (step + 1) * stepDepth <= type.getDimSize(1);
   Value zero = ptx.i32(0);
-  auto ofFloats = [&](ArrayRef<Floats> pairs) { return product.getTf32() ? round(pairs) : split(pairs); };
   auto held = context.sharedTiles.find(product.getA());
   if (held == context.sharedTiles.end()) {
     const Fragment &fragment = context.tiles.find(product.getA())->second;
@@ -71,7 +70,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
         else
           pairs.push_back({zero, zero});
       }
-    return fragment.packed ? Operand{words} : ofFloats(pairs);
+    return fragment.packed ? Operand{words} : narrow(pairs);
   }
   const SharedTile &shared = held->second;
   tile::SharedLayout layout(shared.tile);
@@ -97,7 +96,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
     pairs.push_back({words[0], words[2]});
     pairs.push_back({words[1], words[3]});
   }
-  return ofFloats(pairs);
+  return narrow(pairs);
 }
 
 /// Addresses of a lane in the right operand, from which all its parts follow.
@@ -107,7 +106,6 @@ WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
   Right right{tile::SharedLayout(shared.tile),
               product.getTransposed(),
               shared.tile.getElementType().isF32(),
-              product.getTf32(),
               tile::getTileType(product.getA()).getDimSize(1),
               {}};
   Value lane = context.place.lane, low = ptx.bitAnd(lane, 7);
@@ -169,8 +167,12 @@ WarpProductEmitter::Operand WarpProductEmitter::getOperand(const Right &right, A
   if (!right.floats)
     return {Words(first)};
   ArrayRef<Value> last = words.slice(words.size() / 2 + 2 * group, 2);
-  SmallVector<Floats, 2> pairs{{first[0], first[1]}, {last[0], last[1]}};
-  return right.tf32 ? round(pairs) : split(pairs);
+  return narrow({{first[0], first[1]}, {last[0], last[1]}});
+}
+
+/// What instructions take of f32.
+WarpProductEmitter::Operand WarpProductEmitter::narrow(ArrayRef<Floats> pairs) {
+  return tf32 ? round(pairs) : split(pairs);
 }
 
 /// Three parts of eight bits each. Rounded to nearest, parts are half as large as cut off, and so is what products
@@ -210,7 +212,7 @@ WarpProductEmitter::Operand WarpProductEmitter::round(ArrayRef<Floats> pairs) {
 
 /// Adds a product to the accumulators of a group. Of TF32 it is one for each half.
 void WarpProductEmitter::multiply(Type element, const Operand &left, const Operand &right, MutableArrayRef<Value> acc) {
-  if (left.size() == 2)
+  if (tf32)
     for (auto [ofLeft, ofRight] : llvm::zip_equal(left, right))
       llvm::copy(context.ptx.warpProductTf32(ofLeft, ofRight, acc), acc.begin());
   else if (element.isF32())
@@ -242,7 +244,8 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   Type element = leftType.getElementType();
   int64_t columns = cast<VectorType>(product.getResult().getType()).getDimSize(1);
   SmallVector<Value> acc;
-  bool isSplit = element.isF32() && !product.getTf32();
+  tf32 = product.getTf32();
+  bool isSplit = element.isF32() && !tf32;
   bool fresh = matchPattern(product.getAcc(), m_AnyZeroFloat());
   for (int64_t n = 0; n < context.countElements(cast<VectorType>(product.getResult().getType())); ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : isSplit ? Value() : ptx.f32(0));

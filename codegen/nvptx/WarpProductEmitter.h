@@ -33,7 +33,7 @@ private:
   /// Where a lane finds the right operand.
   struct Right {
     tile::SharedLayout layout;
-    bool transposed, floats, tf32;
+    bool transposed, floats;
     int64_t depth; ///< elements that the product sums over
     llvm::SmallVector<mlir::Value, 2> addresses;
   };
@@ -43,12 +43,14 @@ private:
   Right findRight(tile::MmaOp product);
   llvm::SmallVector<mlir::Value> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
   Operand getOperand(const Right &right, llvm::ArrayRef<mlir::Value> words, int64_t group);
+  Operand narrow(llvm::ArrayRef<Floats> pairs);
   Operand split(llvm::ArrayRef<Floats> pairs);
   Operand round(llvm::ArrayRef<Floats> pairs);
   void multiply(mlir::Type element, const Operand &left, const Operand &right, llvm::MutableArrayRef<mlir::Value> acc);
   void multiplyFloats(const Operand &left, const Operand &right, llvm::MutableArrayRef<mlir::Value> acc);
 
   EmitContext &context;
+  bool tf32 = false; ///< the product at hand rounds f32 to TF32
 };
 
 } // namespace attnc::nvptx

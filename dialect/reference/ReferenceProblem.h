@@ -53,6 +53,7 @@ struct Problem {
   int64_t keyRows;  ///< stored rows of keys, with padding
   double scale;
   std::optional<HostArray> sinks; ///< [Hq, n] or [n]
+  bool tf32 = false;              ///< products may round f32 to that (S13)
   bool hasDropout = false;
   float dropout = 0; ///< probability (S9)
   uint64_t seed = 0;
@@ -74,7 +75,6 @@ struct Problem {
   double roundToInput(double value) const {
     return precision == Precision::Exact ? value : roundToKind(inputKind, value);
   }
-  bool tf32 = false; ///< products round f32 (S13)
   /// `value` as a product multiplies it in Baseline; unchanged in Exact.
   double roundToOperand(double value) const {
     return precision == Precision::Baseline && tf32 ? roundToTf32(value) : roundToInput(value);

@@ -133,7 +133,7 @@ static bool isOwn(ForwardOp op, Value tensor) {
 
 /// The axes that the dimensions of `captured` lie along where the score of `op` reads it, as letters: once, where it is
 /// always read by the same coordinates, otherwise for each read. A scalar, or a tensor without dimensions, has one
-/// element, whoever reads it.
+/// element, at whatever coordinates it is read.
 static std::string findAxes(ForwardOp op, Value captured) {
   auto type = dyn_cast<RankedTensorType>(captured.getType());
   if (!type || type.getRank() == 0)

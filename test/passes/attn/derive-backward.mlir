@@ -187,7 +187,7 @@ func.func @scalar(%q: tensor<?x?x4x16xf32> {attn.name = "q"}, %k: tensor<?x?x4x1
 
 // -----
 
-// So has a tensor without dimensions, whoever reads it.
+// A tensor without dimensions has a gradient of one element as well, however often it is read.
 
 // CHECK-LABEL: func.func @without_dimensions_backward(
 // CHECK-SAME: -> ({{.*}}, tensor<1xbf16> {attn.name = "d_t"})

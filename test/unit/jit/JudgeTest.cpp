@@ -76,7 +76,7 @@ TEST(Judge, TakesMeansOverDraws) {
   EXPECT_EQ(both.fault, "the mean error is 0.0176, it may be 0.015");
   EXPECT_TRUE(both.byMeanOnly);
 
-  // Greatest errors are those of all draws as well, beside the baseline's.
+  // The greatest errors, the kernel's and the baseline's, are those of all draws as well.
   const Judgement wrong = judged({}, {1, 2, 3.125, 4}, {1, 2, 3, 4}, {1.03125, 2, 3, 4});
   Judgement of = unlucky;
   of.include(wrong);
