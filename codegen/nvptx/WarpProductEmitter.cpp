@@ -221,21 +221,18 @@ void WarpProductEmitter::multiply(Type element, const Operand &left, const Opera
     llvm::copy(context.ptx.warpProduct(element, left.front(), right.front(), acc), acc.begin());
 }
 
-/// Tensor cores cut off what they add. So products of small parts have a sum of their own, the least of them first, and
-/// sums are added, rounded to nearest, outside of the tensor cores. What is left out of a product of two elements is at
-/// most 2^-24 of it.
+/// Tensor cores cut off what they add. So products of small parts come first, the least of them before others, and that
+/// of the great ones is added to their sum; what a step sums up is added to the accumulators, rounded to nearest, outside
+/// of the tensor cores. What is left out of a product of two elements is at most 2^-24 of it.
 void WarpProductEmitter::multiplyFloats(const Operand &left, const Operand &right, MutableArrayRef<Value> acc) {
   Ptx &ptx = context.ptx;
   Type bf16 = ptx.b.getBF16Type();
-  SmallVector<Value> zeros(groupElements, ptx.f32(0)), sum = zeros;
-  constexpr std::pair<int, int> small[] = {{2, 0}, {0, 2}, {1, 1}, {1, 0}, {0, 1}};
-  for (auto [ofLeft, ofRight] : small)
+  SmallVector<Value> sum(groupElements, ptx.f32(0));
+  constexpr std::pair<int, int> byGrowth[] = {{2, 0}, {0, 2}, {1, 1}, {1, 0}, {0, 1}, {0, 0}};
+  for (auto [ofLeft, ofRight] : byGrowth)
     sum = ptx.warpProduct(bf16, left[ofLeft], right[ofRight], sum);
-  SmallVector<Value> bigSum = ptx.warpProduct(bf16, left[0], right[0], zeros);
-  for (auto [element, big, rest] : llvm::zip_equal(acc, bigSum, sum)) {
-    Value product = ptx.addInPlace(big, rest);
+  for (auto [element, product] : llvm::zip_equal(acc, sum))
     element = element ? ptx.addInPlace(element, product) : product;
-  }
 }
 
 void WarpProductEmitter::emit(tile::MmaOp product) {

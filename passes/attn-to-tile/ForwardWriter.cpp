@@ -39,9 +39,8 @@ Value ForwardWriter::equals(Value x, float value) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x, constant(value));
 }
 
-/// f32 is exact first; narrower types, and products that round, lose more than a rounded log2(e) does.
 void ForwardWriter::chooseUnit() {
-  unit.octaves = !b.isExact();
+  unit.octaves = b.countsOctaves();
   unit.factor = b.getScoreUnit() * unit.perNatural();
   if (b.getPipeline() && isa<ForwardOp>(kernel.getOperation()))
     unit.headroom = b.getPipeline().getHeadroom();

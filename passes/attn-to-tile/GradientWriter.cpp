@@ -19,8 +19,7 @@ static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 GradientWriter::GradientWriter(TileBuilder &b, BackwardOp op) : b(b), op(op), builder(b.builder), loc(b.loc) {
   element = cast<RankedTensorType>(op.getQuery().getType()).getElementType();
-  // f32 is exact first, as in forward.
-  unit.octaves = !b.isExact();
+  unit.octaves = b.countsOctaves();
   float scale = KernelOpInterface(op).getLiteralScale();
   // Sinks are natural, and may be as large as f32 holds.
   rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f && !op.getSinks();

@@ -271,6 +271,9 @@ public:
     bool floats = mlir::cast<mlir::RankedTensorType>(kernel.getQuery().getType()).getElementType().isF32();
     return floats && !(getPipeline() && kernel.mayRoundToTf32());
   }
+  /// Whether the unit of logits is an octave: powers of 2 are what GPUs compute, and f32 does not show that log2(e) is
+  /// rounded. CPUs have polynomials for either, of which those of e are more exact.
+  bool countsOctaves() { return getPipeline() || !isExact(); }
   /// acc + a * b: a product of tiles, of f32 by as many bits as the kernel asks for (see `tile.mma`).
   mlir::Value product(mlir::Value a, mlir::Value b, mlir::Value acc, bool transposed, bool leftTransposed = false);
 
