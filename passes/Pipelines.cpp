@@ -54,6 +54,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFinishRows());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertSync());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitOperands());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertBarriers());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileAllocateShared());
 }

@@ -100,13 +100,13 @@ Value CopyEmitter::findOrigin(tile::PutOp put) {
   return found == origins.end() ? compute(put) : found->address;
 }
 
-/// Where the piece of row `row` lies in shared memory.
-Value CopyEmitter::sharedAddress(const Part &part, Value row) {
+/// Where piece `piece` of row `row` of a tile lies in shared memory.
+Value CopyEmitter::pieceAddress(Value tile, const tile::SharedLayout &layout, Value row, Value piece) {
   Ptx &ptx = context.ptx;
-  Value panel = ptx.mul(ptx.shiftRight(part.piece, llvm::Log2_64(panelPieces)), part.layout.panelBytes());
-  Value permuted = ptx.bitAnd(ptx.bitXor(part.piece, row), panelPieces - 1);
+  Value panel = ptx.mul(ptx.shiftRight(piece, llvm::Log2_64(panelPieces)), layout.panelBytes());
+  Value permuted = ptx.bitAnd(ptx.bitXor(piece, row), panelPieces - 1);
   Value inRow = ptx.shiftLeft(permuted, llvm::Log2_64(pieceBytes));
-  return ptx.add(ptx.add(ptx.add(part.tile, panel), ptx.mul(row, tile::SharedLayout::rowBytes)), inRow);
+  return ptx.add(ptx.add(ptx.add(tile, panel), ptx.mul(row, tile::SharedLayout::rowBytes)), inRow);
 }
 
 /// The address of the thread's elements of row `row`.
@@ -152,7 +152,7 @@ void CopyEmitter::copyAligned(const Part &part) {
   // The thread's row is below `rowsTogether`, and that a power of two, so that the sum of the row and of `first` is
   // their exclusive or. Permutations then differ by that of constants, and the rest is in the instruction. Each copy
   // computes its places: from in front of a loop on, they would take a register each.
-  Value place = sharedAddress(part, ptx.afresh(part.row));
+  Value place = pieceAddress(part.tile, part.layout, ptx.afresh(part.row), part.piece);
   for (int64_t first = 0; first < part.layout.rows; first += part.rowsTogether) {
     int64_t permuted = first % panelPieces * pieceBytes;
     OpBuilder::InsertionGuard guard(b);
@@ -202,7 +202,7 @@ void CopyEmitter::copyElements(const Part &part) {
     b.setInsertionPointToEnd(branch.elseBlock());
     scf::YieldOp::create(b, ptx.loc, SmallVector<Value>(words.size(), ptx.i32(0)));
   }
-  ptx.storePiece(sharedAddress(part, row), branch.getResults());
+  ptx.storePiece(pieceAddress(part.tile, part.layout, row, part.piece), branch.getResults());
   Value step = arith::MulIOp::create(b, ptx.loc, part.rowStride, ptx.i64(part.rowsTogether));
   Value next = nextAddress(part, address, ptx.add(row, part.rowsTogether), integer, step);
   scf::YieldOp::create(b, ptx.loc, next);
@@ -288,6 +288,68 @@ void CopyEmitter::emit(tile::GetOp get) {
   State &state = states.find(get.getRing())->second;
   context.sharedTiles[get.getShared()] =
       SharedTile{takeStage(state, state.got), {}, get.getShared().getType().getTile()};
+}
+
+/// Writes one piece of each part: eight elements, which are two pieces of f32.
+void CopyEmitter::splitPiece(const SharedTile &source, Value parts, Value row, Value piece) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  tile::SharedLayout from(source.tile), to(tile::getPartsOf(source.tile));
+  auto load = [&]() -> SmallVector<Value> {
+    // Permuted, an even piece and the next one are neighbours as well.
+    Value address = pieceAddress(source.address, from, row, ptx.shiftLeft(piece, 1));
+    SmallVector<Value> words = ptx.loadPiece(address);
+    llvm::append_range(words, ptx.loadPiece(ptx.bitXor(address, ptx.i32(pieceBytes))));
+    return words;
+  };
+  // Products sum over whole steps of a row: the last is filled with zeros.
+  SmallVector<Value> words;
+  constexpr int64_t inPiece = 8;
+  if (int64_t pieces = from.columns / inPiece; pieces % 2 == 0) {
+    words = load();
+  } else {
+    auto branch = scf::IfOp::create(b, ptx.loc, SmallVector<Type>(inPiece, b.getI32Type()),
+                                    ptx.less(piece, ptx.i32(pieces)), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(branch.thenBlock());
+    scf::YieldOp::create(b, ptx.loc, load());
+    b.setInsertionPointToEnd(branch.elseBlock());
+    scf::YieldOp::create(b, ptx.loc, SmallVector<Value>(inPiece, ptx.i32(0)));
+    words = branch.getResults();
+  }
+  std::array<SmallVector<Value>, tile::floatParts> split;
+  for (int64_t n = 0; n < inPiece; n += 2)
+    for (auto [part, word] : llvm::zip_equal(split, ptx.splitFloats(words[n], words[n + 1])))
+      part.push_back(word);
+  Value address = pieceAddress(parts, to, row, piece);
+  for (auto [number, part] : llvm::enumerate(split))
+    ptx.storePiece(address, part, static_cast<int64_t>(number) * to.partBytes());
+}
+
+void CopyEmitter::emit(tile::SplitOp split) {
+  Ptx &ptx = context.ptx;
+  const SharedTile &source = context.sharedTiles.find(split.getShared())->second;
+  State &state = states.find(split.getRing())->second;
+  Value parts = takeStage(state, state.put);
+  tile::SharedLayout layout(tile::getPartsOf(source.tile));
+  int64_t pieces = llvm::alignTo(2 * layout.columns, stepBytes) / pieceBytes;
+  int64_t threadsOfRow = llvm::PowerOf2Ceil(pieces), rowsTogether = threads / threadsOfRow;
+  Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
+  Value firstRow = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow)), piece = ptx.bitAnd(thread, threadsOfRow - 1);
+  for (int64_t first = 0; first < layout.rows; first += rowsTogether) {
+    OpBuilder::InsertionGuard guard(ptx.b);
+    // Places are computed each time: from in front of a loop on, they would take a register each.
+    Value row = ptx.add(ptx.afresh(firstRow), first), takesPart;
+    if (pieces < threadsOfRow)
+      takesPart = ptx.less(piece, ptx.i32(pieces));
+    if (first + rowsTogether > layout.rows) {
+      Value exists = ptx.less(row, ptx.i32(layout.rows));
+      takesPart = takesPart ? arith::AndIOp::create(ptx.b, ptx.loc, takesPart, exists) : exists;
+    }
+    if (takesPart)
+      ptx.b.setInsertionPoint(scf::IfOp::create(ptx.b, ptx.loc, takesPart).thenBlock()->getTerminator());
+    splitPiece(source, parts, row, piece);
+  }
 }
 
 void CopyEmitter::emit(tile::SyncOp sync) {

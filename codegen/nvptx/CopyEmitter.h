@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rings of programs without roles: every thread copies its pieces of 16 bytes of each tile. Where the stages of a ring
-// are put and got is the same for all threads; `tile.sync` stands where they wait for each other.
+// are put and got is the same for all threads; `tile.sync` stands where they wait for each other. Parts of f32 are
+// written by threads that share out a tile in the same way.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_COPYEMITTER_H
 #define ATTNC_CODEGEN_NVPTX_COPYEMITTER_H
 
 #include "codegen/nvptx/EmitContext.h"
+#include "dialect/tile/SharedLayout.h"
 
 namespace attnc::nvptx {
 
@@ -20,6 +22,7 @@ public:
 
   void emit(tile::PutOp put);
   void emit(tile::GetOp get);
+  void emit(tile::SplitOp split);
   void emit(tile::SyncOp sync);
 
 private:
@@ -44,7 +47,8 @@ private:
   void copyElements(const Part &part);
   mlir::Value rowAddress(const Part &part, mlir::Value row);
   mlir::Value nextAddress(const Part &part, mlir::Value address, mlir::Value row, mlir::Type unit, mlir::Value step);
-  mlir::Value sharedAddress(const Part &part, mlir::Value row);
+  mlir::Value pieceAddress(mlir::Value tile, const tile::SharedLayout &layout, mlir::Value row, mlir::Value piece);
+  void splitPiece(const SharedTile &source, mlir::Value parts, mlir::Value row, mlir::Value piece);
 
   EmitContext &context;
   mlir::Value base;

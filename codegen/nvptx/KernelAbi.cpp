@@ -112,6 +112,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   program.walk([&](tile::MmaOp mma) { narrow |= tile::getTileType(mma.getB()).getElementTypeBitWidth() == 16; });
   if (narrow)
     function->setAttr(nvptx::approximateMathAttrName, builder.getUnitAttr());
+  program.walk([&](tile::MmaOp mma) { floats |= tile::getTileType(mma.getB()).getElementType().isF32(); });
 
   int64_t slots = 0;
   for (Type argument : program.getCallerTypes())
@@ -221,8 +222,9 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   Builder builder(context);
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
-  // With a block a multiprocessor, and only then, registers move between warpgroups.
-  if (persistent)
+  // With a block a multiprocessor, and only then, registers move between warpgroups. And the assembler spills none of
+  // those that parts of f32 take so that one more block fits.
+  if (persistent || floats)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {
     return tile::TensorMapAttr::get(

@@ -81,6 +81,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   mlir::Value tileCount, counter;
   bool early = false;
+  bool floats = false; ///< products are of f32
 };
 
 } // namespace attnc::nvptx

@@ -5,7 +5,7 @@
 // NVPTX back end turns them into PTX, and `Assembler.h` into machine code.
 //
 // The form of a kernel. It is called `image::getEntryName(program)`, has the attributes `nvvm.kernel`,
-// `nvvm.reqntid` and, where blocks share registers unevenly, `nvvm.minctasm`, and takes
+// `nvvm.reqntid` and, where blocks share registers unevenly or products are of f32, `nvvm.minctasm`, and takes
 //
 //   (a) the argument block of runtime/Arguments.h, by value: a pointer with `llvm.byval = !llvm.array<N x i64>` and
 //       `nvvm.grid_constant`; addresses in it are those of device memory;

@@ -161,8 +161,9 @@ public:
   void commitPieces();
   /// Waits for all but the last `pending` groups of this thread.
   void waitPieces(int64_t pending);
-  /// Stores four words.
-  void storePiece(mlir::Value shared, mlir::ValueRange words);
+  /// Stores four words `offset` bytes from `shared` on, or loads four.
+  void storePiece(mlir::Value shared, mlir::ValueRange words, int64_t offset = 0);
+  llvm::SmallVector<mlir::Value> loadPiece(mlir::Value shared);
 
   // Products of warps (9.7.14.5). Fragments are words: pairs of 16-bit elements.
   /// `count`, 4 or 2, matrices of 8 rows of 16 bytes; each lane gives the address of a row, `offset` bytes further on.
@@ -174,6 +175,9 @@ public:
                                              mlir::ValueRange acc);
   /// acc + left * right: 16 x 8 over 8 elements of TF32, whose words are f32 that `roundToTf32` has rounded.
   llvm::SmallVector<mlir::Value> warpProductTf32(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange acc);
+  /// The parts of two f32, which are words: of each part the word that has both, the greatest first. What they add up
+  /// to is exact; the first is finite where the whole is.
+  std::array<mlir::Value, 3> splitFloats(mlir::Value low, mlir::Value high);
   /// An f32, as a word, as `warpProductTf32` takes it: within 0.7 units of the eleventh bit.
   mlir::Value roundToTf32(mlir::Value word);
   /// The sum of two f32, computed where it stands. LLVM would move sums to the block that reads them, and keep the

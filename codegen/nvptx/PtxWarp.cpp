@@ -13,6 +13,14 @@ static std::string addressText(size_t operand, int64_t offset) {
   return "[$" + std::to_string(operand) + (offset ? "+" + std::to_string(offset) : "") + "]";
 }
 
+/// The elements of a structure.
+static SmallVector<Value> elementsOf(Ptx &ptx, Value structure, size_t count) {
+  SmallVector<Value> values;
+  for (size_t n = 0; n < count; ++n)
+    values.push_back(LLVM::ExtractValueOp::create(ptx.b, ptx.loc, structure, static_cast<int64_t>(n)));
+  return values;
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -28,23 +36,24 @@ void Ptx::waitPieces(int64_t pending) {
   assembly("waitPieces" + std::to_string(pending), {}, "cp.async.wait_group " + std::to_string(pending) + ";", "", {});
 }
 
-void Ptx::storePiece(Value shared, ValueRange words) {
+void Ptx::storePiece(Value shared, ValueRange words, int64_t offset) {
   SmallVector<Value> operands{shared};
   operands.append(words.begin(), words.end());
-  assembly("storePiece", {}, "st.shared.v4.b32 [$0], {$1, $2, $3, $4};", "rrrrr", operands);
+  assembly("storePiece", {}, "st.shared.v4.b32 " + addressText(0, offset) + ", {$1, $2, $3, $4};", "rrrrr", operands);
+}
+
+SmallVector<Value> Ptx::loadPiece(Value shared) {
+  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getI32Type()));
+  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(result), shared, "ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];",
+                                      "=r,=r,=r,=r,r,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  setName(op, "loadPiece");
+  return elementsOf(*this, op.getResult(0), 4);
 }
 
 //===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//
-
-/// The elements of a structure.
-static SmallVector<Value> elementsOf(Ptx &ptx, Value structure, size_t count) {
-  SmallVector<Value> values;
-  for (size_t n = 0; n < count; ++n)
-    values.push_back(LLVM::ExtractValueOp::create(ptx.b, ptx.loc, structure, static_cast<int64_t>(n)));
-  return values;
-}
 
 SmallVector<Value> Ptx::loadMatrices(Value address, int64_t offset, int64_t count, bool transposed) {
   bool four = count == 4;
@@ -95,6 +104,23 @@ SmallVector<Value> Ptx::warpProductTf32(ValueRange left, ValueRange right, Value
   operands.append(right.begin(), right.end());
   operands.append(acc.begin(), acc.end());
   return callProduct(*this, "llvm.nvvm.mma.m16n8k8.row.col.tf32", operands, acc.size());
+}
+
+std::array<Value, 3> Ptx::splitFloats(Value low, Value high) {
+  // Eight bits each. Rounded to nearest, parts are half as large as cut off, and so is what products leave out, which
+  // is as often too much as too little.
+  constexpr int32_t upperHalf = ~0xffff;
+  auto toWord = [&](Value x) -> Value { return arith::BitcastOp::create(b, loc, b.getI32Type(), x); };
+  auto toFloat = [&](Value word) -> Value { return arith::BitcastOp::create(b, loc, b.getF32Type(), word); };
+  Value lowRest = toFloat(low), highRest = toFloat(high);
+  auto takeOff = [&](Value part) {
+    lowRest = arith::SubFOp::create(b, loc, lowRest, toFloat(shiftLeft(part, 16)));
+    highRest = arith::SubFOp::create(b, loc, highRest, toFloat(bitAnd(part, upperHalf)));
+    return part;
+  };
+  Value first = takeOff(packFinite(lowRest, highRest)), second = takeOff(pack(b.getBF16Type(), lowRest, highRest));
+  // Of eight bytes, those of the second operand are 4 to 7.
+  return {first, second, permuteBytes(toWord(lowRest), toWord(highRest), i32(0x7632))};
 }
 
 Value Ptx::roundToTf32(Value word) {

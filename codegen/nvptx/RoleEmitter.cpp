@@ -267,6 +267,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
         if (!copies)
           rings.emit(release);
       })
+      .Case([&](tile::SplitOp split) { copies->emit(split); })
       .Case([&](tile::SyncOp sync) { copies->emit(sync); })
       .Case([&](tile::ShareOp share) { rings.emit(share); })
       .Case([&](tile::PostOp post) {

@@ -38,9 +38,10 @@ static Value moveAlong(Ptx &ptx, Value address, const tile::SharedLayout &layout
 /// An f32 as a word.
 static Value toWord(Ptx &ptx, Value x) { return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), x); }
 
-/// A word as an f32.
-static Value toFloat(Ptx &ptx, Value word) {
-  return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(), word);
+/// Whether an operand in shared memory is there as its parts.
+static bool isInParts(Value operand) {
+  auto shared = dyn_cast<tile::SharedTileType>(operand.getType());
+  return shared && tile::isInParts(shared.getTile());
 }
 
 /// The first of a thread's elements in a group of columns and the sixteen rows of number `band`.
@@ -86,9 +87,18 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
   };
   if (!type.getElementType().isF32())
     return {Words(load(step * loadBytes))};
+  SmallVector<Floats, 4> pairs;
+  if (isInParts(product.getB())) {
+    // Parts have neighbours side by side.
+    for (int64_t half : {0, 1})
+      for (int64_t below : {int64_t(0), groupColumns})
+        pairs.push_back(half == 0 || isWhole
+                            ? loadPair(shared, first, (2 * step + half) * loadBytes, below + band * warpRows)
+                            : Floats{zero, zero});
+    return narrow(pairs);
+  }
   // A load brings two pieces of four elements, of which a lane has one each. Which elements stand side by side is free
   // as long as both operands agree: here those of both pieces.
-  SmallVector<Floats, 4> pairs;
   for (int64_t half : {0, 1}) {
     SmallVector<Value> words(4, zero);
     if (half == 0 || isWhole)
@@ -97,6 +107,20 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
     pairs.push_back({words[1], words[3]});
   }
   return narrow(pairs);
+}
+
+/// Two neighbours of f32 among the eight at `bytes` of a row, which are the lane's: of the row that it has in the eight
+/// from row `first` and `below` on.
+WarpProductEmitter::Floats WarpProductEmitter::loadPair(const SharedTile &shared, Value first, int64_t bytes,
+                                                        int64_t below) {
+  Ptx &ptx = context.ptx;
+  Value row = ptx.shiftRight(context.place.lane, 2), pair = ptx.bitAnd(context.place.lane, 3);
+  Value address = laneAddress(ptx, shared.address, ptx.add(first, row), ptx.shiftRight(pair, 1), row);
+  address = ptx.add(address, ptx.shiftLeft(ptx.bitAnd(pair, 1), 3));
+  int64_t offset = below * rowBytes;
+  address = moveAlong(ptx, address, tile::SharedLayout(shared.tile), bytes, offset);
+  SmallVector<Value> floats = ptx.loadSharedPair(address, offset);
+  return {toWord(ptx, floats[0]), toWord(ptx, floats[1])};
 }
 
 /// Addresses of a lane in the right operand, from which all its parts follow.
@@ -130,10 +154,11 @@ WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
   return right;
 }
 
-/// The right operand of a step for one or two groups of eight columns, from `column` on: two words of each group, of
-/// f32 those of the step's first rows and then of its last.
-SmallVector<Value> WarpProductEmitter::loadRight(const Right &right, int64_t step, int64_t column, int64_t groups) {
+/// The right operand at a place: two words of each group, of f32 those of the step's first rows and then of its last,
+/// or of its parts one after the other.
+SmallVector<Value> WarpProductEmitter::loadRight(const Right &right, const RightPlace &place) {
   Ptx &ptx = context.ptx;
+  auto [step, column, groups] = place;
   bool isWhole = (step + 1) * stepDepth <= right.depth;
   int64_t loadsOfStep = right.floats ? 2 : 1;
   // Matrices of 8x8 words' halves, of `half` of a step of f32. Rows are those that are summed over, or columns.
@@ -141,7 +166,11 @@ SmallVector<Value> WarpProductEmitter::loadRight(const Right &right, int64_t ste
     int64_t offset = (right.transposed ? column : step * stepDepth) * rowBytes;
     int64_t along = right.transposed ? (loadsOfStep * step + half) * loadBytes : column * 2;
     Value address = moveAlong(ptx, right.addresses.front(), right.layout, along, offset);
-    return ptx.loadMatrices(address, offset, 2 * groups, !right.transposed);
+    SmallVector<Value> words;
+    for (int64_t part = 0; part < right.layout.parts; ++part)
+      llvm::append_range(
+          words, ptx.loadMatrices(address, offset + part * right.layout.partBytes(), 2 * groups, !right.transposed));
+    return words;
   };
   auto loadWords = [&](int64_t half) {
     SmallVector<Value> words;
@@ -163,10 +192,14 @@ SmallVector<Value> WarpProductEmitter::loadRight(const Right &right, int64_t ste
 
 /// Of what `loadRight` gave, the operand of group `group`.
 WarpProductEmitter::Operand WarpProductEmitter::getOperand(const Right &right, ArrayRef<Value> words, int64_t group) {
-  ArrayRef<Value> first = words.slice(2 * group, 2);
-  if (!right.floats)
-    return {Words(first)};
-  ArrayRef<Value> last = words.slice(words.size() / 2 + 2 * group, 2);
+  if (!right.floats) {
+    Operand operand;
+    auto wordsOfPart = static_cast<int64_t>(words.size()) / right.layout.parts;
+    for (int64_t part = 0; part < right.layout.parts; ++part)
+      operand.push_back(Words(words.slice(part * wordsOfPart + 2 * group, 2)));
+    return operand;
+  }
+  ArrayRef<Value> first = words.slice(2 * group, 2), last = words.slice(words.size() / 2 + 2 * group, 2);
   return narrow({{first[0], first[1]}, {last[0], last[1]}});
 }
 
@@ -175,25 +208,12 @@ WarpProductEmitter::Operand WarpProductEmitter::narrow(ArrayRef<Floats> pairs) {
   return tf32 ? round(pairs) : split(pairs);
 }
 
-/// Three parts of eight bits each. Rounded to nearest, parts are half as large as cut off, and so is what products
-/// leave out, which is as often too much as too little. The first is finite where the whole is.
+/// Three parts of eight bits each.
 WarpProductEmitter::Operand WarpProductEmitter::split(ArrayRef<Floats> pairs) {
-  Ptx &ptx = context.ptx;
-  constexpr int32_t upperHalf = ~0xffff;
-  auto subtract = [&](Value x, Value y) -> Value { return arith::SubFOp::create(ptx.b, ptx.loc, x, toFloat(ptx, y)); };
-  Operand parts(3);
-  for (auto [low, high] : pairs) {
-    Value lowRest = toFloat(ptx, low), highRest = toFloat(ptx, high);
-    auto takeOff = [&](Value part) {
-      lowRest = subtract(lowRest, ptx.shiftLeft(part, 16));
-      highRest = subtract(highRest, ptx.bitAnd(part, upperHalf));
-      return part;
-    };
-    parts[0].push_back(takeOff(ptx.packFinite(lowRest, highRest)));
-    parts[1].push_back(takeOff(ptx.pack(ptx.b.getBF16Type(), lowRest, highRest)));
-    // Of eight bytes, those of the second operand are 4 to 7.
-    parts[2].push_back(ptx.permuteBytes(toWord(ptx, lowRest), toWord(ptx, highRest), ptx.i32(0x7632)));
-  }
+  Operand parts(tile::floatParts);
+  for (auto [low, high] : pairs)
+    for (auto [part, word] : llvm::zip_equal(parts, context.ptx.splitFloats(low, high)))
+      part.push_back(word);
   return parts;
 }
 
@@ -222,8 +242,8 @@ void WarpProductEmitter::multiply(Type element, const Operand &left, const Opera
 }
 
 /// Tensor cores cut off what they add. So products of small parts come first, the least of them before others, and that
-/// of the great ones is added to their sum; what a step sums up is added to the accumulators, rounded to nearest, outside
-/// of the tensor cores. What is left out of a product of two elements is at most 2^-24 of it.
+/// of the great ones is added to their sum; what a step sums up is added to the accumulators, rounded to nearest,
+/// outside of the tensor cores. What is left out of a product of two elements is at most 2^-24 of it.
 void WarpProductEmitter::multiplyFloats(const Operand &left, const Operand &right, MutableArrayRef<Value> acc) {
   Ptx &ptx = context.ptx;
   Type bf16 = ptx.b.getBF16Type();
@@ -248,38 +268,43 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : isSplit ? Value() : ptx.f32(0));
   Right right = findRight(product);
   const int64_t bands = context.countBands();
-  // Parts of f32 and accumulators leave so few registers that loads stay near the products that they serve, one part
-  // ahead: left to itself the assembler brings more than there is room for.
+  // Parts of f32 and accumulators leave so few registers that loads stay near the products that they serve, one load
+  // ahead: left to itself the assembler brings more than there is room for. Products of sixteen rows that all wait for
+  // the one before leave tensor cores idle: where registers need not hold numbers beside their parts, there are twice
+  // as many at once.
   bool floats = element.isF32();
-  int64_t groupsTogether = floats && columns > fullColumns ? 1 : 2;
-  SmallVector<std::pair<int64_t, int64_t>> parts; // step and column
+  int64_t groupsOfLoad = right.floats && columns > fullColumns ? 1 : 2;
+  size_t together = right.layout.parts > 1 && bands == 1 ? 2 : 1;
+  SmallVector<RightPlace> loads;
   for (int64_t step = 0; step * stepDepth < right.depth; ++step)
-    for (int64_t column = 0; column < columns; column += groupsTogether * groupColumns)
-      parts.push_back({step, column});
-  auto load = [&](size_t part) {
-    auto [step, column] = parts[part];
-    return loadRight(right, step, column, std::min(groupsTogether, (columns - column) / groupColumns));
+    for (int64_t column = 0; column < columns; column += groupsOfLoad * groupColumns)
+      loads.push_back({step, column, std::min(groupsOfLoad, (columns - column) / groupColumns)});
+  using Loaded = SmallVector<SmallVector<Value>, 2>;
+  auto load = [&](ArrayRef<RightPlace> places) {
+    return llvm::map_to_vector<2>(places, [&](const RightPlace &place) { return loadRight(right, place); });
   };
 
   SmallVector<Operand> left(bands);
-  SmallVector<Value> words, next;
-  for (auto [number, part] : llvm::enumerate(parts)) {
-    auto [step, column] = part;
-    for (int64_t band = 0; column == 0 && band < bands; ++band)
-      left[band] = loadLeft(product, step, band);
-    words = floats && number > 0 ? next : load(number);
-    if (floats && number + 1 < parts.size())
-      next = load(number + 1);
-    int64_t groups = std::min(groupsTogether, (columns - column) / groupColumns);
-    for (int64_t group = 0; group < groups; ++group) {
-      Operand ofGroup = getOperand(right, words, group);
-      for (int64_t band = 0; band < bands; ++band)
-        multiply(element, left[band], ofGroup,
-                 MutableArrayRef(acc).slice(firstElement(column / groupColumns + group, band), groupElements));
+  Loaded words, next;
+  for (size_t first = 0; first < loads.size(); first += together) {
+    auto rest = ArrayRef(loads).drop_front(first);
+    ArrayRef<RightPlace> places = rest.take_front(together),
+                         following = rest.drop_front(places.size()).take_front(together);
+    words = floats && first > 0 ? next : load(places);
+    next = floats ? load(following) : Loaded();
+    for (auto [place, ofPlace] : llvm::zip_equal(places, words)) {
+      for (int64_t band = 0; place.column == 0 && band < bands; ++band)
+        left[band] = loadLeft(product, place.step, band);
+      for (int64_t group = 0; group < place.groups; ++group) {
+        Operand ofGroup = getOperand(right, ofPlace, group);
+        for (int64_t band = 0; band < bands; ++band)
+          multiply(element, left[band], ofGroup,
+                   MutableArrayRef(acc).slice(firstElement(place.column / groupColumns + group, band), groupElements));
+      }
     }
     // With the count itself the assembler spills 108 bytes at d 192 in f32.
     if (floats)
-      ptx.pin(ptx.add(context.abi.getTileCount(), static_cast<int64_t>(number)));
+      ptx.pin(ptx.add(context.abi.getTileCount(), static_cast<int64_t>(first / together)));
   }
   context.tiles[product.getResult()] = Fragment{false, acc};
 }

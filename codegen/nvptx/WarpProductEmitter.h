@@ -33,15 +33,22 @@ private:
   /// Where a lane finds the right operand.
   struct Right {
     tile::SharedLayout layout;
-    bool transposed, floats;
+    bool transposed;
+    bool floats;   ///< f32 that is not in parts
     int64_t depth; ///< elements that the product sums over
     llvm::SmallVector<mlir::Value, 2> addresses;
   };
 
+  /// What one load brings of it: one or two groups of eight columns, from `column` on, in the rows of a step.
+  struct RightPlace {
+    int64_t step, column, groups;
+  };
+
   int64_t firstElement(int64_t group, int64_t band) const;
   Operand loadLeft(tile::MmaOp product, int64_t step, int64_t band);
+  Floats loadPair(const SharedTile &shared, mlir::Value first, int64_t bytes, int64_t below);
   Right findRight(tile::MmaOp product);
-  llvm::SmallVector<mlir::Value> loadRight(const Right &right, int64_t step, int64_t column, int64_t groups);
+  llvm::SmallVector<mlir::Value> loadRight(const Right &right, const RightPlace &place);
   Operand getOperand(const Right &right, llvm::ArrayRef<mlir::Value> words, int64_t group);
   Operand narrow(llvm::ArrayRef<Floats> pairs);
   Operand split(llvm::ArrayRef<Floats> pairs);

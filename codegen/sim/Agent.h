@@ -129,6 +129,7 @@ private:
   Progress hold(const Instruction &instruction, tile::HeldOp op);
   Progress release(tile::ReleaseOp op);
   Progress share(tile::ShareOp op);
+  Progress split(tile::SplitOp op);
   Progress post(tile::PostOp op);
   Progress start(const Instruction &instruction, tile::StartOp op);
   Progress await(const Instruction &instruction, tile::AwaitOp op);

@@ -25,6 +25,7 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
       .Case([&](tile::HeldOp op) { return hold(instruction, op); })
       .Case([&](tile::ReleaseOp op) { return release(op); })
       .Case([&](tile::ShareOp op) { return share(op); })
+      .Case([&](tile::SplitOp op) { return split(op); })
       .Case([&](tile::PostOp op) { return post(op); })
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
@@ -285,6 +286,29 @@ Agent::Progress Agent::share(tile::ShareOp op) {
     data->push_back(static_cast<float>(number.f));
   rows.data = std::move(data);
   rows.filler = op;
+  return Progress::Moved;
+}
+
+/// Writes the warp's rows of a tile to the next buffer of a ring of parts, which are all that numbers here know of.
+/// Which rows it reads for that is not said.
+Agent::Progress Agent::split(tile::SplitOp op) {
+  const Held &shared = held(op.getShared());
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = puts[&ring]++;
+  RingStage &stage = ring.stageOf(round);
+  std::vector<float> all;
+  if (!readSharedTile(shared, op, {party, clock.at(party), Access::Read, op}, clock) ||
+      !appendSharedTile(shared, op, all))
+    return Progress::Failed;
+  if (part >= static_cast<int64_t>(stage.parts.size()))
+    return Progress::Moved;
+  StagePart &rows = stage.parts[part];
+  if (!block.access(rows.region, /*writes=*/true, {party, clock.at(party), Access::Share, op}, clock, name()))
+    return Progress::Failed;
+  auto own = static_cast<int64_t>(all.size() / stage.parts.size());
+  rows.data = std::make_shared<SharedTile>(all.begin() + part * own, all.begin() + (part + 1) * own);
+  rows.filler = op;
+  rows.round = round;
   return Progress::Moved;
 }
 

@@ -95,7 +95,8 @@ ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int6
     constexpr int64_t wordBytes = 8;
     int64_t bytes = tile ? tile::SharedLayout(tile).bytes() : wordBytes;
     // All parts have as many rows.
-    int64_t count = tile ? std::gcd(tile::isFilledByConsumers(op) ? parts : copyParts, tile.getDimSize(0)) : 1;
+    int64_t count =
+        tile ? std::gcd(tile::isFilledByConsumers(op) ? parts : copyParts, tile::SharedLayout(tile).rows) : 1;
     Ring ring{op, ringNumber++, std::vector<RingStage>(type.getStages())};
     for (auto [number, stage] : llvm::enumerate(ring.stages))
       for (int64_t part = 0; part < count; ++part) {
@@ -150,7 +151,7 @@ bool ThreadBlock::access(int region, bool writes, const SharedMemory::Stamp &sta
   } else if (stamp.access == Access::Product && race->access == Access::Share) {
     diagnostic << "read of rows that another warpgroup may not have shared yet";
     note = "the operation that shares them; nothing orders the two";
-  } else if (stamp.access == Access::Product && race->access == Access::Copy) {
+  } else if ((stamp.access == Access::Product || stamp.access == Access::Read) && race->access == Access::Copy) {
     diagnostic << "read of a buffer that has not arrived";
     note = "the copy that fills it; nothing orders the two";
   } else if (stamp.access == Access::Copy && race->access == Access::Copy) {

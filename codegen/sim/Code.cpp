@@ -153,6 +153,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::HeldOp) { return simple(Action::Hold); })
       .Case([&](tile::ReleaseOp) { return simple(Action::Release); })
       .Case([&](tile::ShareOp) { return simple(Action::Share); })
+      .Case([&](tile::SplitOp) { return simple(Action::Split); })
       .Case([&](tile::PostOp) { return simple(Action::Post); })
       .Case([&](tile::StartOp start) {
         Value successor = isa<VectorType>(start.getA().getType()) ? tile::nextOf(start.getA()) : Value();

@@ -47,6 +47,7 @@ enum class Action : uint8_t {
   Hold,        ///< tile.held
   Release,     ///< tile.release
   Share,       ///< tile.share
+  Split,       ///< tile.split
   Post,        ///< tile.post
   Start,       ///< tile.start
   Await,       ///< tile.await

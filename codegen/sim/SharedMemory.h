@@ -40,7 +40,7 @@ enum class Access : uint8_t {
   Copy,    ///< a copy fills a buffer
   Clear,   ///< a producer clears what the copy should not have brought
   Product, ///< a product reads its operands
-  Share,   ///< a consumer writes a tile for products of all
+  Share,   ///< a warpgroup, or a warp, writes a tile for products of all
   Read,    ///< a consumer reads a row itself
   Post,    ///< a producer writes the number of a tile
   Receive, ///< a consumer reads it

@@ -80,16 +80,25 @@ ScheduleAttr ScheduleAttr::getCombining() const {
                                  /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
                                  /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                                  /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, pipeline.getEarly(),
-                                 Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+                                 Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep,
+                                 /*split_floats=*/false);
   return get(getContext(), getQueryTile(), columns, getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
              pipeline, Program::Combine, getSplits(), getSplitBlocks());
+}
+
+PipelineAttr PipelineAttr::withSplitFloats() const {
+  return get(getContext(), getConsumers(), getStages(), getQueryStages(), getProducerRegisters(),
+             getConsumerRegisters(), getRescaling(), getOwnKeys(), getPingPong(), getByRow(), getEpilogue(),
+             getDynamic(), getSectionBytes(), getBlockMask(), getEarly(), getStaging(), getHeadroom(), getLogitStages(),
+             getOverlap(),
+             /*split_floats=*/true);
 }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters,
                                    Rescaling rescaling, bool ownKeys, bool turns, bool, Epilogue epilogue, bool dynamic,
                                    int64_t sectionBytes, bool, bool, Staging staging, int64_t headroom,
-                                   int64_t logitStages, Overlap overlap) {
+                                   int64_t logitStages, Overlap overlap, bool splitFloats) {
   auto isCount = [](int64_t count) { return count > 0 && count <= mostOfPipeline; };
   bool keepsRows = queryStages == 0 && staging == Staging::Tma;
   if (!isCount(consumers) || !isCount(stages) || !(isCount(queryStages) || keepsRows))
@@ -104,6 +113,9 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected headroom from 0 to 60, got " << headroom;
   if (headroom > 0 && rescaling != Rescaling::OnOverflow)
     return emitError() << "expected headroom with rescaling = on_overflow alone, got " << headroom;
+  if (splitFloats && staging != Staging::CpAsync)
+    return emitError() << "expected split_floats with staging = cp_async alone, got staging = "
+                       << stringifyStaging(staging);
   if (sectionBytes < 0)
     return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
   if (staging == Staging::CpAsync) {

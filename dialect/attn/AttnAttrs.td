@@ -161,6 +161,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       products of warpgroups. With `cp_async` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers
       are a power of two, and `ping_pong` and `dynamic` do not apply.
+    - `split_floats`: of f32 with `staging = cp_async`, right operands of products are split into parts that tensor cores
+      multiply once, by all threads of a block, and lie in shared memory so; else each warp splits what it reads.
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
@@ -176,12 +178,16 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         Attn_StagingParameter:$staging,
                         DefaultValuedParameter<"int64_t", "0">:$headroom,
                         DefaultValuedParameter<"int64_t", "0">:$logit_stages,
-                        Attn_OverlapParameter:$overlap);
+                        Attn_OverlapParameter:$overlap,
+                        DefaultValuedParameter<"bool", "false">:$split_floats);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Buffers of a ring of columns that products read which start from zero, and no others.
     int64_t countLogitStages() const { return getLogitStages() ? getLogitStages() : getStages(); }
+
+    /// The same with `split_floats`.
+    PipelineAttr withSplitFloats() const;
   }];
 }
 
@@ -248,6 +254,11 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     }
     /// Whether tiles go over parts of their keys.
     bool isSplit() const { return getSplits() > 0 || getSplitBlocks() > 0; }
+    /// The same with another pipeline.
+    ScheduleAttr withPipeline(PipelineAttr pipeline) const {
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+                 pipeline, getProgram(), getSplits(), getSplitBlocks());
+    }
     /// The same with as many parts as so many blocks allow.
     ScheduleAttr withSplitBlocks(int64_t blocks) const {
       return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),

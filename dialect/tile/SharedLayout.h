@@ -3,7 +3,7 @@
 //
 // A tile lies in panels of 128 bytes a row, one panel after the other, each with all rows; within eight rows the
 // 16-byte pieces are permuted (PTX ISA 9.7.15.5.1, "128B swizzle"). A last panel that the tile does not fill is as
-// large as the others.
+// large as the others. Parts of a tile of f32 lie one after the other.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_DIALECT_TILE_SHAREDLAYOUT_H
@@ -12,6 +12,9 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace attnc::tile {
+
+/// Numbers of bf16 whose sum is an f32: three of eight bits each.
+constexpr int64_t floatParts = 3;
 
 /// Where the elements of one tile lie.
 struct SharedLayout {
@@ -22,17 +25,20 @@ struct SharedLayout {
   /// Rows whose pieces are permuted together: boxes that a tile comes in have whole such groups of them.
   static constexpr int64_t rowsTogether = alignment / rowBytes;
 
-  int64_t rows, panels;
+  int64_t parts; ///< 1 but for tiles in parts
+  int64_t rows, columns, panels;
   int64_t panelColumns; ///< elements of one row of a panel
 
-  /// The layout of a tile.
+  /// The layout of a tile, or of its parts.
   explicit SharedLayout(mlir::VectorType tile)
-      : rows(tile.getDimSize(0)), panelColumns(rowBytes * 8 / tile.getElementTypeBitWidth()) {
-    panels = (tile.getDimSize(1) + panelColumns - 1) / panelColumns;
+      : parts(tile.getRank() > 2 ? tile.getDimSize(0) : 1), rows(tile.getShape().take_back(2).front()),
+        columns(tile.getShape().back()), panelColumns(rowBytes * 8 / tile.getElementTypeBitWidth()) {
+    panels = (columns + panelColumns - 1) / panelColumns;
   }
 
   int64_t panelBytes() const { return rows * rowBytes; }
-  int64_t bytes() const { return panels * panelBytes(); }
+  int64_t partBytes() const { return panels * panelBytes(); }
+  int64_t bytes() const { return parts * partBytes(); }
 };
 
 /// What a `tile.block_mask` has in shared memory: minima and maxima of a round of steps, and then two bits for each of

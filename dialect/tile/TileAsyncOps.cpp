@@ -14,18 +14,23 @@ static LogicalResult verifyTile(function_ref<InFlightDiagnostic()> emitError, Ve
   return success();
 }
 
+/// The same of what is in shared memory, where a tile of f32 may be as its parts.
+static LogicalResult verifySharedTile(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
+  return isInParts(tile) ? success() : verifyTile(emitError, tile);
+}
+
 LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t stages, Type element) {
   if (stages <= 0)
     return emitError() << "expected at least one stage, got " << stages;
   if (!isa<VectorType, IndexType>(element))
     return emitError() << "expected a ring of tiles or of indices, got " << element;
   if (auto tile = dyn_cast<VectorType>(element))
-    return verifyTile(emitError, tile);
+    return verifySharedTile(emitError, tile);
   return success();
 }
 
 LogicalResult SharedTileType::verify(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
-  return verifyTile(emitError, tile);
+  return verifySharedTile(emitError, tile);
 }
 
 LogicalResult PendingType::verify(function_ref<InFlightDiagnostic()> emitError, VectorType tile) {
@@ -68,6 +73,15 @@ static LogicalResult verifyBuffer(Op op) {
 LogicalResult GetOp::verify() { return verifyBuffer(*this); }
 
 LogicalResult HeldOp::verify() { return verifyBuffer(*this); }
+
+LogicalResult SplitOp::verify() {
+  VectorType tile = getShared().getType().getTile();
+  if (!tile.getElementType().isF32())
+    return emitOpError() << "expected a tile of f32, got " << tile;
+  if (VectorType parts = getPartsOf(tile); getRing().getType().getElement() != parts)
+    return emitOpError() << "expected a ring of " << parts << ", got " << getRing().getType();
+  return success();
+}
 
 LogicalResult SyncOp::verify() {
   if ((*this)->getParentOfType<RoleOp>())

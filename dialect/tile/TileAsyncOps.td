@@ -158,6 +158,19 @@ def Tile_TakeOp : Tile_Op<"take", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict `:` type($shared)";
 }
 
+def Tile_SplitOp : Tile_Op<"split", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Splits a tile of f32 in shared memory into parts that tensor cores multiply";
+  let description = [{
+    In programs without roles: all threads write the three parts of `shared`, tiles of bf16 whose sum it is, to the next
+    buffer of `ring`. Others see them after a `tile.sync`.
+
+    Example: `tile.split %keys to %ring : !tile.shared<vector<16x128xf32>> to !tile.ring<1 x vector<3x16x128xbf16>>`
+  }];
+  let arguments = (ins Tile_SharedTile:$shared, Arg<Tile_Ring, "the ring", [MemWrite]>:$ring);
+  let assemblyFormat = "$shared `to` $ring attr-dict `:` type($shared) `to` type($ring)";
+  let hasVerifier = 1;
+}
+
 def Tile_SyncOp : Tile_Op<"sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for copies and for all threads";
   let description = [{

@@ -4,6 +4,7 @@
 
 #include "dialect/tile/TileOps.h"
 #include "dialect/tile/BlockedRows.h"
+#include "dialect/tile/SharedLayout.h"
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -162,7 +163,15 @@ LogicalResult BlockMaskOp::verify() {
   return success();
 }
 
+/// Whether an operand is a tile in shared memory that is there as its parts.
+static bool isSharedInParts(Value operand) {
+  auto shared = dyn_cast<SharedTileType>(operand.getType());
+  return shared && isInParts(shared.getTile());
+}
+
 LogicalResult RowOp::verify() {
+  if (isSharedInParts(getTile()))
+    return emitOpError() << "expected no parts, got " << getTile().getType();
   VectorType tile = getTileType(getTile()), result = cast<VectorType>(getResult().getType());
   if (static_cast<int64_t>(getNumber()) >= tile.getDimSize(0))
     return emitOpError() << "expected one of the " << tile.getDimSize(0) << " rows of " << tile << ", got "
@@ -182,9 +191,21 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
+VectorType attnc::tile::getPartsOf(VectorType tile) {
+  SmallVector<int64_t, 3> shape{floatParts};
+  llvm::append_range(shape, tile.getShape());
+  return VectorType::get(shape, BFloat16Type::get(tile.getContext()));
+}
+
+bool attnc::tile::isInParts(VectorType tile) {
+  return tile.getRank() == 3 && tile.getDimSize(0) == floatParts && tile.getElementType().isBF16();
+}
+
 VectorType attnc::tile::getTileType(Value operand) {
-  if (auto shared = dyn_cast<SharedTileType>(operand.getType()))
-    return shared.getTile();
+  if (auto shared = dyn_cast<SharedTileType>(operand.getType())) {
+    VectorType tile = shared.getTile();
+    return isInParts(tile) ? VectorType::get(tile.getShape().drop_front(), Float32Type::get(tile.getContext())) : tile;
+  }
   return cast<VectorType>(operand.getType());
 }
 
@@ -201,12 +222,18 @@ static LogicalResult verifyProduct(Op op) {
 }
 
 LogicalResult MmaOp::verify() {
+  if (isSharedInParts(getA()))
+    return emitOpError() << "expected parts as the right operand alone, got " << getA().getType();
+  if (getTf32() && isSharedInParts(getB()))
+    return emitOpError() << "expected no parts with 'tf32', got " << getB().getType();
   if (getTf32() && !getTileType(getA()).getElementType().isF32())
     return emitOpError() << "expected tiles of f32 with 'tf32', got " << getA().getType();
   return verifyProduct(*this);
 }
 
 LogicalResult StartOp::verify() {
+  if (isSharedInParts(getA()) || isSharedInParts(getB()))
+    return emitOpError() << "expected no parts, got " << getA().getType() << " and " << getB().getType();
   if (getResult().getType().getTile() != getAcc().getType())
     return emitOpError() << "expected a result of " << getAcc().getType() << " in flight, got "
                          << getResult().getType();

@@ -75,7 +75,12 @@ namespace attnc::tile {
 /// On a `tile.map` of logits: keys past a row's query are dropped, whatever the map makes of them. A unit attribute.
 constexpr llvm::StringLiteral upToQueryAttrName = "tile.up_to_query";
 
-/// The tile that an operand of a product is, in registers or in shared memory.
+/// The type of the parts of `tile`, which is of f32: so many tiles of bf16.
+mlir::VectorType getPartsOf(mlir::VectorType tile);
+/// Whether a type is one of parts.
+bool isInParts(mlir::VectorType tile);
+
+/// The tile that an operand of a product is, in registers or in shared memory, where it may be in parts.
 mlir::VectorType getTileType(mlir::Value operand);
 
 } // namespace attnc::tile

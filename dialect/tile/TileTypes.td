@@ -16,7 +16,8 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
   let summary = "A ring of buffers in shared memory between a producer and consumers";
   let description = [{
     `stages` buffers, each for one value of type `element`: a tile, or an index. The producer fills them in order, every
-    consumer gets them in the same order, and a buffer is filled again once all consumers have released it.
+    consumer gets them in the same order, and a buffer is filled again once all consumers have released it. A tile of
+    f32 may be there as its parts (`tile.split`): then `element` has three tiles of bf16.
 
     Example: `!tile.ring<2 x vector<128x64xbf16>>`
   }];
@@ -28,9 +29,10 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
 def Tile_SharedTile : Tile_Type<"SharedTile", "shared"> {
   let summary = "A tile in shared memory";
   let description = [{
-    What a consumer got from a ring: readable until it is released.
+    What a consumer got from a ring: readable until it is released. The three parts of a tile of f32 are what that tile
+    is to products.
 
-    Example: `!tile.shared<vector<128x64xbf16>>`
+    Examples: `!tile.shared<vector<128x64xbf16>>`, `!tile.shared<vector<3x128x64xbf16>>`
   }];
   let parameters = (ins "::mlir::VectorType":$tile);
   let assemblyFormat = "`<` $tile `>`";

@@ -50,7 +50,7 @@ PipelineAttr TileBuilder::programPipeline() const {
                            /*by_row=*/false, Epilogue::Direct,
                            /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/true, /*early=*/false,
                            Staging::CpAsync,
-                           /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+                           /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep, /*split_floats=*/false);
 }
 
 /// Whether the mask, as far as a block mask sees it, differs from head to head.

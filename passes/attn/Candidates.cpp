@@ -30,7 +30,8 @@ static double distance(ScheduleAttr a, ScheduleAttr b) {
   return sum + distance(p.getStages(), q.getStages()) + distance(p.countLogitStages(), q.countLogitStages()) +
          distance(p.getQueryStages(), q.getQueryStages()) + differs(p.getOwnKeys(), q.getOwnKeys()) +
          differs(p.getPingPong(), q.getPingPong()) + differs(p.getEpilogue(), q.getEpilogue()) +
-         differs(p.getRescaling(), q.getRescaling()) + differs(p.getOverlap(), q.getOverlap());
+         differs(p.getRescaling(), q.getRescaling()) + differs(p.getOverlap(), q.getOverlap()) +
+         differs(p.getSplitFloats(), q.getSplitFloats());
 }
 
 SmallVector<ScheduleAttr> attnc::attn::listCandidates(KernelOpInterface kernel, ScheduleAttr base) {

@@ -78,6 +78,8 @@ public:
   ScheduleAttr selectWarps(Program program, int64_t columns);
   /// The schedule of `program` by warps with 32 rows each, two blocks a multiprocessor; null where that does not fit.
   ScheduleAttr selectWide(Program program);
+  /// The schedule with parts of f32 in shared memory where these find room, in steps of fewer columns if need be.
+  ScheduleAttr splitFloats(ScheduleAttr schedule);
   /// As many columns as fit for warps, or 0.
   int64_t findColumnsOfWarps();
   /// The gradients of keys and values, in one program or in one each.
@@ -139,9 +141,11 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
     shared = std::min<int64_t>(all, 2) * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()) +
              schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
   // Of each column its LSE and delta, in whole pieces of 128 bytes.
+  int64_t parts =
+      pipeline.getSplitFloats() ? getSharedRowBytesOfParts(keyDim()) + getSharedRowBytesOfParts(valueDim()) : 0;
   int64_t statistics =
       tilesKeys(schedule.getProgram()) ? all * 2 * llvm::alignTo(schedule.getColumns() * sizeof(float), 128) : 0;
-  return rows * schedule.getRows() + columns() * schedule.getColumns() + shared + statistics;
+  return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics;
 }
 
 /// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where derivatives are
@@ -177,11 +181,12 @@ static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, 
 }
 
 ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
-  auto pipeline = PipelineAttr::get(op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters,
-                                    consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, step.turns,
-                                    /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true, getSectionBytes(op, target),
-                                    /*block_mask=*/program == Program::Dqdkdv && mayListSteps(), /*early=*/false,
-                                    Staging::Tma, /*headroom=*/0, step.logitStages, step.overlap);
+  auto pipeline =
+      PipelineAttr::get(op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters,
+                        consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, step.turns,
+                        /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true, getSectionBytes(op, target),
+                        /*block_mask=*/program == Program::Dqdkdv && mayListSteps(), /*early=*/false, Staging::Tma,
+                        /*headroom=*/0, step.logitStages, step.overlap, /*split_floats=*/false);
   return getSchedule(program, consumers * warpgroupRows, step.columns, pipeline);
 }
 
@@ -218,7 +223,8 @@ static PipelineAttr getPipelineOfWarps(MLIRContext *context) {
                            /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
                            /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                            /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
-                           Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+                           Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep,
+                           /*split_floats=*/false);
 }
 
 ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {
@@ -237,6 +243,23 @@ ScheduleAttr GradientTiles::selectWide(Program program) {
       return schedule;
   }
   return {};
+}
+
+ScheduleAttr GradientTiles::splitFloats(ScheduleAttr schedule) {
+  if (!multipliesParts(op))
+    return schedule;
+  PipelineAttr pipeline = schedule.getPipeline().withSplitFloats();
+  int64_t bytes = countSharedBytes(schedule);
+  // Beside the most sums, parts of longer steps would spill.
+  int64_t most = countSumColumns(schedule.getProgram()) < mostColumnsOfSums ? schedule.getColumns() : 16;
+  for (int64_t columns : columnsOfWarps) {
+    if (columns > std::min(most, schedule.getColumns()))
+      continue;
+    ScheduleAttr split = getSchedule(schedule.getProgram(), schedule.getRows(), columns, pipeline, schedule.getPanel());
+    if (findRoomBeside(target, bytes, countSharedBytes(split) - bytes))
+      return split;
+  }
+  return schedule;
 }
 
 int64_t GradientTiles::findColumnsOfWarps() {
@@ -298,7 +321,7 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
     llvm::append_range(programs, tiles.findKeyPrograms());
     for (Program program : programs) {
       ScheduleAttr wide = tiles.selectWide(program);
-      schedules.push_back(wide ? wide : tiles.selectWarps(program, columns));
+      schedules.push_back(tiles.splitFloats(wide ? wide : tiles.selectWarps(program, columns)));
     }
   }
   for (Program program : getOtherPrograms(op)) {
@@ -376,6 +399,8 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
     return failure();
   if (schedule.getProgram() == Program::Dqdkdv && failed(checkOneProgram(op, schedule, tiles)))
     return failure();
+  if (pipeline.getSplitFloats() && !(multipliesParts(op) && isOfProducts(schedule.getProgram())))
+    return op.emitError("expected split_floats for exact f32 alone, in programs dq, dkdv, dk and dv");
   int64_t bytes = tiles.countSharedBytes(schedule) + barrierBytes;
   if (bytes > target.getSharedBytes())
     return op.emitError() << "the schedule needs " << bytes << " bytes of shared memory, but " << target.getArch()

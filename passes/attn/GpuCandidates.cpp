@@ -18,7 +18,8 @@ struct Fields {
         queryStages(base.getPipeline().getQueryStages()), producerRegisters(base.getPipeline().getProducerRegisters()),
         consumerRegisters(base.getPipeline().getConsumerRegisters()), rescaling(base.getPipeline().getRescaling()),
         ownKeys(base.getPipeline().getOwnKeys()), turns(base.getPipeline().getPingPong()),
-        epilogue(base.getPipeline().getEpilogue()), overlap(base.getPipeline().getOverlap()) {}
+        epilogue(base.getPipeline().getEpilogue()), overlap(base.getPipeline().getOverlap()),
+        splitFloats(base.getPipeline().getSplitFloats()) {}
 
   /// The schedule, or null where no machine could have it.
   ScheduleAttr get() const {
@@ -27,7 +28,7 @@ struct Fields {
     auto pipeline = PipelineAttr::getChecked(
         refuse, base.getContext(), consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
         ownKeys, turns, old.getByRow(), epilogue, old.getDynamic(), old.getSectionBytes(), old.getBlockMask(),
-        old.getEarly(), old.getStaging(), old.getHeadroom(), logitStages, overlap);
+        old.getEarly(), old.getStaging(), old.getHeadroom(), logitStages, overlap, splitFloats);
     if (!pipeline)
       return {};
     int64_t rows = panel * consumers;
@@ -54,6 +55,7 @@ struct Fields {
   bool ownKeys, turns;
   Epilogue epilogue;
   Overlap overlap;
+  bool splitFloats;
 };
 
 /// Rows of a warpgroup whose products are those of warps.
@@ -102,15 +104,17 @@ static void enumerateWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &sc
     for (int64_t consumers : {1, 2, 4})
       for (int64_t keys : {16, 32, 48, 64, 96, 128})
         for (int64_t stages : {1, 2, 3})
-          for (Rescaling rescaling : {Rescaling::EachStep, Rescaling::OnGrowth}) {
-            Fields fields = base;
-            fields.panel = panel;
-            fields.consumers = consumers;
-            fields.columns = keys;
-            fields.stages = stages;
-            fields.rescaling = rescaling;
-            schedules.push_back(fields.get());
-          }
+          for (Rescaling rescaling : {Rescaling::EachStep, Rescaling::OnGrowth})
+            for (bool splitFloats : {false, true}) {
+              Fields fields = base;
+              fields.panel = panel;
+              fields.consumers = consumers;
+              fields.columns = keys;
+              fields.stages = stages;
+              fields.rescaling = rescaling;
+              fields.splitFloats = splitFloats;
+              schedules.push_back(fields.get());
+            }
 }
 
 /// Gradients with roles.
@@ -149,13 +153,15 @@ static void enumerateOneProgram(const Fields &base, SmallVectorImpl<ScheduleAttr
 static void enumerateGradientWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
   for (int64_t panel : panelsOfWarps)
     for (int64_t columns : {16, 32, 48, 64, 96, 128})
-      for (int64_t stages : {1, 2}) {
-        Fields fields = base;
-        fields.panel = panel;
-        fields.columns = columns;
-        fields.stages = stages;
-        schedules.push_back(fields.get());
-      }
+      for (int64_t stages : {1, 2})
+        for (bool splitFloats : {false, true}) {
+          Fields fields = base;
+          fields.panel = panel;
+          fields.columns = columns;
+          fields.stages = stages;
+          fields.splitFloats = splitFloats;
+          schedules.push_back(fields.get());
+        }
 }
 
 /// The same over fewer and more parts of their keys.

@@ -26,6 +26,12 @@ void SharedUse::add(StringRef what, int64_t count, int64_t rows, int64_t dims) {
   sum += (sum.empty() ? "" : " + ") + std::to_string(count) + " * " + std::to_string(size) + " (" + what.str() + ")";
 }
 
+void SharedUse::addParts(StringRef what, int64_t rows, int64_t dims) {
+  int64_t size = rows * getSharedRowBytesOfParts(dims);
+  bytes += size;
+  sum += " + " + std::to_string(size) + " (parts of " + what.str() + ")";
+}
+
 SharedUse attnc::attn::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   SharedUse use{kernel, 0, {}};
   PipelineAttr pipeline = schedule.getPipeline();
@@ -35,6 +41,11 @@ SharedUse attnc::attn::getSharedUse(KernelOpInterface kernel, ScheduleAttr sched
   use.add("keys", pipeline.countLogitStages(), schedule.getKeyTile(), dims);
   if (value)
     use.add("values", pipeline.getStages(), schedule.getKeyTile(), getDims(value));
+  if (pipeline.getSplitFloats()) {
+    use.addParts("keys", schedule.getKeyTile(), dims);
+    if (value)
+      use.addParts("values", schedule.getKeyTile(), getDims(value));
+  }
   if (value && pipeline.getEpilogue() != Epilogue::Direct)
     use.add("output", 1, schedule.getQueryTile(),
             pipeline.getEpilogue() == Epilogue::Slabs ? std::min<int64_t>(64, getDims(value)) : getDims(value));

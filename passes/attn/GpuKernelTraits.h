@@ -21,6 +21,8 @@ struct SharedUse {
 
   /// Adds `count` buffers of `rows` rows of `dims` elements for `what`.
   void add(llvm::StringRef what, int64_t count, int64_t rows, int64_t dims);
+  /// Adds a buffer for the parts of such rows of f32.
+  void addParts(llvm::StringRef what, int64_t rows, int64_t dims);
 };
 
 /// What the tiles of `kernel` take by `schedule`.

@@ -193,7 +193,8 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
                                       registers.consumer, Rescaling::OnOverflow, ownKeys, turns,
                                       /*by_row=*/true, room.epilogue,
                                       /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target),
-                                      Staging::Tma, findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep);
+                                      Staging::Tma, findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep,
+                                      /*split_floats=*/false);
     schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
     if (fitsShared(kernel, schedule, target, /*blocks=*/1))
       break;
@@ -228,7 +229,7 @@ static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuT
                                     /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
                                     /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false,
                                     /*early=*/target.getEarlyStart(), Staging::Tma, /*headroom=*/0, /*logit_stages=*/0,
-                                    Overlap::InStep);
+                                    Overlap::InStep, /*split_floats=*/false);
   return split(ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads),
                target);
 }
@@ -347,6 +348,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
                               << pipeline.getHeadroom();
   if (!cpAsync && failed(checkRegisters(kernel, schedule, target)))
     return failure();
+  if (pipeline.getSplitFloats() && !multipliesParts(kernel))
+    return kernel.emitError("expected split_floats for exact f32 alone");
   SharedUse use = getSharedUse(kernel, schedule);
   if (use.bytes + barrierBytes > target.getSharedBytes())
     return kernel.emitError() << "the schedule needs " << use.bytes + barrierBytes << " bytes of shared memory ("

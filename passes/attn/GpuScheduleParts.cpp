@@ -28,8 +28,21 @@ int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr tar
 }
 
 int64_t attnc::attn::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {
-  constexpr int64_t rowBytes = 128; // of a panel
-  return llvm::alignTo(dims * getElementBits(kernel) / 8, rowBytes);
+  return llvm::alignTo(dims * getElementBits(kernel) / 8, tile::SharedLayout::rowBytes);
+}
+
+int64_t attnc::attn::getSharedRowBytesOfParts(int64_t dims) {
+  constexpr int64_t partBytes = 2;
+  return tile::floatParts * llvm::alignTo(dims * partBytes, tile::SharedLayout::rowBytes);
+}
+
+bool attnc::attn::multipliesParts(KernelOpInterface kernel) {
+  return getElementBits(kernel) == 32 && !kernel.mayRoundToTf32();
+}
+
+bool attnc::attn::findRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more) {
+  auto count = [&](int64_t bytes) { return std::min<int64_t>(2, target.getSharedBytes() / (bytes + barrierBytes)); };
+  return count(bytes + more) > 0 && count(bytes + more) == count(bytes);
 }
 
 /// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole

@@ -40,6 +40,15 @@ bool mayHavePanel(PipelineAttr pipeline, int64_t rows);
 /// Bytes that a row of `dims` elements of `kernel` takes in shared memory: whole rows of panels
 /// (dialect/tile/SharedLayout.h).
 int64_t getSharedRowBytes(KernelOpInterface kernel, int64_t dims);
+/// The same of the parts of such a row, which is of f32.
+int64_t getSharedRowBytesOfParts(int64_t dims);
+
+/// Whether products of `kernel` multiply parts of f32.
+bool multipliesParts(KernelOpInterface kernel);
+
+/// Whether blocks of a schedule that needs `bytes` of shared memory share a multiprocessor as before where each takes
+/// `more` in addition: two where two did, else one. More than two hide little.
+bool findRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more);
 
 /// Checks that `target` has the registers that the roles of `pipeline` ask for; an error shows the sum.
 mlir::LogicalResult checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target);

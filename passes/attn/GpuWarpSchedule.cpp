@@ -47,8 +47,18 @@ static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, i
                         /*consumer_registers=*/0, rescaling, /*own_keys=*/false, /*ping_pong=*/false,
                         /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, getSectionBytes(kernel, target),
                         /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
-                        /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep);
+                        /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep, /*split_floats=*/false);
   return ScheduleAttr::get(target.getContext(), consumers * panel, step.keys, panel, pipeline, heads);
+}
+
+/// The schedule with parts of f32 in shared memory where these find room: what warps would split each for itself then
+/// is split once.
+static ScheduleAttr splitFloats(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
+  if (!multipliesParts(kernel))
+    return schedule;
+  ScheduleAttr split = schedule.withPipeline(schedule.getPipeline().withSplitFloats());
+  int64_t bytes = getSharedUse(kernel, schedule).bytes;
+  return findRoomBeside(target, bytes, getSharedUse(kernel, split).bytes - bytes) ? split : schedule;
 }
 
 /// The schedule without roles for many queries, whose products load less for each row: with 32 rows a warp, for two
@@ -79,14 +89,14 @@ static ScheduleAttr selectManyRows(KernelOpInterface kernel, GpuTargetAttr targe
                      /*consumers=*/1, wideRows);
       if (2 * count(step.keys) <= (floats ? registersOfWideFloats : registersOfWide) &&
           fitsShared(kernel, wide, target, /*blocks=*/2))
-        return wide;
+        return splitFloats(kernel, wide, target);
     }
   for (KeyStep step : choose(stepsOfTwoFloats, stepsOfTwo)) {
     ScheduleAttr two = getCpAsync(kernel, target, /*heads=*/1, step, floats ? Rescaling::OnGrowth : Rescaling::EachStep,
                                   /*consumers=*/2);
     if (dims >= leastDimsOfTwo && count(step.keys) <= (floats ? registersOfTwoFloats : registersOfTwo) &&
         fitsShared(kernel, two, target, /*blocks=*/1))
-      return two;
+      return splitFloats(kernel, two, target);
   }
   return {};
 }
@@ -113,9 +123,11 @@ ScheduleAttr attnc::attn::selectWarpsOfFew(KernelOpInterface kernel, GpuTargetAt
   int64_t leastKeys = floats ? leastSharingKeysOfFloats : leastSharingKeys;
   auto fitsTwice = [&](KeyStep step) { return step.keys >= leastKeys && fits(step, /*blocks=*/2); };
   if (const KeyStep *step = llvm::find_if(sharingSteps, fitsTwice); heads == 1 && step != std::end(sharingSteps))
-    return getCpAsync(kernel, target, heads, *step, rescaling);
+    return splitFloats(kernel, getCpAsync(kernel, target, heads, *step, rescaling), target);
   const KeyStep *step = llvm::find_if(loneSteps, [&](KeyStep step) { return fits(step, /*blocks=*/1); });
-  return getCpAsync(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, rescaling);
+  return splitFloats(
+      kernel, getCpAsync(kernel, target, heads, step == std::end(loneSteps) ? *std::prev(step) : *step, rescaling),
+      target);
 }
 
 ScheduleAttr attnc::attn::selectWarps(KernelOpInterface kernel, GpuTargetAttr target) {

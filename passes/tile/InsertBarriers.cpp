@@ -19,11 +19,14 @@ using namespace attnc::tile;
 
 namespace {
 
-/// A tile that was put and not yet got.
+/// A tile that was put and not yet got, or whose parts were.
 struct Copy {
-  int64_t later = 0;   ///< puts since, at least
-  bool isDone = false; ///< a wait and a barrier have passed since it was
-  bool operator==(const Copy &other) const { return later == other.later && isDone == other.isDone; }
+  bool isSplit = false; ///< parts, which threads have written themselves: a barrier is enough
+  int64_t later = 0;    ///< puts since, at least
+  bool isDone = false;  ///< a wait and a barrier have passed since it was
+  bool operator==(const Copy &other) const {
+    return isSplit == other.isSplit && later == other.later && isDone == other.isDone;
+  }
 };
 
 /// What is known of a ring at one place in the program.
@@ -52,6 +55,9 @@ private:
   LogicalResult follow(scf::ForOp loop, State &state, bool inserts);
   LogicalResult follow(scf::IfOp branch, State &state, bool inserts);
   LogicalResult follow(PutOp put, State &state, bool inserts);
+  LogicalResult follow(SplitOp split, State &state, bool inserts);
+  template <typename Op>
+  LogicalResult fill(Op op, Copy copy, State &state, bool inserts);
   LogicalResult follow(GetOp get, State &state, bool inserts);
   LogicalResult join(Operation *at, State &state, const State &other);
   void synchronize(Operation *before, std::optional<int64_t> copies, State &state, bool inserts);
@@ -80,7 +86,7 @@ void RingFlow::synchronize(Operation *before, std::optional<int64_t> copies, Sta
   for (RingState &ring : state) {
     ring.dirty = 0;
     for (Copy &copy : ring.copies)
-      copy.isDone |= copies && copy.later >= *copies;
+      copy.isDone |= copy.isSplit || (copies && copy.later >= *copies);
   }
   if (!inserts)
     return;
@@ -89,26 +95,38 @@ void RingFlow::synchronize(Operation *before, std::optional<int64_t> copies, Sta
   ++numSyncs;
 }
 
-LogicalResult RingFlow::follow(PutOp put, State &state, bool inserts) {
-  RingState &ring = state[numbers.lookup(put.getRing())];
-  int64_t used = ring.copies.size() + ring.held, stages = put.getRing().getType().getStages();
+/// Enters that `op` fills the next buffer of its ring by `copy`.
+template <typename Op>
+LogicalResult RingFlow::fill(Op op, Copy copy, State &state, bool inserts) {
+  RingState &ring = state[numbers.lookup(op.getRing())];
+  int64_t used = ring.copies.size() + ring.held, stages = op.getRing().getType().getStages();
   if (used >= stages)
-    return put.emitOpError() << "finds no free buffer in " << put.getRing().getType();
+    return op.emitOpError() << "finds no free buffer in " << op.getRing().getType();
   if (used + ring.dirty >= stages)
-    synchronize(put, std::nullopt, state, inserts);
+    synchronize(op, std::nullopt, state, inserts);
+  ring.copies.push_back(copy);
+  return success();
+}
+
+LogicalResult RingFlow::follow(PutOp put, State &state, bool inserts) {
   for (RingState &each : state)
     for (Copy &copy : each.copies)
       ++copy.later;
-  ring.copies.push_back(Copy());
-  return success();
+  return fill(put, Copy(), state, inserts);
+}
+
+LogicalResult RingFlow::follow(SplitOp split, State &state, bool inserts) {
+  Copy parts;
+  parts.isSplit = true;
+  return fill(split, parts, state, inserts);
 }
 
 LogicalResult RingFlow::follow(GetOp get, State &state, bool inserts) {
   RingState &ring = state[numbers.lookup(get.getRing())];
   if (ring.copies.empty())
     return get.emitOpError("finds nothing in its ring");
-  if (!ring.copies.front().isDone)
-    synchronize(get, ring.copies.front().later, state, inserts);
+  if (const Copy &first = ring.copies.front(); !first.isDone)
+    synchronize(get, first.isSplit ? std::nullopt : std::optional<int64_t>(first.later), state, inserts);
   ring.copies.erase(ring.copies.begin());
   ++ring.held;
   return success();
@@ -141,6 +159,8 @@ LogicalResult RingFlow::follow(Block &block, State &state, bool inserts) {
     LogicalResult result = success();
     if (auto put = dyn_cast<PutOp>(op)) {
       result = follow(put, state, inserts);
+    } else if (auto split = dyn_cast<SplitOp>(op)) {
+      result = follow(split, state, inserts);
     } else if (auto get = dyn_cast<GetOp>(op)) {
       result = follow(get, state, inserts);
     } else if (auto release = dyn_cast<ReleaseOp>(op)) {

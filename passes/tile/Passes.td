@@ -132,11 +132,33 @@ def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> 
   let statistics = [Statistic<"numAhead", "ahead", "Loads that run a step ahead">];
 }
 
+def TileSplitOperands : Pass<"tile-split-operands", "::attnc::tile::ProgramOp"> {
+  let summary = "Splits right operands of f32 into parts once for all warps";
+  let description = [{
+    For programs with `split_floats`, after `tile-stage-operands`: a tile of f32 that products read from shared memory as
+    their right operand is split into its parts (`tile.split`), which go to a ring of their own, before the first of them.
+    The buffer that the tile came in is then free, and filled for the next step. Products of TF32 round what they read,
+    and take no parts.
+
+    Example:
+
+    ```mlir
+    %raw = tile.get %keys : ...
+    tile.split %raw to %parts : !tile.shared<vector<16x128xf32>> to !tile.ring<1 x vector<3x16x128xbf16>>
+    tile.release %keys : ...
+    %k = tile.get %parts : !tile.ring<1 x vector<3x16x128xbf16>> -> !tile.shared<vector<3x16x128xbf16>>
+    %s = tile.mma %q, %k, %zero transposed : ...
+    ```
+  }];
+  let statistics = [Statistic<"numSplit", "split", "Tiles split">];
+}
+
 def TileInsertBarriers : Pass<"tile-insert-barriers", "::attnc::tile::ProgramOp"> {
   let summary = "Inserts waits and barriers for rings without roles";
   let description = [{
     For programs with `staging = cp_async`: follows the rings through loops and branches, and inserts `tile.sync` before a
-    tile is read whose copy may still be running, and before a buffer is filled that a thread may still be reading.
+    tile is read whose copy may still be running, or of whose parts a thread may still be writing some, and before a
+    buffer is filled that a thread may still be reading.
   }];
   let statistics = [Statistic<"numSyncs", "syncs", "Barriers inserted">];
 }

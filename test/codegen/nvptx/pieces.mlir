@@ -1,7 +1,6 @@
 // Kernels without roles: copies of 16 bytes by all threads, products of warps.
 
 // RUN: attnc compile %s --entry half --target nvptx:sm_80 --emit ptx | FileCheck %s --check-prefix=HALF
-// RUN: attnc compile %s --entry float --target nvptx:sm_90a --emit ptx | FileCheck %s --check-prefix=FLOAT
 // RUN: attnc compile %s --entry half --target nvptx:sm_80 --emit nvvm | FileCheck %s --check-prefix=LAUNCH
 
 // Rows one after the other, and a rescaling that asks both at once.
@@ -20,18 +19,6 @@
 // HALF: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // HALF: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
-// Operands are in three parts of bf16, whose sum is exact. Small parts have a sum of their own, and sums are added outside
-// of the tensor cores.
-// FLOAT: .target sm_90a
-// FLOAT-NOT: wgmma
-// FLOAT: cvt.rn.bf16x2.f32
-// FLOAT-COUNT-6: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
-// FLOAT: add.rn.f32
-// FLOAT: ld.shared.f32
-// FLOAT: cvt.rn.bf16x2.f32
-// FLOAT-COUNT-6: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
-// FLOAT: add.rn.f32
-
 // A block a tile, and no tensor maps.
 // LAUNCH: tile.launch = #tile.launch<threads = 128, shared_bytes = 49152>
 
@@ -39,10 +26,4 @@ func.func @half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?
   %o = attn.forward %q, %k, %v
     : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
   return %o : tensor<?x?x4x64xf16>
-}
-
-func.func @float(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
-  %o = attn.forward %q, %k, %v
-    : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
-  return %o : tensor<?x?x4x64xf32>
 }

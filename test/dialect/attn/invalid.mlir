@@ -708,6 +708,13 @@ func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stag
 
 // -----
 
+// Parts are written by threads that meet at barriers.
+// expected-error@+1 {{expected split_floats with staging = cp_async alone, got staging = tma}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct, split_floats = true>}
+
+// -----
+
 // The threads of a block share the rows of a copy evenly.
 // expected-error@+1 {{expected consumers to be a power of two with staging = cp_async, whose warps share rows by powers of two, got 3}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 3, stages = 2, query_stages = 1, producer_registers = 0,

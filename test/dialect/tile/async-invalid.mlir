@@ -231,6 +231,65 @@ func.func @held_other(%ring: !tile.ring<2 x vector<8x16xf16>>) {
 
 // -----
 
+func.func @split_halves(%t: !tile.shared<vector<16x8xf16>>, %ring: !tile.ring<1 x vector<3x16x8xbf16>>) {
+  // expected-error@+1 {{op expected a tile of f32, got 'vector<16x8xf16>'}}
+  tile.split %t to %ring : !tile.shared<vector<16x8xf16>> to !tile.ring<1 x vector<3x16x8xbf16>>
+  return
+}
+
+// -----
+
+func.func @split_other(%t: !tile.shared<vector<16x8xf32>>, %ring: !tile.ring<1 x vector<3x8x8xbf16>>) {
+  // expected-error@+1 {{op expected a ring of 'vector<3x16x8xbf16>', got '!tile.ring<1 x vector<3x8x8xbf16>>'}}
+  tile.split %t to %ring : !tile.shared<vector<16x8xf32>> to !tile.ring<1 x vector<3x8x8xbf16>>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expected a tile, a vector of rank 2, got 'vector<2x16x8xbf16>'}}
+func.func private @two_parts(!tile.shared<vector<2x16x8xbf16>>)
+
+// -----
+
+// expected-error@+1 {{expected a tile, a vector of rank 2, got 'vector<3x16x8xf16>'}}
+func.func private @parts_of_f16(!tile.ring<1 x vector<3x16x8xf16>>)
+
+// -----
+
+func.func @left_parts(%a: !tile.shared<vector<3x16x8xbf16>>, %b: !tile.shared<vector<16x8xf32>>, %c: vector<16x16xf32>) {
+  // expected-error@+1 {{op expected parts as the right operand alone, got '!tile.shared<vector<3x16x8xbf16>>'}}
+  %m = tile.mma %a, %b, %c transposed : !tile.shared<vector<3x16x8xbf16>>, !tile.shared<vector<16x8xf32>>, vector<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @rounded_parts(%a: !tile.shared<vector<16x8xf32>>, %b: !tile.shared<vector<3x16x8xbf16>>, %c: vector<16x16xf32>) {
+  // expected-error@+1 {{op expected no parts with 'tf32', got '!tile.shared<vector<3x16x8xbf16>>'}}
+  %m = tile.mma %a, %b, %c transposed tf32 : !tile.shared<vector<16x8xf32>>, !tile.shared<vector<3x16x8xbf16>>, vector<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @row_of_parts(%a: !tile.shared<vector<3x16x8xbf16>>) {
+  // expected-error@+1 {{op expected no parts, got '!tile.shared<vector<3x16x8xbf16>>'}}
+  %r = tile.row 0 of %a : !tile.shared<vector<3x16x8xbf16>> -> vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @start_parts(%a: !tile.shared<vector<16x8xf32>>, %b: !tile.shared<vector<3x16x8xbf16>>, %c: vector<16x16xf32>) {
+  // expected-error@+1 {{op expected no parts, got '!tile.shared<vector<16x8xf32>>' and '!tile.shared<vector<3x16x8xbf16>>'}}
+  %p = tile.start %a, %b, %c transposed : !tile.shared<vector<16x8xf32>>, !tile.shared<vector<3x16x8xbf16>>, vector<16x16xf32>
+    -> !tile.pending<vector<16x16xf32>>
+  return
+}
+
+// -----
+
 func.func @get_number(%ring: !tile.ring<2 x index>) {
   // expected-error@+1 {{op expected a tile of 'index', got '!tile.shared<vector<16x8xf16>>'}}
   %s = tile.get %ring : !tile.ring<2 x index> -> !tile.shared<vector<16x8xf16>>

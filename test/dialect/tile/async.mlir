@@ -138,6 +138,19 @@ func.func @shared(%g: vector<128x64xbf16>, %k: !tile.shared<vector<128x64xbf16>>
   return
 }
 
+// Parts of f32, which products take for the f32 itself.
+
+// CHECK-LABEL: func @parts
+func.func @parts(%k: !tile.shared<vector<16x8xf32>>, %ring: !tile.ring<1 x vector<3x16x8xbf16>>, %acc: vector<16x16xf32>) {
+  // CHECK: tile.split %[[K:.*]] to %[[R:.*]] : <vector<16x8xf32>> to <1 x vector<3x16x8xbf16>>
+  tile.split %k to %ring : !tile.shared<vector<16x8xf32>> to !tile.ring<1 x vector<3x16x8xbf16>>
+  // CHECK: %[[P:.*]] = tile.get %[[R]] : <1 x vector<3x16x8xbf16>> -> <vector<3x16x8xbf16>>
+  %p = tile.get %ring : !tile.ring<1 x vector<3x16x8xbf16>> -> !tile.shared<vector<3x16x8xbf16>>
+  // CHECK: tile.mma %[[K]], %[[P]], %{{.*}} transposed : !tile.shared<vector<16x8xf32>>, !tile.shared<vector<3x16x8xbf16>>, vector<16x16xf32>
+  %m = tile.mma %k, %p, %acc transposed : !tile.shared<vector<16x8xf32>>, !tile.shared<vector<3x16x8xbf16>>, vector<16x16xf32>
+  return
+}
+
 // Types by themselves.
 
 // CHECK: func.func private @types(!tile.ring<3 x vector<8x16xf16>>, !tile.ring<1 x index>, !tile.shared<vector<8x16xf16>>, !tile.pending<vector<8x16xf32>>)
