@@ -19,10 +19,14 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemo
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def Attn_FloatTensor : RankedTensorOf<[F32, BF16, F16]>;
-def Attn_LengthTensor : 1DTensorOf<[I32]>;
-def Attn_PageTable : 2DTensorOf<[I32]>;
-def Attn_Seed : AnyTypeOf<[I64, 1DTensorOf<[I32]>]>;
+// Errors name types as specs write them.
+class Attn_Named<Type type, string name> : ConfinedType<type, [], name>;
+def Attn_FloatTensor : Attn_Named<RankedTensorOf<[F32, BF16, F16]>, "a tensor of f32, bf16 or f16">;
+def Attn_LseTensor : Attn_Named<RankedTensorOf<[F32]>, "a tensor of f32">;
+def Attn_IdTensor : Attn_Named<RankedTensorOf<[I32]>, "a tensor of i32">;
+def Attn_LengthTensor : Attn_Named<1DTensorOf<[I32]>, "a tensor<?xi32> of lengths or offsets">;
+def Attn_PageTable : Attn_Named<2DTensorOf<[I32]>, "a tensor<?x?xi32> of pages">;
+def Attn_Seed : Attn_Named<AnyTypeOf<[I64, 1DTensorOf<[I32]>]>, "a seed: an i64, a tensor<2xi32> or a tensor<4xi32>">;
 def Attn_LearnedValue : AnyTypeOf<[Attn_FloatTensor, F32]>;
 
 class Attn_KernelOp<string mnemonic, dag operands, list<string> ownMethods = [], list<Trait> ownTraits = []>
@@ -102,7 +106,7 @@ def Attn_ForwardOp : Attn_KernelOp<"forward",
         -> (tensor<?x?x16x256xbf16>, tensor<?x16x?xf32>)
     ```
   }];
-  let results = (outs Attn_FloatTensor:$out, Optional<RankedTensorOf<[F32]>>:$lse);
+  let results = (outs Attn_FloatTensor:$out, Optional<Attn_LseTensor>:$lse);
 }
 
 def Attn_WeightsOp : Attn_KernelOp<"weights", (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key)> {
@@ -123,7 +127,7 @@ def Attn_WeightsOp : Attn_KernelOp<"weights", (ins Attn_FloatTensor:$query, Attn
 
 def Attn_BackwardOp : Attn_KernelOp<"backward",
     (ins Attn_FloatTensor:$query, Attn_FloatTensor:$key, Attn_FloatTensor:$value, Attn_FloatTensor:$out,
-         RankedTensorOf<[F32]>:$lse, Attn_FloatTensor:$d_out, Optional<RankedTensorOf<[F32]>>:$d_lse,
+         Attn_LseTensor:$lse, Attn_FloatTensor:$d_out, Optional<Attn_LseTensor>:$d_lse,
          Variadic<Attn_LearnedValue>:$captured, OptionalAttr<StrArrayAttr>:$captured_axes),
     ["getDerivativeOrNull", "getQueryBoundsOrNull"], [AttrSizedResultSegments]> {
   let summary = "Attention, backward (S15)";
@@ -178,7 +182,8 @@ def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator,
 // Captured tensors
 //===----------------------------------------------------------------------===//
 
-def Attn_CapturedTensor : RankedTensorOf<[F32, BF16, F16, I1, I8, I32, I64]>;
+def Attn_CapturedTensor
+    : Attn_Named<RankedTensorOf<[F32, BF16, F16, I1, I8, I32, I64]>, "a tensor of f32, bf16, f16, i1, i8, i32 or i64">;
 
 def Attn_LoadOp : Attn_Op<"load", [Pure, DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>,
     TypesMatchWith<"result type matches the element type", "tensor", "result",
@@ -250,7 +255,7 @@ def Attn_AlibiOp : Attn_SugarOp<"alibi", [AllTypesMatch<["logit", "result"]>,
 
     Example: `%a = attn.alibi %s, %slopes[%h], %i, %j : tensor<16xf32>`
   }];
-  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$slopes, Index:$head, Index:$i, Index:$j,
+  let arguments = (ins F32:$logit, Attn_FloatTensor:$slopes, Index:$head, Index:$i, Index:$j,
                        OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs F32:$result);
   let assemblyFormat = [{
@@ -267,7 +272,7 @@ def Attn_BiasOp : Attn_SugarOp<"bias", [AllTypesMatch<["logit", "result"]>,
 
     Example: `%x = attn.bias %s, %bias[%h, %i, %j] : tensor<16x?x?xbf16>`
   }];
-  let arguments = (ins F32:$logit, RankedTensorOf<[F32, BF16, F16]>:$tensor, Variadic<Index>:$indices,
+  let arguments = (ins F32:$logit, Attn_FloatTensor:$tensor, Variadic<Index>:$indices,
                        OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs F32:$result);
   let assemblyFormat = "$logit `,` $tensor `[` $indices `]` `` custom<IndexedAttrs>(attr-dict) `:` type($tensor)";
@@ -316,8 +321,8 @@ def Attn_SameSegmentOp : Attn_SugarOp<"same_segment", [AttrSizedOperandSegments,
 
     Example: `%m = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>`
   }];
-  let arguments = (ins RankedTensorOf<[I32]>:$query_ids, Variadic<Index>:$query_indices,
-                       RankedTensorOf<[I32]>:$key_ids, Variadic<Index>:$key_indices,
+  let arguments = (ins Attn_IdTensor:$query_ids, Variadic<Index>:$query_indices,
+                       Attn_IdTensor:$key_ids, Variadic<Index>:$key_indices,
                        OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs I1:$keep);
   let assemblyFormat = [{
@@ -335,7 +340,7 @@ def Attn_PrefixOp : Attn_SugarOp<"prefix", [DeclareOpInterfaceMethods<Attn_Index
 
     Example: `%p = attn.prefix %j, %length[%b] : tensor<?xi32>`
   }];
-  let arguments = (ins Index:$j, RankedTensorOf<[I32]>:$lengths, Variadic<Index>:$indices,
+  let arguments = (ins Index:$j, Attn_IdTensor:$lengths, Variadic<Index>:$indices,
                        OptionalAttr<DenseBoolArrayAttr>:$coordinates);
   let results = (outs I1:$keep);
   let assemblyFormat = "$j `,` $lengths `[` $indices `]` `` custom<IndexedAttrs>(attr-dict) `:` type($lengths)";

@@ -227,8 +227,8 @@ static LogicalResult verifyAxes(BackwardOp op, const CapturedGradient &captured)
     if (isDeterministic(op))
       return error() << "expected, for " << deterministicAttrName << ", a tensor that is always read by the same "
                      << "coordinates, or once by one computed index into a dimension of a static size from 1 to "
-                     << mostOrderedBuckets << ", beside none of queries, keys or packed sequences: the gradients of "
-                     << "others are added up in no order [S15]";
+                     << mostOrderedBuckets << " and by no query, key or packed sequence: gradients of others are added "
+                     << "up in no order [S15]";
     return success();
   }
   for (unsigned dim : captured.indexedDims()) {

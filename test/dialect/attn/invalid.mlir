@@ -158,7 +158,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
 
 // S13: f64 is no input type.
 func.func @kernel(%q: tensor<2x8x4x16xf64>, %k: tensor<2x9x2x16xf64>, %v: tensor<2x9x2x16xf64>) {
-  // expected-error@+1 {{op operand #0 must be ranked tensor of 32-bit float or bfloat16 type or 16-bit float values, but got 'tensor<2x8x4x16xf64>'}}
+  // expected-error@+1 {{op operand #0 must be a tensor of f32, bf16 or f16, but got 'tensor<2x8x4x16xf64>'}}
   %o = attn.forward %q, %k, %v
     : (tensor<2x8x4x16xf64>, tensor<2x9x2x16xf64>, tensor<2x9x2x16xf64>) -> tensor<2x8x4x16xf64>
   return
@@ -288,7 +288,7 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2
 
 // S8: in f32.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>) {
-  // expected-error@+1 {{op result #1 must be ranked tensor of 32-bit float values, but got 'tensor<2x4x8xbf16>'}}
+  // expected-error@+1 {{op result #1 must be a tensor of f32, but got 'tensor<2x4x8xbf16>'}}
   %o, %lse = attn.forward %q, %k, %v
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x4x8xbf16>)
   return
@@ -462,7 +462,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
 
 // S6: sinks are logits in f32, bf16 or f16.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<4x1xf64>) {
-  // expected-error@+1 {{op operand #3 must be ranked tensor of 32-bit float or bfloat16 type or 16-bit float values, but got 'tensor<4x1xf64>'}}
+  // expected-error@+1 {{op operand #3 must be a tensor of f32, bf16 or f16, but got 'tensor<4x1xf64>'}}
   %o = attn.forward %q, %k, %v sinks(%n : tensor<4x1xf64>)
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
   return
@@ -532,7 +532,7 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<9x2x16xf32>, %v: tensor<9x2
 
 // S11: lengths are i32.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %n: tensor<2xi64>) {
-  // expected-error@+1 {{op operand #3 must be 1D tensor of 32-bit signless integer values, but got 'tensor<2xi64>'}}
+  // expected-error@+1 {{op operand #3 must be a tensor<?xi32> of lengths or offsets, but got 'tensor<2xi64>'}}
   %o = attn.forward %q, %k, %v lengths(key = %n : tensor<2xi64>)
     : (tensor<2x8x4x16xf32>, tensor<2x9x2x16xf32>, tensor<2x9x2x16xf32>) -> tensor<2x8x4x16xf32>
   return
@@ -1193,7 +1193,7 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<3xi1>) {
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<4xf64>) {
   %o = attn.forward %q, %k, %v
     score (%s, %b, %h, %i, %j) {
-      // expected-error@+1 {{'tensor' must be ranked tensor of}}
+      // expected-error@+1 {{'tensor' must be a tensor of f32, bf16}}
       %x = attn.load %t[%h] : tensor<4xf64>
       attn.yield %s : f32
     }
@@ -1379,7 +1379,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<4x8x9xi32>) {
   %o = attn.forward %q, %k, %v
     score (%s, %b, %h, %i, %j) {
-      // expected-error@+1 {{op operand #1 must be ranked tensor of}}
+      // expected-error@+1 {{op operand #1 must be a tensor of f32, bf16 or f16}}
       %x = attn.bias %s, %t[%h, %i, %j] : tensor<4x8x9xi32>
       attn.yield %x : f32
     }
@@ -1477,7 +1477,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x9x2x16xf32>, %v: tensor<2x9x2x16xf32>, %t: tensor<2x8xi64>) {
   %o = attn.forward %q, %k, %v
     mask (%b, %h, %i, %j) {
-      // expected-error@+1 {{op operand #0 must be ranked tensor of 32-bit signless integer values, but got 'tensor<2x8xi64>'}}
+      // expected-error@+1 {{op operand #0 must be a tensor of i32, but got 'tensor<2x8xi64>'}}
       %x = attn.same_segment %t[%b, %i], %t[%b, %i] : tensor<2x8xi64>, tensor<2x8xi64>
       attn.yield %x : i1
     }
@@ -1947,7 +1947,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: two dimensions along one axis have a gradient in no order.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) attributes {attn.deterministic} {
-  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024 and by no query, key or packed sequence: gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[h, h] : tensor<4x4xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x4xf32>)
@@ -2044,7 +2044,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: so has one along packed sequences.
 func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<2xf32>) attributes {attn.deterministic} {
-  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024 and by no query, key or packed sequence: gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
     captured(%t[b] : tensor<2xf32>)
     : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<4x8xf32>, tensor<8x4x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<2xf32>)
@@ -2055,7 +2055,7 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4
 
 // S15: packed sequences have no rectangle of queries and keys.
 func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4x16xf32>, %o: tensor<8x4x16xf32>, %lse: tensor<4x8xf32>, %do: tensor<8x4x16xf32>, %n: tensor<3xi32>, %t: tensor<8x8xf32>) attributes {attn.deterministic} {
-  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024 and by no query, key or packed sequence: gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do varlen(query = %n : tensor<3xi32>, key = %n : tensor<3xi32>)
     captured(%t[i, j] : tensor<8x8xf32>)
     : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<4x8xf32>, tensor<8x4x16xf32>) -> (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x8xf32>)
@@ -2066,7 +2066,7 @@ func.func @kernel(%q: tensor<8x4x16xf32>, %k: tensor<8x4x16xf32>, %v: tensor<8x4
 
 // S15: a computed index into a dimension whose size is open.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<?xf32>) attributes {attn.deterministic} {
-  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024 and by no query, key or packed sequence: gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n] : tensor<?xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<?xf32>)
@@ -2077,7 +2077,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: elements are looked at for each value of a computed index, of which there are few.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<1025xf32>) attributes {attn.deterministic} {
-  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024 and by no query, key or packed sequence: gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n] : tensor<1025xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<1025xf32>)
@@ -2088,7 +2088,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: a computed index next to a dimension along the keys.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x8xf32>) attributes {attn.deterministic} {
-  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024 and by no query, key or packed sequence: gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n, j] : tensor<4x8xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x8xf32>)
@@ -2131,7 +2131,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // S15: one dimension has a computed index.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %t: tensor<4x4xf32>) attributes {attn.deterministic} {
-  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024, beside none of queries, keys or packed sequences: the gradients of others are added up in no order [S15]}}
+  // expected-error@+1 {{op captured tensor 0: expected, for attn.deterministic, a tensor that is always read by the same coordinates, or once by one computed index into a dimension of a static size from 1 to 1024 and by no query, key or packed sequence: gradients of others are added up in no order [S15]}}
   %d:4 = attn.backward %q, %k, %v, %o, %lse, %do
     captured(%t[n, n] : tensor<4x4xf32>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<4x4xf32>)
