@@ -77,7 +77,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   // Where launches return before their work is done.
   std::optional<double> hostSeconds;
   if (llvm::StringRef(launch->spec.target->name).starts_with("nv")) {
-    Result<double> cost = measureHostCost(launch->kernel->image(), launch->joinArguments(launch->outputs));
+    Result<double> cost =
+        measureHostCost(launch->kernel->image(), launch->joinArguments(launch->outputs), timing->median());
     if (!cost)
       return fail(cost.takeError());
     hostSeconds = *cost;

@@ -22,7 +22,9 @@ using runtime::Status;
 using Clock = std::chrono::steady_clock;
 
 /// Launches of a series, few enough that the driver's queue never fills, and series.
-static constexpr int launches = 50, series = 21;
+static constexpr int fewestLaunches = 4, mostLaunches = 50, fewestSeries = 5, mostSeries = 21;
+/// Seconds for which kernels run at most, but for the fewest of both.
+static constexpr double secondsToMeasure = 1;
 
 static Status toStatus(attnc_error *error) {
   if (!error)
@@ -58,7 +60,7 @@ static std::vector<attnc_value> describe(const KernelImage &image, Span<const Ar
   return described;
 }
 
-Result<double> cli::measureHostCost(const KernelImage &image, Span<const ArgValue> values) {
+Result<double> cli::measureHostCost(const KernelImage &image, Span<const ArgValue> values, double secondsOfRun) {
   Result<cuda::DeviceRef> device = cuda::Device::openFirst();
   if (!device)
     return device.takeError();
@@ -78,6 +80,11 @@ Result<double> cli::measureHostCost(const KernelImage &image, Span<const ArgValu
   options.values = described.data();
   options.num_values = described.size();
   options.value_size = sizeof(attnc_value);
+  const auto fitting = [&](double seconds, int fewest, int most) {
+    return static_cast<int>(std::clamp<double>(secondsToMeasure / seconds, fewest, most));
+  };
+  const int launches = fitting(mostSeries * secondsOfRun, fewestLaunches, mostLaunches);
+  const int series = fitting(launches * secondsOfRun, fewestSeries, mostSeries);
   std::vector<double> seconds;
   for (int round = 0; round < series; ++round) {
     const Clock::time_point start = Clock::now();
