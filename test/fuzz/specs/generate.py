@@ -11,7 +11,7 @@ from arrays import ArrayGenerator
 from builder import Builder, Captured, Rejected
 from gradients import Saved, is_differentiable, is_well_conditioned, learnable, run_spec_backward, saved_inputs
 from masks import random_mask
-from reference import Arrays, compute_logits, make_grid, run_kernel
+from reference import Arrays, compute_logits, make_grid, run_kernel, run_spec
 from scalars import Precision, round_to
 from schedules import Problem, machine_of, random_schedules
 from scores import multiply_learned, random_score, read_learned, saturate
@@ -407,7 +407,26 @@ def generate(seed: int, number: int, sizes: Sizes = LARGE, backward: bool = Fals
                 case.inputs = {name: case.inputs[name] for name in case.spec.arguments}
             if case.compute_gradients():
                 break
+    if random.Random(f"{seed}/{number}/tf32").random() < 0.3:
+        ask_for_tf32(case)
     return case
+
+
+def ask_for_tf32(case: Case) -> None:
+    """Has products of f32 round to TF32, unless a score makes far too much of it."""
+    case.spec.tf32 = True
+    if not any(case.spec.rounds_to_tf32(kernel) for kernel in case.spec.kernels):
+        case.spec.tf32 = False
+    elif case.backward:
+        saved = {name: value for name, (_, value) in case.saved.items()}
+        case.spec.tf32 = bool(saved) and is_well_conditioned(case.spec, case.inputs, saved, case.expected)
+    else:
+        base = run_spec(case.spec, case.inputs, Precision.BASELINE)
+        for name, exact in case.expected.items():
+            empty = exact == -np.inf
+            difference = np.abs(base[name][~empty] - exact[~empty])
+            if not np.array_equal(base[name] == -np.inf, empty) or not (difference <= 2e-2 * max(1, np.abs(exact[~empty]).max(initial=0))).all():
+                case.spec.tf32 = False
 
 
 def with_schedules(case: Case, seed: int, target: str, share: float) -> Case:

@@ -47,6 +47,14 @@ def unsigned(value: np.ndarray, width: int) -> np.ndarray:
     return bits if width >= 64 else bits & np.uint64((1 << width) - 1)
 
 
+def round_to_tf32(value: np.ndarray) -> np.ndarray:
+    """`value` rounded to the eleven bits of TF32, in float32."""
+    single = np.asarray(value, dtype=np.float32)
+    bits = single.view(np.uint32).astype(np.uint64)
+    bits = (bits + 0x0FFF + ((bits >> np.uint64(13)) & np.uint64(1))) & np.uint64(0xFFFFE000)
+    return np.where(np.isfinite(single), bits.astype(np.uint32).view(np.float32), single)
+
+
 def round_to(value: np.ndarray, type_name: str) -> np.ndarray:
     """`value` rounded to a float type, in its shape; f32 arrays stay float32, narrower types are held in float32."""
     if type_name == "f64":

@@ -18,9 +18,9 @@ from builder import Builder
 from generate import LAYOUTS, SMALL, Case, generate, with_schedules
 from gradients import names_of
 from reduction import reduce
-from reference import make_grid, run_kernel
-from runner import Runner
-from scalars import Precision, multiply_add, round_to
+from reference import make_grid, run_kernel, run_spec
+from runner import BASELINES, Runner
+from scalars import Precision, multiply_add, round_to, round_to_tf32
 from spec import parse
 
 
@@ -47,6 +47,16 @@ class DrawingTest(unittest.TestCase):
         for operation in ("extf", "truncf"):
             self.assertTrue(any(f"arith.{operation}" in line and "f64" in line for text in texts for line in text.splitlines()), operation)
 
+    def test_tf32_is_drawn_where_products_round(self) -> None:
+        for backward in (False, True):
+            specs = [generate(5, number, SMALL, backward).spec for number in range(60)]
+            asked = [spec for spec in specs if spec.tf32]
+            self.assertTrue(asked and len(asked) < len(specs) / 2)
+            for spec in asked:
+                self.assertTrue(any(spec.rounds_to_tf32(kernel) for kernel in spec.kernels))
+                self.assertEqual(parse(spec.text()), spec)
+                self.assertIn("attn.tf32", spec.text())
+
     def test_layouts_are_drawn_and_taken_away(self) -> None:
         cases = [generate(5, number, SMALL) for number in range(30)]
         self.assertEqual({case.layout for case in cases}, set(LAYOUTS))
@@ -71,6 +81,24 @@ class ScalarTest(unittest.TestCase):
         with np.errstate(all="ignore"):
             self.assertTrue(np.isinf(multiply_add(1e38, 10.0, 1.0, "f32")))
             self.assertTrue(np.isnan(multiply_add(np.inf, 0.0, 1.0, "f32")))
+
+
+    def test_tf32_has_eleven_bits(self) -> None:
+        given = np.array([1 + 2.0**-10, 1 + 2.0**-11, 1 + 3 * 2.0**-11, -1 - 2.0**-11 - 2.0**-20, 3e38, np.inf, np.nan], dtype=np.float32)
+        rounded = round_to_tf32(given)
+        self.assertEqual(rounded[:4].tolist(), [1 + 2.0**-10, 1, 1 + 2.0**-9, -1 - 2.0**-10])
+        self.assertLess(abs(rounded[4] / given[4] - 1), 2.0**-11)
+        self.assertTrue(np.isposinf(rounded[5]) and np.isnan(rounded[6]))
+
+    def test_baselines_of_tf32_round_what_they_multiply(self) -> None:
+        case = next(case for case in (generate(5, number, SMALL) for number in range(200)) if case.spec.tf32)
+        plain = case.spec.copy()
+        plain.tf32 = False
+        for variant in BASELINES:
+            rounded, exact = (run_spec(spec, case.inputs, Precision.BASELINE, variant) for spec in (case.spec, plain))
+            errors = [max(np.abs(results[name][there] - want[there]).max(initial=0)
+                          for name, want in case.expected.items() for there in [np.isfinite(want)]) for results in (rounded, exact)]
+            self.assertGreater(errors[0], 10 * errors[1])
 
 
 class ScheduleTest(unittest.TestCase):

@@ -119,6 +119,11 @@ class Spec:
     returns: list[tuple[str, str]]  # values and the names of results
     learned: list[str] = dataclasses.field(default_factory=list)  # captured tensors whose gradients are wanted
     deterministic: bool = False  # gradients with the same bits in every run
+    tf32: bool = False  # products of f32 by TF32
+
+    def rounds_to_tf32(self, kernel: Kernel) -> bool:
+        """Whether plain computations of a kernel round what they multiply."""
+        return self.tf32 and element_type(self.arguments[kernel.tensors[0]]) == "f32"
 
     def copy(self) -> Spec:
         return copy.deepcopy(self)
@@ -180,7 +185,8 @@ class Spec:
         mark = lambda name: ", attn.requires_grad" if name in self.learned else ""
         arguments = ",\n    ".join(f'%{name}: {type_name} {{attn.name = "{name}"{mark(name)}}}' for name, type_name in self.arguments.items())
         results = ", ".join(f'{types[value]} {{attn.name = "{name}"}}' for value, name in self.returns)
-        asks = " attributes {attn.deterministic}" if self.deterministic else ""
+        asked = [f"attn.{name}" for name in ("deterministic", "tf32") if getattr(self, name)]
+        asks = f" attributes {{{', '.join(asked)}}}" if asked else ""
         lines = [f"func.func @{self.name}(\n    {arguments})\n    -> ({results}){asks} {{"]
         lines += ["  " + op_text(op) for op in self.constants]
         for kernel in self.kernels:
@@ -365,14 +371,17 @@ def parse(text: str) -> Spec:
     """The spec that `Spec.text` wrote."""
     lines = [line.split("//")[0].rstrip() for line in text.splitlines()]
     head = re.match(
-        r"\s*func\.func @(\w+)\((.*?)\)\s*->\s*\((.*?)\)( attributes \{attn\.deterministic\})? \{", "\n".join(lines), re.DOTALL
+        r"\s*func\.func @(\w+)\((.*?)\)\s*->\s*\((.*?)\)(?: attributes \{([\w., ]+)\})? \{", "\n".join(lines), re.DOTALL
     )
     if not head:
         raise ValueError("expected 'func.func @NAME(%argument: type {attn.name = \"argument\"}, ...) -> (...) {'")
     arguments = dict(re.findall(r"%(\w+): (\S+)", head[2]))
     names = re.findall(r'attn\.name = "(\w+)"', head[3])
     learned = re.findall(r"%(\w+): \S+ \{[^}]*attn\.requires_grad", head[2])
-    spec = Spec(head[1], arguments, [], [], [], learned, head[4] is not None)
+    spec = Spec(head[1], arguments, [], [], [], learned)
+    for asked in (head[4] or "").split(", "):
+        if asked:
+            setattr(spec, asked.removeprefix("attn."), True)
     rest = iter("\n".join(lines)[head.end() :].splitlines())
     for line in rest:
         stripped = line.strip()
