@@ -222,8 +222,8 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   Builder builder(context);
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
-  // With a block a multiprocessor, and only then, registers move between warpgroups. And the assembler spills none of
-  // those that parts of f32 take so that one more block fits.
+  // With a block a multiprocessor, and only then, registers move between warpgroups. Of f32, the assembler would spill
+  // some so that one more block fits.
   if (persistent || floats)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {

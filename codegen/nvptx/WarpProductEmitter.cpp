@@ -38,12 +38,6 @@ static Value moveAlong(Ptx &ptx, Value address, const tile::SharedLayout &layout
 /// An f32 as a word.
 static Value toWord(Ptx &ptx, Value x) { return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), x); }
 
-/// Whether an operand in shared memory is there as its parts.
-static bool isInParts(Value operand) {
-  auto shared = dyn_cast<tile::SharedTileType>(operand.getType());
-  return shared && tile::isInParts(shared.getTile());
-}
-
 /// The first of a thread's elements in a group of columns and the sixteen rows of number `band`.
 int64_t WarpProductEmitter::firstElement(int64_t group, int64_t band) const {
   return (group * context.countBands() + band) * groupElements;
@@ -88,7 +82,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
   if (!type.getElementType().isF32())
     return {Words(load(step * loadBytes))};
   SmallVector<Floats, 4> pairs;
-  if (isInParts(product.getB())) {
+  if (tile::isInParts(product.getB())) {
     // Parts have neighbours side by side.
     for (int64_t half : {0, 1})
       for (int64_t below : {int64_t(0), groupColumns})

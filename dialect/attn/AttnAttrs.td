@@ -161,8 +161,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       products of warpgroups. With `cp_async` there are no roles: all warps copy, a step ahead of the products, which are
       those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers
       are a power of two, and `ping_pong` and `dynamic` do not apply.
-    - `split_floats`: of f32 with `staging = cp_async`, right operands of products are split into parts that tensor cores
-      multiply once, by all threads of a block, and lie in shared memory so; else each warp splits what it reads.
+    - `split_floats`: of f32 with `staging = cp_async`. All threads of a block split the right operands of products into the
+      parts that tensor cores multiply, once, and these lie in shared memory; else each warp splits what it reads.
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,

@@ -163,14 +163,8 @@ LogicalResult BlockMaskOp::verify() {
   return success();
 }
 
-/// Whether an operand is a tile in shared memory that is there as its parts.
-static bool isSharedInParts(Value operand) {
-  auto shared = dyn_cast<SharedTileType>(operand.getType());
-  return shared && isInParts(shared.getTile());
-}
-
 LogicalResult RowOp::verify() {
-  if (isSharedInParts(getTile()))
+  if (isInParts(getTile()))
     return emitOpError() << "expected no parts, got " << getTile().getType();
   VectorType tile = getTileType(getTile()), result = cast<VectorType>(getResult().getType());
   if (static_cast<int64_t>(getNumber()) >= tile.getDimSize(0))
@@ -201,6 +195,11 @@ bool attnc::tile::isInParts(VectorType tile) {
   return tile.getRank() == 3 && tile.getDimSize(0) == floatParts && tile.getElementType().isBF16();
 }
 
+bool attnc::tile::isInParts(Value operand) {
+  auto shared = dyn_cast<SharedTileType>(operand.getType());
+  return shared && isInParts(shared.getTile());
+}
+
 VectorType attnc::tile::getTileType(Value operand) {
   if (auto shared = dyn_cast<SharedTileType>(operand.getType())) {
     VectorType tile = shared.getTile();
@@ -222,9 +221,9 @@ static LogicalResult verifyProduct(Op op) {
 }
 
 LogicalResult MmaOp::verify() {
-  if (isSharedInParts(getA()))
+  if (isInParts(getA()))
     return emitOpError() << "expected parts as the right operand alone, got " << getA().getType();
-  if (getTf32() && isSharedInParts(getB()))
+  if (getTf32() && isInParts(getB()))
     return emitOpError() << "expected no parts with 'tf32', got " << getB().getType();
   if (getTf32() && !getTileType(getA()).getElementType().isF32())
     return emitOpError() << "expected tiles of f32 with 'tf32', got " << getA().getType();
@@ -232,7 +231,7 @@ LogicalResult MmaOp::verify() {
 }
 
 LogicalResult StartOp::verify() {
-  if (isSharedInParts(getA()) || isSharedInParts(getB()))
+  if (isInParts(getA()) || isInParts(getB()))
     return emitOpError() << "expected no parts, got " << getA().getType() << " and " << getB().getType();
   if (getResult().getType().getTile() != getAcc().getType())
     return emitOpError() << "expected a result of " << getAcc().getType() << " in flight, got "

@@ -77,8 +77,9 @@ constexpr llvm::StringLiteral upToQueryAttrName = "tile.up_to_query";
 
 /// The type of the parts of `tile`, which is of f32: so many tiles of bf16.
 mlir::VectorType getPartsOf(mlir::VectorType tile);
-/// Whether a type is one of parts.
+/// Whether a type is one of parts, and whether an operand is a tile in shared memory that is there as its parts.
 bool isInParts(mlir::VectorType tile);
+bool isInParts(mlir::Value operand);
 
 /// The tile that an operand of a product is, in registers or in shared memory, where it may be in parts.
 mlir::VectorType getTileType(mlir::Value operand);

@@ -140,9 +140,9 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   if (schedule.getProgram() == Program::Dqdkdv)
     shared = std::min<int64_t>(all, 2) * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()) +
              schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
-  // Of each column its LSE and delta, in whole pieces of 128 bytes.
   int64_t parts =
       pipeline.getSplitFloats() ? getSharedRowBytesOfParts(keyDim()) + getSharedRowBytesOfParts(valueDim()) : 0;
+  // Of each column its LSE and delta, in whole pieces of 128 bytes.
   int64_t statistics =
       tilesKeys(schedule.getProgram()) ? all * 2 * llvm::alignTo(schedule.getColumns() * sizeof(float), 128) : 0;
   return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics;
@@ -256,7 +256,7 @@ ScheduleAttr GradientTiles::splitFloats(ScheduleAttr schedule) {
     if (columns > std::min(most, schedule.getColumns()))
       continue;
     ScheduleAttr split = getSchedule(schedule.getProgram(), schedule.getRows(), columns, pipeline, schedule.getPanel());
-    if (findRoomBeside(target, bytes, countSharedBytes(split) - bytes))
+    if (hasRoomBeside(target, bytes, countSharedBytes(split) - bytes))
       return split;
   }
   return schedule;

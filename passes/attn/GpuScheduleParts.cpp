@@ -40,7 +40,7 @@ bool attnc::attn::multipliesParts(KernelOpInterface kernel) {
   return getElementBits(kernel) == 32 && !kernel.mayRoundToTf32();
 }
 
-bool attnc::attn::findRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more) {
+bool attnc::attn::hasRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more) {
   auto count = [&](int64_t bytes) { return std::min<int64_t>(2, target.getSharedBytes() / (bytes + barrierBytes)); };
   return count(bytes + more) > 0 && count(bytes + more) == count(bytes);
 }

@@ -48,7 +48,7 @@ bool multipliesParts(KernelOpInterface kernel);
 
 /// Whether blocks of a schedule that needs `bytes` of shared memory share a multiprocessor as before where each takes
 /// `more` in addition: two where two did, else one. More than two hide little.
-bool findRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more);
+bool hasRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more);
 
 /// Checks that `target` has the registers that the roles of `pipeline` ask for; an error shows the sum.
 mlir::LogicalResult checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target);

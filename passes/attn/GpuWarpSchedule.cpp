@@ -58,7 +58,7 @@ static ScheduleAttr splitFloats(KernelOpInterface kernel, ScheduleAttr schedule,
     return schedule;
   ScheduleAttr split = schedule.withPipeline(schedule.getPipeline().withSplitFloats());
   int64_t bytes = getSharedUse(kernel, schedule).bytes;
-  return findRoomBeside(target, bytes, getSharedUse(kernel, split).bytes - bytes) ? split : schedule;
+  return hasRoomBeside(target, bytes, getSharedUse(kernel, split).bytes - bytes) ? split : schedule;
 }
 
 /// The schedule without roles for many queries, whose products load less for each row: with 32 rows a warp, for two

@@ -43,13 +43,14 @@ static bool isUntouchedBetween(Operation *first, Operation *last, Value ring) {
   });
 }
 
-/// Moves `put` up behind `place`, with what computes its operands, if that is pure.
+/// Moves `put` up behind `place`, with what computes its operands, if that is pure and its ring is not used between.
 static void moveUp(PutOp put, Operation *place) {
   BackwardSliceOptions options;
   options.inclusive = true;
   options.filter = [&](Operation *op) { return op->getBlock() == place->getBlock() && place->isBeforeInBlock(op); };
   SetVector<Operation *> slice;
-  bool movable = succeeded(getBackwardSlice(put.getOperation(), &slice, options)) &&
+  bool movable = isUntouchedBetween(place->getNextNode(), put, put.getRing()) &&
+                 succeeded(getBackwardSlice(put.getOperation(), &slice, options)) &&
                  llvm::all_of(slice, [&](Operation *op) { return op == put || isPure(op); });
   if (!movable)
     return;
