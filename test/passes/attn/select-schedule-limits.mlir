@@ -1,4 +1,4 @@
-// Schedules of a spec's own: threads of a block and their registers, and octaves that weights may start below 1 by.
+// Schedules of a spec's own: threads of a block and their registers, octaves that weights may start below 1 by, and parts of f32.
 
 // RUN: attnc-opt %s --attn-select-schedule --split-input-file --verify-diagnostics -o %t
 
@@ -151,5 +151,58 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
       schedule(#attn.schedule<query_tile = 192, key_tile = 16, panel = 64, pipeline = <consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 152, epilogue = direct>>)
       : (tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>) -> tensor<?x?x4x192xbf16>
     return %o : tensor<?x?x4x192xbf16>
+  }
+}
+
+// -----
+
+// Parts are those of f32 whose products are exact.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
+  func.func @narrow(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    // expected-error@+1 {{expected split_floats for exact f32 alone}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async, split_floats = true>>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
+  func.func @rounded(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> attributes {attn.tf32} {
+    // expected-error@+1 {{expected split_floats for exact f32 alone}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async, split_floats = true>>)
+      : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+    return %o : tensor<?x?x4x64xf32>
+  }
+}
+
+// -----
+
+// What parts take of shared memory stands in the sum.
+
+module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
+  func.func @large(%q: tensor<?x?x4x256xf32>, %k: tensor<?x?x4x256xf32>, %v: tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32> {
+    // expected-error@+1 {{the schedule needs 230400 bytes of shared memory (1 * 65536 (queries) + 1 * 32768 (keys) + 1 * 32768 (values) + 49152 (parts of keys) + 49152 (parts of values)}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async, split_floats = true>>)
+      : (tensor<?x?x4x256xf32>, tensor<?x?x4x256xf32>, tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32>
+    return %o : tensor<?x?x4x256xf32>
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
+  func.func @gradients(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>, %o: tensor<?x?x4x64xbf16>, %lse: tensor<?x4x?xf32>, %do: tensor<?x?x4x64xbf16>) -> (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) {
+    // expected-error@+1 {{expected split_floats for exact f32 alone, in programs dq, dkdv, dk and dv}}
+    %dq, %dk, %dv = attn.backward %q, %k, %v, %o, %lse, %do
+      schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async, split_floats = true>, program = dq>,
+               #attn.schedule<query_tile = 32, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async>, program = dkdv>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x4x?xf32>, tensor<?x?x4x64xbf16>) -> (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>)
+    return %dq, %dk, %dv : tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>
   }
 }
