@@ -208,6 +208,20 @@ void CopyEmitter::copyElements(const Part &part) {
   scf::YieldOp::create(b, ptx.loc, next);
 }
 
+/// Pieces of a row that are filled: products sum over whole steps of it.
+static int64_t countPieces(int64_t columns, int64_t elementBytes) {
+  return llvm::alignTo(columns * elementBytes, stepBytes) / pieceBytes;
+}
+
+CopyEmitter::Share CopyEmitter::shareOut(int64_t pieces) {
+  Ptx &ptx = context.ptx;
+  int64_t threadsOfRow = llvm::PowerOf2Ceil(pieces);
+  assert(threadsOfRow <= threads && "a row has a thread for each piece");
+  Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
+  Value row = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow));
+  return {threadsOfRow, threads / threadsOfRow, row, ptx.bitAnd(thread, threadsOfRow - 1)};
+}
+
 void CopyEmitter::emit(tile::PutOp put) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
@@ -216,10 +230,7 @@ void CopyEmitter::emit(tile::PutOp put) {
   const View &view = context.abi.getView(put.getView());
   ArrayRef<int64_t> axes = put.getAxes();
   int64_t elementBytes = type.getElementTypeBitWidth() / 8, inPiece = pieceBytes / elementBytes;
-  // Products sum over whole steps of a row: the last is filled with zeros. Threads share rows by powers of two.
-  int64_t pieces = llvm::alignTo(type.getDimSize(1) * elementBytes, stepBytes) / pieceBytes;
-  int64_t threadsOfRow = llvm::PowerOf2Ceil(pieces);
-  assert(threadsOfRow <= threads && "a row has a thread for each piece");
+  int64_t pieces = countPieces(type.getDimSize(1), elementBytes);
 
   Value firstRow = context.scalar(put.getIndices()[axes[0]]), firstColumn = context.scalar(put.getIndices()[axes[1]]);
   // The distance to the first row, unless each has a page to be found; the same for all threads.
@@ -229,9 +240,8 @@ void CopyEmitter::emit(tile::PutOp put) {
   Value corner = findOrigin(put);
   if (distance)
     corner = ptx.shift(corner, type.getElementType(), distance);
-  Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
-  Value row = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow));
-  Value piece = ptx.bitAnd(thread, threadsOfRow - 1), column = ptx.mul(piece, inPiece);
+  auto [threadsOfRow, rowsTogether, row, piece] = shareOut(pieces);
+  Value column = ptx.mul(piece, inPiece);
   Value rowStride = view.strides[axes[0]], columnStride = view.strides[axes[1]];
   Value columnOffset = arith::MulIOp::create(b, ptx.loc, ptx.widen(column), columnStride);
   tile::RowGroup group = put.getRowGroup();
@@ -241,7 +251,7 @@ void CopyEmitter::emit(tile::PutOp put) {
   Part part{view,
             tile::SharedLayout(type),
             type.getElementType(),
-            threads / threadsOfRow,
+            rowsTogether,
             takeStage(state, state.put),
             row,
             piece,
@@ -302,7 +312,7 @@ void CopyEmitter::splitPiece(const SharedTile &source, Value parts, Value row, V
     llvm::append_range(words, ptx.loadPiece(ptx.bitXor(address, ptx.i32(pieceBytes))));
     return words;
   };
-  // Products sum over whole steps of a row: the last is filled with zeros.
+  // A last step that the row does not fill is filled with zeros.
   SmallVector<Value> words;
   constexpr int64_t inPiece = 8;
   if (int64_t pieces = from.columns / inPiece; pieces % 2 == 0) {
@@ -332,10 +342,8 @@ void CopyEmitter::emit(tile::SplitOp split) {
   State &state = states.find(split.getRing())->second;
   Value parts = takeStage(state, state.put);
   tile::SharedLayout layout(tile::getPartsOf(source.tile));
-  int64_t pieces = llvm::alignTo(2 * layout.columns, stepBytes) / pieceBytes;
-  int64_t threadsOfRow = llvm::PowerOf2Ceil(pieces), rowsTogether = threads / threadsOfRow;
-  Value thread = ptx.add(ptx.mul(context.place.warpgroup, warpgroupThreads), context.place.thread);
-  Value firstRow = ptx.shiftRight(thread, llvm::Log2_64(threadsOfRow)), piece = ptx.bitAnd(thread, threadsOfRow - 1);
+  int64_t pieces = countPieces(layout.columns, /*elementBytes=*/2);
+  auto [threadsOfRow, rowsTogether, firstRow, piece] = shareOut(pieces);
   for (int64_t first = 0; first < layout.rows; first += rowsTogether) {
     OpBuilder::InsertionGuard guard(ptx.b);
     // Places are computed each time: from in front of a loop on, they would take a register each.

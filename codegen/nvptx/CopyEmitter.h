@@ -34,6 +34,12 @@ private:
   /// What a thread copies of each row of a tile.
   struct Part;
 
+  /// How threads share out the pieces of a tile's rows.
+  struct Share {
+    int64_t threadsOfRow, rowsTogether; ///< powers of two: threads that share a row, and rows that all have at once
+    mlir::Value row, piece;             ///< the thread's: the first row, and the piece of each
+  };
+
   /// The address of what would be the first element of tiles of `view` if their rows began at 0.
   struct Origin {
     mlir::Value view;
@@ -41,6 +47,7 @@ private:
     mlir::Value address;
   };
 
+  Share shareOut(int64_t pieces);
   mlir::Value findOrigin(tile::PutOp put);
   mlir::Value takeStage(State &state, mlir::Value variable);
   void copyAligned(const Part &part);

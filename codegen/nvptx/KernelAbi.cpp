@@ -109,10 +109,13 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   // Results of 16 bits do not show what the device's own approximations lose.
   bool narrow = false;
   program.walk([&](tile::StartOp start) { narrow |= tile::getTileType(start.getB()).getElementTypeBitWidth() == 16; });
-  program.walk([&](tile::MmaOp mma) { narrow |= tile::getTileType(mma.getB()).getElementTypeBitWidth() == 16; });
+  program.walk([&](tile::MmaOp mma) {
+    Type element = tile::getTileType(mma.getB()).getElementType();
+    narrow |= element.getIntOrFloatBitWidth() == 16;
+    floats |= element.isF32();
+  });
   if (narrow)
     function->setAttr(nvptx::approximateMathAttrName, builder.getUnitAttr());
-  program.walk([&](tile::MmaOp mma) { floats |= tile::getTileType(mma.getB()).getElementType().isF32(); });
 
   int64_t slots = 0;
   for (Type argument : program.getCallerTypes())

@@ -21,6 +21,20 @@ static SmallVector<Value> elementsOf(Ptx &ptx, Value structure, size_t count) {
   return values;
 }
 
+/// The `count` words that `text`, an instruction, loads from shared memory.
+static SmallVector<Value> loadWords(Ptx &ptx, StringRef name, StringRef text, Value address, int64_t count) {
+  OpBuilder &b = ptx.b;
+  std::string constraints;
+  for (int64_t n = 0; n < count; ++n)
+    constraints += "=r,";
+  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, b.getI32Type()));
+  auto op = LLVM::InlineAsmOp::create(b, ptx.loc, TypeRange(result), address, text, constraints + "r,~{memory}",
+                                      /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  setName(op, name);
+  return elementsOf(ptx, op.getResult(0), count);
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -43,12 +57,7 @@ void Ptx::storePiece(Value shared, ValueRange words, int64_t offset) {
 }
 
 SmallVector<Value> Ptx::loadPiece(Value shared) {
-  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getI32Type()));
-  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(result), shared, "ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];",
-                                      "=r,=r,=r,=r,r,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  setName(op, "loadPiece");
-  return elementsOf(*this, op.getResult(0), 4);
+  return loadWords(*this, "loadPiece", "ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];", shared, 4);
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,16 +68,8 @@ SmallVector<Value> Ptx::loadMatrices(Value address, int64_t offset, int64_t coun
   bool four = count == 4;
   std::string text = std::string("ldmatrix.sync.aligned.m8n8.") + (four ? "x4" : "x2") + (transposed ? ".trans" : "") +
                      ".shared.b16 " + (four ? "{$0, $1, $2, $3}, " : "{$0, $1}, ") + addressText(count, offset) + ";";
-  std::string constraints;
-  for (int64_t n = 0; n < count; ++n)
-    constraints += "=r,";
-  Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, b.getI32Type()));
-  auto op = LLVM::InlineAsmOp::create(b, loc, TypeRange(result), address, text, constraints + "r,~{memory}",
-                                      /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   std::string name = std::string("loadMatrices") + (four ? "4" : "2") + (transposed ? "Transposed" : "");
-  setName(op, name);
-  return elementsOf(*this, op.getResult(0), count);
+  return loadWords(*this, name, text, address, count);
 }
 
 Value Ptx::loadSharedFloat(Value address, int64_t offset) {

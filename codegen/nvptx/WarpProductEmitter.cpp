@@ -263,9 +263,9 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   Right right = findRight(product);
   const int64_t bands = context.countBands();
   // Parts of f32 and accumulators leave so few registers that loads stay near the products that they serve, one load
-  // ahead: left to itself the assembler brings more than there is room for. Products of sixteen rows that all wait for
-  // the one before leave tensor cores idle: where registers need not hold numbers beside their parts, there are twice
-  // as many at once.
+  // ahead: left to itself the assembler brings more than there is room for. Each product waits for the one before it in
+  // its sum, and with sixteen rows the two sums of one load leave tensor cores idle: where registers need not hold both
+  // numbers and their parts, two loads come at once.
   bool floats = element.isF32();
   int64_t groupsOfLoad = right.floats && columns > fullColumns ? 1 : 2;
   size_t together = right.layout.parts > 1 && bands == 1 ? 2 : 1;

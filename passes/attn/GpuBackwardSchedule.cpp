@@ -250,13 +250,13 @@ ScheduleAttr GradientTiles::splitFloats(ScheduleAttr schedule) {
     return schedule;
   PipelineAttr pipeline = schedule.getPipeline().withSplitFloats();
   int64_t bytes = countSharedBytes(schedule);
-  // Beside the most sums, parts of longer steps would spill.
+  // Where sums take the most registers that they may, longer steps would spill.
   int64_t most = countSumColumns(schedule.getProgram()) < mostColumnsOfSums ? schedule.getColumns() : 16;
   for (int64_t columns : columnsOfWarps) {
     if (columns > std::min(most, schedule.getColumns()))
       continue;
     ScheduleAttr split = getSchedule(schedule.getProgram(), schedule.getRows(), columns, pipeline, schedule.getPanel());
-    if (hasRoomBeside(target, bytes, countSharedBytes(split) - bytes))
+    if (sharesAsBefore(target, bytes, countSharedBytes(split)))
       return split;
   }
   return schedule;

@@ -40,9 +40,9 @@ bool attnc::attn::multipliesParts(KernelOpInterface kernel) {
   return getElementBits(kernel) == 32 && !kernel.mayRoundToTf32();
 }
 
-bool attnc::attn::hasRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more) {
+bool attnc::attn::sharesAsBefore(GpuTargetAttr target, int64_t before, int64_t after) {
   auto count = [&](int64_t bytes) { return std::min<int64_t>(2, target.getSharedBytes() / (bytes + barrierBytes)); };
-  return count(bytes + more) > 0 && count(bytes + more) == count(bytes);
+  return count(after) > 0 && count(after) == count(before);
 }
 
 /// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole

@@ -46,9 +46,9 @@ int64_t getSharedRowBytesOfParts(int64_t dims);
 /// Whether products of `kernel` multiply parts of f32.
 bool multipliesParts(KernelOpInterface kernel);
 
-/// Whether blocks of a schedule that needs `bytes` of shared memory share a multiprocessor as before where each takes
-/// `more` in addition: two where two did, else one. More than two hide little.
-bool hasRoomBeside(GpuTargetAttr target, int64_t bytes, int64_t more);
+/// Whether as many blocks share a multiprocessor when each takes `after` bytes of shared memory in place of `before`:
+/// two if two did, else one. More than two hide little.
+bool sharesAsBefore(GpuTargetAttr target, int64_t before, int64_t after);
 
 /// Checks that `target` has the registers that the roles of `pipeline` ask for; an error shows the sum.
 mlir::LogicalResult checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target);

@@ -57,8 +57,8 @@ static ScheduleAttr splitFloats(KernelOpInterface kernel, ScheduleAttr schedule,
   if (!multipliesParts(kernel))
     return schedule;
   ScheduleAttr split = schedule.withPipeline(schedule.getPipeline().withSplitFloats());
-  int64_t bytes = getSharedUse(kernel, schedule).bytes;
-  return hasRoomBeside(target, bytes, getSharedUse(kernel, split).bytes - bytes) ? split : schedule;
+  bool fits = sharesAsBefore(target, getSharedUse(kernel, schedule).bytes, getSharedUse(kernel, split).bytes);
+  return fits ? split : schedule;
 }
 
 /// The schedule without roles for many queries, whose products load less for each row: with 32 rows a warp, for two

@@ -19,7 +19,7 @@ static bool isMultipliedInParts(GetOp get) {
   return !get->use_empty() && get.getShared().getType().getTile().getElementType().isF32() &&
          llvm::all_of(get->getUses(), [](OpOperand &use) {
            auto product = dyn_cast<MmaOp>(use.getOwner());
-           return product && !product.getTf32() && use.get() == product.getB() && use.get() != product.getA();
+           return product && !product.getTf32() && &use == &product.getBMutable();
          });
 }
 
@@ -43,7 +43,8 @@ static bool isUntouchedBetween(Operation *first, Operation *last, Value ring) {
   });
 }
 
-/// Moves `put` up behind `place`, with what computes its operands, if that is pure and its ring is not used between.
+/// Moves `put` up to right after `place`, together with the operations that compute its operands, if these are pure and
+/// nothing in between uses its ring.
 static void moveUp(PutOp put, Operation *place) {
   BackwardSliceOptions options;
   options.inclusive = true;

@@ -82,7 +82,6 @@ class ScalarTest(unittest.TestCase):
             self.assertTrue(np.isinf(multiply_add(1e38, 10.0, 1.0, "f32")))
             self.assertTrue(np.isnan(multiply_add(np.inf, 0.0, 1.0, "f32")))
 
-
     def test_tf32_has_eleven_bits(self) -> None:
         given = np.array([1 + 2.0**-10, 1 + 2.0**-11, 1 + 3 * 2.0**-11, -1 - 2.0**-11 - 2.0**-20, 3e38, np.inf, np.nan], dtype=np.float32)
         rounded = round_to_tf32(given)
