@@ -57,12 +57,12 @@ void ForwardWriter::chooseUnit() {
 /// Row maxima keep weights in range. Scores with limits need none, and their weights leave no room for more headroom,
 /// whatever the schedule says.
 void ForwardWriter::chooseReference() {
-  constexpr double place = 0.75;
   std::optional<ScoreRange> range = findNarrowRange(kernel);
   // Parts leave maxima.
   if (!b.getPipeline() || !range || schedule.isSplit())
     return;
-  reference = static_cast<float>((range->low + place * (range->high - range->low)) / b.getScoreUnit());
+  unsigned digits = APFloat::semanticsPrecision(cast<FloatType>(elementType()).getFloatSemantics());
+  reference = static_cast<float>(findCommonReference(*range, digits) / b.getScoreUnit());
   unit.headroom = 0;
 }
 

@@ -91,3 +91,27 @@ std::optional<ScoreRange> attnc::attn::findNarrowRange(KernelOpInterface kernel)
     return std::nullopt;
   return range;
 }
+
+/// By what part of it `number`, which is positive, is off when it has `digits` significant bits.
+static double roundingError(double number, unsigned digits) {
+  double ulp = std::exp2(std::ilogb(number) + 1 - static_cast<int>(digits));
+  return std::abs(std::nearbyint(number / ulp) * ulp - number) / number;
+}
+
+double attnc::attn::findCommonReference(ScoreRange range, unsigned digits) {
+  constexpr double place = 0.75;
+  double octaves = (range.high - range.low) * llvm::numbers::log2e;
+  // The weight of the greatest score is one of the numbers of an octave, in whole steps of rounding; that of the least
+  // follows from it.
+  double octave = std::exp2(std::floor((1 - place) * octaves)), count = std::exp2(digits - 1), best = octave;
+  double leastError = std::numeric_limits<double>::infinity();
+  for (double step = 0; step < count; ++step) {
+    double greatest = octave * (1 + step / count);
+    double error = roundingError(greatest * std::exp2(-octaves), digits);
+    if (error < leastError) {
+      best = greatest;
+      leastError = error;
+    }
+  }
+  return range.high - std::log2(best) / llvm::numbers::log2e;
+}

@@ -117,6 +117,10 @@ static void addRegions(Adder &add) {
 
 static void addBiases(Adder &add) {
   add("S4_softcap", scored({}, "%x = attn.softcap %s, 0.5"));
+  // Weights of two values, nearly all of them.
+  add("S4_clamped", scored({}, R"(%c = arith.constant 0.5 : f32
+      %d = arith.negf %c : f32
+      %x = math.clampf %s to [%d, %c] : f32)"));
   add("S4_softcap_causal", scored({}, "%x = attn.softcap %s, 50.0", causal));
   // Where all logits are at the lower end, weights are the least that they can be; between the ends, an approximated
   // tanh shows.
