@@ -50,6 +50,11 @@ def check_plain(call, inputs, place, learned):
     torch.testing.assert_close(whole.grad.full_tensor(), theirs.grad, atol=1e-4, rtol=1e-4)
 
 
+def drawn_alike(q, k, v):
+    torch.manual_seed(5)
+    return flash_attn_func(q, k, v, dropout_p=0.3, causal=True)
+
+
 def run(rank, store):
     torch.set_default_device(KIND)
     if KIND == "cuda":
@@ -77,8 +82,14 @@ def run(rank, store):
     # Heads that do not share out, too.
     one = k[:, :, :1]
     check(lambda q, k: flash_attn_func(q, k, k), (q, one), [Shard(2), Replicate()], may_talk=True)
-    # What is dropped is the same as without a mesh.
-    check(lambda q: flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=1), (q,), [Shard(2)], may_talk=True)
+    # What is dropped is the same as without a mesh, whatever part of it a device has.
+    for seed in (1, -(2**40) - 3):
+        for place in (Shard(0), Shard(2)):
+            check(
+                lambda q, k, v, seed=seed: flash_attention(q, k, v, dropout_prob=0.5, dropout_seed=seed), (q, k, v), [place] * 3
+            )
+    for place in (Shard(0), Shard(2)):
+        check(drawn_alike, (q, k, v), [place] * 3)
     offsets = torch.tensor([0, 8, S], dtype=torch.int32)
     packed = [tensor[0] for tensor in (q, k, v)]
     check(lambda q, k, v: flash_attn_varlen_func(q, k, v, offsets, offsets, S, S, causal=True), packed, [Shard(1)] * 3)

@@ -112,6 +112,14 @@ def drawn_seed(probability: float, query: Tensor) -> Tensor | None:
     return torch.randint(-(2**31), 2**31, (4,), dtype=torch.int32, device=query.device)
 
 
+def _words(seed: int, query: Tensor) -> Tensor:
+    """The words of a seed of 64 bits, where the queries lie, without a copy from the host."""
+    words = torch.zeros(4, dtype=torch.int32, device=query.device)
+    for number, half in enumerate((seed, seed >> 32)):
+        words[number] = (half + 2**31) % 2**32 - 2**31
+    return words
+
+
 def prepare(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], called: dict[str, str] | None = None,
     **options: Any,
@@ -167,18 +175,24 @@ def call(
     if "page_table" in names:
         raise Error(f"argument '{(called or {}).get('page_table', 'page_table')}': expected tensors of one device, got DTensors")
 
+    if options.get("dropout") and "dropout_seed" not in names:
+        # What a device drops depends on where its part begins, which a number in the text cannot say.
+        names.append("dropout_seed")
+        arrays.append(_words(options.pop("seed", 0), query))
+
     def local(query: Tensor, key: Tensor, value: Tensor, *arrays: Tensor) -> tuple[Tensor, Tensor]:
         return _call(query, key, value, dict(zip(names, arrays, strict=True)), called, dict(options))
 
     packed = "q_offsets" in names
-    # Batch entries of packed sequences share a dimension, and what is dropped is chosen by the batch entry and the head.
-    split = "" if options.get("dropout") else "h" if packed else "bh"
+    # Batch entries of packed sequences share a dimension.
+    split = "h" if packed else "bh"
     lead = "" if packed else "b"
     layouts = [f"{lead}ihd", f"{lead}jgd", f"{lead}jge"]
     for name, array in zip(names, arrays, strict=True):
         layouts.append("hn"[-array.dim() :] if name == "softmax_aux" else _AXES.get(name, "t")[-array.dim() :])
     results = [f"{lead}ihe", f"{lead}hi"]
-    out, lse = on_mesh(local, (query, key, value, *arrays), layouts, results, split)
+    seed = 3 + names.index("dropout_seed") if "dropout_seed" in names else None
+    out, lse = on_mesh(local, (query, key, value, *arrays), layouts, results, split, seed)
     return out, lse
 
 

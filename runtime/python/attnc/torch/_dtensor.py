@@ -17,12 +17,13 @@ def has_dtensor(tensors: Sequence[Any]) -> bool:
 
 def on_mesh(
     function: Callable[..., tuple[Tensor, ...]], tensors: Sequence[Tensor], layouts: Sequence[str], results: Sequence[str],
-    split: str = "bh",
+    split: str = "bh", seed: int | None = None,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """`function` of the parts of tensors on each device of a mesh.
 
     layouts, results: a letter for each dimension of the tensors, queries and keys first, and of what is returned: "b" batch
     entries, "h" query heads, "g" key heads. split: the axes by which the queries may be split; the others follow them.
+    seed: which of the tensors has the words of dropout's seed: each part drops what it would as a part of the whole.
     """
     from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
     from torch.distributed.tensor.experimental import local_map
@@ -58,8 +59,30 @@ def on_mesh(
         tensor if isinstance(tensor, DTensor) else DTensor.from_local(tensor, mesh, [Replicate()] * mesh.ndim, run_check=False)
         for tensor in tensors
     ]
+
+    def of_part(*parts: Tensor) -> tuple[Tensor, ...]:
+        if seed is None:
+            return function(*parts)
+        words = parts[seed].clone()
+        for word, letter in ((2, "b"), (3, "h")):
+            if letter in axes:
+                words[word] += _first(mesh, axes, letter, query.shape[layouts[0].index(letter)])
+        return function(*parts[:seed], words, *parts[seed + 1 :])
+
     mapped = local_map(
-        function, tuple(placements(layout, None) for layout in results), tuple(inputs), tuple(gradients), mesh,
+        of_part, tuple(placements(layout, None) for layout in results), tuple(inputs), tuple(gradients), mesh,
         redistribute_inputs=True,
     )  # fmt: skip
     return mapped(*whole)  # type: ignore[no-any-return]
+
+
+def _first(mesh: Any, axes: Sequence[str | None], letter: str, size: int) -> int:
+    """The first of `size` batch entries or heads that lie on this device: each axis of the mesh that shares them out does so as
+    torch.chunk does."""
+    first = 0
+    for number, axis in enumerate(axes):
+        if axis == letter:
+            chunk = -(-size // mesh.size(number))
+            start = min(chunk * mesh.get_local_rank(number), size)
+            first, size = first + start, min(chunk, size - start)
+    return first
