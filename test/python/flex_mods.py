@@ -27,6 +27,12 @@ starts = torch.tensor([0, 9, 21, LONG])
 sequence = torch.repeat_interleave(torch.arange(3), starts.diff())
 temperature = torch.tensor([0.5, 2.0])
 
+#: Blocks of 16 queries and 16 keys: how many of each row are listed, and which ones. What stands behind the number of a row
+#: is undefined.
+COUNTS = torch.tensor([[[1, 2, 2]], [[0, 1, 3]]], dtype=torch.int32)
+INDICES = torch.tensor([[[[1, 0, 77], [0, 2, 99], [1, 0, 2]]]], dtype=torch.int32).expand(B, 1, 3, 3)
+SIZES = dict(BLOCK_SIZE=16, seq_lengths=(SQ, SK))
+
 
 def causal(b, h, q_idx, kv_idx):
     return q_idx >= kv_idx

@@ -1,0 +1,186 @@
+// RUN: attnc-opt %s -split-input-file -verify-diagnostics
+
+// Faults of schedules and pipelines, one a chunk. A comment above each says what is refused.
+
+// A schedule has tiles.
+// expected-error@+1 {{expected positive tile sizes, got query_tile = 96, key_tile = 0, panel = 24}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 0, panel = 24>}
+
+// -----
+
+// Panels cover a tile.
+// expected-error@+1 {{expected panel to divide query_tile, got 36 and 96}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 36>}
+
+// -----
+
+// A schedule is for some number of queries.
+// expected-error@+1 {{expected least_queries from 0 to most_queries, got 100 and 99}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 100, most_queries = 99>}
+
+// -----
+
+// Heads of a tile fill its panels.
+// expected-error@+1 {{expected heads to divide panel, got 7 and 24}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, heads = 7>}
+
+// -----
+
+// expected-error@+1 {{expected heads to divide panel, got 0 and 24}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, heads = 0>}
+
+// -----
+
+// S16: parts are counted in one way or the other,
+// expected-error@+1 {{expected splits or split_blocks, got both: 2 and 132}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = 2, split_blocks = 132>}
+
+// -----
+
+// expected-error@+1 {{expected splits from 0 to 1024 and split_blocks from 0 to 65536, got -1 and 0}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = -1>}
+
+// -----
+
+// of one consumer, which stores the state of its rows itself,
+// expected-error@+1 {{expected one consumer, epilogue = direct and neither rescaling = on_overflow nor block_mask with splits}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>, splits = 2>}
+
+// -----
+
+// expected-error@+1 {{expected no splits for program dq}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, program = dq, splits = 2>}
+
+// -----
+
+// in a forward alone.
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32> {
+  // expected-error@+1 {{op expected no splits but for attn.forward [S16]}}
+  %w = attn.weights %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = 2>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32>
+  return %w : tensor<?x4x?x?xf32>
+}
+
+// -----
+
+// All together are for every number,
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected a schedule for 100 queries and more}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, most_queries = 99>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected schedules in order, each to begin where the one before ends; for 0 queries and more, got least_queries = 1}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 1>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// and no number has two.
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{for 100 queries and more, got least_queries = 99}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, most_queries = 99>,
+                                        #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 99>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{for no queries and more, got least_queries = 0}}
+  %o = attn.weights %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>,
+                                    #attn.schedule<query_tile = 24, key_tile = 64, panel = 24>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32>
+  return %q : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// An overlap has warpgroups that compute, and buffers.
+// expected-error@+1 {{expected counts from 1 to 64, got consumers = 0, stages = 2, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 0, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct>}
+
+// -----
+
+// Rings have buffers.
+// expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 0, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 0, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct>}
+
+// -----
+
+// So has the ring of queries.
+// expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 2, query_stages = -1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = -1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct>}
+
+// -----
+
+// Registers go in eights,
+// expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 28}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 28,
+                                                        consumer_registers = 240, epilogue = direct>}
+
+// -----
+
+// from 24
+// expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 16}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 16,
+                                                        consumer_registers = 240, epilogue = direct>}
+
+// -----
+
+// to 240, for both roles.
+// expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 248}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 248, epilogue = direct>}
+
+// -----
+
+// The producer gives registers away.
+// expected-error@+1 {{expected producer_registers up to consumer_registers, got 80 and 40}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 80,
+                                                        consumer_registers = 40, epilogue = direct>}
+
+// -----
+
+// No machine has room for so many.
+// expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 65, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 65, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct>}
+
+// -----
+
+// Room to grow is for weights that may.
+// expected-error@+1 {{expected headroom with rescaling = on_overflow alone, got 6}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, rescaling = on_growth, epilogue = direct, headroom = 6>}
+
+// -----
+
+// Parts are written by threads that meet at barriers.
+// expected-error@+1 {{expected split_floats with staging = cp_async alone, got staging = tma}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct, split_floats = true>}
+
+// -----
+
+// The threads of a block share the rows of a copy evenly.
+// expected-error@+1 {{expected consumers to be a power of two with staging = cp_async, whose warps share rows by powers of two, got 3}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 3, stages = 2, query_stages = 1, producer_registers = 0,
+                                                        consumer_registers = 0, epilogue = direct, staging = cp_async>}
+
+// -----
+
+// Sections have a size, or are none.
+// expected-error@+1 {{expected section_bytes not below 0, got -1}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct, section_bytes = -1>}

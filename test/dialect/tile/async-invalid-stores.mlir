@@ -1,0 +1,60 @@
+// RUN: attnc-opt %s -split-input-file -verify-diagnostics
+
+// Faults of what GPUs add, one a chunk: stores through a buffer, and views in blocks.
+
+func.func @via_rows(%t: vector<8x16xf16>, %b: !tile.shared<vector<4x16xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<4x16xf16>'}}
+  tile.store %t via %b : !tile.shared<vector<4x16xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+    : vector<8x16xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @via_columns(%t: vector<8x16xf16>, %b: !tile.shared<vector<8x32xf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<8x32xf16>'}}
+  tile.store %t via %b : !tile.shared<vector<8x32xf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+    : vector<8x16xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @via_element(%t: vector<8x16xf16>, %b: !tile.shared<vector<8x16xbf16>>, %v: memref<?x?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8x16xf16>', got 'vector<8x16xbf16>'}}
+  tile.store %t via %b : !tile.shared<vector<8x16xbf16>>, %v[%n, %n] axes [0, 1] below(%n, %n)
+    : vector<8x16xf16>, memref<?x?xf16>
+  return
+}
+
+// -----
+
+func.func @via_of_rows(%t: vector<8xf16>, %b: !tile.shared<vector<8x16xf16>>, %v: memref<?xf16>, %n: index) {
+  // expected-error@+1 {{op expected a buffer with the rows and some or all columns of 'vector<8xf16>', got 'vector<8x16xf16>'}}
+  tile.store %t via %b : !tile.shared<vector<8x16xf16>>, %v[%n] axes [0] below(%n) : vector<8xf16>, memref<?xf16>
+  return
+}
+
+// -----
+
+func.func @accumulate_in_order(%t: vector<16x8xf32>, %v: memref<?x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected 'blocked' with 'accumulate'}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) {accumulate} : vector<16x8xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @blocked_rows(%t: vector<24x8xf32>, %v: memref<?x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected f32 tiles of whole rows, in multiples of 16, of a view of two dimensions whose rows have a multiple of 8 columns, with 'blocked'; got 'vector<24x8xf32>'}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) {blocked} : vector<24x8xf32>, memref<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @blocked_columns(%v: memref<?x16xf32>, %n: index) {
+  // expected-error@+1 {{with 'blocked'; got 'vector<16x8xf32>'}}
+  %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) {blocked} : memref<?x16xf32> -> vector<16x8xf32>
+  return
+}

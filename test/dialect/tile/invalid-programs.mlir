@@ -1,0 +1,175 @@
+// RUN: attnc-opt %s -split-input-file -verify-diagnostics
+
+// Faults of programs, one a chunk: their arguments, grids and sizes.
+
+// expected-error@+1 {{op expected the number of the tile, an index, as the last argument}}
+tile.program @no_tile() attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected the number of the tile, an index, as the last argument}}
+tile.program @tile_is_no_index(%tile: i64)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected no results}}
+tile.program @result(%tile: index) -> index
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol}}
+tile.program @grid_of_two(%tile: index)
+    attributes {grid = affine_map<() -> (1, 2)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol}}
+tile.program @grid_with_dimension(%tile: index)
+    attributes {grid = affine_map<(d0) -> (d0)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a grid of one result, without dimensions, and a pair in grid_sizes for each symbol}}
+tile.program @half_a_pair(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (2, 0)}}
+tile.program @no_such_argument(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 2, 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
+tile.program @range_of_no_argument(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 1, 0, 0, 9>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
+tile.program @range_of_nothing(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 10, 9>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
+tile.program @range_without_an_end(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 10>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{greatest size, and a dimension of offsets where sequences are packed}}
+tile.program @range_of_sequences_of_nothing(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 0, 9, 1, 0>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{greatest size, and a dimension of offsets where sequences are packed}}
+tile.program @range_of_half_a_dimension(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
+                size_range = array<i64: 0, 0, 0, 9, 0>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (-1, 0)}}
+tile.program @negative_argument(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: -1, 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (1, 0)}}
+tile.program @argument_without_sizes(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 1, 0>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected grid_sizes to name dimensions of arguments, got (0, 1)}}
+tile.program @no_such_dimension(%view: memref<?xf32>, %tile: index)
+    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 1>, rows = 8, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected panel to divide rows, got 8 and 12}}
+tile.program @uneven_panels(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 12, panel = 8} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected panel to divide rows, got 0 and 8}}
+tile.program @no_panel(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 0} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected panel to divide rows, got 8 and 0}}
+tile.program @no_rows(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 0, panel = 8} {
+  tile.return
+}
+
+// -----
+
+func.func @live_rows_outside(%n: index) {
+  // expected-error@+1 {{op expects parent op 'tile.program'}}
+  tile.live_rows %n
+  return
+}
+
+// -----
+
+// expected-error@+1 {{op expected the workspace, memref<?x?xi32> or memref<?x?xf32>, as the argument before the last}}
+tile.program @workspace_type(%list: memref<?x?xi64>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
+                workspace = affine_map<() -> (1, 2)>} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected a workspace of two sizes, without dimensions, from the symbols of the grid}}
+tile.program @workspace_sizes(%list: memref<?x?xi32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
+                workspace = affine_map<() -> (1)>} {
+  tile.return
+}
