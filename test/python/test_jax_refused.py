@@ -377,8 +377,10 @@ def test_cumulative_lengths(held):
 #: What means nothing here, or the same as something else, and what it means.
 ACCEPTED = {
     **{f"precision {value}": (dict(precision=value), {}) for value in (
-        jax.lax.Precision.HIGHEST, "high", "BF16_BF16_F32", ("high", "default"), (jax.lax.Precision.HIGH,) * 2,
-        jax.lax.DotAlgorithmPreset.F32_F32_F32,
+        jax.lax.Precision.HIGHEST, "BF16_BF16_F32", ("high", "default"), jax.lax.DotAlgorithmPreset.F32_F32_F32,
+    )},
+    **{f"precision {value}": (dict(precision=value), dict(precision="tensorfloat32")) for value in (
+        "high", (jax.lax.Precision.HIGH,) * 2,
     )},
     "logits_dtype": (dict(logits_dtype="bfloat16"), {}),
     "platform": (dict(platform="triton"), {}),
