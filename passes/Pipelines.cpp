@@ -40,8 +40,10 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileMaximaFirst());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileAssignStages());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileReverseLoops());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileLoadAhead());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileOverlapSteps());
-  pm.addNestedPass<tile::ProgramOp>(tile::createTilePipeline());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileOwnKeys());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileRescaleOnOverflow());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileExpandPhilox());

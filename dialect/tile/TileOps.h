@@ -33,6 +33,9 @@ inline constexpr llvm::StringLiteral weightAttrName = "tile.weight";
 /// On an operation of a loop's step: how many steps later it runs. An i64; 0 where it is absent.
 inline constexpr llvm::StringLiteral stageAttrName = "tile.stage";
 
+/// On a loop that takes at least one step: a condition around it says so.
+inline constexpr llvm::StringLiteral guardedAttrName = "tile.guarded";
+
 /// On a load whose tile a later step of the loop reads again, and on the load that reads it there: a number that both
 /// share, an i64. Where tiles go through rings, the later one takes what the earlier one has waited for.
 inline constexpr llvm::StringLiteral keptAttrName = "tile.kept", heldAttrName = "tile.held";

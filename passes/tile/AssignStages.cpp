@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/LogitOperations.h"
+#include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
 
 namespace attnc::tile {
@@ -16,13 +17,11 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// The scaling of `state` by row factors that `product` adds to, or null.
-static MapOp findScaling(MmaOp product, Value state) {
+/// Whether `product` adds to `state`, scaled by row factors.
+static bool addsToScaled(MmaOp product, Value state) {
   auto map = product.getAcc().getDefiningOp<MapOp>();
   return map && map->hasOneUse() && map.getTiles().size() == 1 && map.getRows().size() == 1 &&
-                 map.getTiles()[0] == state
-             ? map
-             : MapOp();
+         map.getTiles()[0] == state;
 }
 
 /// Whether `product` may run a step after its left operand was computed: it adds to what `loop` carries as `number`,
@@ -30,16 +29,12 @@ static MapOp findScaling(MmaOp product, Value state) {
 static bool mayRunLate(MmaOp product, scf::ForOp loop, unsigned number) {
   Value state = loop.getRegionIterArg(number);
   Operation *left = product.getA().getDefiningOp();
-  if ((product.getAcc() != state && !findScaling(product, state)) || !product->hasOneUse() || !left ||
+  if ((product.getAcc() != state && !addsToScaled(product, state)) || !product->hasOneUse() || !left ||
       left->getBlock() != loop.getBody() || isa<LoadOp>(left))
     return false;
   // What the loop starts with would miss the factors of the first step.
   return matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat());
 }
-
-/// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together,
-/// and the later run under what becomes of the first.
-static bool startsSeveral(scf::ForOp loop) { return llvm::count_if(loop.getBody()->getOps<MmaOp>(), startsStep) > 1; }
 
 /// The products of a step of `loop` that accumulate over it.
 static SetVector<Operation *> findSums(scf::ForOp loop) {
@@ -75,21 +70,40 @@ static SetVector<Operation *> findLateOfSeveral(scf::ForOp loop, attnc::attn::Ov
   return late;
 }
 
+/// The product of a step of `loop`, which starts one, that runs in the next, with its right operand. The scaling of
+/// what it adds to is of the step itself: it comes after the product of the step before. What is not overlapped is
+/// told.
+static SetVector<Operation *> findLateOfOne(scf::ForOp loop) {
+  SetVector<Operation *> late;
+  MmaOp first;
+  for (auto product : loop.getBody()->getOps<MmaOp>()) {
+    auto yielded = llvm::find(loop.getYieldedValues(), product.getResult());
+    if (yielded == loop.getYieldedValues().end() ||
+        !mayRunLate(product, loop, std::distance(loop.getYieldedValues().begin(), yielded)))
+      continue;
+    if (first) {
+      product.emitRemark("the loop's steps are not overlapped: a second product accumulates over it")
+          .attachNote(first.getLoc())
+          .append("the first is here");
+      return {};
+    }
+    first = product;
+  }
+  if (!first)
+    return {};
+  late.insert(first);
+  addLoads(loop, late);
+  if (!late.contains(first.getB().getDefiningOp())) {
+    first.emitRemark("the loop's steps are not overlapped: something else reads the right operand of the product that "
+                     "accumulates over it");
+    return {};
+  }
+  return late;
+}
+
 /// The operations of a step of `loop` that run in the next.
 static SetVector<Operation *> findLate(scf::ForOp loop, attnc::attn::Overlap overlap) {
-  SetVector<Operation *> late;
-  if (startsSeveral(loop))
-    return findLateOfSeveral(loop, overlap);
-  for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
-    auto product = yielded.getDefiningOp<MmaOp>();
-    if (!product || product->getBlock() != loop.getBody() || !mayRunLate(product, loop, number))
-      continue;
-    late.insert(product);
-    if (MapOp scaling = findScaling(product, loop.getRegionIterArg(number)))
-      late.insert(scaling);
-  }
-  addLoads(loop, late);
-  return late;
+  return startsSeveral(loop) ? findLateOfSeveral(loop, overlap) : findLateOfOne(loop);
 }
 
 namespace {

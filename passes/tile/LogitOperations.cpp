@@ -5,6 +5,7 @@
 #include "passes/tile/LogitOperations.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/tile/LoopStages.h"
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -31,6 +32,14 @@ llvm::SetVector<Operation *> attnc::tile::findLogitOperations(scf::ForOp loop) {
     if ((product && startsStep(product)) || (load && cast<VectorType>(load.getType()).getRank() == 1))
       addSlice(&op, loop, first);
   }
+  return first;
+}
+
+llvm::SetVector<Operation *> attnc::tile::findProductOperations(scf::ForOp loop) {
+  llvm::SetVector<Operation *> first;
+  for (auto product : loop.getBody()->getOps<MmaOp>())
+    if (stageOf(product) == 0)
+      addSlice(product, loop, first);
   return first;
 }
 

@@ -22,6 +22,9 @@ bool startsStep(MmaOp product);
 /// columns, with what both are made from.
 llvm::SetVector<mlir::Operation *> findLogitOperations(mlir::scf::ForOp loop);
 
+/// All products of a step of `loop` that are of the step itself, with what they are made from.
+llvm::SetVector<mlir::Operation *> findProductOperations(mlir::scf::ForOp loop);
+
 /// The first of those products, with what it is made from.
 llvm::SetVector<mlir::Operation *> findScoreOperations(mlir::scf::ForOp loop);
 

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Software pipelining of two stages, by MLIR's pipeliner for scf: what `tile-assign-stages` has left for the next step
-// runs there.
+// runs there. Of forward: Shah, Bikshandi, Zhang, Thakkar, Ramani and Dao, "FlashAttention-3" (2024), section 3.2: the
+// product with the values of one tile of keys runs while the logits of the next become weights.
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "passes/tile/LogitOperations.h"
+#include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
 
 namespace attnc::tile {
@@ -19,12 +22,6 @@ namespace attnc::tile {
 
 using namespace mlir;
 using namespace attnc::tile;
-
-/// The stage that `tile-assign-stages` has given to `op`.
-static unsigned stageOf(Operation *op) {
-  auto stage = op->getAttrOfType<IntegerAttr>(stageAttrName);
-  return stage ? static_cast<unsigned>(stage.getInt()) : 0;
-}
 
 /// Tiles that both stages read are loaded in both: `tile.kept` and `tile.held` say that they are the same.
 static void splitLoads(scf::ForOp loop, int64_t &pairs) {
@@ -52,7 +49,7 @@ static void splitLoads(scf::ForOp loop, int64_t &pairs) {
 /// that is its sums alone, they start after the logits, which then are there first. What was left and comes after all
 /// of its products, as what leaves for memory does, comes last: products of the step run meanwhile.
 static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsigned>> &schedule) {
-  llvm::SetVector<Operation *> logits = findLogitOperations(loop);
+  llvm::SetVector<Operation *> logits = startsSeveral(loop) ? findLogitOperations(loop) : findProductOperations(loop);
   Operation *lastProduct = nullptr;
   bool sumsAlone = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
@@ -73,22 +70,6 @@ static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsi
   append([&](Operation *op) { return stageOf(op) == 1 && isBehind(op); });
 }
 
-/// Moves `loop` under a condition that it has a step, where nothing needs predicates.
-static scf::ForOp guard(scf::ForOp loop) {
-  OpBuilder builder(loop);
-  Location loc = loop.getLoc();
-  Value any =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
-  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), any, /*withElseRegion=*/true);
-  builder.setInsertionPointToEnd(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, loop.getInitArgs());
-  loop.replaceAllUsesWith(branch.getResults());
-  loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-  builder.setInsertionPointToEnd(branch.thenBlock());
-  scf::YieldOp::create(builder, loc, loop.getResults());
-  return loop;
-}
-
 /// Folds what chooses between results of a step and those before it: the step is there.
 static void foldChoices(Block &block) {
   for (auto choice : llvm::make_early_inc_range(block.getOps<arith::SelectOp>()))
@@ -98,40 +79,78 @@ static void foldChoices(Block &block) {
     }
 }
 
+/// Whether nothing that `loop` leaves for the next step asks where its step is: what it asks for was computed there.
+static bool placesAreOfSteps(scf::ForOp loop) {
+  return llvm::none_of(loop.getInductionVar().getUsers(),
+                       [&](Operation *user) { return stageOf(loop.getBody()->findAncestorOpInBlock(*user)) > 0; });
+}
+
+/// Has `loop`, which was pipelined and went to `end` by `step`, count the places of its own steps: they are one step
+/// ahead of what it counts.
+static void countOwnSteps(scf::ForOp loop, Value end, Value step) {
+  for (Operation *user : llvm::make_early_inc_range(loop.getInductionVar().getUsers())) {
+    user->getResult(0).replaceAllUsesWith(loop.getInductionVar());
+    user->erase();
+  }
+  OpBuilder builder(loop);
+  Value low = loop.getLowerBound();
+  loop.setLowerBound(
+      matchPattern(low, m_Zero()) ? step : arith::AddIOp::create(builder, loop.getLoc(), low, step).getResult());
+  loop.setUpperBound(end);
+}
+
+/// Whether `op` scales what has been added up, which is nothing before the first step.
+static bool scalesNothing(Operation *op) {
+  auto map = dyn_cast<MapOp>(op);
+  return map && map.getTiles().size() == 1 && map.getRows().size() == 1 &&
+         matchPattern(map.getTiles()[0], m_AnyZeroFloat());
+}
+
+/// Overlaps the steps of `loop`.
+static LogicalResult overlap(scf::ForOp loop) {
+  guardLoop(loop);
+  Block *block = loop->getBlock();
+  Value end = loop.getUpperBound(), step = loop.getStep();
+  bool isForward = !startsSeveral(loop), shifts = isForward && placesAreOfSteps(loop);
+  SmallVector<Operation *> idle;
+  scf::PipeliningOption options;
+  options.getScheduleFn = getSchedule;
+  options.supportDynamicLoops = true;
+  options.predicateFn = [](RewriterBase &, Operation *op, Value) { return op; };
+  options.annotateFn = [&](Operation *op, scf::PipeliningOption::PipelinerPart part, unsigned) {
+    if (isForward && part == scf::PipeliningOption::PipelinerPart::Prologue && scalesNothing(op))
+      idle.push_back(op);
+  };
+  IRRewriter rewriter(loop);
+  FailureOr<scf::ForOp> pipelined = scf::pipelineForLoop(rewriter, loop, options);
+  if (failed(pipelined))
+    return failure();
+  for (Operation *op : idle) {
+    op->getResult(0).replaceAllUsesWith(cast<MapOp>(op).getTiles()[0]);
+    op->erase();
+  }
+  if (shifts)
+    countOwnSteps(*pipelined, end, step);
+  foldChoices(*block);
+  return success();
+}
+
 namespace {
 struct OverlapSteps : attnc::tile::impl::TileOverlapStepsBase<OverlapSteps> {
   void runOnOperation() override {
-    auto pipeline = getOperation().getPipelineAttr();
-    if (!pipeline || pipeline.getOverlap() == attnc::attn::Overlap::InStep)
-      return;
-    SmallVector<scf::ForOp> loops;
-    getOperation()->walk([&](scf::ForOp loop) {
-      if (llvm::any_of(loop.getBody()->getOps<MmaOp>(), [](MmaOp product) { return stageOf(product) > 0; }))
-        loops.push_back(loop);
-    });
     int64_t pairs = 0;
-    for (scf::ForOp loop : loops) {
-      // What runs in another step reads constants too.
-      for (Operation &op : llvm::make_early_inc_range(*loop.getBody()))
-        if (op.hasTrait<OpTrait::ConstantLike>())
-          op.moveBefore(loop);
+    for (scf::ForOp loop : findOverlappedLoops(getOperation())) {
       splitLoads(loop, pairs);
-      loop = guard(loop);
-      Block *block = loop->getBlock();
-      scf::PipeliningOption options;
-      options.getScheduleFn = getSchedule;
-      options.supportDynamicLoops = true;
-      options.predicateFn = [](RewriterBase &, Operation *op, Value) { return op; };
-      IRRewriter rewriter(&getContext());
-      rewriter.setInsertionPoint(loop);
-      if (failed(scf::pipelineForLoop(rewriter, loop, options))) {
+      if (failed(overlap(loop))) {
         getOperation().emitError("a loop's steps could not be overlapped");
         return signalPassFailure();
       }
-      foldChoices(*block);
       ++numOverlapped;
     }
-    getOperation()->walk([](Operation *op) { op->removeAttr(stageAttrName); });
+    getOperation()->walk([](Operation *op) {
+      op->removeAttr(stageAttrName);
+      op->removeAttr(guardedAttrName);
+    });
   }
 };
 } // namespace

@@ -11,8 +11,9 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
   let summary = "Decides which operations of a loop run one step later";
   let description = [{
     For programs whose warpgroups have roles: a product that accumulates over its loop, and whose left operand the step
-    computes, gets the attribute `tile.stage = 1`, as do the scaling of its accumulator and loads that nothing else reads.
-    The softmax of a step then overlaps with the product of the previous step. A loop whose steps start several products
+    computes, gets the attribute `tile.stage = 1`, as do loads that nothing else reads. The softmax of a step then overlaps with the
+    product of the previous step. If a loop has several such products, or something else reads what it multiplies by, a
+    remark says so. A loop whose steps start several products
     from zero, as those of gradients do, is left as it is: the later of them overlap with what becomes of the first. With
     `overlap = logits_ahead`, all of its operations have stage 1 but those products and what they, and vectors of columns,
     are made from; with `sums_late`, the products that accumulate have.
@@ -28,32 +29,62 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
   let statistics = [Statistic<"numLate", "late", "Operations that run in the next step">];
 }
 
-def TileOverlapSteps : Pass<"tile-overlap-steps", "::attnc::tile::ProgramOp"> {
-  let summary = "Overlaps products of gradients with the elements of other steps";
+def TileReverseLoops : Pass<"tile-reverse-loops", "::attnc::tile::ProgramOp"> {
+  let summary = "Turns loops over keys round";
   let description = [{
-    For programs with another `overlap` than `in_step`: loops whose operations have stages (`tile-assign-stages`) are
-    pipelined by MLIR. What the first step does itself comes before the loop; each step of the loop does what the step
-    before has left, and its own; what the last one has left comes after it. Tiles that both stages read are loaded in
-    both, and marked: `tile.kept` and `tile.held`.
+    A loop with an operation of stage 1 (`tile-assign-stages`), and one product that starts from zero, goes from the last
+    step to the first: under a causal mask the first step is then the masked one, and has no product to overlap with. It
+    counts how far it has come, from 0, under a condition that it has a step.
+
+    Example:
+
+    ```mlir
+    scf.if %any {
+      %length = arith.muli %steps, %size : index
+      %end = arith.addi %low, %length : index
+      %last = arith.subi %end, %size : index
+      scf.for %i = %c0 to %length step %size ... {
+        %j = arith.subi %last, %i : index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numReversed", "reversed", "Loops turned round">];
+}
+
+def TileLoadAhead : Pass<"tile-load-ahead", "::attnc::tile::ProgramOp"> {
+  let summary = "Brings captured tiles a step ahead";
+  let description = [{
+    In loops as `tile-reverse-loops` turns round: captured tiles that scores read are carried by the loop, and each step
+    loads those of the next. The last loads its own again.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numAhead", "ahead", "Tiles that are loaded a step ahead">];
+}
+
+def TileOverlapSteps : Pass<"tile-overlap-steps", "::attnc::tile::ProgramOp"> {
+  let summary = "Overlaps products with the elements of other steps";
+  let description = [{
+    Loops whose operations have stages (`tile-assign-stages`) are pipelined by MLIR. What the first step does itself comes
+    before the loop; each step of the loop does what the step before has left, and its own; what the last one has left
+    comes after it. In a loop with one product that starts from zero, each step starts that product, then what the step
+    before has left, and then computes its weights: the product with the values overlaps with the softmax of the next
+    keys. The first step scales nothing, since nothing has been added up. Tiles that both stages read are loaded in both,
+    and marked: `tile.kept` and `tile.held`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numOverlapped", "overlapped", "Loops whose steps overlap">];
 }
 
-def TilePipeline : Pass<"tile-pipeline", "::attnc::tile::ProgramOp"> {
-  let summary = "Overlaps the product with the values with the softmax of the next keys";
+def TileOwnKeys : Pass<"tile-own-keys", "::attnc::tile::ProgramOp"> {
+  let summary = "Leaves out steps that only other rows of the tile need";
   let description = [{
-    For programs whose warpgroups have roles: a loop over keys with one product of stage 1 (`tile-assign-stages`) is
-    reversed, so that it runs from the last keys to the first, and skewed, so that each step computes the logits and
-    weights of its own keys and the product of the previous step. The logits of the first step are computed before the
-    loop, the product of the last step after it. Captured tiles that scores read are loaded one step earlier still. If a
-    loop has such products and cannot be skewed, a remark says why.
-
-    Where the loop's bounds are those of some of the rows (`tile.part`), steps that only other rows need come before and
-    after it, and only take their tiles from the rings (`tile.skip`). Loops that are not skewed visit the keys of all rows.
+    For programs whose warpgroups have roles, after `tile-overlap-steps`. Where the bounds of a loop that was turned round
+    are those of some of the rows (`tile.part`), the loop has at least one step where there are keys for any row, so that
+    all consumers go the same way. Steps that only other rows need come before and after it, and only take their tiles
+    from the rings (`tile.skip`), in the order in which these are filled. All other loops visit the keys of all rows.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"numSkewed", "skewed", "Loops skewed">];
+  let statistics = [Statistic<"numPartial", "partial", "Loops that leave out steps of other rows">];
 }
 
 def TileLowerSoftmax : Pass<"tile-lower-softmax", "::attnc::tile::ProgramOp"> {
@@ -110,7 +141,7 @@ def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {
 def TileRescaleOnOverflow : Pass<"tile-rescale-on-overflow", "::attnc::tile::ProgramOp"> {
   let summary = "Reuses the running row maxima, and rescales only where weights outgrow them";
   let description = [{
-    For programs with `rescaling = on_overflow`, after `tile-pipeline`: a step computes its weights with the maxima that
+    For programs with `rescaling = on_overflow`, after `tile-overlap-steps`: a step computes its weights with the maxima that
     the loop carries, and does not look for new ones. Where its row sums come near the limit of their type, or a row has
     no maximum yet, a branch repeats the step with new maxima. The loop also carries the greatest sum that a lane had in
     any step: where one key has nearly all of a row's weight, that sum tells by how much the weight was rounded for the

@@ -8,8 +8,8 @@
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/tile/OwnKeys.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RowsOfPart.h"
 #include "passes/tile/SharedOperands.h"
 
 namespace attnc::tile {

@@ -114,8 +114,8 @@ scf::ForOp LoopSplitter::cloneBetween(Value low, Value high, ValueRange init, bo
   return copy;
 }
 
-/// Whether `last` is where the last of the steps starts that cover columns up to `high`, as `tile-pipeline` writes it:
-/// low + ceil((high - low) / step) * step - step, without low where that is 0.
+/// Whether `last` is where the last of the steps starts that cover columns up to `high`, as `tile-reverse-loops` writes
+/// it: low + ceil((high - low) / step) * step - step, without low where that is 0.
 static bool isLastStepBelow(Value last, Value high) {
   auto difference = last.getDefiningOp<arith::SubIOp>();
   if (!difference)

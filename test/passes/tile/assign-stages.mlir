@@ -6,7 +6,8 @@
 #late = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, overlap = sums_late>
 #pieces = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async>
 
-// A product that adds to what the loop carries, scaled, and its values; logits, weights and keys are of the step itself.
+// A product that adds to what the loop carries, scaled, and its values; logits, weights and keys are of the step itself, and
+// so is the scaling.
 
 // CHECK-LABEL: tile.program @forward(
 // CHECK: tile.load %{{.*}} axes [0, 1] below(%{{.*}}) :
@@ -15,7 +16,7 @@
 // CHECK: tile.softmax
 // CHECK: tile.load %{{.*}} axes [0, 1] below(%{{.*}}) {tile.stage = 1 : i64} :
 // CHECK: tile.map
-// CHECK: } {tile.stage = 1 : i64} -> vector<8x16xf32>
+// CHECK: } -> vector<8x16xf32>
 // CHECK: tile.mma %{{.*}} {tile.stage = 1 : i64} :
 tile.program @forward(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #pipeline} {

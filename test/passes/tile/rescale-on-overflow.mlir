@@ -1,5 +1,5 @@
 // RUN: attnc-opt %s -split-input-file \
-// RUN:   --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums,tile-assign-stages,tile-pipeline,tile-rescale-on-overflow),canonicalize,cse)" \
+// RUN:   --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums,tile-assign-stages,tile-reverse-loops,tile-load-ahead,tile-overlap-steps,tile-own-keys,tile-rescale-on-overflow),canonicalize,cse)" \
 // RUN:   | FileCheck %s
 
 // The first step has maxima of its own. The others take those of the steps before, unless what their weights add up to
@@ -10,7 +10,7 @@
 // CHECK-DAG: %[[MINUS0:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf32>
 // CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<0x49800000> : vector<8xf32>
 // CHECK: tile.softmax %{{.*}}, %[[NONE]], %{{.*}} at(%c0, %{{.*}}) {octaves, partial, scale = 1.250000e-01 : f32}
-// CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[W:.*]] = %{{[^,]*}}, %{{.*}} = %{{.*}})
+// CHECK: scf.for {{.*}} iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[W:.*]] = %{{[^,]*}}, %[[OUT:.*]] = %{{.*}})
 // CHECK: %[[S:.*]] = tile.mma {{.*}} transposed
 // CHECK: %[[O:.*]] = tile.mma %[[W]], %{{.*}}, %[[OUT]] :
 // CHECK: %{{.*}}, %[[PART:.*]], %[[P:.*]], %{{.*}} = tile.softmax %[[S]], %[[MAX]], %[[MINUS0]] at(%c0, %{{.*}}) {fixed, octaves, partial, scale =
@@ -26,11 +26,11 @@
 // CHECK: %[[ROWS:.*]] = arith.ori %[[HIGH2]], %[[EMPTY]]
 // CHECK: %[[M2:.*]], %[[T2:.*]], %[[P2:.*]], %[[SHRINK:.*]] = tile.softmax %[[S]], %[[MAX]], %[[SUM]] at(%c0, %{{.*}}) renewed %[[ROWS]] : vector<8xi1> {octaves, partial, scale =
 // CHECK: %[[U2:.*]] = tile.map tiles(%[[O]] : vector<8x16xf32>) rows(%[[SHRINK]] :
-// CHECK: scf.yield %[[U2]], %[[M2]], %[[T2]], %[[P2]]
+// CHECK: scf.yield %[[M2]], %[[T2]], %[[P2]], %[[U2]]
 // CHECK: } else {
 // CHECK: %[[T:.*]] = arith.addf %[[SUM]], %[[PART]]
-// CHECK: scf.yield %[[O]], %[[MAX]], %[[T]], %[[P]]
-// CHECK: scf.yield %[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3,
+// CHECK: scf.yield %[[MAX]], %[[T]], %[[P]], %[[O]]
+// CHECK: scf.yield %[[R]]#0, %[[R]]#1, %{{.*}}, %[[R]]#2, %[[R]]#3 :
 tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
@@ -155,7 +155,7 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
 
 // CHECK-LABEL: tile.program @choosing(
 // CHECK-DAG: %[[LIMIT:.*]] = arith.constant dense<1.71798692E+10> : vector<8xf32>
-// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{[^,]*}} = %{{[^,]*}}, %{{.*}} = %{{.*}})
+// CHECK: scf.for {{.*}} iter_args(%[[MAX:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{[^,]*}} = %{{[^,]*}}, %{{.*}} = %{{.*}})
 // CHECK: tile.softmax %{{.*}}, %[[MAX]], %{{.*}} {exponent = #tile.exponent<fused>, fixed,
 // CHECK-NOT: oeq
 // CHECK: %[[MAGNITUDE:.*]] = math.absf %[[MAX]]

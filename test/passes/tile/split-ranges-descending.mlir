@@ -1,7 +1,7 @@
 // RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-split-ranges),canonicalize,cse)" -split-input-file \
 // RUN:   | FileCheck %s
 
-// Loops that go down, as tile-pipeline leaves them: columns are `last` minus the induction variable.
+// Loops that go down, as tile-reverse-loops leaves them: columns are `last` minus the induction variable.
 
 // Without a mask, all keys are kept below the last one, and the loop's steps come after the one that holds it: nothing
 // is left to mask.

@@ -1,4 +1,4 @@
-// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-assign-stages,tile-pipeline),canonicalize,cse)" -split-input-file \
+// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-assign-stages,tile-reverse-loops,tile-load-ahead,tile-overlap-steps,tile-own-keys),canonicalize,cse)" -split-input-file \
 // RUN:   -verify-diagnostics | FileCheck %s
 
 // A step holds the logits of its own keys and the product of the step before, and the loop goes from the last keys to
@@ -26,7 +26,7 @@
 // CHECK: %[[P0:.*]]:2 = tile.map tiles(%[[S0]] {{.*}} at(%c0, %[[LAST]])
 // CHECK: %[[T0:.*]] = tile.reduce <add> %[[P0]]#0,
 //
-// CHECK: %[[F:.*]]:5 = scf.for %[[I:.*]] = %c4 to %[[LENGTH]] step %c4 iter_args(%[[OUT:.*]] = %[[ZERO]], %[[MAX:.*]] = %[[M0]], %[[SUM:.*]] = %[[T0]], %[[W:.*]] = %[[P0]]#1, %[[KEY:.*]] = %[[LAST]])
+// CHECK: %[[F:.*]]:5 = scf.for %[[I:.*]] = %c4 to %[[LENGTH]] step %c4 iter_args(%[[MAX:.*]] = %[[M0]], %[[SUM:.*]] = %[[T0]], %[[KEY:.*]] = %[[LAST]], %[[W:.*]] = %[[P0]]#1, %[[OUT:.*]] = %[[ZERO]])
 // CHECK: %[[J:.*]] = arith.subi %[[LAST]], %[[I]] : index
 // CHECK: %[[K1:.*]] = tile.load %[[K]][%[[J]], %c0]
 // CHECK: %[[S1:.*]] = tile.mma %[[QUERY]], %[[K1]], %{{.*}} transposed
@@ -38,13 +38,13 @@
 // CHECK: %[[P1:.*]]:2 = tile.map tiles(%[[S1]] : {{.*}} at(%c0, %[[J]])
 // CHECK: %[[T1:.*]] = tile.reduce <add> %[[P1]]#0,
 // CHECK: %[[U1:.*]] = tile.map tiles(%[[O1]] : vector<8x16xf32>) rows(%[[SHRINK]] :
-// CHECK: scf.yield %[[U1]], %[[M1]], %[[T1]], %[[P1]]#1, %[[J]] :
+// CHECK: scf.yield %[[M1]], %[[T1]], %[[J]], %[[P1]]#1, %[[U1]] :
 //
 // The last product, of the first keys; its accumulator has been rescaled.
-// CHECK: %[[V2:.*]] = tile.load %[[V]][%[[F]]#4, %c0]
+// CHECK: %[[V2:.*]] = tile.load %[[V]][%[[F]]#2, %c0]
 // CHECK-NOT: tile.map
-// CHECK: %[[O2:.*]] = tile.mma %[[F]]#3, %[[V2]], %[[F]]#0 :
-// CHECK: scf.yield %[[O2]], %[[F]]#2 :
+// CHECK: %[[O2:.*]] = tile.mma %[[F]]#3, %[[V2]], %[[F]]#4 :
+// CHECK: scf.yield %[[O2]], %[[F]]#1 :
 // CHECK: } else {
 // CHECK: scf.yield %[[ZERO]],
 // CHECK: tile.store %[[R]]#0,
@@ -292,12 +292,12 @@ tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V:
 // Weights of one scale: nothing is rescaled, and no row factors go from step to step.
 
 // CHECK-LABEL: tile.program @fixed(
-// CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[W:.*]] = %{{[^,]*}}, %[[KEY:.*]] = %{{.*}})
+// CHECK: scf.for {{.*}} iter_args(%[[OUT:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[KEY:.*]] = %{{[^,]*}}, %[[W:.*]] = %{{.*}})
 // CHECK: %[[S1:.*]] = tile.mma {{.*}} transposed
 // CHECK: %[[O1:.*]] = tile.mma %[[W]], %{{.*}}, %[[OUT]] :
 // CHECK: %[[P1:.*]]:2 = tile.map tiles(%[[S1]] :
 // CHECK: %[[T1:.*]] = tile.reduce <add> %[[P1]]#0, %[[SUM]]
-// CHECK: scf.yield %[[O1]], %[[T1]], %[[P1]]#1, %{{.*}} :
+// CHECK: scf.yield %[[O1]], %[[T1]], %{{.*}}, %[[P1]]#1 :
 // CHECK: tile.mma
 // CHECK-NOT: tile.map
 // CHECK: tile.store
@@ -343,21 +343,25 @@ tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 
 // CHECK-LABEL: tile.program @captured(
 // CHECK-SAME: %{{.*}}: memref<?x?xbf16>, %{{.*}}: memref<?x?xbf16>, %{{.*}}: memref<?x?xbf16>, %[[B:[a-z0-9]+]]: memref<?x?xbf16>, %[[M:[a-z0-9]+]]: memref<?x?xi1>, %[[LOW:[a-z0-9]+]]: index
-// CHECK: %[[END:.*]] = arith.addi %[[LOW]]
+// CHECK: %[[LENGTH:.*]] = arith.muli
+// CHECK: %[[END:.*]] = arith.addi %[[LOW]], %[[LENGTH]]
 // CHECK: %[[LAST:.*]] = arith.subi %[[END]], %c4
-// CHECK: tile.mma {{.*}} transposed
-// CHECK: %[[SECOND:.*]] = arith.maxsi %{{.*}}, %[[LOW]] : index
-// CHECK: %[[B1:.*]] = tile.load %[[B]][%c0, %[[SECOND]]]
 // CHECK: %[[B0:.*]] = tile.load %[[B]][%c0, %[[LAST]]]
+// CHECK: tile.mma {{.*}} transposed
+// CHECK: %[[FARTHEST:.*]] = arith.subi %[[LENGTH]], %c4
+// CHECK: %[[ONE:.*]] = arith.minsi %[[FARTHEST]], %c4
+// CHECK: %[[SECOND:.*]] = arith.subi %[[LAST]], %[[ONE]]
+// CHECK: %[[B1:.*]] = tile.load %[[B]][%c0, %[[SECOND]]]
 // CHECK: tile.map tiles(%{{.*}}, %[[B0]] :
 // CHECK: tile.load %[[M]][%c0, %[[LAST]]]
-// CHECK: scf.for %[[V:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[HELD:.*]] = %[[B1]], %[[W:.*]] = %{{.*}}, %[[KEY:.*]] = %{{.*}})
+// CHECK: scf.for %[[V:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[HELD:.*]] = %[[B1]], %[[KEY:.*]] = %{{.*}}, %[[W:.*]] = %{{.*}})
 // CHECK: %[[J:.*]] = arith.subi %[[LAST]], %[[V]]
 // CHECK: %[[S:.*]] = tile.mma {{.*}} transposed
 // CHECK: tile.mma %[[W]],
-// CHECK: %[[NEXT:.*]] = arith.subi %[[J]], %c4
-// CHECK: %[[INSIDE:.*]] = arith.maxsi %[[NEXT]], %[[LOW]]
-// CHECK: %[[AHEAD:.*]] = tile.load %[[B]][%c0, %[[INSIDE]]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[V]], %c4
+// CHECK: %[[INSIDE:.*]] = arith.minsi %[[NEXT]], %[[FARTHEST]]
+// CHECK: %[[PLACE:.*]] = arith.subi %[[LAST]], %[[INSIDE]]
+// CHECK: %[[AHEAD:.*]] = tile.load %[[B]][%c0, %[[PLACE]]]
 // CHECK: tile.map tiles(%[[S]], %[[HELD]] :
 // CHECK: tile.load %[[M]][%c0, %[[J]]]
 // CHECK: scf.yield %{{.*}}, %{{.*}}, %[[AHEAD]], %{{.*}}, %{{.*}} :

@@ -1,0 +1,49 @@
+//===- LoopStages.cpp - Loops whose steps overlap ---------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "passes/tile/LoopStages.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/tile/LogitOperations.h"
+
+using namespace mlir;
+using namespace attnc::tile;
+
+unsigned attnc::tile::stageOf(Operation *op) {
+  auto stage = op->getAttrOfType<IntegerAttr>(stageAttrName);
+  return stage ? static_cast<unsigned>(stage.getInt()) : 0;
+}
+
+SmallVector<scf::ForOp> attnc::tile::findOverlappedLoops(ProgramOp program) {
+  SmallVector<scf::ForOp> loops;
+  program.walk([&](scf::ForOp loop) {
+    if (llvm::any_of(*loop.getBody(), [](Operation &op) { return stageOf(&op) > 0; }))
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
+bool attnc::tile::startsSeveral(scf::ForOp loop) {
+  return llvm::count_if(loop.getBody()->getOps<MmaOp>(), startsStep) > 1;
+}
+
+void attnc::tile::guardLoop(scf::ForOp loop) {
+  if (loop->hasAttr(guardedAttrName))
+    return;
+  // What runs in another step reads constants too.
+  for (Operation &op : llvm::make_early_inc_range(*loop.getBody()))
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      op.moveBefore(loop);
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  Value any =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), any, /*withElseRegion=*/true);
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, loop.getInitArgs());
+  loop.replaceAllUsesWith(branch.getResults());
+  loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  builder.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, loop.getResults());
+  loop->setAttr(guardedAttrName, builder.getUnitAttr());
+}

@@ -1,0 +1,29 @@
+//===- LoopStages.h - Loops whose steps overlap -----------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_TILE_LOOPSTAGES_H
+#define ATTNC_PASSES_TILE_LOOPSTAGES_H
+
+#include "dialect/tile/TileOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace attnc::tile {
+
+/// The stage that `tile-assign-stages` has given to `op`: 0 is the step itself, 1 the next.
+unsigned stageOf(mlir::Operation *op);
+
+/// The loops of `program` whose steps overlap: some of their operations run in the next step.
+llvm::SmallVector<mlir::scf::ForOp> findOverlappedLoops(ProgramOp program);
+
+/// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together,
+/// and the later run under what becomes of the first. Forward has one.
+bool startsSeveral(mlir::scf::ForOp loop);
+
+/// Moves `loop` under a condition that it has a step, unless it is under one already: nothing of it needs predicates
+/// then. Values that its body shares with other steps, as constants are, move out of it.
+void guardLoop(mlir::scf::ForOp loop);
+
+} // namespace attnc::tile
+
+#endif // ATTNC_PASSES_TILE_LOOPSTAGES_H
