@@ -152,7 +152,7 @@ WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
 /// or of its parts one after the other.
 SmallVector<Value> WarpProductEmitter::loadRight(const Right &right, const RightPlace &place) {
   Ptx &ptx = context.ptx;
-  auto [step, column, groups] = place;
+  const int64_t step = place.step, column = place.column, groups = place.groups;
   bool isWhole = (step + 1) * stepDepth <= right.depth;
   int64_t loadsOfStep = right.floats ? 2 : 1;
   // Matrices of 8x8 words' halves, of `half` of a step of f32. Rows are those that are summed over, or columns.
