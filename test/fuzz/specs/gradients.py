@@ -296,7 +296,7 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
     query, key, value = (inputs[name] for name in kernel.tensors)
     turned = lambda x: x.transpose(0, 1, 3, 2)
     narrow = lambda x: x if exact else round_to(x, element).astype(np.float32)
-    rounded = rounding_of(spec, kernel, precision)
+    rounded = rounding_of(spec, kernel, precision, variant)
     multiply = lambda left, right: multiply_by(rounded(left), rounded(right), variant)
     with np.errstate(all="ignore"):
         logits = compute_logits(spec, kernel, inputs, grid, precision, variant)

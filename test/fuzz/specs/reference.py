@@ -14,7 +14,7 @@ import numpy as np
 
 from scalars import (
     FLOAT_BINARY, FLOAT_PREDICATES, FLOAT_TESTS, FLOAT_UNARY, INTEGER_BINARY, INTEGER_PREDICATES, INTEGER_UNARY,
-    Precision, bits_to_float, float_to_bits, is_float, multiply_add, round_to, round_to_tf32, to_float, to_integer, truth,
+    Precision, bits_to_float, cut_to_tf32, float_to_bits, is_float, multiply_add, round_to, round_to_tf32, to_float, to_integer, truth,
     unsigned, width_of, wrap,
 )
 from spec import Kernel, Load, Op, Region, Spec, shape_of
@@ -283,9 +283,11 @@ def multiply_in_turn(left: np.ndarray, right: np.ndarray, variant: int) -> np.nd
     return result
 
 
-def rounding_of(spec: Spec, kernel: Kernel, precision: Precision) -> Callable[[np.ndarray], np.ndarray]:
-    """What products do to their operands first."""
-    return round_to_tf32 if precision is Precision.BASELINE and spec.rounds_to_tf32(kernel) else lambda x: x
+def rounding_of(spec: Spec, kernel: Kernel, precision: Precision, variant: int) -> Callable[[np.ndarray], np.ndarray]:
+    """What products do to their operands first. Odd variants cut TF32 off, as tensor cores do with what nobody has rounded."""
+    if precision is not Precision.BASELINE or not spec.rounds_to_tf32(kernel):
+        return lambda x: x
+    return cut_to_tf32 if variant % 2 else round_to_tf32
 
 
 def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, precision: Precision,
@@ -296,7 +298,7 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
     query = gather(inputs[kernel.tensors[0]], kernel, grid.query_starts, grid.queries, real)
     key = gather_keys(kernel, 1, inputs, grid, real)
     key = np.repeat(key, grid.heads // key.shape[1], axis=1)
-    query, key = map(rounding_of(spec, kernel, precision), (query, key))
+    query, key = map(rounding_of(spec, kernel, precision, variant), (query, key))
     scale = kernel.clauses.get("scale", 1 / np.sqrt(query.shape[-1]))
     if isinstance(scale, str):
         scale = float(scalar(spec, inputs, scale)[0, 0, 0, 0])
@@ -426,7 +428,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
         # What has no weight takes no part, even where it is no number.
         value = np.where(np.isfinite(value), value, 0)
         value = np.repeat(value, grid.heads // value.shape[1], axis=1)
-        weights, value = map(rounding_of(spec, kernel, precision), (weights, value))
+        weights, value = map(rounding_of(spec, kernel, precision, variant), (weights, value))
         out = multiply_in_turn(weights, value, variant) if variant >= SEQUENTIAL else weights @ value
         out = out.transpose(0, 2, 1, 3)
     if not kernel.packed:

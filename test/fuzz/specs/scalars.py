@@ -55,6 +55,12 @@ def round_to_tf32(value: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(single), bits.astype(np.uint32).view(np.float32), single)
 
 
+def cut_to_tf32(value: np.ndarray) -> np.ndarray:
+    """`value` without what TF32 does not hold, in float32."""
+    single = np.asarray(value, dtype=np.float32)
+    return np.where(np.isfinite(single), (single.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32), single)
+
+
 def round_to(value: np.ndarray, type_name: str) -> np.ndarray:
     """`value` rounded to a float type, in its shape; f32 arrays stay float32, narrower types are held in float32."""
     if type_name == "f64":

@@ -20,7 +20,7 @@ from gradients import names_of
 from reduction import reduce
 from reference import make_grid, run_kernel, run_spec
 from runner import BASELINES, Runner
-from scalars import Precision, multiply_add, round_to, round_to_tf32
+from scalars import Precision, cut_to_tf32, multiply_add, round_to, round_to_tf32
 from spec import parse
 
 
@@ -88,6 +88,9 @@ class ScalarTest(unittest.TestCase):
         self.assertEqual(rounded[:4].tolist(), [1 + 2.0**-10, 1, 1 + 2.0**-9, -1 - 2.0**-10])
         self.assertLess(abs(rounded[4] / given[4] - 1), 2.0**-11)
         self.assertTrue(np.isposinf(rounded[5]) and np.isnan(rounded[6]))
+        cut = cut_to_tf32(given)
+        self.assertEqual(cut[:4].tolist(), [1 + 2.0**-10, 1, 1 + 2.0**-10, -1])
+        self.assertTrue(np.isposinf(cut[5]) and np.isnan(cut[6]))
 
     def test_baselines_of_tf32_round_what_they_multiply(self) -> None:
         case = next(case for case in (generate(5, number, SMALL) for number in range(200)) if case.spec.tf32)
