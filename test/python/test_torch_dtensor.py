@@ -82,6 +82,11 @@ def run(rank, store):
     # Heads that do not share out, too.
     one = k[:, :, :1]
     check(lambda q, k: flash_attn_func(q, k, k), (q, one), [Shard(2), Replicate()], may_talk=True)
+    # And batch entries that do not.
+    for entries in (1, 3):
+        odd = [torch.randn(entries, S, heads, D) for heads in (H, HK, HK)]
+        check(lambda q, k, v: flash_attn_func(q, k, v, causal=True), odd, [Shard(0)] * 3, may_talk=True)
+        check(lambda q, k, v: flex_attention(q, k, v), [t.transpose(1, 2) for t in (odd[0], odd[0], odd[0])], [Shard(0)] * 3, may_talk=True)
     # What is dropped is the same as without a mesh, whatever part of it a device has.
     for seed in (1, -(2**40) - 3):
         for place in (Shard(0), Shard(2)):
@@ -112,6 +117,9 @@ def run(rank, store):
             check_plain(lambda q, k, v, t: flex_attention(q, k, v, score(t), mask, enable_gqa=True), flex, place, learned)
         asks = place == Shard(1)
         check(lambda q, k, v: flex_attention(q, k, v, of_heads, mask, enable_gqa=True), flex, [place] * 3, may_talk=asks)
+        for functions in ((), (of_heads, mask)):
+            compiled = torch.compile(lambda q, k, v: flex_attention(q, k, v, *functions, enable_gqa=True), backend="aot_eager")
+            check(compiled, flex, [place] * 3, may_talk=True)
     dist.destroy_process_group()
 
 

@@ -13,7 +13,7 @@ from .._options import ARRAYS, Options, trace
 from .._trace.spec import deterministic
 from . import _checks
 from ._dtensor import has_dtensor, on_mesh
-from ._ops import Call, attend, wants_gradient
+from ._ops import Call, attend, padded, wants_gradient
 from ._tf32 import rounds
 
 
@@ -60,13 +60,13 @@ def _cached_text(
     return traced.text, traced.backward_text, traced.names, traced.differentiated
 
 
-def _fixed(value: Any) -> Any:
+def fixed(value: Any) -> Any:
     """A number that texts name, or a tuple with such. Where torch.compile has a symbol, this decides that there is a program
     for each number: a symbol has no text of its own."""
     if not torch.compiler.is_dynamo_compiling() or value is None or isinstance(value, bool):
         return value
     if isinstance(value, tuple):
-        return tuple(_fixed(item) for item in value)
+        return tuple(fixed(item) for item in value)
     return int(f"{value}") if isinstance(value, int) else float(f"{value}") if isinstance(value, float) else value
 
 
@@ -87,14 +87,14 @@ def _shape_of(name: str, called: str, array: Tensor, sizes: dict[str, int]) -> t
     if name == "softmax_aux":
         if array.dim() not in (1, 2) or (array.dim() == 2 and array.shape[0] != sizes["h"]):
             raise Error(f"argument '{called}': expected [n] or [{sizes['h']}, n], got {list(array.shape)} [S6]")
-        return tuple(_fixed(size) for size in array.shape)
+        return tuple(fixed(size) for size in array.shape)
     axes = _AXES[name][-array.dim() :] if name == "slopes" else _AXES[name]
     if array.dim() != len(axes):
         raise Error(f"argument '{called}': expected {len(axes)} dimensions, got {array.dim()}")
     shape = []
     for axis, size in zip(axes, array.shape, strict=True):
         if size == sizes[axis]:
-            shape.append(_SIZES[axis] if axis in _SIZES else _fixed(sizes[axis]))
+            shape.append(_SIZES[axis] if axis in _SIZES else fixed(sizes[axis]))
         elif size == 1:
             shape.append(1)
         else:
@@ -135,10 +135,10 @@ def prepare(
     learned = [name for name, array in zip(names, arrays, strict=True) if wants is not None and wants(array)]
     # Numbers of defaults are symbols as well.
     for option, default in (("scale", None), ("window", None), ("softcap", None), ("dropout", 0.0)):
-        options[option] = _fixed(options.get(option, default))
+        options[option] = fixed(options.get(option, default))
     told = Options(names, **options, tf32=rounds(query), learned=tuple(name for name in learned if name in _LEARNED))
     sizes = {"h": query.shape[-2], "i": query.shape[-3], "j": key.shape[-3]}
-    page_rows = _fixed(key.shape[1]) if told.paged else 0
+    page_rows = fixed(key.shape[1]) if told.paged else 0
     if told.paged:
         sizes["j"] = arrays[names.index("page_table")].shape[1] * page_rows
     sizes["b"] = arrays[names.index("q_offsets")].shape[0] - 1 if told.packed else query.shape[0]
@@ -150,8 +150,8 @@ def prepare(
     text, backward_text, order, differentiated = _text(
         tuple(told),
         tuple(str(tensor.dtype).rpartition(".")[2] for tensor in (query, *arrays)),
-        (_fixed(query.shape[-2]), _fixed(key.shape[-2])),
-        (_fixed(query.shape[-1]), _fixed(value.shape[-1])),
+        (fixed(query.shape[-2]), fixed(key.shape[-2])),
+        (fixed(query.shape[-1]), fixed(value.shape[-1])),
         page_rows,
         tuple(_shape_of(name, called.get(name, name), array, sizes) for name, array in zip(names, arrays, strict=True)),
     )
@@ -168,6 +168,13 @@ def call(
     **options: Any,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The output and the LSE of [B, S, H, D] tensors, or of [T, H, D] with `q_offsets`. The inputs are those of `prepare`."""
+    columns = value.shape[-1]
+    if (query.shape[-1] % 8 != 0 or columns % 8 != 0) and given.get("page_table") is None:
+        scale = options.get("scale")
+        options["scale"] = fixed(query.shape[-1]) ** -0.5 if scale is None else scale
+        query, key, value = padded(query), padded(key), padded(value)
+        out, lse = call(query, key, value, given, called, **options)
+        return out[..., :columns], lse
     names = [name for name, array in given.items() if array is not None]
     arrays: list[Tensor] = [given[name] for name in names]  # type: ignore[misc]
     if not has_dtensor((query, key, value, *arrays)):

@@ -127,7 +127,7 @@ def _lower(
     inputs = dict(zip((node for node in nodes if node.op == "placeholder"), operands, strict=True))
     results = next(node for node in nodes if node.target is torch.ops.attnc.results)
     query, key, value = (inputs[node] for node in results.args)
-    facts = facts_of_tensors(query, key, value, scale)
+    facts = facts_of_tensors(query, key, value, _decided(scale))
     known = begin(facts, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient())
     _, _, changed, kept = _interpret(subgraph, known, inputs)
     score = as_result(known, changed, "score_mod", "score_mod") if has_score else None
@@ -176,4 +176,10 @@ def _as_input(known: Trace, name: str, value: Any) -> Any:
         return Captured(known, name.removeprefix("l_").strip("_") or name, value)
     if isinstance(value, torch.SymInt):
         return known.number(name, value)
-    return value
+    return _decided(value)
+
+
+def _decided(value: Any) -> Any:
+    """A number that texts name. Where torch.compile has a symbol for a float that differs from call to call, this decides that
+    there is a program for each number."""
+    return float(value) if isinstance(value, torch.SymFloat) else value

@@ -29,17 +29,16 @@ def on_mesh(
     from torch.distributed.tensor.experimental import local_map
 
     mesh = next(tensor.device_mesh for tensor in tensors if isinstance(tensor, DTensor))
-    query, key_heads = tensors[0], tensors[1].shape[layouts[1].index("g")]
+    query = tensors[0]
+    # Query heads lie with their key head. What does not divide among the devices is gathered: parts would differ in size.
+    sizes = {"h": tensors[1].shape[layouts[1].index("g")], "b": query.shape[0]}
     axes: list[str | None] = []
     for number, placement in enumerate(query.placements if isinstance(query, DTensor) else [Replicate()] * mesh.ndim):
         axis = layouts[0][placement.dim % query.dim()] if isinstance(placement, Shard) else None
-        axes.append(axis if axis is not None and axis in split else None)
-        parts = 1
+        parts = mesh.size(number)
         for place, chosen in enumerate(axes):
-            parts *= mesh.size(place) if chosen == "h" else 1
-        # Query heads lie with their key head.
-        if axes[number] == "h" and key_heads % parts != 0:
-            axes[number] = None
+            parts *= mesh.size(place) if chosen == axis else 1
+        axes.append(axis if axis is not None and axis in split and sizes[axis] % parts == 0 else None)
 
     def placements(layout: str, shape: Sequence[int] | None) -> list[Any]:
         found: list[Any] = []

@@ -78,7 +78,7 @@ def flash_attn_func(
                 return _by_plan(q, k, v, plan)
     _checks.inputs(("q", "k", "v"), (q, k, v), "B, S, H, D")
     options = _options(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
-    if key is not None:
+    if key is not None and q.shape[-1] % 8 == 0 and v.shape[-1] % 8 == 0:
         prepared = prepare(q, k, v, {}, **options)
         remember(key, prepared.text, q)
         if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):

@@ -15,10 +15,11 @@ from .._remarks import warn_once
 from .._trace.spec import Traced
 from . import _checks
 from ._block_mask import mask_mod_of
+from ._calls import fixed
 from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
 from ._learning import as_they_lie, attend_known, find_plan, keep_plan, lies_heads_first
-from ._ops import attend, call_of, trace_call
+from ._ops import attend, call_of, padded, trace_call
 from ._tf32 import rounds
 
 try:
@@ -42,6 +43,8 @@ _KERNEL_OPTIONS = {
 #: What scores are multiplied by so that their LSE is their maximum: all others of n keys add no more than log(n) / 2^30.
 _APART = 2.0**30
 _LARGE = 2.0**60
+#: The dimensions of queries, keys and values: see `on_mesh`.
+_LAYOUTS = ("bhid", "bgjd", "bgje")
 
 
 def flex_attention(
@@ -65,6 +68,8 @@ def flex_attention(
     kernel_options: torch's are accepted, and mean nothing here. Returns the output, [B, Hq, Sq, Dv]; with return_lse a tuple
     with the LSE, [B, Hq, Sq], a natural logarithm; with return_aux a tuple with torch's AuxOutput.
     """
+    if torch.is_autocast_enabled(query.device.type):
+        query, key, value = (_cast(tensor) for tensor in (query, key, value))
     # What was computed before with tensors of these sizes, and without functions, is right to be computed again.
     plan = None
     if score_mod is None and block_mask is None and kernel_options is None and return_aux is None:
@@ -82,17 +87,44 @@ def flex_attention(
             tensor.expand(query.shape[0], -1, -1, -1) if tensor.shape[0] == 1 else tensor for tensor in (key, value)
         )
     mask_mod = mask_mod_of(block_mask, query, key)
-    attention = compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
+    columns = value.shape[-1]
+    if query.shape[-1] % 8 != 0 or columns % 8 != 0:
+        scale = fixed(query.shape[-1]) ** -0.5 if scale is None else scale
+        query, key, value = (padded(tensor) for tensor in (query, key, value))
+        plan = None
+    attention = _compiled_attention if torch.compiler.is_dynamo_compiling() else _attention
     if plan is not None:
         # Before anything is computed: what is computed again goes the same way.
         _keep(plan, query, key, value, trace_call(query, key, value, None, None, scale))
     out, lse = attention(query, key, value, score_mod, mask_mod, scale)
+    out = out if out.shape[-1] == columns else out[..., :columns]
     if return_aux is not None:
         most = None
         if return_aux.max_scores:
             most = _max_scores(attention, query, key, value, score_mod, mask_mod, scale, lse.detach())
         return out, AuxOutput(lse=lse if return_aux.lse else None, max_scores=most)
     return (out, lse) if return_lse else out
+
+
+def _cast(tensor: Tensor) -> Tensor:
+    """As the operators of torch that autocast knows take their operands."""
+    kind = torch.get_autocast_dtype(tensor.device.type)
+    return tensor.to(kind) if tensor.is_floating_point() and tensor.dtype != torch.float64 else tensor
+
+
+def _compiled_attention(
+    query: Tensor, key: Tensor, value: Tensor, score_mod: ScoreMod | None, mask_mod: MaskMod | None, scale: float | None
+) -> tuple[Tensor, Tensor]:
+    if not has_dtensor((query, key, value)):
+        return compiled_attention(query, key, value, score_mod, mask_mod, scale)
+
+    def local(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        return compiled_attention(query, key, value, score_mod, mask_mod, scale)
+
+    # Which places functions ask for is not known before they are traced.
+    split = "bh" if score_mod is None and mask_mod is None else ""
+    out, lse = on_mesh(local, (query, key, value), _LAYOUTS, ("bhie", "bhi"), split)
+    return out, lse
 
 
 def _max_scores(
@@ -165,7 +197,7 @@ def _on_mesh(
         return attend(query, key, value, call_of(trace_call(query, key, value, score_mod, mask_mod, scale), captured))
 
     captured = _tensors(whole)
-    layouts = ("bhid", "bgjd", "bgje", *("t" * tensor.dim() for tensor in captured))
+    layouts = (*_LAYOUTS, *("t" * tensor.dim() for tensor in captured))
     out, lse = on_mesh(local, (query, key, value, *captured), layouts, ("bhie", "bhi"), split)
     return out, lse
 

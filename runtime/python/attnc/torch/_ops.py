@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from .._jit import dtype_name, facts_of, kernel_of
 from .._trace.capture import WantsGradient
@@ -55,6 +56,12 @@ def _rows(tensor: Tensor) -> Tensor:
     """As kernels take it: [B, S, H, D] or [T, H, D], with elements of a row side by side."""
     tensor = tensor if tensor.stride(-1) == 1 else tensor.contiguous()
     return tensor.transpose(1, 2) if tensor.dim() == 4 else tensor
+
+
+def padded(tensor: Tensor) -> Tensor:
+    """With a head dim that kernels have, a multiple of 8: zeros add nothing to products."""
+    rest = -tensor.shape[-1] % 8
+    return functional.pad(tensor, (0, rest)) if rest else tensor
 
 
 def _values(q: Tensor, k: Tensor, v: Tensor, captured: list[Tensor], numbers: list[int]) -> tuple[Any, ...]:

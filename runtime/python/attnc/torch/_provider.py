@@ -12,13 +12,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 from torch.nn.attention import register_flash_attention_impl
 
 from .._core import Error
 from . import _checks
 from ._calls import drawn_seed, prepare
-from ._ops import Call, as_line, attend, wants_gradient
+from ._ops import Call, as_line, attend, padded, wants_gradient
 from ._varlen import used_keys
 
 #: What users of scaled_dot_product_attention call arrays.
@@ -28,12 +27,6 @@ _CALLED = {"mask": "attn_mask", "bias": "attn_mask"}
 def _takes(*tensors: Tensor) -> bool:
     """Whether there are kernels for such tensors."""
     return all(tensor.dtype in _checks.FLOATS and tensor.shape[-1] <= 256 for tensor in tensors)
-
-
-def _padded(tensor: Tensor) -> Tensor:
-    """With a head dim that kernels have: a multiple of 8."""
-    rest = -tensor.shape[-1] % 8
-    return functional.pad(tensor, (0, rest)) if rest else tensor
 
 
 def _collapsed(mask: Tensor, rank: int = 4) -> Tensor:
@@ -56,14 +49,14 @@ def _dense(
     if mask is not None:
         given["mask" if mask.dtype == torch.bool else "bias"] = _collapsed(mask)
     return prepare(
-        *(_padded(tensor).transpose(1, 2) for tensor in (q, k, v)), given, _CALLED, align="top_left", causal=is_causal,
+        *(padded(tensor).transpose(1, 2) for tensor in (q, k, v)), given, _CALLED, align="top_left", causal=is_causal,
         scale=q.shape[-1] ** -0.5 if scale is None else scale, dropout=dropout_p,
     )  # fmt: skip
 
 
 def _forward(prepared: Call, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     captured, numbers = list(prepared.captured), list(prepared.numbers)
-    out, lse = torch.ops.attnc.forward(_padded(q), _padded(k), _padded(v), captured, numbers, as_line(prepared.text))
+    out, lse = torch.ops.attnc.forward(padded(q), padded(k), padded(v), captured, numbers, as_line(prepared.text))
     return out[..., : v.shape[-1]], lse
 
 
@@ -71,9 +64,9 @@ def _backward(
     prepared: Call, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, d_out: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     captured, numbers = list(prepared.captured), list(prepared.numbers)
-    padded = (_padded(tensor) for tensor in (q, k, v))
+    padded = (padded(tensor) for tensor in (q, k, v))
     found = torch.ops.attnc.backward(
-        *padded, captured, numbers, as_line(prepared.text), _padded(out), lse, _padded(d_out), torch.zeros_like(lse), []
+        *padded, captured, numbers, as_line(prepared.text), padded(out), lse, padded(d_out), torch.zeros_like(lse), []
     )
     d_q, d_k, d_v = (gradient[..., : tensor.shape[-1]] for gradient, tensor in zip(found, (q, k, v), strict=True))
     return d_q, d_k, d_v
@@ -129,7 +122,7 @@ def _sdpa_of_all(
     if q.shape[0] != k.shape[0] or k.shape[:3] != v.shape[:3] or (q.shape[1] != k.shape[1] and not enable_gqa):
         return NotImplemented
     call = _dense(q, k, v, is_causal, scale, attn_mask, dropout_p, drawn_seed(dropout_p, q))
-    out, _ = attend(_padded(q), _padded(k), _padded(v), call)
+    out, _ = attend(padded(q), padded(k), padded(v), call)
     return out[..., : v.shape[-1]]
 
 
