@@ -159,11 +159,14 @@ struct RoleRegisters {
 };
 
 /// Those of a row of the table. A producer that finds pages takes 24 or 32 of the consumers, or what one leaves free:
-/// with the table's it would spill. Three consumers have them to spare in short steps.
-static RoleRegisters selectRegisters(KernelOpInterface kernel, const Shape &shape, int64_t consumers, int64_t keys) {
+/// with the table's it would spill. Three consumers have them to spare in short steps. What NVRTC makes of a producer
+/// takes 16 of two consumers, and three have none to spare (docs/rationale/nvrtc.md).
+static RoleRegisters selectRegisters(KernelOpInterface kernel, const Shape &shape, GpuTargetAttr target,
+                                     int64_t consumers, int64_t keys) {
   constexpr int64_t shortStep = 64;
-  const int64_t taken = consumers == 2 ? 16 : 8;
-  if (!kernel.isPaged() || (consumers > 2 && keys > shortStep))
+  const bool isNvrtc = target.getCuda() && consumers < 3;
+  const int64_t taken = consumers != 2 || !kernel.isPaged() ? 8 : 16;
+  if (!isNvrtc && (!kernel.isPaged() || (consumers > 2 && keys > shortStep)))
     return {shape.producerRegisters, shape.consumerRegisters};
   if (consumers == 1)
     return {splitProducerRegisters, shape.consumerRegisters};
@@ -183,7 +186,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   bool turns =
       overlap.turns && consumers > 1 && (wideFunctions || (!functions && (!hasWindow(kernel) || hasChunks(kernel))));
   KeyStep step = selectStep(kernel, shape);
-  RoleRegisters registers = selectRegisters(kernel, shape, consumers, step.keys);
+  RoleRegisters registers = selectRegisters(kernel, shape, target, consumers, step.keys);
   ScheduleAttr schedule;
   // The most comfortable that fits.
   for (Room room : rooms) {
