@@ -70,10 +70,11 @@ static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsi
   append([&](Operation *op) { return stageOf(op) == 1 && isBehind(op); });
 }
 
-/// Folds what chooses between results of a step and those before it: the step is there.
-static void foldChoices(Block &block) {
+/// Folds what the pipeliner has written into `block` to choose between results of a step and those before it: the step
+/// is there. `ofSteps` are the operations of steps, which may choose as well.
+static void foldChoices(Block &block, const llvm::DenseSet<Operation *> &ofSteps) {
   for (auto choice : llvm::make_early_inc_range(block.getOps<arith::SelectOp>()))
-    if (isa<VectorType>(choice.getType())) {
+    if (isa<VectorType>(choice.getType()) && !ofSteps.contains(choice)) {
       choice.replaceAllUsesWith(choice.getTrueValue());
       choice.erase();
     }
@@ -113,11 +114,13 @@ static LogicalResult overlap(scf::ForOp loop) {
   Value end = loop.getUpperBound(), step = loop.getStep();
   bool isForward = !startsSeveral(loop), shifts = isForward && placesAreOfSteps(loop);
   SmallVector<Operation *> idle;
+  llvm::DenseSet<Operation *> ofSteps;
   scf::PipeliningOption options;
   options.getScheduleFn = getSchedule;
   options.supportDynamicLoops = true;
   options.predicateFn = [](RewriterBase &, Operation *op, Value) { return op; };
   options.annotateFn = [&](Operation *op, scf::PipeliningOption::PipelinerPart part, unsigned) {
+    ofSteps.insert(op);
     if (isForward && part == scf::PipeliningOption::PipelinerPart::Prologue && scalesNothing(op))
       idle.push_back(op);
   };
@@ -131,7 +134,7 @@ static LogicalResult overlap(scf::ForOp loop) {
   }
   if (shifts)
     countOwnSteps(*pipelined, end, step);
-  foldChoices(*block);
+  foldChoices(*block, ofSteps);
   return success();
 }
 
