@@ -5,6 +5,8 @@ import torch
 from flex_mods import COUNTS, DEVICE, INDICES, SIZES, SK, SQ, B, H, causal, plain, sliding_window, tensors
 from torch.nn.attention import flex_attention as torchs
 
+import attnc
+import attnc.torch
 from attnc.torch import BlockMask, create_block_mask, create_mask, flex_attention
 from attnc.torch._block_mask import mask_mod_of
 
@@ -123,6 +125,50 @@ def test_slices_of_masks(compiled, of_blocks):
     for first in (0, 32) if of_blocks else (3, 20):
         out = call(q[:, :, first : first + 8], k, v, torch.tensor([first]))
         torch.testing.assert_close(out.double(), wanted[:, :, first : first + 8], atol=3e-5, rtol=0)
+
+
+#: Masks for other lengths than those of the calls, and whether torch makes them.
+OTHER_LENGTHS = {
+    "fewer": lambda make: make(SQ - 16, SK - 16), "fewer queries": lambda make: make(SQ - 16, SK),
+    "more": lambda make: make(2 * SQ, 2 * SK), "more keys": lambda make: make(SQ, SK + 16),
+    "adjusted": lambda make: make(SQ, SK)._adjust(SQ, SK - 16), "rows of a slice": lambda make: rows_of(make, SK + 16),
+    "moved": lambda make: make(SQ, SK + 16).to(DEVICE),
+}  # fmt: skip
+THESE_LENGTHS = {
+    "the same": lambda make: make(SQ, SK), "adjusted": lambda make: make(2 * SQ, 2 * SK)._adjust(SQ, SK),
+    "adjusted and moved": lambda make: make(2 * SQ, 2 * SK)._adjust(SQ, SK).to(DEVICE),
+    "rows of a slice": lambda make: rows_of(make, SK),
+}  # fmt: skip
+
+
+def rows_of(make, keys):
+    """A slice that is given what it needs."""
+    part = make(2 * SQ, keys)[:, :, :1]
+    part.mask_mod, part.seq_lengths = causal, (SQ, keys)
+    return part
+
+
+@pytest.mark.parametrize("library", [attnc.torch, torchs], ids=["attnc", "torch"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_masks_are_for_their_lengths(library, compiled):
+    """As torch has it: what a function keeps for other lengths may be something else than what was meant."""
+    q, k, v = (tensor.detach() for tensor in tensors())
+    make = lambda queries, keys: library.create_block_mask(  # noqa: E731
+        causal, None, None, queries, keys, device=DEVICE, BLOCK_SIZE=16
+    )
+    wanted = plain(q, k, v, mask=causal)[0]
+    attend = flex_attention
+    if compiled:
+        torch._dynamo.reset()
+        attend = torch.compile(flex_attention, backend="aot_eager")
+    for name, change in THESE_LENGTHS.items():
+        if library is torchs and name == "rows of a slice":
+            # Its blocks count.
+            continue
+        torch.testing.assert_close(attend(q, k, v, block_mask=change(make)).double(), wanted, atol=3e-5, rtol=0)
+    for change in OTHER_LENGTHS.values():
+        with pytest.raises(attnc.Error, match=f"block_mask: expected one of {SQ} queries and {SK} keys, got one of "):
+            attend(q, k, v, block_mask=change(make))
 
 
 def test_what_masks_tell():

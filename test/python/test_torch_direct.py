@@ -44,7 +44,7 @@ def _by_flex(q, k, v):
     return flex_attention(q, k, v, enable_gqa=True, return_lse=True)
 
 
-def _by_masked_flex(q, k, v, mask=create_block_mask(lambda b, h, i, j: i >= j, None, None, 1, 1)):
+def _by_masked_flex(q, k, v, mask=create_block_mask(lambda b, h, i, j: i >= j, None, None, SQ, SK)):
     return flex_attention(q, k, v, block_mask=mask, enable_gqa=True, return_lse=True)
 
 

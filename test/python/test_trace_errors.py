@@ -1,5 +1,6 @@
 """What cannot be traced is refused at the user's own line, with what to write instead."""
 
+import functools
 import math
 import re
 
@@ -13,6 +14,7 @@ table = np.zeros((2, 8), np.float32)
 doubles = np.zeros((2,), np.float64)
 short = np.zeros((3,), np.float32)
 names = ["a", "b"]
+weights = {0: 1.0, 1: 2.0}
 
 
 def branch(b, h, i, j):
@@ -96,6 +98,73 @@ def float_bits(s, b, h, i, j):
     return s & 1  # HERE
 
 
+def from_dictionary(s, b, h, i, j):
+    return s + weights[h]  # HERE
+
+
+def member_of_a_set(b, h, i, j):
+    return i in {1, 2}  # HERE
+
+
+def cached(s, b, h, i, j):
+    return s + remembered(h)  # HERE
+
+
+def hashed(s, b, h, i, j):
+    return s + hash(i) % 7  # HERE
+
+
+def text(s, b, h, i, j):
+    return s + len(str(i))  # HERE
+
+
+def formatted(s, b, h, i, j):
+    return s + len(f"{i}")  # HERE
+
+
+def formatted_as_a_float(s, b, h, i, j):
+    return s + len(f"{s:.2f}")  # HERE
+
+
+def text_of_an_element(s, b, h, i, j):
+    return s + len(str(table[h, i]))  # HERE
+
+
+def matrix_product(s, b, h, i, j):
+    return s @ s  # HERE
+
+
+def product_with_a_row(s, b, h, i, j):
+    return table[h] @ s  # HERE
+
+
+def made_inside(s, b, h, i, j):
+    return s + np.arange(16)[i]  # HERE
+
+
+def caught(s, b, h, i, j):
+    try:
+        return s if i > j else s * 2  # HERE
+    except Exception:
+        return s * 100
+
+
+def caught_by_another(s, b, h, i, j):
+    try:
+        return s + weights[h]  # HERE
+    except attnc.Error as error:
+        raise KeyError("no such head") from error
+
+
+def caught_within(s, b, h, i, j):
+    return s + caught(s, b, h, i, j)
+
+
+@functools.lru_cache
+def remembered(h):
+    return 1.0
+
+
 CASES = [
     (branch, r"write attnc.where\(condition, a, b\) for 'if'"),
     (both, "&, | and ~ for 'and'"),
@@ -115,6 +184,19 @@ CASES = [
     (no_such_method, "a traced value has no 'softmax'; there are "),
     (assigned, "cannot be written to: write attnc.where"),
     (float_bits, "'andi' of floats: expected integers or bools"),
+    (from_dictionary, "make a dictionary an array outside of the function and index that"),
+    (member_of_a_set, r"write \(x == a\) \| \(x == b\) for 'x in \{a, b\}'"),
+    (cached, "looked up in a dictionary or a set, or by functools.lru_cache"),
+    (hashed, "looked up in a dictionary or a set"),
+    (text, r"the text of a traced value, as str\(\), print\(\) and f-strings ask for it"),
+    (formatted, r"repr\(x\), or \{x!r\}, tells its type"),
+    (formatted_as_a_float, "the text of a traced value"),
+    (text_of_an_element, "the text of a traced value"),
+    (matrix_product, r"'@' of a traced value, which is one number: write \* for a product"),
+    (product_with_a_row, "'@' of a traced value"),
+    (made_inside, "a traced value indexes something .* and an array that the function makes outside of it"),
+    (caught, r"write attnc.where\(condition, a, b\) for 'if'"),
+    (caught_by_another, "looked up in a dictionary"),
 ]
 
 
@@ -130,6 +212,25 @@ def test_refused_at_its_line(function, message):
     assert (caught.value.filename, caught.value.lineno) == (__file__, line)
     assert str(caught.value).startswith(f"{__file__}:{line}: ")
     assert str(caught.value).endswith("\n    " + lines[line - 1].strip())
+
+
+def test_what_was_caught_fails_all_the_same():
+    for _ in range(2):
+        with pytest.raises(attnc.TraceError, match=r"write attnc.where\(condition, a, b\) for 'if'"):
+            attnc.jit(caught_within)(q, q, q)
+    # Whether there is an attribute may be asked.
+    asked = lambda s, b, h, i, j: s * (2 if hasattr(s, "softmax") or getattr(s, "no_such_thing", None) else 1)  # noqa: E731
+    np.testing.assert_array_equal(attnc.jit(asked)(q, q, q), attnc.jit()(q, q, q))
+    # What is wrong with one function is none of the next one's, and errors of other kinds stay what they are.
+    with pytest.raises(ZeroDivisionError):
+        attnc.jit(lambda s, b, h, i, j: s * (1 / 0))(q, q, q)
+    with pytest.raises(TypeError, match="score_mod: expected a function"):
+        attnc.jit(lambda s: s)(q, q, q)
+
+
+def test_traced_values_may_be_shown(capsys):
+    attnc.jit(lambda s, b, h, i, j: print(f"{s!r} {i!r} {table!r}") or s)(q, q, q)
+    assert capsys.readouterr().out == "<traced f32> <traced index> <captured array 'table'>\n"
 
 
 def test_results():

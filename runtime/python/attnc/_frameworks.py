@@ -60,9 +60,13 @@ def place_of(device: tuple[int, int]) -> str:
 
 
 def check_usable(name: str, value: Any) -> None:
-    """Raises where a kernel alone cannot take a tensor: it gives no gradients."""
+    """Raises where a kernel alone cannot take a tensor: it gives no gradients, and reads elements that lie in memory."""
     if is_torch(value):
         torch = _module("torch")
+        if value.layout is not torch.strided:
+            raise Error(f"argument '{name}': expected a dense tensor, got one of {value.layout}: to_dense() makes it one")
+        if value.device.type not in ("cpu", "cuda"):
+            raise Error(f"argument '{name}': expected a tensor on the CPU or an NVIDIA GPU, got one on {value.device}")
         if value.requires_grad and torch.is_grad_enabled():
             raise Error(
                 f"argument '{name}' requires grad, and a kernel by itself gives no gradients: "

@@ -16,7 +16,7 @@ from .. import _frameworks
 from .errors import TraceError
 from .functions import _where, lift, to_type
 from .graph import ANY, BOOL, COORDINATE, FLOAT, INT, Graph, Node
-from .memo import Reads
+from .memo import MISSING, Reads, content_of
 from .values import Value, add_operators
 from .vectors import MOST, Vector
 
@@ -39,7 +39,12 @@ _LIBRARIES = {"attnc", "builtins", "functools", "itertools", "jax", "jaxlib", "m
 _COMBINATORS = {"attnc._mods", "attnc.torch._block_mask", "torch.nn.attention.flex_attention"}
 
 #: What does not change.
-_CONSTANTS = (bool, int, float, complex, str, bytes, type(None), range, slice, types.BuiltinFunctionType)
+_CONSTANTS = (bool, int, float, complex, str, bytes, type(None), range, slice, types.EllipsisType)
+
+#: Functions and attributes by whose names variables are read that nobody sees being read.
+_READERS = {
+    "globals", "vars", "eval", "exec", "open", "input", "__import__", "__globals__", "__dict__", "__closure__", "__builtins__",
+}  # fmt: skip
 
 
 #: Says of an array whether its gradient is wanted.
@@ -315,7 +320,9 @@ class Captured:
     __array_ufunc__ = Value.__array_ufunc__
     __array_function__ = Value.__array_function__
     __torch_function__ = Value.__torch_function__
-    __hash__ = object.__hash__
+    __str__ = Value.__str__
+    __format__ = Value.__format__
+    __hash__ = Value.__hash__
 
 
 add_operators(Captured)
@@ -329,10 +336,16 @@ class _Attributes:
         object.__setattr__(self, "_target", target)
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._target, name)
-        # Methods are made anew by each access; what they do is the class's.
-        if not isinstance(value, types.MethodType):
-            self._capture.reads.attribute(self._target, name, value)
+        reads = self._capture.reads
+        try:
+            value = getattr(self._target, name)
+        except AttributeError:
+            reads.attribute(self._target, name, MISSING)
+            raise
+        if isinstance(value, types.MethodType):
+            reads.method(self._target, name, value)
+        else:
+            reads.attribute(self._target, name, value)
         if isinstance(value, types.MethodType) and value.__self__ is self._target:
             return types.MethodType(self._capture.function(value.__func__), self)
         return self._capture.wrap(value, name)
@@ -343,7 +356,7 @@ class _Attributes:
     def __getitem__(self, index: Any) -> Any:
         # What an object finds for an index is not looked at.
         self._capture.reads.is_open = True
-        return self._capture.wrap(self._target[index], f"{type(self._target).__name__}_{index}")
+        return self._capture.wrap(self._target[index], f"{type(self._target).__name__}_{index!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise TraceError(f"attribute '{name}' is set in a traced function, which may run once for many calls")
@@ -395,6 +408,15 @@ class Capture:
         if type(value) is dict:
             self.reads.container(value)
             return {key: self.wrap(item, f"{name}_{key}") for key, item in value.items()}
+        if isinstance(value, (set, frozenset)):
+            self.reads.container(value)
+            self.reads.is_open = self.reads.is_open or not all(isinstance(item, _CONSTANTS) for item in value)
+            return value
+        if isinstance(value, types.BuiltinFunctionType):
+            # Methods of what may change are of this type too.
+            is_bound = not isinstance(value.__self__, (types.ModuleType, type, *_CONSTANTS))
+            self.reads.is_open = self.reads.is_open or is_bound or value.__name__ in _READERS
+            return value
         if isinstance(value, types.ModuleType):
             return self._of_library(value, value.__name__)
         if isinstance(value, type):
@@ -404,7 +426,13 @@ class Capture:
         # Modules of torch hold others, and are called as well as read.
         if callable(value) or _has_arrays(value):
             return _Attributes(self, value)
-        return self._of_library(value, type(value).__module__)
+        return self._of_library(value, self._module_of(value))
+
+    def _module_of(self, value: Any) -> str:
+        """The module of the type of a value; none where it is Python's, and is used up or holds what is the user's."""
+        module = type(value).__module__
+        is_plain = callable(value) and not isinstance(value, functools._lru_cache_wrapper)
+        return "" if module in ("builtins", "itertools", "functools") and not is_plain else module
 
     def _of_library(self, value: Any, module: str) -> Any:
         """What is read as it is. Of what is the user's, attributes may change that nobody sees being read."""
@@ -415,6 +443,7 @@ class Capture:
     def function(self, given: Any) -> Any:
         """A copy of a function that reads captured arrays."""
         if isinstance(given, functools.partial):
+            self.reads.container(given.keywords)
             return functools.partial(
                 self.function(given.func),
                 *(self.wrap(item, f"argument{index}") for index, item in enumerate(given.args)),
@@ -430,11 +459,13 @@ class Capture:
         if not isinstance(given, types.FunctionType):
             call = getattr(type(given), "__call__", None)
             if isinstance(call, types.FunctionType) and not isinstance(given, type):
+                self.reads.attribute(type(given), "__call__", call)
                 forward = getattr(given, "forward", None)
                 if call.__module__.partition(".")[0] == "torch" and isinstance(forward, types.MethodType):
+                    self.reads.method(given, "forward", forward)
                     return self.function(forward)
                 return self.function(types.MethodType(call, given))
-            return given
+            return self._of_library(given, self._module_of(given))
         module = given.__module__ or ""
         if module.partition(".")[0] in _LIBRARIES and module not in _COMBINATORS:
             # What a function that a library has made reads is not looked at.
@@ -453,17 +484,20 @@ class Capture:
         self._kept.append(given)
         self.reads.attribute(given, "__code__", given.__code__)
         self.reads.attribute(given, "__defaults__", given.__defaults__)
-        for name in names & variables.keys():
-            self.reads.item(given.__globals__, name, variables[name])
-            variables[name] = self.wrap(variables[name], name)
+        self.reads.attribute(given, "__kwdefaults__", given.__kwdefaults__)
+        self.reads.container(given.__kwdefaults__ or {})
+        self.reads.is_open = self.reads.is_open or not names.isdisjoint(_READERS)
+        for name in names:
+            # What is not there may come later.
+            self.reads.item(given.__globals__, name, variables.get(name, MISSING))
+            if name in variables:
+                variables[name] = self.wrap(variables[name], name)
         for name, cell, original in zip(given.__code__.co_freevars, cells, given.__closure__ or (), strict=True):
-            try:
-                content = original.cell_contents
-            except ValueError:
-                # It has no content yet; reading it is the function's own fault.
-                continue
+            content = content_of(original)
             self.reads.cell(original, content)
-            cell.cell_contents = self.wrap(content, name)
+            # Where it has no content yet, reading it is the function's own fault.
+            if content is not MISSING:
+                cell.cell_contents = self.wrap(content, name)
         copy.__defaults__ = self._defaults(given)
         copy.__kwdefaults__ = {name: self.wrap(item, name) for name, item in (given.__kwdefaults__ or {}).items()}
         return copy

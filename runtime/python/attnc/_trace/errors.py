@@ -5,13 +5,41 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 import types
+from typing import Any
 
 from .._core import Error
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 #: Libraries whose functions call back into traced values: the line of interest is that of whoever called them.
 _LIBRARIES = tuple(os.sep + name + os.sep for name in ("torch", "numpy", "jax"))
+
+
+class _Running(threading.local):
+    """The functions that are traced in a thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.watches: list[Watch] = []
+
+
+_running = _Running()
+
+
+class Watch:
+    """What is traced inside of it fails where a TraceError was raised, whatever has caught that: the function would have gone on
+    as if a condition, say, had failed for all queries and keys. Libraries make errors of their own of it too, which say less."""
+
+    def __init__(self) -> None:
+        self.errors: list[TraceError] = []
+
+    def __enter__(self) -> None:
+        _running.watches.append(self)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trail: Any) -> None:
+        _running.watches.remove(self)
+        if self.errors and not isinstance(error, TraceError) and (error is None or isinstance(error, Exception)):
+            raise self.errors[0] from None
 
 
 class TraceError(Error):
@@ -31,6 +59,9 @@ class TraceError(Error):
             prefix = f"{self.filename}:{self.lineno}: "
             text = f"{text}\n    {source}" if source else text
         super().__init__(prefix + text)
+        # Whether there is an attribute is a question that has an answer.
+        if _running.watches and not isinstance(self, AttributeError):
+            _running.watches[-1].errors.append(self)
 
 
 class TraceAttributeError(TraceError, AttributeError):

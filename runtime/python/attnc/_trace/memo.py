@@ -10,7 +10,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-_MISSING = object()
+#: What there is where a variable or an attribute is not there.
+MISSING = object()
 
 
 class Reads:
@@ -22,10 +23,12 @@ class Reads:
         self._cells: list[tuple[types.CellType, Any]] = []
         self._items: list[tuple[dict[Any, Any], Any, Any]] = []
         self._attributes: list[tuple[Any, str, Any]] = []
+        self._methods: list[tuple[Any, str, types.MethodType]] = []
         self._containers: list[tuple[Any, tuple[Any, ...]]] = []
         self._answers: list[tuple[Callable[[Any], Any], Any, Any]] = []
 
     def cell(self, cell: types.CellType, content: Any) -> None:
+        """A variable of a closure. content: what is in it, or `MISSING`; so it is of the next two."""
         self._cells.append((cell, content))
 
     def item(self, holder: dict[Any, Any], key: Any, value: Any) -> None:
@@ -34,7 +37,12 @@ class Reads:
     def attribute(self, holder: Any, name: str, value: Any) -> None:
         self._attributes.append((holder, name, value))
 
+    def method(self, holder: Any, name: str, method: types.MethodType) -> None:
+        """A method, which each access makes anew."""
+        self._methods.append((holder, name, method))
+
     def container(self, container: Any) -> None:
+        """The items of a list, a tuple, a set or a dictionary."""
         items = (*container.keys(), *container.values()) if isinstance(container, dict) else tuple(container)
         self._containers.append((container, items))
 
@@ -44,17 +52,26 @@ class Reads:
 
     def hold(self) -> bool:
         """Whether all of them are as they were."""
-        try:
-            if any(cell.cell_contents is not content for cell, content in self._cells):
-                return False
-        except ValueError:
-            return False
         return (
-            all(holder.get(key, _MISSING) is value for holder, key, value in self._items)
-            and all(getattr(holder, name, _MISSING) is value for holder, name, value in self._attributes)
+            all(content_of(cell) is content for cell, content in self._cells)
+            and all(holder.get(key, MISSING) is value for holder, key, value in self._items)
+            and all(getattr(holder, name, MISSING) is value for holder, name, value in self._attributes)
+            and all(_is_method(getattr(holder, name, None), method) for holder, name, method in self._methods)
             and all(_same_items(container, items) for container, items in self._containers)
             and all(question(value) == answer for question, value, answer in self._answers)
         )
+
+
+def content_of(cell: types.CellType) -> Any:
+    """What is in a variable of a closure, or `MISSING`."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def _is_method(now: Any, method: types.MethodType) -> bool:
+    return isinstance(now, types.MethodType) and now.__func__ is method.__func__ and now.__self__ is method.__self__
 
 
 def _same_items(container: Any, items: tuple[Any, ...]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from . import memo
 from .capture import Capture, Trace, WantsGradient
-from .errors import TraceError, refusal_of_jax
+from .errors import TraceError, Watch, refusal_of_jax
 from .functions import lift, to_type
 from .graph import BOOL, FLOAT, Node, float_text
 from .values import Value
@@ -170,13 +170,14 @@ def _run(capture: Capture, function: Callable[..., Any], role: str, arguments: t
         raise TypeError(f"{role}: expected a function of {names}, got one of {_signature(function)}") from None
     except ValueError:
         pass
-    try:
-        return capture.function(function)(*arguments)
-    except TypeError as error:
-        refusal = refusal_of_jax(error)
-        if refusal is None:
-            raise
-        raise refusal from error
+    with Watch():
+        try:
+            return capture.function(function)(*arguments)
+        except TypeError as error:
+            refusal = refusal_of_jax(error)
+            if refusal is None:
+                raise
+            raise refusal from error
 
 
 def _signature(function: Callable[..., Any]) -> str:

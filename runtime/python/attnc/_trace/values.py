@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
         __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __lshift__ = __rshift__ = _binary
         __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _binary
-        __eq__ = __ne__ = _binary
+        __eq__ = __ne__ = __matmul__ = __rmatmul__ = __divmod__ = __rdivmod__ = _binary
         __neg__ = __invert__ = __abs__ = __pos__ = _unary
 else:
 
@@ -76,7 +76,8 @@ class Value(_Operators):
     def __index__(self) -> NoReturn:
         raise TraceError(
             "a traced value indexes something that is no captured array: an array of numpy, torch or JAX that the function "
-            "reads as a variable or an attribute can be indexed; make a list or a dictionary one of these first"
+            "reads as a variable or an attribute can be indexed; make a list or a dictionary one of these first, and an array "
+            "that the function makes outside of it"
         )
 
     def __int__(self) -> NoReturn:
@@ -111,7 +112,20 @@ class Value(_Operators):
 
         return method
 
-    __hash__ = object.__hash__
+    def __str__(self) -> str:
+        raise TraceError(
+            "the text of a traced value, as str(), print() and f-strings ask for it, which is not known yet: repr(x), or {x!r}, "
+            "tells its type, and the text of what a function computes with may not depend on it"
+        )
+
+    def __format__(self, form: str) -> str:
+        return str(self)
+
+    def __hash__(self) -> int:
+        raise TraceError(
+            "a traced value is looked up in a dictionary or a set, or by functools.lru_cache, and is not known yet: make a "
+            "dictionary an array outside of the function and index that, write (x == a) | (x == b) for 'x in {a, b}'"
+        )
 
 
 def _call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
@@ -142,6 +156,18 @@ def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], 
     return forward, backward
 
 
+def _dot(left: Any, right: Any) -> Any:
+    """left @ right: of two rows."""
+    from .vectors import vector_of
+
+    if vector_of(left) is None or vector_of(right) is None:
+        raise TraceError(
+            "'@' of a traced value, which is one number: write * for a product of two; rows of captured arrays, as a[b] @ c[h] "
+            "has them, go together"
+        )
+    return _call("dot", (left, right), {}, "attnc")
+
+
 def add_operators(cls: type) -> None:
     """Gives a class Python's operators, each a call of the function of its name."""
     for operation, name in {
@@ -156,6 +182,10 @@ def add_operators(cls: type) -> None:
         setattr(cls, f"__{comparison}__", _binary(comparison)[0])
     for operation, name in {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}.items():
         setattr(cls, f"__{operation}__", lambda self, name=name: _call(name, (self,), {}, "attnc"))
+    setattr(cls, "__matmul__", _dot)
+    setattr(cls, "__rmatmul__", lambda self, other: _dot(other, self))
+    setattr(cls, "__divmod__", lambda self, other: (self // other, self % other))
+    setattr(cls, "__rdivmod__", lambda self, other: (other // self, other % self))
     setattr(cls, "__pos__", lambda self: self)
     setattr(cls, "__round__", lambda self, digits=None: _call("round", (self,), {}, "attnc"))
 

@@ -46,7 +46,9 @@ class Vector:
     __array_ufunc__ = Value.__array_ufunc__
     __array_function__ = Value.__array_function__
     __torch_function__ = Value.__torch_function__
-    __hash__ = object.__hash__
+    __str__ = Value.__str__
+    __format__ = Value.__format__
+    __hash__ = Value.__hash__
 
 
 add_operators(Vector)

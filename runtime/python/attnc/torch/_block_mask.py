@@ -49,6 +49,8 @@ class _FunctionMask(BlockMask):
         self._make, self._given = make, given
         #: Batch entries and heads; None where nobody but torch knows.
         self._leading: tuple[int, int] | None = None
+        #: The queries and keys of the calls that it is for, where `seq_lengths` were not set; None for any number.
+        self._for: tuple[int | None, int | None] = (None, None)
         for name, value in known.items():
             setattr(self, name, value)
 
@@ -72,14 +74,16 @@ class _FunctionMask(BlockMask):
         return _FunctionMask(make, self, *given, **{**kept, **known})
 
     def __getitem__(self, index: Any) -> BlockMask:
-        return self._changed(_sliced, index, mask_mod=_of_a_slice, _leading=None)
+        # How many queries there are only blocks tell, which are not made for that.
+        return self._changed(_sliced, index, mask_mod=_of_a_slice, _leading=None, _for=(None, _lengths_of(self)[1]))
 
     def to(self, device: Any) -> BlockMask:
-        return self._changed(_moved, device, seq_lengths=self.seq_lengths)
+        told = {"seq_lengths": self.seq_lengths} if "seq_lengths" in self.__dict__ else {}
+        return self._changed(_moved, device, _for=self._for, **told)
 
     def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
         # What sizes it has then is torch's to say, and differs from version to version.
-        return self._changed(_cropped, new_q_len, new_kv_len, _leading=None)
+        return self._changed(_cropped, new_q_len, new_kv_len, _leading=None, _for=(new_q_len, new_kv_len))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -89,6 +93,13 @@ class _FunctionMask(BlockMask):
         name = getattr(self.mask_mod, "__name__", type(self.mask_mod).__name__)
         sizes = f"BLOCK_SIZE={self.BLOCK_SIZE}" if self._leading is None else f"shape={self.shape}"
         return f"BlockMask(mask_mod={name}, {sizes})"
+
+
+def _lengths_of(mask: torch_flex.BlockMask) -> tuple[int | None, int | None]:
+    """The queries and keys of the calls that a mask is for; None for any number."""
+    if isinstance(mask, _FunctionMask) and "seq_lengths" not in mask.__dict__:
+        return mask._for
+    return mask.seq_lengths
 
 
 def _created(
@@ -142,6 +153,12 @@ def create_block_mask(
         raise TypeError(f"mask_mod: expected a function of (b, h, q_idx, kv_idx), got {type(mask_mod).__name__}")
     for name, given in (("B", 1 if B is None else B), ("H", 1 if H is None else H), ("Q_LEN", Q_LEN), ("KV_LEN", KV_LEN)):
         _checks.size(name, given)
+    for name, given in (
+        ("_compile", _compile), ("separate_full_blocks", separate_full_blocks), ("compute_dq_write_order", compute_dq_write_order),
+        ("dq_kv_order", dq_kv_order),
+    ):  # fmt: skip
+        _checks.flag(name, given)
+    _checks.device("device", device)
     size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
     if not isinstance(size, tuple) or len(size) != 2 or any((_checks.integer(item) or 0) < 1 for item in size):
         raise Error(f"BLOCK_SIZE: expected a number above 0, or two of them, got {_checks.said(BLOCK_SIZE)}")
@@ -164,11 +181,13 @@ def mask_mod_of(block_mask: Any, query: Tensor, key: Tensor) -> MaskMod | None:
         if callable(block_mask):
             raise TypeError("block_mask: expected a BlockMask, got a function: create_block_mask takes it")
         raise TypeError(f"block_mask: expected a BlockMask, got {type(block_mask).__name__}")
-    if isinstance(block_mask, _FunctionMask) or _may_be_of_a_function(block_mask):
-        return block_mask.mask_mod
-    (queries, keys), rows, columns = block_mask.seq_lengths, query.shape[2], key.shape[2]
+    # As torch has it: where a function would keep other keys than those that were meant, nobody would know.
+    (queries, keys), rows, columns = _lengths_of(block_mask), query.shape[2], key.shape[2]
+    queries, keys = (rows if queries is None else queries), (columns if keys is None else keys)
     if block_mask.BLOCK_SIZE != (_ALL, _ALL) and (queries != rows or keys != columns):
         raise Error(f"block_mask: expected one of {rows} queries and {columns} keys, got one of {queries} and {keys}")
+    if isinstance(block_mask, _FunctionMask) or _may_be_of_a_function(block_mask):
+        return block_mask.mask_mod
     return _with_blocks(block_mask)
 
 

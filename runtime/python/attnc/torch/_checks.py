@@ -114,6 +114,35 @@ def hint(name: str, value: Any) -> None:
         size(name, value)
 
 
+def device(name: str, value: Any) -> None:
+    """A device of torch, which need not be there; None for any."""
+    if isinstance(value, (torch.device, type(None))) or torch.compiler.is_compiling():
+        return
+    try:
+        torch.device(value)
+    except (RuntimeError, TypeError, ValueError):
+        raise Error(f"{name}: expected a device of torch or None, got {said(value)}") from None
+
+
+#: What JAX calls precisions and algorithms, and the types that it has for them.
+_PRECISIONS = {
+    "default", "fastest", "high", "highest", "bfloat16", "bfloat16_3x", "tensorfloat32", "float32", "DEFAULT",
+    "ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY", "ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16",
+    "F16_F16_F32", "BF16_BF16_BF16", "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9",
+    "TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
+}  # fmt: skip
+_TYPES_OF_PRECISIONS = ("Precision", "DotAlgorithm", "DotAlgorithmPreset")
+
+
+def precision(value: Any) -> None:
+    """Raises unless JAX takes it, as attnc.jax does: None, a precision or a name of one, a pair of them, or an algorithm."""
+    for part in value if isinstance(value, (tuple, list)) and len(value) == 2 else (value,):
+        kind = type(part)
+        of_jax = kind.__module__.partition(".")[0] == "jax" and kind.__name__ in _TYPES_OF_PRECISIONS
+        if part is not None and not of_jax and not (isinstance(part, str) and part in _PRECISIONS):
+            raise Error(f"precision: expected a precision of JAX or its name, or two of them, got {said(value)}")
+
+
 def choice(name: str, value: Any, known: Iterable[str]) -> None:
     if str(getattr(value, "value", value)) not in known:
         raise Error(f"{name}: expected one of {', '.join(known)}, got {said(value)}")
@@ -128,8 +157,21 @@ def tensor(name: str, value: Any, query: Any = None) -> Tensor:
         raise TypeError(f"argument '{name}': expected a tensor, got {type(value).__name__}")
     if value.is_nested:
         raise Error(f"argument '{name}': expected a dense tensor, got a nested one: varlen_attn takes packed sequences")
+    if value.layout is not torch.strided:
+        raise Error(f"argument '{name}': expected a dense tensor, got one of {value.layout}: to_dense() makes it one")
     if query is not None and value.device != query.device:
         raise Error(f"argument '{name}': expected a tensor on {query.device}, as queries are, got one on {value.device}")
+    return value
+
+
+def captured(name: str, value: Any, query: Tensor) -> Tensor:
+    """A tensor that a score or mask function reads."""
+    if not isinstance(value, Tensor):
+        raise Error(f"captured array '{name}': expected a tensor of torch, got {type(value).__name__}")
+    if value.layout is not torch.strided:
+        raise Error(f"captured array '{name}': expected a dense tensor, got one of {value.layout}: to_dense() makes it one")
+    if value.device != query.device:
+        raise Error(f"captured array '{name}': expected a tensor on {query.device}, as queries are, got one on {value.device}")
     return value
 
 
@@ -174,8 +216,10 @@ def inputs(
         if got != wanted:
             raise Error(f"argument '{name}': expected {wanted} {word}, got {got}")
     for name, width in ((names[0], q[-1]), (names[2], v[-1])):
-        if width % 8 != 0 or not 8 <= width <= 256:
-            raise Error(f"argument '{name}': expected a multiple of 8 from 8 to 256 for the head dim, got {width} [S14]")
+        # Others are padded. Pages are not: they would all be copied.
+        if not 1 <= width <= 256 or (paged and width % 8 != 0):
+            wanted = "a multiple of 8 from 8" if paged else "a number from 1"
+            raise Error(f"argument '{name}': expected {wanted} to 256 for the head dim, got {width} [S14]")
 
 
 def grouped(names: tuple[str, str], query: Tensor, key: Tensor, dim: int, enable_gqa: Any) -> None:

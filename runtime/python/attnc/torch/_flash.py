@@ -238,6 +238,7 @@ def flash_attention(
     choose nothing. DTensors that are split by batch entries and heads are computed where they lie.
     """
     _check_unused(platform, cfg, logits_dtype, others)
+    _checks.precision(precision)
     if not _checks.flag("normalize_output", normalize_output):
         raise Error("normalize_output=False is not there: outputs are divided by the sum of their weights")
     # Both are checked where they are there, and a seed is wanted where something is dropped.

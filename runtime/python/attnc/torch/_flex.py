@@ -149,7 +149,7 @@ def _attention(
     if has_dtensor((query, key, value)):
         return _on_mesh(query, key, value, score_mod, mask_mod, scale)
     traced = trace_call(query, key, value, score_mod, mask_mod, scale)
-    inputs = query, key, value, *_tensors(traced)
+    inputs = query, key, value, *_tensors(traced, query)
     if is_plain(*inputs):
         # A text stands for itself. It is kept before anything is computed: what is computed again goes the same way.
         results = _known(traced.text, *inputs, *traced.numbers)
@@ -196,18 +196,15 @@ def _on_mesh(
         # The same tensors in the same order, as this device has them.
         return attend(query, key, value, call_of(trace_call(query, key, value, score_mod, mask_mod, scale), captured))
 
-    captured = _tensors(whole)
+    captured = _tensors(whole, query)
     layouts = (*_LAYOUTS, *("t" * tensor.dim() for tensor in captured))
     out, lse = on_mesh(local, (query, key, value, *captured), layouts, ("bhie", "bhi"), split)
     return out, lse
 
 
-def _tensors(traced: Traced) -> tuple[Tensor, ...]:
+def _tensors(traced: Traced, query: Tensor) -> tuple[Tensor, ...]:
     """What the functions read."""
-    for name, array in zip(traced.names, traced.arrays, strict=True):
-        if not isinstance(array, Tensor):
-            raise Error(f"captured array '{name}': expected a tensor of torch, got {type(array).__name__}")
-    return traced.arrays
+    return tuple(_checks.captured(name, array, query) for name, array in zip(traced.names, traced.arrays, strict=True))
 
 
 def _check(

@@ -64,9 +64,9 @@ def _backward(
     prepared: Call, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, d_out: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     captured, numbers = list(prepared.captured), list(prepared.numbers)
-    padded = (padded(tensor) for tensor in (q, k, v))
+    inputs = (padded(tensor) for tensor in (q, k, v))
     found = torch.ops.attnc.backward(
-        *padded, captured, numbers, as_line(prepared.text), padded(out), lse, padded(d_out), torch.zeros_like(lse), []
+        *inputs, captured, numbers, as_line(prepared.text), padded(out), lse, padded(d_out), torch.zeros_like(lse), []
     )
     d_q, d_k, d_v = (gradient[..., : tensor.shape[-1]] for gradient, tensor in zip(found, (q, k, v), strict=True))
     return d_q, d_k, d_v
