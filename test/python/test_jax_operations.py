@@ -22,6 +22,7 @@ from attnc.jax import (
     FlashAttentionConfig,
     FlashAttn,
     FwdParams,
+    Invocation,
     Kernel,
     KernelRegistry,
     MaskInfo,
@@ -138,6 +139,10 @@ def test_registry():
         registry.get("b")
     with pytest.raises(attnc.Error, match="backend: expected one of any, gpu, tpu, cpu, got 'quantum'"):
         registry.register("a", "xla", "quantum")
+    with pytest.raises(attnc.Error, match="platform: expected one of auto, triton, pallas, .*, got 'zz'"):
+        kernel_registry.get("flash_attention", platform="zz")
+    with pytest.raises(attnc.Error, match="backend: expected one of any, gpu, tpu, cpu, got 3"):
+        kernel_registry.get("flash_attention", "xla", 3)
 
 
 def chain(tmp_path, **policy):
@@ -266,6 +271,49 @@ def test_methods_of_a_platform(tmp_path):
 
     selector, events = chain(tmp_path, allow_autotune=False)
     assert Executor(selector).choose_config(Own(), q, k, v) is SMALL and events == ["heuristics"]
+
+
+#: The methods that ejkernel's FlashAttention has for one platform.
+OF_PLATFORMS = [
+    *(f"candidate_cfgs_{inside}{name}" for inside in ("", "shard_map_") for name in ("gpu", "tpu", "xla")),
+    "heuristic_cfg_gpu", "heuristic_cfg_tpu",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_PLATFORMS)
+def test_methods_of_all_platforms(name):
+    general = getattr(FlashAttention(), re.sub("_(shard_map_)?(gpu|tpu|xla)$", "", name))
+    assert getattr(FlashAttention(), name)(Invocation("flash_attention", (q, k, v), {})) == general()
+
+
+def test_which_method_chooses():
+    """What is overridden for this platform, and inside of a shard_map, comes before what is overridden for all of them."""
+    platform = "xla" if jax.default_backend() == "cpu" else jax.default_backend()
+    asked = []
+
+    def answers(name):
+        def method(self, inv=None):
+            asked.append(name)
+            return [FlashAttentionConfig()]
+
+        return method
+
+    class General(FlashAttention):
+        candidate_cfgs = answers("general")
+
+    class OfPlatform(General):
+        pass
+
+    class OfShardMap(OfPlatform):
+        pass
+
+    setattr(OfPlatform, f"candidate_cfgs_{platform}", answers("platform"))
+    setattr(OfShardMap, f"candidate_cfgs_shard_map_{platform}", answers("shard_map"))
+    for kind in (General, OfPlatform, OfShardMap):
+        for method in (None, "shard_map"):
+            executor = Executor(ConfigSelectorChain(tuner=Tuner(warmup=0, iters=1)))
+            np.testing.assert_allclose(executor(kind(), q, k, v, causal=True, method=method), wanted, atol=1e-6)
+    assert asked == ["general", "general", "platform", "platform", "platform", "shard_map"]
 
 
 def test_files_of_others_are_not_read(tmp_path):

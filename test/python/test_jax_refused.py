@@ -99,8 +99,8 @@ CALLS = {
         lambda: flash(softmax_scale=jnp.ones(H)),
         "softmax_scale: expected a finite number or None, got an array of float32 [4] [S18]",
     ),
-    "softmax_scale, traced": (
-        lambda: jax.jit(lambda s: flash(softmax_scale=s))(0.5),
+    "softmax_scale of all, traced": (
+        lambda: jax.jit(lambda s: flash(softmax_scale=s))(jnp.ones(H)),
         "softmax_scale: expected a finite number or None, got a value that is traced [S18]",
     ),
     "NaN": (lambda: flash(softmax_scale=float("nan")), "softmax_scale: expected a finite number or None, got nan [S18]"),
@@ -127,7 +127,10 @@ CALLS = {
         "dropout_prob: expected a number from 0 to 1, got 2.0 [S9]",
     ),
     "dropout_prob of text": (lambda: flash(dropout_prob="x"), "dropout_prob: expected a number from 0 to 1, got 'x' [S9]"),
-    "no seed": (lambda: flash(dropout_prob=0.5), "dropout_seed: expected an integer of 64 bits, got None [S9]"),
+    "cap, traced": (
+        lambda: jax.jit(lambda cap: flash(logits_soft_cap=cap))(2.0),
+        "logits_soft_cap: expected a number above 0, got a value that is traced [S4]",
+    ),
     "long seed": (
         lambda: flash(dropout_prob=0.5, dropout_seed=2**63), f"dropout_seed: expected an integer of 64 bits, got {2**63} [S9]",
     ),

@@ -13,6 +13,7 @@ from .._remarks import warn_once
 from . import _checks
 from ._call import attend, weights_of
 from ._configs import PLATFORMS, schedules_of
+from ._explicit import placed_as
 from ._mask import MaskInfo
 from ._shardings import seed_of_part
 
@@ -25,8 +26,36 @@ def _options(given: dict[str, Any], options: dict[str, Any]) -> tuple[Options, l
 
 def _attend(q: Any, k: Any, v: Any, given: dict[str, Any], **options: Any) -> Any:
     """The output and the LSE; `given` are the arrays that are there."""
-    compiled, arrays = _options(given, options)
-    return attend(compiled, q, k, v, *arrays)
+    compiled, arrays = _options(given, _of_head_dim(q, options))
+    out, lse = attend(compiled, *(_padded(array) for array in (q, k, v)), *arrays)
+    return out[..., : v.shape[3]], lse
+
+
+def _padded(array: Any) -> Any:
+    """With a head dim that kernels have, a multiple of 8: zeros add nothing to a product."""
+    rest = -array.shape[3] % 8
+    return jnp.pad(array, ((0, 0), (0, 0), (0, 0), (0, rest))) if rest else array
+
+
+def _of_head_dim(q: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """What is compiled in, with the scale that goes with the head dim before it is padded."""
+    is_padded = q.shape[3] % 8 != 0 and options.get("scale") is None
+    return options | {"scale": q.shape[3] ** -0.5} if is_padded else options
+
+
+def _scaled(query: Any, options: dict[str, Any]) -> Any:
+    """The queries, multiplied by a scale that is traced, which is then taken out of what is compiled in.
+
+    Scales are part of a spec, and numbers of a call of XLA are known when it is traced: a kernel could read a traced one from
+    an array alone, once for each logit. The multiplication is in float32, and by what differs from the usual scale, which the
+    kernel goes on to apply: queries of 16 bits are rounded once more, and where the scale is the usual one they stay as they
+    are.
+    """
+    scale = options["scale"]
+    if not isinstance(scale, jax.core.Tracer):
+        return query
+    options["scale"] = None
+    return (query.astype(jnp.float32) * (scale.astype(jnp.float32) * query.shape[3] ** 0.5)).astype(query.dtype)
 
 
 #: What masks of ejkernel hold, with an underline before it where it is not made when it is asked for.
@@ -122,7 +151,8 @@ def flash_attention(
 
     Where there are more keys than queries, the last query stands at the last key. The bias is added before the cap, sinks
     (softmax_aux) join each row's softmax once, packed sequences (cum_seqlens_q and _k) lie in one batch entry, a window of W
-    is (W, W), rows that keep no key are 0. Logits are float32, whatever `logits_dtype` says.
+    is (W, W), rows that keep no key are 0. Logits are float32, whatever `logits_dtype` says. Without a `dropout_seed` it is 0,
+    and each call drops the same.
     precision: "high" and "tensorfloat32" let products of float32 round to TF32 on GPUs; all others are exact. cfg: a
     FlashAttentionConfig, of which schedules are taken; `platform` chooses nothing: the device of the program decides.
     mesh, in_specs, out_specs: a shard_map over batch entries and heads; without in_specs, shardings are XLA's.
@@ -140,8 +170,10 @@ def flash_attention(
         cum_seqlens_k, scale=softmax_scale, causal=causal, window=sliding_window, softcap=logits_soft_cap,
     )  # fmt: skip
     options |= {"dropout": _checks.probability(dropout_prob), "tf32": rounds, **schedules_of(cfg)}
+    query = _scaled(query, options)
     if options["dropout"] or dropout_seed is not None:
-        seed = _checks.seed(dropout_seed)
+        # As ejkernel has it.
+        seed = _checks.seed(0 if dropout_seed is None else dropout_seed)
         given |= {"dropout_seed": seed} if options["dropout"] else {}
     return_lse = _checks.flag("return_lse", return_lse)
     _check_mesh(mesh)
@@ -237,8 +269,11 @@ def _sharded(
         return _attend(q, k, v, local_given, **options)[0]
 
     in_specs = tuple(jax.P(*spec) for spec in specs)
-    mapped = jax.shard_map(local, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)
-    return mapped(query, key, value, *(given[name] for name in names))
+    arrays = [query, key, value, *(given[name] for name in names)]
+    if jax.sharding.AxisType.Explicit in mesh.axis_types:
+        # shard_map takes what has its specs in its type, and gathers nothing by itself.
+        arrays = [placed_as(array, jax.NamedSharding(mesh, spec)) for array, spec in zip(arrays, in_specs, strict=True)]
+    return jax.shard_map(local, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)(*arrays)
 
 
 def attention(
@@ -284,8 +319,9 @@ def attention(
     if probability and not deterministic:
         options["dropout"] = probability
         given["dropout_seed"] = _checks.seed_of_key(dropout_rng)
-    compiled, arrays = _options(given, options)
-    return attend(compiled, query, key, value, *arrays)[0], weights_of(compiled, query, key, *arrays)
+    query = _scaled(query, options)
+    compiled, arrays = _options(given, _of_head_dim(query, options))
+    return _attend(query, key, value, given, **options)[0], weights_of(compiled, _padded(query), _padded(key), *arrays)
 
 
 #: What jax.nn computes by. Here they choose nothing.
@@ -330,10 +366,11 @@ def dot_product_attention(
         if array is not None:
             given[name] = _checks.lengths(name, array, sizes)
     return_residual = _checks.flag("return_residual", return_residual)
-    out, lse = _attend(
-        query, key, value, given, scale=_checks.scale("scale", scale), causal=_checks.flag("is_causal", is_causal),
-        window=_checks.window("local_window_size", local_window_size), align="top_left",
-    )  # fmt: skip
+    options = {
+        "scale": _checks.scale("scale", scale), "causal": _checks.flag("is_causal", is_causal),
+        "window": _checks.window("local_window_size", local_window_size), "align": "top_left",
+    }  # fmt: skip
+    out, lse = _attend(_scaled(query, options), key, value, given, **options)
     # jax.nn has the LSE of a row where the row is.
     lse = lse.swapaxes(1, 2)
     if not batched:

@@ -15,6 +15,7 @@ from .._core import Error
 from .._jit import kernel_of
 from .._options import Options, trace
 from .._trace.spec import Traced
+from ._explicit import mapped, placed_as, placed_as_queries
 from ._shardings import partitioned
 
 _TARGET = "attnc_attention"
@@ -104,8 +105,9 @@ _backward_call = partitioned(_backward, "backward")
 _weights_call = partitioned(_weights, "weights")
 
 
-def _batched(function: Any, options: Options, count: int) -> Any:
-    """`function` with a vmap that makes one longer batch of batches, where arrays of the call do not tell entries apart.
+def _batched(function: Any, count: int, options: Options, *arrays: Any) -> Any:
+    """`function(options, *arrays)` with a vmap that makes one longer batch of batches, where arrays of the call do not tell
+    entries apart.
 
     count: how many of its arguments, the first ones, are batched, and all its results but `options.differentiated`.
     """
@@ -143,7 +145,13 @@ def _batched(function: Any, options: Options, count: int) -> Any:
         unfolded = tuple(result.reshape(axis_size, -1, *result.shape[1:]) for result in results)
         return unfolded, tuple(True for _ in unfolded)
 
-    return call
+    return call(*arrays)
+
+
+#: The kernels of a call, on one device or many.
+_run_forward = functools.partial(mapped, functools.partial(_batched, _forward_call, 3), "forward")
+_run_backward = functools.partial(mapped, functools.partial(_batched, _backward_call, 7), "backward")
+_run_weights = functools.partial(mapped, functools.partial(_batched, _weights_call, 2), "weights")
 
 
 def _manual_axes(*arrays: Any) -> set[str]:
@@ -164,7 +172,8 @@ def _varying(array: Any, axes: set[str]) -> Any:
 def _attend(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
     """What has gradients of its own."""
     axes = _manual_axes(q, k, v, *arrays)
-    return tuple(_varying(result, axes) for result in _batched(_forward_call, options, 3)(q, k, v, *arrays))
+    results = placed_as_queries(q, _run_forward(options, q, k, v, *arrays), ("bihe", "bhi"))
+    return tuple(_varying(result, axes) for result in results)
 
 
 # A program of its own where it is called outside of any: another call with such arrays traces nothing. And shard_map, outside
@@ -186,11 +195,12 @@ def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[
     q, k, v, out, lse, learned, *arrays = saved
     options = options._replace(learned=("bias",) if learned.shape[0] else ())
     gradients = tuple(jnp.zeros(item.shape, item.dtype) if type(item) is _SymbolicZero else item for item in gradients)
-    d_q, d_k, d_v, *others = _batched(_backward_call, options, 7)(q, k, v, out, lse, *gradients, *arrays)
+    d_q, d_k, d_v, *others = _run_backward(options, q, k, v, out, lse, *gradients, *arrays)
     given = dict(zip(options.names, arrays, strict=True))
     axes = _manual_axes(q, k, v, *arrays, *gradients)
 
     def summed(array: Any, gradient: Any) -> Any:
+        gradient = placed_as(gradient, jax.typeof(array).sharding)
         # What devices of a shard_map share has the sum of their gradients.
         shared = tuple(sorted(axes - _manual_axes(array)))
         return jax.lax.psum(_varying(gradient, axes), shared) if shared else _varying(gradient, axes)
@@ -203,7 +213,7 @@ def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _weights_of(options: Options, q: Any, k: Any, *arrays: Any) -> Any:
     """The weights [B, H, Sq, Sk] that the values are multiplied by. They have no gradients, and say so where one is asked."""
-    return _batched(_weights_call, options, 2)(q, k, *arrays)[0]
+    return placed_as_queries(q, _run_weights(options, q, k, *arrays), ("bhij",))[0]
 
 
 def _weights_forward(options: Options, q: Any, k: Any, *arrays: Any) -> Any:

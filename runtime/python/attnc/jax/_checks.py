@@ -20,6 +20,8 @@ _TYPES = tuple(jnp.dtype(name) for name in FLOATS)
 _WORDS = {"b": "batch entries", "h": "heads", "i": "queries", "j": "keys"}
 #: The greatest number of float32.
 _GREATEST = float(jnp.finfo(jnp.float32).max)
+#: The greatest head dim that kernels have.
+_GREATEST_DIM = 256
 #: What no window reaches past.
 _FAR = 2**62
 
@@ -67,7 +69,11 @@ def number(name: str, value: Any, wanted: str, rule: str, least: float = -math.i
     return float(found)
 
 
-def scale(name: str, value: Any) -> float | None:
+def scale(name: str, value: Any) -> Any:
+    """A number that is compiled in, None, or one number that is traced."""
+    if isinstance(value, jax.core.Tracer) and value.shape == () and jnp.issubdtype(value.dtype, jnp.number):
+        if not jnp.issubdtype(value.dtype, jnp.complexfloating):
+            return value
     return None if value is None else number(name, value, "a finite number or None", "S18")
 
 
@@ -195,6 +201,9 @@ def inputs(query: Any, key: Any, value: Any) -> None:
     (batch, _, heads, dim), (key_batch, keys, key_heads, key_dim), (value_batch, values, value_heads, _) = (
         array.shape for array in (query, key, value)
     )
+    for name, given in (("query", query), ("value", value)):
+        if not 0 < given.shape[3] <= _GREATEST_DIM:
+            raise Error(f"argument '{name}': expected a head dim from 1 to {_GREATEST_DIM}, got {given.shape[3]} [S14]")
     if key_heads == 0 or heads % key_heads != 0:
         raise Error(f"argument 'key': expected a number of heads that divides the {heads} of 'query', got {key_heads} [S10]")
     for name, got, axis, wanted in (

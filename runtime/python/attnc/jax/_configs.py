@@ -344,12 +344,12 @@ class ConfigSelectorChain:
             return self._chosen("persistent", place, cfg)
         policy = self.policy
         if policy.allow_autotune and policy.cache_miss_fallback == "autotune" and measure is not None:
-            candidates = list(_of_platform(kernel, "candidate_cfgs")(invocation))
+            candidates = list(_of_platform(kernel, "candidate_cfgs", invocation)(invocation))
             if candidates:
                 return self._chosen("autotune", place, measure(candidates), keep=self.persist_autotune)
         if policy.allow_heuristics:
             # A default may be better in the next version: it is not kept in the file.
-            cfg = _of_platform(kernel, "heuristic_cfg")(invocation)
+            cfg = _of_platform(kernel, "heuristic_cfg", invocation)(invocation)
             self.cache.put(*place, cfg)
             return self._chosen("heuristics", place, cfg)
         raise Error(f"{kernel.op_id}: no configuration is known, and the policy allows neither to measure nor a default")
@@ -364,11 +364,19 @@ class ConfigSelectorChain:
         return cfg
 
 
-def _of_platform(kernel: Any, name: str) -> Callable[..., Any]:
-    """A method of a kernel, or what it has for this platform alone, as ejkernel names it: candidate_cfgs_gpu, candidate_cfgs_xla."""
+def _of_platform(kernel: Any, name: str, invocation: Any) -> Callable[..., Any]:
+    """A method of a kernel, or what it has for this platform alone, as ejkernel names it: candidate_cfgs_gpu,
+    candidate_cfgs_xla, and for calls inside of a shard_map candidate_cfgs_shard_map_gpu."""
     platform = {"cpu": "xla"}.get(jax.default_backend(), jax.default_backend())
-    method: Callable[..., Any] = getattr(kernel, f"{name}_{platform}", None) or getattr(kernel, name)
-    return method
+    # Another name of the method for all platforms is none for one: who overrides that means it for all.
+    general = [vars(base).get(name) for base in type(kernel).__mro__]
+    inside = ("shard_map_",) if getattr(invocation, "method", None) == "shard_map" else ()
+    for kind in (*inside, ""):
+        method: Callable[..., Any] | None = getattr(kernel, f"{name}_{kind}{platform}", None)
+        if method is not None and getattr(method, "__func__", method) not in general:
+            return method
+    whole: Callable[..., Any] = getattr(kernel, name)
+    return whole
 
 
 def device_fingerprint() -> str:

@@ -59,6 +59,8 @@ class KernelRegistry:
 
     def get(self, algorithm: str, platform: str | None = None, backend: str | None = None) -> Callable[..., Any]:
         """The implementation that fits; any where a platform or a backend is not given, or "auto" and "any"."""
+        _checks.choice("platform", "auto" if platform is None else platform, PLATFORMS)
+        _checks.choice("backend", "any" if backend is None else backend, BACKENDS)
         for spec in self.list_implementations(algorithm):
             right_platform = platform is None or "auto" in (_name(platform), spec.platform) or spec.platform == _name(platform)
             right_backend = backend is None or "any" in (_name(backend), spec.backend) or spec.backend == _name(backend)
@@ -94,6 +96,8 @@ class Invocation(NamedTuple):
     op_id: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    #: "shard_map" where the call says so.
+    method: str | None = None
 
 
 class Kernel(Generic[Cfg, Out]):
@@ -166,6 +170,11 @@ class FlashAttention(Kernel[FlashAttentionConfig, jax.Array]):
                         configs.append(FlashAttentionConfig(schedule=f"#attn.schedule<{sizes}>"))
         return configs
 
+    # There is one compiler for all platforms. Whoever derives from this class may choose for each, or for all at once.
+    candidate_cfgs_gpu = candidate_cfgs_tpu = candidate_cfgs_xla = candidate_cfgs
+    candidate_cfgs_shard_map_gpu = candidate_cfgs_shard_map_tpu = candidate_cfgs_shard_map_xla = candidate_cfgs
+    heuristic_cfg_gpu = heuristic_cfg_tpu = Kernel.heuristic_cfg
+
     def create_shard_map_wrapper(
         self, *inputs: Any, mesh: Any, in_specs: Any, out_specs: Any, check_vma: bool = False, **options: Any
     ) -> Any:
@@ -196,14 +205,15 @@ class Executor(Generic[Cfg, Out]):
         self, kernel: Kernel[Any, Any], *inputs: Any, cfg: Any = None, _cfg: Any = None, stamp: bool = True,
         method: str | None = None, check_vma: bool = False, **options: Any,
     ) -> Any:  # fmt: skip
-        """The result of `kernel.run`. cfg, or _cfg: the configuration to take. stamp, method, check_vma: mean nothing here; a
-        call with in_specs is mapped over its mesh."""
-        cfg = self.choose_config(kernel, *inputs, cfg=cfg, _cfg=_cfg, **options)
+        """The result of `kernel.run`. cfg, or _cfg: the configuration to take. method: "shard_map" asks a kernel for what it
+        has for that; a call is mapped over its mesh where it has in_specs. stamp, check_vma: mean nothing here."""
+        cfg = self.choose_config(kernel, *inputs, cfg=cfg, _cfg=_cfg, method=method, **options)
         return kernel.run(*inputs, cfg=cfg, **options)
 
     def choose_config(
-        self, kernel: Kernel[Any, Any], *inputs: Any, cfg: Any = None, _cfg: Any = None, **options: Any
-    ) -> Any:
+        self, kernel: Kernel[Any, Any], *inputs: Any, cfg: Any = None, _cfg: Any = None, method: str | None = None,
+        **options: Any,
+    ) -> Any:  # fmt: skip
         """The configuration that a call would take."""
         given = cfg if _cfg is None else _cfg
         check_config(given)
@@ -232,7 +242,7 @@ class Executor(Generic[Cfg, Out]):
 
             return tuner.autotune(make, [arrays[place] for place in places], candidates, backward)
 
-        invocation = Invocation(kernel.op_id, inputs, options)
+        invocation = Invocation(kernel.op_id, inputs, options, method)
         return self.chooser.choose(kernel, call, invocation, override=given, measure=None if traced else measure)
 
 

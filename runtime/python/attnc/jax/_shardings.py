@@ -12,10 +12,12 @@ import math
 import re
 from typing import Any, Literal, NamedTuple
 
+import jax
+import numpy as np
 from jax import lax
 from jax import numpy as jnp
 from jax.experimental.custom_partitioning import custom_partitioning
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._options import Options
 
@@ -70,7 +72,7 @@ def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) ->
     group = query_heads // key_heads
     heads = "g" if group == 1 else "r" if key_heads == 1 else "(g r)"
     if heads == "(g r)" and kind == "backward":
-        # Query heads that are split further than key heads are gathered (`_plan`). As one factor, Shardy would split the key
+        # Query heads that are split further than key heads are gathered (`plan_of`). As one factor, Shardy would split the key
         # heads by a part of an axis, which JAX has no words for.
         heads = "h"
     sizes = {"r": group} if heads == "(g r)" else {}
@@ -85,7 +87,7 @@ def _rule(options: Options, kind: Kind, mesh: Any, inputs: Any, results: Any) ->
     return rule, {"need_replication_factors": tuple(factor for factor in used if factor not in split), **sizes}
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """How a call is computed: the shardings of its inputs and results, and over which axes of the mesh each result of the
     parts is summed up."""
 
@@ -112,7 +114,7 @@ def seed_of_part(words: Any, q: Any, batch: tuple[str, ...], heads: tuple[str, .
     return words + jnp.array([0, 0, first(batch, q.shape[0]), first(heads, q.shape[2])], jnp.int32)
 
 
-def _plan(options: Options, kind: Kind, mesh: Any, inputs: Any) -> _Plan:
+def plan_of(options: Options, kind: Kind, mesh: Any, inputs: Any) -> Plan:
     """Calls are split as their queries are, as far as they go."""
     shapes = [tuple(array.shape) for array in inputs]
     known = _dimensions(options, kind, shapes)
@@ -124,20 +126,35 @@ def _plan(options: Options, kind: Kind, mesh: Any, inputs: Any) -> _Plan:
         parts = math.prod(mesh.shape[name] for name in _names(spec[2]))
         if key_heads % parts == 0:
             axes["h"] = axes["g"] = spec[2]
-        elif key_heads == 1 and kind != "backward":
+        elif key_heads == 1:
             axes["h"] = spec[2]
 
     def named(arrays: list[list[str]]) -> list[Any]:
         return [NamedSharding(mesh, PartitionSpec(*(axes.get(dim) for dim in array))) for array in arrays]
 
     def sums(dims: list[str]) -> tuple[str, ...]:
-        # The gradient of what batch entries or heads share is a sum over them.
-        lacking = [axes["b"] if "b" not in dims else None, axes["h"] if not {"h", "g"} & set(dims) else None]
+        # The gradient of what batch entries or heads share is a sum over them, also that of the one key head of all.
+        has_heads = "h" in dims or ("g" in dims and axes["g"] is not None)
+        lacking = [axes["b"] if "b" not in dims else None, None if has_heads else axes["h"]]
         return tuple(name for names in lacking for name in _names(names))
 
-    return _Plan(
+    return Plan(
         named(known.inputs), named(known.results), [sums(dims) for dims in known.results], _names(axes["b"]), _names(axes["h"])
     )
+
+
+def of_part(function: Any, options: Options, plan: Plan) -> Any:
+    """What a device computes of `function(options, *arrays)`: of its parts of the arrays, its parts of the results."""
+
+    def local(*arrays: Any) -> Any:
+        if "dropout_seed" in options.names:
+            place = len(arrays) - len(options.names) + options.names.index("dropout_seed")
+            words = seed_of_part(arrays[place], arrays[0], plan.batch, plan.heads)
+            arrays = (*arrays[:place], words, *arrays[place + 1 :])
+        parts = function(options, *arrays)
+        return tuple(lax.psum(part, axes) if axes else part for part, axes in zip(parts, plan.sums, strict=True))
+
+    return local
 
 
 def partitioned(function: Any, kind: Kind) -> Any:
@@ -148,17 +165,14 @@ def partitioned(function: Any, kind: Kind) -> Any:
         return function(options, *arrays)
 
     def partition(options: Options, mesh: Any, inputs: Any, results: Any) -> Any:
-        plan = _plan(options, kind, mesh, inputs)
-
-        def local(*arrays: Any) -> Any:
-            if "dropout_seed" in options.names:
-                place = len(arrays) - len(options.names) + options.names.index("dropout_seed")
-                words = seed_of_part(arrays[place], arrays[0], plan.batch, plan.heads)
-                arrays = (*arrays[:place], words, *arrays[place + 1 :])
-            parts = function(options, *arrays)
-            return tuple(lax.psum(part, axes) if axes else part for part, axes in zip(parts, plan.sums, strict=True))
-
-        return mesh, local, tuple(plan.results), tuple(plan.inputs)
+        if not isinstance(inputs[0].sharding, NamedSharding):
+            # Of a program none of whose arrays lies on a mesh, though one is set, the partitioner does not know it: each device
+            # computes all.
+            mesh = Mesh(np.array(list(inputs[0].sharding.device_set)), ("all",))
+            whole = NamedSharding(mesh, PartitionSpec())
+            inputs = [jax.ShapeDtypeStruct(item.shape, item.dtype, sharding=whole) for item in inputs]
+        plan = plan_of(options, kind, mesh, inputs)
+        return mesh, of_part(function, options, plan), tuple(plan.results), tuple(plan.inputs)
 
     call.def_partition(
         partition=partition,
