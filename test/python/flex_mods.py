@@ -121,6 +121,13 @@ SCORES = {
     "silu": lambda s, b, h, q, kv: torch.nn.functional.silu(s),
     "gelu": lambda s, b, h, q, kv: torch.nn.functional.gelu(s) + torch.nn.functional.gelu(s, approximate="tanh"),
     "softplus": lambda s, b, h, q, kv: torch.nn.functional.softplus(s) - torch.nn.functional.softplus(s, beta=2.0),
+    "activations": lambda s, b, h, q, kv: (
+        torch.nn.functional.leaky_relu(s, 0.2) + torch.nn.functional.elu(s) + torch.nn.functional.mish(s)
+        - torch.nn.functional.hardtanh(s, -0.5, 0.7) - torch.nn.functional.relu6(s)
+    ),
+    "parts of numbers": lambda s, b, h, q, kv: torch.lerp(s, ((q + 1) / (kv + 1.5)).type_as(s), 0.25) + torch.frac((q + 0.25) / (kv + 1)),
+    "lengths of two": lambda s, b, h, q, kv: torch.hypot(s, (q - kv) / 4.0) + torch.hypot(s * 0, s * 0 + 1e30) * 1e-30,
+    "no numbers": lambda s, b, h, q, kv: s + torch.nan_to_num((q - q) / (kv * 0.0), nan=0.5),
     "masked fill": lambda s, b, h, q, kv: s.masked_fill(q < kv, -float("inf")),
     "type as": lambda s, b, h, q, kv: s + (q - kv).type_as(s) / 8,
     "max and min": lambda s, b, h, q, kv: torch.max(s, torch.min(s * 2, s + 1)),

@@ -288,24 +288,6 @@ def _sigmoid(a: Any) -> Any:
     return 1.0 / (1.0 + _real("exp")(-value))
 
 
-def _silu(a: Any, inplace: bool = False) -> Any:
-    (value,) = _together(a, least=FLOAT)
-    return value * _sigmoid(value)
-
-
-def _gelu(a: Any, approximate: str = "none") -> Any:
-    (value,) = _together(a, least=FLOAT)
-    if approximate == "tanh":
-        return 0.5 * value * (1.0 + _real("tanh")((2 / math.pi) ** 0.5 * (value + 0.044715 * value * value * value)))
-    return 0.5 * value * (1.0 + _real("erf")(value * 0.5**0.5))
-
-
-def _softplus(a: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    (value,) = _together(a, least=FLOAT)
-    scaled = value * beta
-    return _where(scaled > threshold, value, _real("log1p")(_real("exp")(TABLE["minimum"](scaled, threshold))) / beta)
-
-
 def _masked_fill(a: Any, mask: Any, value: Any) -> Value:
     return _where(mask, value, a)
 
@@ -418,7 +400,7 @@ TABLE: dict[str, Callable[..., Value]] = {
     "arctan": _real("atan"), "sinh": _real("sinh"), "cosh": _real("cosh"), "tanh": _real("tanh"),
     "asinh": _real("asinh"), "acosh": _real("acosh"), "atanh": _real("atanh"), "erf": _real("erf"),
     "erfc": _real("erfc"), "sigmoid": _sigmoid, "relu": lambda a: TABLE["maximum"](a, 0),
-    "reciprocal": lambda a: _divide(1.0, a), "silu": _silu, "gelu": _gelu, "softplus": _softplus,
+    "reciprocal": lambda a: _divide(1.0, a),
     "masked_fill": _masked_fill, "type_as": _type_as, "max": _greatest("maximum"), "min": _greatest("minimum"),
     "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"), "fix": _rounded("trunc"),
     "round": _rounded("roundeven"), "rint": _rounded("roundeven"),

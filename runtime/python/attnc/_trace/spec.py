@@ -8,8 +8,10 @@ import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from . import activations as _activations  # noqa: F401  # puts what others are made of into the table
 from . import memo
-from .capture import Capture, Trace, WantsGradient
+from .capture import Trace, WantsGradient
+from .copies import Capture
 from .errors import TraceError, Watch, refusal_of_jax
 from .functions import lift, to_type
 from .graph import BOOL, FLOAT, Node, float_text
