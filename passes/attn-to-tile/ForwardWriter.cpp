@@ -40,7 +40,8 @@ Value ForwardWriter::equals(Value x, float value) {
 }
 
 void ForwardWriter::chooseUnit() {
-  // Weights of f32 are results themselves: what the power of 2 of a GPU lacks would be seen in each, and averaged in none.
+  // Weights of f32 are results themselves: what the power of 2 of a GPU lacks would be seen in each, and averaged in
+  // none.
   unit.octaves = b.countsOctaves() && !(b.isExact() && isa<WeightsOp>(kernel.getOperation()));
   unit.factor = b.getScoreUnit() * unit.perNatural();
   if (b.getPipeline() && isa<ForwardOp>(kernel.getOperation()))

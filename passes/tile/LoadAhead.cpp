@@ -43,13 +43,41 @@ static bool isCaptured(LoadOp load, scf::ForOp loop) {
   return usesPlace && !usesState;
 }
 
-/// The tile that `load` brings where the induction variable of `loop` is `place`.
-static Value loadAt(OpBuilder &builder, LoadOp load, scf::ForOp loop, Value place) {
+/// The tile that `load` brings in the step of `loop` in which `place` is `there`.
+static Value loadAt(OpBuilder &builder, LoadOp load, scf::ForOp loop, Value place, Value there) {
   IRMapping mapping;
-  mapping.map(loop.getInductionVar(), place);
+  mapping.map(place, there);
   for (Operation *op : sliceOf(load, loop))
-    builder.clone(*op, mapping);
+    if (op->getResult(0) != place)
+      builder.clone(*op, mapping);
   return mapping.lookup(load.getResult());
+}
+
+namespace {
+/// Columns that a loop goes down, as `tile-reverse-loops` has it.
+struct Descent {
+  Value column; ///< the first of a step, in it
+  Value least;  ///< of all steps
+};
+} // namespace
+
+/// The columns that all of `loads` are computed from, if `loop` goes down them.
+static std::optional<Descent> findDescent(scf::ForOp loop, ArrayRef<LoadOp> loads) {
+  for (Operation *user : loop.getInductionVar().getUsers()) {
+    auto column = dyn_cast<arith::SubIOp>(user);
+    auto last = column ? column.getLhs().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
+    auto end = last ? last.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+    if (!end || column.getRhs() != loop.getInductionVar() || end.getRhs() != loop.getUpperBound())
+      continue;
+    bool isOfAll = llvm::all_of(loads, [&](LoadOp load) {
+      return llvm::all_of(sliceOf(load, loop), [&](Operation *op) {
+        return op == column || !llvm::is_contained(op->getOperands(), loop.getInductionVar());
+      });
+    });
+    if (isOfAll)
+      return Descent{column, end.getLhs()};
+  }
+  return std::nullopt;
 }
 
 /// Has `loop` carry the tiles of `loads`: each step brings those of the next, after its products have started.
@@ -58,17 +86,25 @@ static void loadAhead(scf::ForOp loop, ArrayRef<LoadOp> loads) {
   IRRewriter rewriter(loop);
   SmallVector<Value> first, next;
   for (LoadOp load : loads)
-    first.push_back(loadAt(rewriter, load, loop, loop.getLowerBound()));
+    first.push_back(loadAt(rewriter, load, loop, loop.getInductionVar(), loop.getLowerBound()));
   llvm::SetVector<Operation *> products = findProductOperations(loop);
   rewriter.setInsertionPoint(&*llvm::find_if(*loop.getBody(), [&](Operation &op) {
     return op.hasTrait<OpTrait::IsTerminator>() || (stageOf(&op) == 0 && !products.contains(&op));
   }));
-  // The step after the last one is the last one again: it is there to be read.
-  Value after = arith::AddIOp::create(rewriter, loc, loop.getInductionVar(), loop.getStep());
-  Value last = arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), loop.getStep());
-  Value place = arith::MinSIOp::create(rewriter, loc, after, last);
+  // The step after the last one is the last one again: it is there to be read. Where columns go down, that is a limit
+  // that is 0 in most loops, and takes no register.
+  Value place = loop.getInductionVar(), there;
+  if (std::optional<Descent> descent = findDescent(loop, loads)) {
+    place = descent->column;
+    Value after = arith::SubIOp::create(rewriter, loc, place, loop.getStep());
+    there = arith::MaxSIOp::create(rewriter, loc, after, descent->least);
+  } else {
+    Value after = arith::AddIOp::create(rewriter, loc, place, loop.getStep());
+    Value last = arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), loop.getStep());
+    there = arith::MinSIOp::create(rewriter, loc, after, last);
+  }
   for (LoadOp load : loads)
-    next.push_back(loadAt(rewriter, load, loop, place));
+    next.push_back(loadAt(rewriter, load, loop, place, there));
   auto carrying = cast<scf::ForOp>(
       *loop.replaceWithAdditionalYields(rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
                                         [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return next; }));

@@ -100,11 +100,39 @@ static void countOwnSteps(scf::ForOp loop, Value end, Value step) {
   loop.setUpperBound(end);
 }
 
-/// Whether `op` scales what has been added up, which is nothing before the first step.
+/// Marks the operation that scales what a loop has added up, and its copies, while the loop is pipelined.
+constexpr llvm::StringLiteral scalesSumAttrName = "tile.scales_sum";
+
+/// Marks what scales the sum that the late product of `loop`, of forward, adds to, if anything does.
+static void markScaling(scf::ForOp loop) {
+  for (auto product : loop.getBody()->getOps<MmaOp>())
+    if (Operation *map = product.getAcc().getDefiningOp<MapOp>(); stageOf(product) == 1 && map)
+      map->setAttr(scalesSumAttrName, UnitAttr::get(loop.getContext()));
+}
+
+/// Whether `op` is marked and scales nothing, as before the first step. Takes the mark away.
 static bool scalesNothing(Operation *op) {
-  auto map = dyn_cast<MapOp>(op);
-  return map && map.getTiles().size() == 1 && map.getRows().size() == 1 &&
-         matchPattern(map.getTiles()[0], m_AnyZeroFloat());
+  return op->removeAttr(scalesSumAttrName) && matchPattern(cast<MapOp>(op).getTiles()[0], m_AnyZeroFloat());
+}
+
+/// What `loop` starts with of tiles that its steps load ahead.
+static SmallVector<LoadOp> findFirstLoads(scf::ForOp loop) {
+  SmallVector<LoadOp> loads;
+  for (Value value : loop.getInitArgs())
+    if (auto load = value.getDefiningOp<LoadOp>(); load && load->getBlock() == loop->getBlock())
+      loads.push_back(load);
+  return loads;
+}
+
+/// Moves `load` to the first operation of its block that reads it: the first step's own tile takes no registers beside
+/// its product.
+static void moveToUse(LoadOp load) {
+  Operation *first = nullptr;
+  for (Operation *user : load->getUsers())
+    if (user->getBlock() == load->getBlock() && (!first || user->isBeforeInBlock(first)))
+      first = user;
+  if (first)
+    load->moveBefore(first);
 }
 
 /// Overlaps the steps of `loop`.
@@ -113,6 +141,9 @@ static LogicalResult overlap(scf::ForOp loop) {
   Block *block = loop->getBlock();
   Value end = loop.getUpperBound(), step = loop.getStep();
   bool isForward = !startsSeveral(loop), shifts = isForward && placesAreOfSteps(loop);
+  SmallVector<LoadOp> firstLoads = findFirstLoads(loop);
+  if (isForward)
+    markScaling(loop);
   SmallVector<Operation *> idle;
   llvm::DenseSet<Operation *> ofSteps;
   scf::PipeliningOption options;
@@ -121,7 +152,7 @@ static LogicalResult overlap(scf::ForOp loop) {
   options.predicateFn = [](RewriterBase &, Operation *op, Value) { return op; };
   options.annotateFn = [&](Operation *op, scf::PipeliningOption::PipelinerPart part, unsigned) {
     ofSteps.insert(op);
-    if (isForward && part == scf::PipeliningOption::PipelinerPart::Prologue && scalesNothing(op))
+    if (scalesNothing(op) && part == scf::PipeliningOption::PipelinerPart::Prologue)
       idle.push_back(op);
   };
   IRRewriter rewriter(loop);
@@ -134,6 +165,7 @@ static LogicalResult overlap(scf::ForOp loop) {
   }
   if (shifts)
     countOwnSteps(*pipelined, end, step);
+  llvm::for_each(firstLoads, moveToUse);
   foldChoices(*block, ofSteps);
   return success();
 }

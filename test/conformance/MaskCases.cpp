@@ -187,14 +187,6 @@ static void addHighSinks(std::vector<Case> &cases) {
   cases.push_back({"S6_sinks_above_all_logits", spec, standardTrials(Extent::Quick)});
 }
 
-/// Weights that are all one number: what their powers lack is in each of them.
-static void addWeightsAlike(std::vector<Case> &cases) {
-  Spec spec = masked("", {"n: tensor<$Hx1xf32>"}, "sinks(%n : tensor<$Hx1xf32>)");
-  spec.score = "%x = arith.constant -3.0 : f32";
-  spec.weights = true;
-  cases.push_back({"S6_weights_alike", spec, standardTrials(Extent::Quick)});
-}
-
 /// Values far below 1: weights that start octaves lower must not take digits from them
 /// (docs/rationale/online-softmax.md).
 static void addSmallValues(std::vector<Case> &cases) {
@@ -229,7 +221,6 @@ static void addEmptyRows(std::vector<Case> &cases, Extent extent) {
   addLargeValues(cases, extent);
   addSmallValues(cases);
   addHighSinks(cases);
-  addWeightsAlike(cases);
 }
 
 void attnc::conformance::addMaskCases(std::vector<Case> &cases, Extent extent) {

@@ -117,10 +117,6 @@ static void addRegions(Adder &add) {
 
 static void addBiases(Adder &add) {
   add("S4_softcap", scored({}, "%x = attn.softcap %s, 0.5"));
-  // Weights of two values, nearly all of them.
-  add("S4_clamped", scored({}, R"(%c = arith.constant 0.5 : f32
-      %d = arith.negf %c : f32
-      %x = math.clampf %s to [%d, %c] : f32)"));
   add("S4_softcap_causal", scored({}, "%x = attn.softcap %s, 50.0", causal));
   // Where all logits are at the lower end, weights are the least that they can be; between the ends, an approximated
   // tanh shows.
@@ -270,7 +266,24 @@ void attnc::conformance::addScoreCases(std::vector<Case> &cases, Extent extent) 
   addLargeNumbers(add);
 }
 
-/// Cases that are about gradients. They come last: which dtypes the quick grid has of a case goes by its number.
+/// Weights that are alike: what all of them lack is not averaged out.
+void attnc::conformance::addAlikeCases(std::vector<Case> &cases, Extent extent) {
+  Adder add(cases, extent);
+  // Nearly all have one of two values.
+  add("S4_clamped", scored({}, R"(%c = arith.constant 0.5 : f32
+      %d = arith.negf %c : f32
+      %x = math.clampf %s to [%d, %c] : f32)"));
+  add.last().dtypes = {"bf16"};
+  // All have one.
+  Spec spec = claused("sinks(%n : tensor<$Hx1xf32>)", {"n: tensor<$Hx1xf32>"});
+  spec.score = "%x = arith.constant -3.0 : f32";
+  spec.weights = true;
+  add("S6_weights_alike", spec);
+  add.last().dtypes = {"f32"};
+}
+
+/// Cases that are about gradients. They come after others: which dtypes the quick grid has of a case goes by its
+/// number.
 void attnc::conformance::addGradientCases(std::vector<Case> &cases, Extent extent) {
   Adder add(cases, extent);
   // Read twice, in other orders than the tensor's, under functions.

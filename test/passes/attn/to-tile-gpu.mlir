@@ -198,10 +198,11 @@ func.func @packed(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %v: tensor<?
 
 // -----
 
-// Scores with limits need no maxima: all weights are relative to one number.
+// Scores with limits need no maxima: all weights are relative to one number, which is near a half of the cap, and there where both
+// ends are numbers of bf16.
 
 // CHECK-LABEL: tile.program @capped_tile(
-// CHECK-DAG: %[[REFERENCE:.*]] = arith.constant dense<5.000000e-01> : vector<128xf32>
+// CHECK-DAG: %[[REFERENCE:.*]] = arith.constant dense<0.489831209> : vector<128xf32>
 // CHECK: scf.for {{.*}} iter_args(%[[OUT:[a-z0-9]+]] = %{{[a-z0-9_]+}}, %[[SUM:[a-z0-9]+]] =
 // CHECK-NOT: tile.reduce <max>
 // CHECK: %[[P:.*]]:2 = tile.map {{.*}} rows(%[[REFERENCE]] :

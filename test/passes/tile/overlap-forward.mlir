@@ -343,25 +343,22 @@ tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 
 // CHECK-LABEL: tile.program @captured(
 // CHECK-SAME: %{{.*}}: memref<?x?xbf16>, %{{.*}}: memref<?x?xbf16>, %{{.*}}: memref<?x?xbf16>, %[[B:[a-z0-9]+]]: memref<?x?xbf16>, %[[M:[a-z0-9]+]]: memref<?x?xi1>, %[[LOW:[a-z0-9]+]]: index
-// CHECK: %[[LENGTH:.*]] = arith.muli
-// CHECK: %[[END:.*]] = arith.addi %[[LOW]], %[[LENGTH]]
+// CHECK: %[[END:.*]] = arith.addi %[[LOW]]
 // CHECK: %[[LAST:.*]] = arith.subi %[[END]], %c4
-// CHECK: %[[B0:.*]] = tile.load %[[B]][%c0, %[[LAST]]]
 // CHECK: tile.mma {{.*}} transposed
-// CHECK: %[[FARTHEST:.*]] = arith.subi %[[LENGTH]], %c4
-// CHECK: %[[ONE:.*]] = arith.minsi %[[FARTHEST]], %c4
-// CHECK: %[[SECOND:.*]] = arith.subi %[[LAST]], %[[ONE]]
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[END]], %c8
+// CHECK: %[[SECOND:.*]] = arith.maxsi %[[BEFORE]], %[[LOW]]
 // CHECK: %[[B1:.*]] = tile.load %[[B]][%c0, %[[SECOND]]]
+// CHECK: %[[B0:.*]] = tile.load %[[B]][%c0, %[[LAST]]]
 // CHECK: tile.map tiles(%{{.*}}, %[[B0]] :
 // CHECK: tile.load %[[M]][%c0, %[[LAST]]]
 // CHECK: scf.for %[[V:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %[[HELD:.*]] = %[[B1]], %[[KEY:.*]] = %{{.*}}, %[[W:.*]] = %{{.*}})
 // CHECK: %[[J:.*]] = arith.subi %[[LAST]], %[[V]]
 // CHECK: %[[S:.*]] = tile.mma {{.*}} transposed
 // CHECK: tile.mma %[[W]],
-// CHECK: %[[NEXT:.*]] = arith.addi %[[V]], %c4
-// CHECK: %[[INSIDE:.*]] = arith.minsi %[[NEXT]], %[[FARTHEST]]
-// CHECK: %[[PLACE:.*]] = arith.subi %[[LAST]], %[[INSIDE]]
-// CHECK: %[[AHEAD:.*]] = tile.load %[[B]][%c0, %[[PLACE]]]
+// CHECK: %[[NEXT:.*]] = arith.subi %[[J]], %c4
+// CHECK: %[[INSIDE:.*]] = arith.maxsi %[[NEXT]], %[[LOW]]
+// CHECK: %[[AHEAD:.*]] = tile.load %[[B]][%c0, %[[INSIDE]]]
 // CHECK: tile.map tiles(%[[S]], %[[HELD]] :
 // CHECK: tile.load %[[M]][%c0, %[[J]]]
 // CHECK: scf.yield %{{.*}}, %{{.*}}, %[[AHEAD]], %{{.*}}, %{{.*}} :
