@@ -59,6 +59,11 @@ def is_plain(*tensors: Any) -> bool:
     )
 
 
+def is_read(tensor: Tensor) -> bool:
+    """Whether what a tensor holds may be looked at: nobody waits for a GPU."""
+    return tensor.is_cpu and is_plain(tensor)
+
+
 def are_numbers(*options: Any) -> bool:
     """Whether options are known by their values: a tensor that stands for one may change."""
     return all(type(option) in _NUMBERS for option in options)

@@ -10,7 +10,7 @@ from torch import Tensor
 from .._core import Error
 from . import _checks
 from ._calls import call, in_words_of, prepare
-from ._direct import are_flags, are_numbers, is_plain, remember, run
+from ._direct import are_flags, are_numbers, is_plain, is_read, remember, run
 from ._dtensor import has_dtensor
 from ._flash import _cap
 from ._tf32 import rounds
@@ -148,17 +148,12 @@ def _no_room(length: int, count: int, room: int, place: str = "") -> Error:
     return Error(f"argument 'cache_seqlens': expected lengths from 0 to {room - count}{rows}, got {length}{place} [S11]")
 
 
-def _is_read(tensor: Tensor) -> bool:
-    """Whether what a tensor holds may be looked at: nobody waits for a GPU."""
-    return tensor.is_cpu and is_plain(tensor)
-
-
 def _are_known(lengths: Tensor | None, cache_seqlens: Any, count: int, room: int) -> bool:
     """Whether lengths are looked at, and right; raises where they are wrong. Those of calls without new keys are the kernel's
     to check."""
     if lengths is None or not isinstance(cache_seqlens, Tensor):
         return True
-    if count == 0 or not _is_read(lengths):
+    if count == 0 or not is_read(lengths):
         return False
     wrong = ((lengths < 0) | (lengths > room - count)).nonzero()
     if wrong.shape[0]:
@@ -172,7 +167,7 @@ def _has_pages(table: Tensor | None, cache_batch_idx: Tensor | None, lengths: Te
     without new keys are the kernel's to check."""
     if table is None:
         return True
-    if not _is_read(table) or not (lengths is None or _is_read(lengths)) or (count == 0 and cache_batch_idx is None):
+    if not is_read(table) or not (lengths is None or is_read(lengths)) or (count == 0 and cache_batch_idx is None):
         return False
     pages, rows = k_cache.shape[:2]
     wrong = (table < 0) | (table >= pages)

@@ -10,6 +10,7 @@ from torch import Tensor
 from .._core import Error
 from . import _checks
 from ._calls import call
+from ._direct import is_read
 from ._flash import in_pages
 
 #: What its users call arrays.
@@ -24,6 +25,12 @@ def used_keys(name: str, given: dict[str, Tensor | None], used: Tensor) -> dict[
     q_offsets = given["q_offsets"]
     assert q_offsets is not None
     _checks.lengths(name, used, q_offsets, q_offsets.shape[0] - 1)
+    k_offsets = given["kv_offsets"]
+    if k_offsets is not None and is_read(used) and is_read(k_offsets):
+        keys = k_offsets.diff()
+        for place in ((used < 0) | (used > keys)).nonzero()[:1, 0].tolist():
+            wanted = f"a number from 0 to the {int(keys[place])} keys of sequence {place}"
+            raise Error(f"argument '{name}': expected {wanted}, got {int(used[place])} [S11]")
     return {"used_keys": used, "first_rows": used - q_offsets.diff().to(torch.int32)}
 
 
