@@ -30,10 +30,10 @@ ScoreRange findSlopeRange(mlir::Region &derivative);
 /// a part of their differences.
 std::optional<ScoreRange> findNarrowRange(KernelOpInterface kernel);
 
-/// What the weights of all rows are relative to where scores have the limits `range` and weights are rounded to `digits`
-/// significant bits: within an octave of three quarters of the way from the least score to the greatest, and there where
-/// the weights of both ends are nearest to numbers that need no rounding. Where caps or clamps bind, many weights
-/// are those of an end: rounded, they would all be off by the same part, and the sum that divides them is not.
+/// What the weights of all rows are relative to where scores have the limits `range` and weights are rounded to
+/// `digits` significant bits: within an octave of three quarters of the way from the least score to the greatest, and
+/// there where the weights of both ends are nearest to numbers that need no rounding. Where caps or clamps bind, many
+/// weights are those of an end: rounded, they would all be off by the same part, and the sum that divides them is not.
 double findCommonReference(ScoreRange range, unsigned digits);
 
 } // namespace attnc::attn

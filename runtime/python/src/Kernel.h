@@ -56,7 +56,8 @@ public:
   /// `headsFirst` the first three and the first result are [B, H, S, D]. Tensors that require gradients are Python's,
   /// but where a caller `learns`: then it sees to their gradients, and nothing is captured, so that with `headsFirst`
   /// all tensors of four dimensions are [B, H, S, D].
-  nanobind::object call(const nanobind::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst, bool learns);
+  nanobind::object call(const nanobind::tuple &given, int32_t deviceType, int32_t deviceId, bool headsFirst,
+                        bool learns);
 
 private:
   /// Where the size of a result's dimension is from: a number, or a dimension of
