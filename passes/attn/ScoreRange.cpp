@@ -103,10 +103,11 @@ double attnc::attn::findCommonReference(ScoreRange range, unsigned digits) {
   double octaves = (range.high - range.low) * llvm::numbers::log2e;
   // The weight of the greatest score is one of the numbers of an octave, in whole steps of rounding; that of the least
   // follows from it.
-  double octave = std::exp2(std::floor((1 - place) * octaves)), count = std::exp2(digits - 1), best = octave;
+  const uint64_t count = uint64_t(1) << (digits - 1);
+  double octave = std::exp2(std::floor((1 - place) * octaves)), best = octave;
   double leastError = std::numeric_limits<double>::infinity();
-  for (double step = 0; step < count; ++step) {
-    double greatest = octave * (1 + step / count);
+  for (uint64_t step = 0; step < count; ++step) {
+    double greatest = octave * (1 + static_cast<double>(step) / static_cast<double>(count));
     double error = roundingError(greatest * std::exp2(-octaves), digits);
     if (error < leastError) {
       best = greatest;
