@@ -3,7 +3,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
 #include "passes/tile/LogitOperations.h"
 #include "passes/tile/LoopStages.h"
@@ -53,31 +52,13 @@ static Value loadAt(OpBuilder &builder, LoadOp load, scf::ForOp loop, Value plac
   return mapping.lookup(load.getResult());
 }
 
-namespace {
-/// Columns that a loop goes down, as `tile-reverse-loops` has it.
-struct Descent {
-  Value column; ///< the first of a step, in it
-  Value least;  ///< of all steps
-};
-} // namespace
-
-/// The columns that all of `loads` are computed from, if `loop` goes down them.
-static std::optional<Descent> findDescent(scf::ForOp loop, ArrayRef<LoadOp> loads) {
-  for (Operation *user : loop.getInductionVar().getUsers()) {
-    auto column = dyn_cast<arith::SubIOp>(user);
-    auto last = column ? column.getLhs().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
-    auto end = last ? last.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
-    if (!end || column.getRhs() != loop.getInductionVar() || end.getRhs() != loop.getUpperBound())
-      continue;
-    bool isOfAll = llvm::all_of(loads, [&](LoadOp load) {
-      return llvm::all_of(sliceOf(load, loop), [&](Operation *op) {
-        return op == column || !llvm::is_contained(op->getOperands(), loop.getInductionVar());
-      });
+/// Whether all of `loads` are computed from the induction variable of `loop` by `column` alone.
+static bool areOfColumn(ArrayRef<LoadOp> loads, scf::ForOp loop, Operation *column) {
+  return llvm::all_of(loads, [&](LoadOp load) {
+    return llvm::all_of(sliceOf(load, loop), [&](Operation *op) {
+      return op == column || !llvm::is_contained(op->getOperands(), loop.getInductionVar());
     });
-    if (isOfAll)
-      return Descent{column, end.getLhs()};
-  }
-  return std::nullopt;
+  });
 }
 
 /// Has `loop` carry the tiles of `loads`: each step brings those of the next, after its products have started.
@@ -94,10 +75,10 @@ static void loadAhead(scf::ForOp loop, ArrayRef<LoadOp> loads) {
   // The step after the last one is the last one again: it is there to be read. Where columns go down, that is a limit
   // that is 0 in most loops, and takes no register.
   Value place = loop.getInductionVar(), there;
-  if (std::optional<Descent> descent = findDescent(loop, loads)) {
+  if (std::optional<Descent> descent = findDescent(loop); descent && areOfColumn(loads, loop, descent->column)) {
     place = descent->column;
     Value after = arith::SubIOp::create(rewriter, loc, place, loop.getStep());
-    there = arith::MaxSIOp::create(rewriter, loc, after, descent->least);
+    there = arith::MaxSIOp::create(rewriter, loc, after, descent->low);
   } else {
     Value after = arith::AddIOp::create(rewriter, loc, place, loop.getStep());
     Value last = arith::SubIOp::create(rewriter, loc, loop.getUpperBound(), loop.getStep());

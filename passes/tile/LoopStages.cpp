@@ -3,7 +3,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/tile/LoopStages.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/tile/LogitOperations.h"
 
 using namespace mlir;
@@ -25,6 +24,18 @@ SmallVector<scf::ForOp> attnc::tile::findOverlappedLoops(ProgramOp program) {
 
 bool attnc::tile::startsSeveral(scf::ForOp loop) {
   return llvm::count_if(loop.getBody()->getOps<MmaOp>(), startsStep) > 1;
+}
+
+std::optional<Descent> attnc::tile::findDescent(scf::ForOp loop) {
+  for (Operation *user : loop.getInductionVar().getUsers()) {
+    auto column = dyn_cast<arith::SubIOp>(user);
+    auto last = column ? column.getLhs().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
+    auto end = last ? last.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+    if (end && column.getRhs() == loop.getInductionVar() && last.getRhs() == loop.getStep() &&
+        end.getRhs() == loop.getUpperBound())
+      return Descent{column, last, end, end.getLhs()};
+  }
+  return std::nullopt;
 }
 
 void attnc::tile::guardLoop(scf::ForOp loop) {

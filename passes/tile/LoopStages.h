@@ -6,7 +6,9 @@
 #define ATTNC_PASSES_TILE_LOOPSTAGES_H
 
 #include "dialect/tile/TileOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <optional>
 
 namespace attnc::tile {
 
@@ -19,6 +21,17 @@ llvm::SmallVector<mlir::scf::ForOp> findOverlappedLoops(ProgramOp program);
 /// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together,
 /// and the later run under what becomes of the first. Forward has one.
 bool startsSeveral(mlir::scf::ForOp loop);
+
+/// What `tile-reverse-loops` has written of a loop: it goes down the columns from `last` to `low`.
+struct Descent {
+  mlir::arith::SubIOp column; ///< the first of a step, in it: `last` less the induction variable
+  mlir::arith::SubIOp last;   ///< the first of the last step: `end` less a step
+  mlir::arith::AddIOp end;    ///< of the last step: `low` and the loop's upper bound
+  mlir::Value low;            ///< the first of all
+};
+
+/// How `loop` goes down columns, or nothing where it does not.
+std::optional<Descent> findDescent(mlir::scf::ForOp loop);
 
 /// Moves `loop` under a condition that it has a step, unless it is under one already: nothing of it needs predicates
 /// then. Values that its body shares with other steps, as constants are, move out of it.

@@ -124,8 +124,8 @@ static SmallVector<LoadOp> findFirstLoads(scf::ForOp loop) {
   return loads;
 }
 
-/// Moves `load` to the first operation of its block that reads it: the first step's own tile takes no registers beside
-/// its product.
+/// Moves `load` to the first operation of its block that reads it, so that the first step's own tile takes no registers
+/// while its product runs.
 static void moveToUse(LoadOp load) {
   Operation *first = nullptr;
   for (Operation *user : load->getUsers())

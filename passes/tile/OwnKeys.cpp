@@ -3,8 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileQueries.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/RowsOfPart.h"
 
@@ -86,25 +85,21 @@ std::optional<PartialLoop> PartialLoop::match(scf::ForOp loop) {
   PartialLoop partial(loop);
   partial.guard = dyn_cast<scf::IfOp>(loop->getParentOp());
   auto condition = partial.guard ? partial.guard.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  std::optional<Descent> descent = findDescent(loop);
   auto length = loop.getUpperBound().getDefiningOp<arith::MulIOp>();
   auto steps = length ? length.getLhs().getDefiningOp<arith::CeilDivUIOp>() : arith::CeilDivUIOp();
-  if (!condition || !steps)
+  if (!condition || !descent || !steps)
     return std::nullopt;
   partial.low = condition.getLhs();
   partial.high = condition.getRhs();
   partial.distance = steps.getLhs().getDefiningOp<arith::SubIOp>();
-  for (Operation *user : length->getUsers())
-    if (auto end = dyn_cast<arith::AddIOp>(user); end && end.getLhs() == partial.low)
-      partial.end = end;
-  if (!partial.end || !partial.distance)
-    return std::nullopt;
-  for (Operation *user : partial.end->getUsers())
-    if (auto last = dyn_cast<arith::SubIOp>(user); last && last.getRhs() == loop.getStep())
-      partial.last = last;
+  partial.end = descent->end;
+  partial.last = descent->last;
   Block *block = loop->getBlock();
   partial.early = findOperands(block->begin(), loop->getIterator());
   partial.late = findOperands(std::next(loop->getIterator()), block->end());
-  if (!partial.last || partial.early.empty() || partial.late.empty() || !isOfPart(condition))
+  if (descent->low != partial.low || !partial.distance || partial.early.empty() || partial.late.empty() ||
+      !isOfPart(condition))
     return std::nullopt;
   return partial;
 }
@@ -188,7 +183,7 @@ void PartialLoop::skipOthers() {
   auto [from, to] = clamp();
   distance->setOperands({to, from});
   end->setOperand(0, from);
-  // Keys behind the last step of its own are the first.
+  // The loop goes down, so keys after its own last ones come before it.
   Keys behind = {end, hasOwnHigh() ? wholeEnd : end.getResult()};
   builder.setInsertionPointAfter(last);
   skipFirst(early, behind);

@@ -1,8 +1,8 @@
 // RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-load-ahead))" | FileCheck %s
 
-// A captured tile that scores read is carried by the loop: each step loads the next one's, behind its own product, and the
-// last its own again. A tile that a mask reads, one of bits, and one that depends on what the loop carries come when they
-// are needed.
+// A captured tile that scores read is carried by the loop: each step loads the next one's after its own product has
+// started, and the last its own again. A tile that a mask reads, one of bits, and one that depends on what the loop carries
+// come when they are needed.
 
 // CHECK-LABEL: tile.program @captured(
 // CHECK-SAME: %{{.*}}: memref<?x?xbf16>, %[[B:[a-z0-9]+]]: memref<?x?xbf16>, %[[M:[a-z0-9]+]]: memref<?x?xi1>, %[[LOW:[a-z0-9]+]]: index, %[[HIGH:[a-z0-9]+]]: index
