@@ -53,6 +53,7 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"own/{variant}", Case(variant, 128, long)) for variant in OWN_VARIANTS]
     points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SHORT]
     points += [(f"own/{variant}/d{dim}", Case(variant, dim, 4096)) for variant, dim in HEAVY]
+    points += [(f"bias/{peer}/d{dim}/4k/full", Case("full_bias", dim, 4096)) for peer in ("cudnn", "flex") for dim in (64, 128, 256)]
     # The two peers that drop weights, and the one that has no instructions of Hopper's either.
     dropped = [Case("dropout", dim, 4096) for dim in (64, 128, 256)]
     points += [(f"dropout/d{case.dim}/4k/causal", case) for case in dropped]

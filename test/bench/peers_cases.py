@@ -35,6 +35,9 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
         ["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>",
         "%keep = attn.causal %i, %j",
     ),
+    "full_bias": (
+        ["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>", "",
+    ),
     "dropout": (["seed: i64"], f"dropout({DROPOUT}, %seed)", "", "%keep = attn.causal %i, %j"),
     "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
     "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
@@ -73,6 +76,11 @@ class Case:
         return self.heads // 8 if self.variant == "gqa" else self.heads
 
     @property
+    def causal(self) -> bool:
+        """Whether its mask is causal, or more than that."""
+        return self.variant not in ("full", "full_bias")
+
+    @property
     def image(self) -> str:
         """The name of its kernel: sizes are no part of it."""
         name = f"{self.variant}_d{self.dim}" + "_warps" * self.warps + f"_{self.element}" * (self.element != "bf16")
@@ -86,7 +94,7 @@ class Case:
     def kept(self) -> int:
         """The logits of one head and batch entry that the mask keeps."""
         length = self.sequence
-        if self.variant == "full":
+        if not self.causal:
             return length * length
         if self.variant == "window":
             return sum(min(row, WINDOW) + 1 for row in range(length))
@@ -180,7 +188,7 @@ def make_data(case: Case, torch: Any) -> Data:
     elif case.variant == "dense":
         rows = torch.arange(case.sequence, device="cuda")
         extra = [(rows[:, None] >= rows[None, :]).expand(case.batch, 1, -1, -1).contiguous()]
-    elif case.variant == "bias":
+    elif case.variant in ("bias", "full_bias"):
         # One for all batch entries.
         shape = (1, case.heads, case.sequence, case.sequence)
         extra = [torch.randn(shape, generator=generator, device="cuda", dtype=dtype)]
@@ -204,8 +212,8 @@ def make_data(case: Case, torch: Any) -> Data:
 
 
 def peer_of(name: str) -> str:
-    """The group of a point, which says what it is compared with."""
-    return name.removeprefix("backward/").split("/")[0]
+    """What a point is compared with."""
+    return name.removeprefix("backward/").removeprefix("bias/").split("/")[0]
 
 
 def choose_backend(case: Case, peer: str = "cudnn") -> Any:
@@ -227,8 +235,8 @@ def call_sdpa(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     """PyTorch's attention; to be called under `choose_backend`."""
     query, key, value = data.views()
     attend = torch.nn.functional.scaled_dot_product_attention
-    causal = case.variant != "full"
-    return lambda: attend(query, key, value, dropout_p=dropout_of(case), is_causal=causal)
+    bias = data.extra[0].expand(case.batch, -1, -1, -1) if case.variant == "full_bias" else None
+    return lambda: attend(query, key, value, bias, dropout_p=dropout_of(case), is_causal=case.causal)
 
 
 def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callable[[], Any]:
@@ -243,7 +251,7 @@ def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callab
 def call_sdpa_backward(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     """The backward of PyTorch's attention; to be called under `choose_backend`."""
     attend = torch.nn.functional.scaled_dot_product_attention
-    return call_gradients(data, torch, lambda *views: attend(*views, dropout_p=dropout_of(case), is_causal=case.variant != "full"))
+    return call_gradients(data, torch, lambda *views: attend(*views, dropout_p=dropout_of(case), is_causal=case.causal))
 
 
 def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
@@ -275,8 +283,15 @@ def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
             return score - slopes[h] * (i - j)
 
         score = alibi
+    elif case.variant == "full_bias":
+        values = data.extra[0][0]
+
+        def biased(score: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+            return score + values[h, i, j]
+
+        score = biased
     torch._dynamo.reset()  # pylint: disable=protected-access  # each variant as if it were the only one
-    mask = create_block_mask(keep, None, None, case.sequence, case.sequence, device="cuda")
+    mask = create_block_mask(keep, None, None, case.sequence, case.sequence, device="cuda") if case.causal else None
     compiled = torch.compile(flex_attention, dynamic=False)
 
     def attend(*views: Any) -> Any:

@@ -48,7 +48,7 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "flex", "own", "dropout", "flash2", "rest", "backward/cudnn", "backward/flex", "backward/own",
+    for group in ("cudnn", "flex", "own", "bias/cudnn", "bias/flex", "dropout", "flash2", "rest", "backward/cudnn", "backward/flex", "backward/own",
                   "backward/dropout", "backward/flash2"):
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
         shares = [
@@ -65,14 +65,14 @@ def summaries(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def points_table(points: list[dict[str, Any]], cycles: dict[str, dict[str, Any]], peer: str) -> list[str]:
+def points_table(points: list[dict[str, Any]], cycles: dict[str, dict[str, Any]], group: str, peer: str) -> list[str]:
     """The points of one group; without shares of the peak where no cycles were counted."""
     counted = any(point["name"] in cycles for point in points)
     shares = (" share of peak |", f" {peer}'s |") if counted else ()
     rows = [f"| point | attnc, TFLOP/s | {peer}, TFLOP/s | times as fast |" + "".join(shares),
             "|---|--:|--:|--:|" + "--:|" * len(shares)]
     for point in points:
-        label = " ".join(point["name"].removeprefix("backward/").split("/")[1:])
+        label = " ".join(point["name"].removeprefix(group + "/").split("/"))
         row = f"| {label} | {point['tflops']:.0f} | {point['peer_tflops']:.0f} | {point['ratio']:.3f} |"
         sides = cycles.get(point["name"], {})
         for side in ("ours", "peer") if counted else ():
@@ -92,6 +92,8 @@ def section(report: dict[str, Any]) -> str:
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
         ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
          "named."),
+        ("bias/cudnn", "cuDNN", "A bias of bf16 for each logit, the same for all batch entries, beside cuDNN."),
+        ("bias/flex", "FlexAttention", "The same beside FlexAttention, compiled."),
         ("dropout", "cuDNN", "A tenth of the weights dropped, beside cuDNN."),
         ("flash2", "FlashAttention-2", "The same, and kernels for sm_80, beside PyTorch's FlashAttention-2."),
         ("backward/cudnn", "cuDNN", "Gradients beside cuDNN's. FLOPs are those of five products."),
@@ -107,7 +109,7 @@ def section(report: dict[str, Any]) -> str:
     for group, peer, title in groups:
         points = [point for point in report.get("points", []) if point["name"].startswith(group + "/")]
         if points:
-            lines += [title, "", *points_table(points, cycles, peer)]
+            lines += [title, "", *points_table(points, cycles, group, peer)]
     lists = [point for point in cycles.values() if point.get("ours", {}).get("kernels", 1) > 1]
     if lists:
         shares = (f"{100 * point['ours']['first_share']:.1f} % ({point['name'].split('/', 1)[1]})" for point in lists)
