@@ -83,6 +83,9 @@ def test_precision_of_flash_attention():
 @pytest.mark.parametrize("value", [None, "high", "F32_F32_F32", ("default", "highest"), (None, None)], ids=str)
 def test_precisions(value):
     _checks.precision(value)
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda q: flash_attention(q, q, q, precision=value), backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(q), flash_attention(q, q, q))
 
 
 @pytest.mark.parametrize("value", [123, "nonsense", True, ("high",) * 3, ("high", 3), torch.float32, ()], ids=str)
