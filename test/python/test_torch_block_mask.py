@@ -7,7 +7,7 @@ from torch.nn.attention import flex_attention as torchs
 
 import attnc
 import attnc.torch
-from attnc.torch import BlockMask, create_block_mask, create_mask, flex_attention
+from attnc.torch import BlockMask, _block_mask, create_block_mask, create_mask, flex_attention
 from attnc.torch._block_mask import mask_mod_of
 
 
@@ -169,6 +169,41 @@ def test_masks_are_for_their_lengths(library, compiled):
     for change in OTHER_LENGTHS.values():
         with pytest.raises(attnc.Error, match=f"block_mask: expected one of {SQ} queries and {SK} keys, got one of "):
             attend(q, k, v, block_mask=change(make))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_adjusted_masks_of_whole_blocks(compiled, monkeypatch):
+    """As torch 2.11 has them: a mask that it has adjusted says that it is for whole blocks, and no other does."""
+    q, k, v = (tensor.detach() for tensor in tensors())
+    attend = flex_attention
+    if compiled:
+        torch._dynamo.reset()
+        attend = torch.compile(flex_attention, backend="aot_eager")
+
+    def rounded(queries, keys):
+        made = torchs.create_block_mask(causal, None, None, queries, keys, device=DEVICE, BLOCK_SIZE=16)
+        tables = made.kv_num_blocks, made.kv_indices, made.full_kv_num_blocks, made.full_kv_indices
+        return torchs.BlockMask.from_kv_blocks(*tables, BLOCK_SIZE=16, mask_mod=causal)
+
+    monkeypatch.setattr(_block_mask, "_ROUNDED", True)
+    assert rounded(SQ, SK).seq_lengths == (48, 48)
+    wanted = plain(q, k, v, mask=causal)[0]
+    torch.testing.assert_close(attend(q, k, v, block_mask=rounded(SQ, SK)).double(), wanted, atol=3e-5, rtol=0)
+    for mask in (rounded(SQ - 16, SK), rounded(SQ + 16, SK), rounded(SQ, SK + 1), BlockMask.from_kv_blocks(COUNTS, INDICES, BLOCK_SIZE=16)):
+        with pytest.raises(attnc.Error, match=f"block_mask: expected one of {SQ} queries and {SK} keys, got one of "):
+            attend(q, k, v, block_mask=mask)
+    monkeypatch.setattr(_block_mask, "_ROUNDED", False)
+    with pytest.raises(attnc.Error, match=f"block_mask: expected one of {SQ} queries and {SK} keys, got one of 48 and 48"):
+        flex_attention(q, k, v, block_mask=rounded(SQ, SK))
+
+
+def test_adjusted_masks_of_blocks():
+    """They are for the lengths that they were adjusted to, whatever torch's own say."""
+    q, k, v = (tensor.detach() for tensor in tensors())
+    full = torch.full((1, 1, 3), 3, dtype=torch.int32), torch.arange(3, dtype=torch.int32).expand(1, 1, 3, 3).contiguous()
+    mask = BlockMask.from_kv_blocks(*full, BLOCK_SIZE=16, mask_mod=causal)._adjust(SQ, SK)
+    assert type(mask) is BlockMask and mask.seq_lengths == (SQ, SK)
+    torch.testing.assert_close(flex_attention(q, k, v, block_mask=mask).double(), plain(q, k, v, mask=causal)[0], atol=3e-5, rtol=0)
 
 
 def test_what_masks_tell():

@@ -28,6 +28,12 @@ class BlockMask(torch_flex.BlockMask):
     def to(self, device: Any) -> BlockMask:
         return _as_ours(super().to(device))
 
+    def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
+        mask = _as_ours(super()._adjust(new_q_len, new_kv_len))
+        # As torch has it since it no longer rounds them up.
+        mask.seq_lengths = (new_q_len, new_kv_len)
+        return mask
+
 
 def _as_ours(theirs: torch_flex.BlockMask) -> BlockMask:
     """torch's own methods make masks of torch's class."""
@@ -39,6 +45,16 @@ def _as_ours(theirs: torch_flex.BlockMask) -> BlockMask:
 
 #: The attributes of a block mask, as torch declares them.
 _DECLARED = tuple(torch_flex.BlockMask.__annotations__)
+
+
+def _adjusted_are_rounded() -> bool:
+    """Whether masks that torch has adjusted to other lengths say that they are for whole blocks, as those of torch 2.11 do."""
+    counts, indices = torch.ones(1, 1, 1, dtype=torch.int32, device="cpu"), torch.zeros(1, 1, 1, 1, dtype=torch.int32, device="cpu")
+    mask = torch_flex.BlockMask.from_kv_blocks(counts, indices, BLOCK_SIZE=2)
+    return bool(mask._adjust(1, 1).seq_lengths != (1, 1))
+
+
+_ROUNDED = _adjusted_are_rounded()
 
 
 class _FunctionMask(BlockMask):
@@ -184,11 +200,19 @@ def mask_mod_of(block_mask: Any, query: Tensor, key: Tensor) -> MaskMod | None:
     # As torch has it: where a function would keep other keys than those that were meant, nobody would know.
     (queries, keys), rows, columns = _lengths_of(block_mask), query.shape[2], key.shape[2]
     queries, keys = (rows if queries is None else queries), (columns if keys is None else keys)
-    if block_mask.BLOCK_SIZE != (_ALL, _ALL) and (queries != rows or keys != columns):
+    if block_mask.BLOCK_SIZE != (_ALL, _ALL) and (queries != rows or keys != columns) and not _is_adjusted(block_mask, rows, columns):
         raise Error(f"block_mask: expected one of {rows} queries and {columns} keys, got one of {queries} and {keys}")
     if isinstance(block_mask, _FunctionMask) or _may_be_of_a_function(block_mask):
         return block_mask.mask_mod
     return _with_blocks(block_mask)
+
+
+def _is_adjusted(mask: torch_flex.BlockMask, rows: int, columns: int) -> bool:
+    """Whether a mask of torch may be one that was adjusted to such lengths, and says those of whole blocks."""
+    if not _ROUNDED or isinstance(mask, BlockMask):
+        return False
+    height, width = mask.BLOCK_SIZE
+    return bool(mask.seq_lengths == (-(-rows // height) * height, -(-columns // width) * width))
 
 
 def _may_be_of_a_function(mask: torch_flex.BlockMask) -> bool:
