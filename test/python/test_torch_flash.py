@@ -375,10 +375,6 @@ REFUSED = {
     "flag of groups": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa="yes"), "enable_gqa: expected True or False, got 'yes'"),
     "no offsets": (lambda: varlen_attn(*packed, cu_q, None, enable_gqa=True), "argument 'cu_seq_k': expected a tensor, got NoneType"),
     "used keys": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, seqused_k=cu_q), "argument 'seqused_k': expected int32 of shape [3]"),
-    "used keys that are not there": (
-        lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, seqused_k=cu_k.diff() + 1),
-        "argument 'seqused_k': expected a number from 0 to the",
-    ),
     "no used keys": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, seqused_k=3), "argument 'seqused_k': expected a tensor, got int"),
     "negative scale": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, scale=-1.0), "scale: expected a number above 0 or None, got -1.0"),
     "other results": (lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, return_aux=True), "return_aux: expected an AuxRequest, got bool"),
@@ -427,6 +423,10 @@ if torch_reference.DEVICE == "cpu":
     REFUSED["last offset"] = (lambda: flash_attn_varlen_func(*packed, cu_q, cu_k - 1, 1, 1), "'cu_seqlens_k'")
     REFUSED["last offset of varlen_attn"] = (lambda: varlen_attn(*packed, cu_q, cu_k - 1, enable_gqa=True), "'cu_seq_k'")
     REFUSED["last offset there"] = (lambda: flash_attention(*packed, None, cu_q, cu_k - 1), "'cum_seqlens_k'")
+    REFUSED["used keys that are not there"] = (
+        lambda: varlen_attn(*packed, cu_q, cu_k, enable_gqa=True, seqused_k=cu_k.diff() + 1),
+        "argument 'seqused_k': expected a number from 0 to the",
+    )
 
 
 def test_numbers_of_numpy():

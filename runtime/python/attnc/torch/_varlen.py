@@ -53,10 +53,11 @@ def varlen_attn(
 ) -> Any:
     """Attention of packed [T, H, D] tensors by cumulative lengths, on CPUs too, with gradients.
 
-    window_size: (-1, 0) is causal, with the last query at the last key. seqused_k: how many keys of each sequence count. The
-    greatest lengths and num_splits say nothing that a kernel here has to know: a row never depends on other sequences.
-    block_table: of the pages [P, rows, H, D] that keys and values then lie in, [batch, pages of a sequence]; seqused_k says how
-    many keys count, or cu_seq_k does. They have no gradients. return_aux: what has `lse`; a tuple with the LSE, [H, T].
+    window_size: (-1, 0) is causal, with the last query at the last key. seqused_k: how many keys of each sequence count; numbers
+    of more than there are, are refused on CPUs alone, since what lies on a GPU is not read. The greatest lengths and num_splits say
+    nothing that a kernel here has to know: a row never depends on other sequences. block_table: of the pages [P, rows, H, D] that
+    keys and values then lie in, [batch, pages of a sequence]; seqused_k says how many keys count, or cu_seq_k does. They have no
+    gradients. return_aux: what has `lse`; a tuple with the LSE, [H, T].
     """
     _checks.inputs(("query", "key", "value"), (query, key, value), "T, H, D", paged=block_table is not None)
     _checks.grouped(("query", "key"), query, key, -2, enable_gqa)
