@@ -131,3 +131,19 @@ def test_no_seed_is_seed_0():
         assert bool((found == other).all()) == same
     operation = attnc.jax.FlashAttn(attnc.jax.OperationMetadata(softmax_scale=0.125))
     np.testing.assert_array_equal(operation(q, k, v, dropout_prob=0.1).attention_outputs, found)
+
+
+def test_biases_and_sinks_of_doubles():
+    """They are read as float32, and their gradients are of 64 bits."""
+    q, k, v = arrays(16)
+    bias, sinks = random.standard_normal((2, 1, 24, 24)), random.standard_normal((4, 2))
+
+    def loss(bias, sinks):
+        return (attnc.jax.flash_attention(q, k, v, bias, softmax_aux=sinks) ** 2).sum()
+
+    wanted = jax.grad(loss, (0, 1))(jnp.asarray(bias, jnp.float32), jnp.asarray(sinks, jnp.float32))
+    with jax.enable_x64(True):
+        for function in (jax.grad(loss, (0, 1)), jax.jit(jax.grad(loss, (0, 1)))):
+            for found, expected in zip(function(jnp.asarray(bias), jnp.asarray(sinks)), wanted, strict=True):
+                assert found.dtype == jnp.float64
+                np.testing.assert_allclose(found, expected, atol=1e-5)

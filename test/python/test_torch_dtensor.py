@@ -113,6 +113,7 @@ def run(rank, store):
         gate, table = torch.tensor(0.7), torch.rand(S, S)
         for learned, score in (
             (gate, lambda t: lambda s, b, h, i, j: s * t), (table, lambda t: lambda s, b, h, i, j: s + t[i, j]),
+            (table.double(), lambda t: lambda s, b, h, i, j: s + t[i, j]),
         ):  # fmt: skip
             check_plain(lambda q, k, v, t: flex_attention(q, k, v, score(t), mask, enable_gqa=True), flex, place, learned)
         asks = place == Shard(1)

@@ -11,7 +11,7 @@ import attnc
 
 q = np.zeros((1, 8, 2, 8), np.float32)
 table = np.zeros((2, 8), np.float32)
-doubles = np.zeros((2,), np.float64)
+complexes = np.zeros((2,), np.complex64)
 short = np.zeros((3,), np.float32)
 names = ["a", "b"]
 weights = {0: 1.0, 1: 2.0}
@@ -73,8 +73,8 @@ def too_many(s, b, h, i, j):
     return s + table[h, i, j]  # HERE
 
 
-def of_doubles(s, b, h, i, j):
-    return s + doubles[h]  # HERE
+def of_complexes(s, b, h, i, j):
+    return s + complexes[h]  # HERE
 
 
 def too_short(s, b, h, i, j):
@@ -178,7 +178,7 @@ CASES = [
     (sliced, "captured array 'table': a slice or None is no index of one element"),
     (float_index, "captured array 'table': expected integers as indices, got a float"),
     (too_many, "captured array 'table' has 2 dimensions, got 3 indices"),
-    (of_doubles, "captured array 'doubles' is of float64, which kernels do not read: make it one of float32"),
+    (of_complexes, "captured array 'complexes' is of complex64, which kernels do not read: make it one of float32"),
     (too_short, "captured array 'short': dimension 0 has 3 elements, and is indexed by all 8 of its axis"),
     (no_such_function, "numpy.arctan2 cannot be traced; there are "),
     (no_such_method, "a traced value has no 'softmax'; there are "),

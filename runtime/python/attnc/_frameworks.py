@@ -10,6 +10,9 @@ from ._core import Error
 #: Of DLPack's device types.
 CPU, CUDA = 1, 2
 
+#: Types of captured arrays that kernels have not, and those that they read them as.
+READ_AS = {"float64": "float32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
+
 
 def _module(name: str) -> Any:
     """A module that the program has imported. Whoever has a tensor of it has."""
@@ -33,6 +36,21 @@ def is_numpy(value: Any) -> bool:
 
 def is_tensor(value: Any) -> bool:
     return is_torch(value) or is_numpy(value) or is_jax(value) or hasattr(value, "__dlpack__")
+
+
+def dtype_name(value: Any) -> str:
+    return str(value.dtype).rpartition(".")[2]
+
+
+def as_read(array: Any) -> Any:
+    """A captured array as kernels take it: a copy, where they have not its type."""
+    wanted = READ_AS.get(dtype_name(array))
+    if wanted is None:
+        return array
+    if is_torch(array):
+        return array.to(getattr(_module("torch"), wanted))
+    # JAX has no types of 64 bits unless it is told so.
+    return (_module("numpy").asarray(array) if is_jax(array) else array).astype(wanted)
 
 
 def device_of(value: Any) -> tuple[int, int]:

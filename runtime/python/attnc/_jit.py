@@ -10,6 +10,7 @@ from . import _frameworks
 from ._context import context
 from ._core import Error
 from ._explanation import Explanation, check_texts
+from ._frameworks import as_read, dtype_name
 from ._kernel import Kernel, compile
 from ._mods import MaskMod, ScoreMod
 from ._trace.spec import Facts, Traced, trace
@@ -34,10 +35,6 @@ def kernel_of(text: str, backward: bool = False, target: str | None = None, sche
         if len(_kernels) > _MOST_KERNELS:
             _kernels.popitem(last=False)
     return kernel
-
-
-def dtype_name(value: Any) -> str:
-    return str(value.dtype).rpartition(".")[2]
 
 
 def facts_of(
@@ -116,7 +113,8 @@ class Attention:
         traced = self._trace(q, k, v)
         kernel = kernel_of(traced.text, target=self._target)
         # An array without dimensions is a tensor of one element.
-        arrays = [array.reshape(1) if len(array.shape) == 0 else array for array in traced.arrays]
+        read = (as_read(array) for array in traced.arrays)
+        arrays = [array.reshape(1) if len(array.shape) == 0 else array for array in read]
         result = kernel(q, k, v, *arrays, *traced.numbers, out=out)
         return result if return_lse or out is not None else result[0]
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from . import _mods
 from ._core import Error
-from ._jit import dtype_name, facts_of
+from ._frameworks import dtype_name
+from ._jit import facts_of
 from ._trace.capture import Captured, Trace
 from ._trace.functions import lift
 from ._trace.graph import COORDINATE, FLOAT, INT, float_text

@@ -8,20 +8,26 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from .._frameworks import READ_AS, dtype_name, is_torch
 from .errors import TraceError
 from .functions import _where, lift, to_type
 from .graph import ANY, BOOL, COORDINATE, FLOAT, INT, Graph, Node
 from .values import Value, add_operators
 from .vectors import MOST, Vector
 
-#: Element types that a kernel reads, by numpy's and torch's names: that of the spec, and how an element becomes a value.
+#: Element types that a kernel reads, by numpy's and torch's names: that of the spec, and how an element becomes a value. Arrays
+#: of the types of `READ_AS` are converted to these when a kernel is called.
 _ELEMENTS = {
     "float32": ("f32", None, FLOAT), "float16": ("f16", "arith.extf {} : f16 to f32", FLOAT),
     "bfloat16": ("bf16", "arith.extf {} : bf16 to f32", FLOAT), "bool": ("i1", None, BOOL),
     "int8": ("i8", "arith.index_cast {} : i8 to index", INT), "int32": ("i32", "arith.index_cast {} : i32 to index", INT),
     "int64": ("i64", "arith.index_cast {} : i64 to index", INT),
 }  # fmt: skip
-_RANGES = {"i8": (-(2**7), 2**7 - 1), "i32": (-(2**31), 2**31 - 1)}
+#: What integers of these types are.
+_RANGES = {
+    "int8": (-(2**7), 2**7 - 1), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1), "uint8": (0, 2**8 - 1),
+    "uint16": (0, 2**16 - 1), "uint32": (0, 2**32 - 1),
+}  # fmt: skip
 
 #: The most elements along a computed index of which gradients may be added up in one order: how many the spec says then.
 _MOST_ORDERED = 1024
@@ -56,16 +62,13 @@ class Tensor:
         self.ends: dict[int, str] = {}
 
 
-def _dtype_name(array: Any) -> str:
-    return str(array.dtype).rpartition(".")[2]
-
-
 def _element(name: str, array: Any) -> str:
-    dtype = _dtype_name(array)
-    if dtype not in _ELEMENTS:
-        wanted = "float32" if "float" in dtype else "int32"
+    dtype = dtype_name(array)
+    read = READ_AS.get(dtype, dtype)
+    if read not in _ELEMENTS or (read != dtype and not is_torch(array) and not hasattr(array, "astype")):
+        wanted = "int32" if "int" in dtype else "float32"
         raise TraceError(f"captured array '{name}' is of {dtype}, which kernels do not read: make it one of {wanted}")
-    return _ELEMENTS[dtype][0]
+    return _ELEMENTS[read][0]
 
 
 class Trace:
@@ -108,10 +111,11 @@ class Trace:
         places = ", ".join("{}" for _ in written)
         # The type is written when all indices of the function are known.
         node = self.graph.add(f"attn.load %{tensor.name}[{places}] : ${tensor.name}$", tensor.element, written)
-        text, type = _ELEMENTS[_dtype_name(array)][1:]
+        dtype = dtype_name(array)
+        text, type = _ELEMENTS[READ_AS.get(dtype, dtype)][1:]
         if text is None:
             return Value(self.graph, node)
-        return Value(self.graph, self.graph.add(text, type, [node], _RANGES.get(tensor.element, ANY)))
+        return Value(self.graph, self.graph.add(text, type, [node], _RANGES.get(dtype, ANY)))
 
     def _capture(self, name: str, array: Any, indices: list[Value]) -> Tensor:
         """The tensor that an array is in the spec. Of those that have gradients a spec reads each element for one place

@@ -183,6 +183,12 @@ def floats(name: str, value: Any) -> Any:
     return found
 
 
+def added(name: str, value: Any) -> Any:
+    """An array of floats that logits are computed with. One of 64 bits is read as float32, and its gradients go back to its type."""
+    found = array(name, value)
+    return floats(name, found.astype(jnp.float32) if found.dtype == jnp.float64 else found)
+
+
 def integers(name: str, value: Any) -> Any:
     found = array(name, value)
     if not jnp.issubdtype(found.dtype, jnp.integer):
@@ -233,7 +239,7 @@ def shape(name: str, given: Any, dims: str, sizes: dict[str, int], *, shared: bo
 
 def bias(given: Any, sizes: dict[str, int]) -> Any:
     """A bias of four dimensions, without what is behind the last query and the last key: gradients are of what is read."""
-    found = dense(floats("bias", given))
+    found = dense(added("bias", given))
     shape("bias", found, "bhij", sizes, longer=True)
     rows, columns = sizes["i"], sizes["j"]
     return found[:, :, :rows, :columns] if found.shape[2] > rows or found.shape[3] > columns else found
@@ -269,7 +275,7 @@ def lengths(name: str, given: Any, sizes: dict[str, int]) -> Any:
 
 def sinks(given: Any, sizes: dict[str, int]) -> Any:
     """Logits of sinks, [H, n] or [n]."""
-    found = floats("softmax_aux", given)
+    found = added("softmax_aux", given)
     if found.ndim not in (1, 2) or (found.ndim == 2 and found.shape[0] != sizes["h"]):
         raise Error(f"argument 'softmax_aux': expected [{sizes['h']}, n] or [n], got {list(found.shape)} [S6]")
     return found

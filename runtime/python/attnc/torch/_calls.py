@@ -120,6 +120,11 @@ def _words(seed: int, query: Tensor) -> Tensor:
     return words
 
 
+def _as_read(name: str, array: Tensor) -> Tensor:
+    """An array of a call as kernels take it. Gradients go back to its own type."""
+    return array.float() if name in ("bias", "softmax_aux") and getattr(array, "dtype", None) is torch.float64 else array
+
+
 def prepare(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], called: dict[str, str] | None = None,
     **options: Any,
@@ -129,7 +134,7 @@ def prepare(
     called = called or {}
     same_bits = options.pop("deterministic", False)
     names = tuple(name for name in ARRAYS if given.get(name) is not None)
-    arrays: list[Tensor] = [given[name] for name in names]  # type: ignore[misc]
+    arrays: list[Tensor] = [_as_read(name, given[name]) for name in names]  # type: ignore[arg-type]
     seed = options.pop("seed", 0)
     wants = wants_gradient()
     learned = [name for name, array in zip(names, arrays, strict=True) if wants is not None and wants(array)]

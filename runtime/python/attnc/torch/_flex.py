@@ -19,7 +19,7 @@ from ._calls import fixed
 from ._direct import are_flags, are_numbers, is_plain, remember, run
 from ._dtensor import has_dtensor, on_mesh
 from ._learning import as_they_lie, attend_known, find_plan, keep_plan, lies_heads_first
-from ._ops import attend, call_of, padded, trace_call
+from ._ops import as_read, attend, call_of, padded, trace_call
 from ._tf32 import rounds
 
 try:
@@ -151,6 +151,7 @@ def _attention(
     traced = trace_call(query, key, value, score_mod, mask_mod, scale)
     inputs = query, key, value, *_tensors(traced, query)
     if is_plain(*inputs):
+        inputs = query, key, value, *(as_read(tensor) for tensor in inputs[3:])
         # A text stands for itself. It is kept before anything is computed: what is computed again goes the same way.
         results = _known(traced.text, *inputs, *traced.numbers)
         if results is None:

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .._jit import dtype_name, facts_of, kernel_of
+from .._frameworks import READ_AS, dtype_name
+from .._jit import facts_of, kernel_of
 from .._trace.capture import WantsGradient
 from .._trace.spec import DETERMINISTIC, Facts, Traced, deterministic, trace
 from ._direct import is_plain
@@ -227,6 +228,15 @@ class Call(NamedTuple):
     differentiated: tuple[str, ...]
 
 
+_READ_AS = {getattr(torch, name): getattr(torch, read) for name, read in READ_AS.items()}
+
+
+def as_read(tensor: Tensor) -> Tensor:
+    """A captured tensor of a type that kernels have. Gradients go back to its own."""
+    kind = _READ_AS.get(tensor.dtype)
+    return tensor if kind is None else tensor.to(kind)
+
+
 def call_of(traced: Traced, captured: tuple[Tensor, ...] | None = None) -> Call:
     """A call with what functions captured, or with other tensors in its place."""
     captured = traced.arrays if captured is None else captured
@@ -236,12 +246,12 @@ def call_of(traced: Traced, captured: tuple[Tensor, ...] | None = None) -> Call:
 
 
 def _part(tensor: Tensor, chosen: dict[int, int], passed: tuple[int, ...] | None) -> Tensor:
-    """What a kernel sees of a captured tensor: a view, through which the gradient finds its place."""
+    """What a kernel sees of a captured tensor: a view or a copy, through which the gradient finds its place."""
     for dim in sorted(chosen, reverse=True):
         tensor = tensor.select(dim, chosen[dim])
     for dim, size in enumerate(passed or ()):
         tensor = tensor.narrow(dim, 0, size)
-    return tensor
+    return as_read(tensor)
 
 
 def _all_different(tensors: list[Tensor]) -> list[Tensor]:
