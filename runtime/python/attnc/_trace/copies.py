@@ -1,30 +1,24 @@
 """Copies of score and mask functions, in which what they read can be traced.
 
-A function is traced as a copy of itself in which each array that it finds in its closure, in global variables, in default
-values or in attributes of objects is replaced by a `Captured`.
+A function is traced as a copy of itself in which each array that it finds in its closure, in global variables, in default values,
+in attributes, or in what these hold is replaced by a `Captured`.
 """
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 from collections.abc import Callable
 from typing import Any
 
-from .. import _frameworks
 from .capture import Captured, Trace
-from .errors import TraceError
 from .memo import MISSING, Reads, content_of
+from .objects import CONSTANTS, Attributes, Dict, List, has_arrays, is_array, is_of_library
 from .values import Value
-
-#: Functions of these are called as they are: what they read is none of the user's.
-_LIBRARIES = {"attnc", "builtins", "functools", "itertools", "jax", "jaxlib", "math", "numpy", "operator", "torch", "typing"}
 
 #: But functions of these are made of the user's.
 _COMBINATORS = {"attnc._mods", "attnc.torch._block_mask", "torch.nn.attention.flex_attention"}
-
-#: What does not change.
-_CONSTANTS = (bool, int, float, complex, str, bytes, type(None), range, slice, types.EllipsisType)
 
 #: Functions and attributes by whose names variables are read that nobody sees being read.
 _READERS = {
@@ -32,61 +26,13 @@ _READERS = {
 }  # fmt: skip
 
 
-class _Attributes:
-    """An object whose arrays are captured where they are read."""
-
-    def __init__(self, capture: Capture, target: Any) -> None:
-        object.__setattr__(self, "_capture", capture)
-        object.__setattr__(self, "_target", target)
-
-    def __getattr__(self, name: str) -> Any:
-        reads = self._capture.reads
-        try:
-            value = getattr(self._target, name)
-        except AttributeError:
-            reads.attribute(self._target, name, MISSING)
-            raise
-        if isinstance(value, types.MethodType):
-            reads.method(self._target, name, value)
-        else:
-            reads.attribute(self._target, name, value)
-        if isinstance(value, types.MethodType) and value.__self__ is self._target:
-            return types.MethodType(self._capture.function(value.__func__), self)
-        return self._capture.wrap(value, name)
-
-    def __call__(self, *inputs: Any, **options: Any) -> Any:
-        return self._capture.function(self._target)(*inputs, **options)
-
-    def __getitem__(self, index: Any) -> Any:
-        # What an object finds for an index is not looked at.
-        self._capture.reads.is_open = True
-        return self._capture.wrap(self._target[index], f"{type(self._target).__name__}_{index!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise TraceError(f"attribute '{name}' is set in a traced function, which may run once for many calls")
+#: What every class of named tuples has.
+_OF_NAMED_TUPLES = frozenset(vars(collections.namedtuple("_Any", ())))
 
 
 def _kind_of(array: Any) -> tuple[Any, Any]:
     """What of an array is written into a spec: an array may be given another size in its place."""
     return tuple(array.shape), array.dtype
-
-
-def is_array(value: Any) -> bool:
-    return (_frameworks.is_torch(value) or _frameworks.is_numpy(value) or _frameworks.is_jax(value)) or (
-        hasattr(value, "__dlpack__") and hasattr(value, "shape")
-    )
-
-
-def _has_arrays(value: Any, depth: int = 3) -> bool:
-    """Whether attributes of an object, or of objects that it holds, are arrays."""
-    try:
-        held = list(vars(value).values())
-    except TypeError:
-        return False
-    held += [item for holder in held if isinstance(holder, dict) for item in holder.values()]
-    return any(is_array(item) for item in held) or (
-        depth > 1 and any(_has_arrays(item, depth - 1) for item in held if not isinstance(item, (type, types.ModuleType)))
-    )
 
 
 class Capture:
@@ -101,36 +47,56 @@ class Capture:
 
     def wrap(self, value: Any, name: str) -> Any:
         """A value that a function reads, ready to be traced."""
-        if isinstance(value, (Value, Captured, _Attributes, *_CONSTANTS)):
+        if isinstance(value, (Value, Captured, Attributes, *CONSTANTS)):
             return value
         if is_array(value):
             self.reads.answer(_kind_of, value, _kind_of(value))
             return Captured(self._trace, name, value)
-        if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        if isinstance(value, (list, tuple, dict, collections.deque)):
             self.reads.container(value)
-            return type(value)(self.wrap(item, f"{name}_{index}") for index, item in enumerate(value))
-        if type(value) is dict:
-            self.reads.container(value)
-            return {key: self.wrap(item, f"{name}_{key}") for key, item in value.items()}
+            return self._container(value, name)
         if isinstance(value, (set, frozenset)):
             self.reads.container(value)
-            self.reads.is_open = self.reads.is_open or not all(isinstance(item, _CONSTANTS) for item in value)
+            self.reads.is_open = self.reads.is_open or not all(isinstance(item, CONSTANTS) for item in value)
             return value
         if isinstance(value, types.BuiltinFunctionType):
             # Methods of what may change are of this type too.
-            is_bound = not isinstance(value.__self__, (types.ModuleType, type, *_CONSTANTS))
+            is_bound = not isinstance(value.__self__, (types.ModuleType, type, *CONSTANTS))
             self.reads.is_open = self.reads.is_open or is_bound or value.__name__ in _READERS
             return value
         if isinstance(value, types.ModuleType):
             return self._of_library(value, value.__name__)
         if isinstance(value, type):
-            return self._of_library(value, value.__module__)
+            is_looked_into = not is_of_library(value.__module__) and has_arrays(value)
+            return Attributes(self, value) if is_looked_into else self._of_library(value, value.__module__)
         if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
             return self.function(value)
         # Modules of torch hold others, and are called as well as read.
-        if callable(value) or _has_arrays(value):
-            return _Attributes(self, value)
+        if callable(value) or has_arrays(value):
+            return Attributes(self, value)
         return self._of_library(value, self._module_of(value))
+
+    def _container(self, value: Any, name: str) -> Any:
+        """A container of the same, ready to be traced."""
+        if isinstance(value, dict):
+            items = {key: self.wrap(item, f"{name}_{key}") for key, item in value.items()}
+            return type(value)(items) if type(value) in (dict, collections.OrderedDict) else Dict(Attributes(self, value), items)
+        kind: Any = type(value)
+        if isinstance(value, tuple) and hasattr(kind, "_make"):
+            self._look_at_named_tuple(kind)
+            return kind._make(self.wrap(item, f"{name}_{field}") for field, item in zip(kind._fields, value, strict=True))
+        listed = (self.wrap(item, f"{name}_{index}") for index, item in enumerate(value))
+        if isinstance(value, collections.deque):
+            return collections.deque(listed, value.maxlen)
+        return kind(listed) if isinstance(value, tuple) or kind is list else List(Attributes(self, value), listed)
+
+    def _look_at_named_tuple(self, kind: type) -> None:
+        """Methods of the user's are called as they are, and may change unseen."""
+        has_methods = kind.__mro__[1:] != (tuple, object) or any(
+            isinstance(item, (types.FunctionType, property)) and not name.startswith("__") and name not in _OF_NAMED_TUPLES
+            for name, item in vars(kind).items()
+        )
+        self.reads.is_open = self.reads.is_open or has_methods
 
     def _module_of(self, value: Any) -> str:
         """The module of the type of a value; none where it is Python's, and is used up or holds what is the user's."""
@@ -140,7 +106,7 @@ class Capture:
 
     def _of_library(self, value: Any, module: str) -> Any:
         """What is read as it is. Of what is the user's, attributes may change that nobody sees being read."""
-        if module.partition(".")[0] not in _LIBRARIES:
+        if not is_of_library(module):
             self.reads.is_open = True
         return value
 
@@ -159,7 +125,7 @@ class Capture:
                 return given
             if isinstance(held, type):
                 return types.MethodType(self.function(given.__func__), self._of_library(held, held.__module__))
-            return types.MethodType(self.function(given.__func__), _Attributes(self, held))
+            return types.MethodType(self.function(given.__func__), Attributes(self, held))
         if not isinstance(given, types.FunctionType):
             call = getattr(type(given), "__call__", None)
             if isinstance(call, types.FunctionType) and not isinstance(given, type):
@@ -171,7 +137,7 @@ class Capture:
                 return self.function(types.MethodType(call, given))
             return self._of_library(given, self._module_of(given))
         module = given.__module__ or ""
-        if module.partition(".")[0] in _LIBRARIES and module not in _COMBINATORS:
+        if is_of_library(module) and module not in _COMBINATORS:
             # What a function that a library has made reads is not looked at.
             self.reads.is_open = self.reads.is_open or given.__closure__ is not None
             return given

@@ -42,7 +42,7 @@ class Reads:
         self._methods.append((holder, name, method))
 
     def container(self, container: Any) -> None:
-        """The items of a list, a tuple, a set or a dictionary."""
+        """The items of a list, a tuple, a deque, a set or a dictionary."""
         items = (*container.keys(), *container.values()) if isinstance(container, dict) else tuple(container)
         self._containers.append((container, items))
 
