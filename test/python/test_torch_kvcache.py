@@ -7,7 +7,7 @@ import torch
 from torch_reference import DEVICE as DEVICE
 
 import attnc
-from attnc.torch import _kvcache, flash_attn_with_kvcache
+from attnc.torch import _calls, _kvcache, flash_attn_with_kvcache
 
 B, H, HK, D, DV, ROWS, PAGES = 2, 4, 2, 16, 24, 8, 6
 torch.manual_seed(0)
@@ -94,6 +94,31 @@ def test_full_to_the_last_row():
     written = caches(PAGES)
     flash_attn_with_kvcache(q, *written, **{**IN_PAGES, "cache_seqlens": counts(14, 7)})
     assert rows_of(*written) == [[[0, 7], [1, 6], [1, 7], [3, 0]]] * 2
+
+
+@pytest.mark.parametrize("name", ["new", "in pages", "of entries", "without new ones", "odd head dims"])
+def test_each_call_is_prepared_once(name, monkeypatch):
+    """Where nothing has to be padded; and what is computed is what two calls compute, of which one writes."""
+    options = {
+        "new": NEW, "in pages": IN_PAGES, "of entries": {**NEW, "cache_batch_idx": counts(4, 1)}, "odd head dims": NEW,
+        "without new ones": dict(cache_seqlens=counts(3, 5), alibi_slopes=torch.rand(H)),
+    }[name]  # fmt: skip
+    torch.manual_seed(3)
+    dims = (D - 3, DV - 3) if name == "odd head dims" else (D, DV)
+    entries = PAGES if "block_table" in options or "cache_batch_idx" in options else B
+    written = [torch.randn(entries, ROWS, HK, dim) for dim in dims]
+    query, options = q[..., : dims[0]], {**options}
+    if "k" in options:
+        options |= {"k": k[..., : dims[0]], "v": v[..., : dims[1]]}
+    count, prepare = [], _kvcache.prepare
+    for module in (_kvcache, _calls):
+        monkeypatch.setattr(module, "prepare", lambda *inputs, **options: count.append(1) or prepare(*inputs, **options))
+    out = flash_attn_with_kvcache(query, *written, **options)
+    assert len(count) == (2 if name == "odd head dims" else 1)
+    if "k" in options:
+        options["cache_seqlens"] = options["cache_seqlens"] + options.pop("k").shape[1]
+        del options["v"]
+    torch.testing.assert_close(flash_attn_with_kvcache(query, *written, **options), out)
 
 
 @pytest.mark.parametrize("lengths", [(3, 0), (-1, 3), (7, 8), (0, 9)])

@@ -212,7 +212,13 @@ def _call(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], called: dict[str, str] | None,
     options: dict[str, Any],
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    prepared = prepare(query, key, value, given, called, **options)
+    return call_prepared(query, key, value, prepare(query, key, value, given, called, **options), called)
+
+
+def call_prepared(
+    query: Tensor, key: Tensor, value: Tensor, prepared: Call, called: dict[str, str] | None = None
+) -> tuple[Tensor, Tensor]:
+    """The output and the LSE of tensors of one device, with head dims that kernels have, whose spec `prepare` has made."""
     # [B, H, S, D], as operators have it.
     query, key, value = (_turned(tensor) for tensor in (query, key, value))
     out, lse = _attend(query, key, value, prepared, called)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .._core import Error
 from . import _checks
-from ._calls import call, in_words_of, prepare
+from ._calls import call, call_prepared, in_words_of, prepare
 from ._direct import are_flags, are_numbers, is_plain, is_read, remember, run
 from ._dtensor import has_dtensor
 from ._flash import _cap
@@ -66,16 +66,22 @@ def flash_attn_with_kvcache(
     lengths = _lengths(q, cache_seqlens, count, room)
     called = _CALLED if cache_batch_idx is None else {**_CALLED, "page_table": "cache_batch_idx"}
     known = _are_known(lengths, cache_seqlens, count, room) & _has_pages(table, cache_batch_idx, lengths, count, k_cache)
-    given = {"slopes": alibi_slopes, "page_table": table, "key_value_seq_lengths": lengths}
+    given: dict[str, Tensor | None] = {"slopes": alibi_slopes, "page_table": table, "key_value_seq_lengths": lengths}
     # Whatever is wrong with what is left is found before anything is written.
-    text = prepare(q, k_cache, v_cache, given, called, **options).text
-    if key is not None and cache_batch_idx is None and q.shape[-1] % 8 == 0 and v_cache.shape[-1] % 8 == 0:
-        remember(key, text, q)
+    prepared = prepare(q, k_cache, v_cache, given, called, **options)
+    is_as_prepared = q.shape[-1] % 8 == 0 and v_cache.shape[-1] % 8 == 0
+    if key is not None and cache_batch_idx is None and is_as_prepared:
+        remember(key, prepared.text, q)
     if k is not None and v is not None and lengths is not None:
         _write(k_cache, v_cache, k, v, lengths, table, room, known)
         # One that is none stays so.
-        given["key_value_seq_lengths"] = lengths + count if known else torch.where(lengths < 0, lengths, lengths + count)
-    out, lse = call(q, k_cache, v_cache, given, called, **options)
+        longer = lengths + count if known else torch.where(lengths < 0, lengths, lengths + count)
+        given["key_value_seq_lengths"] = longer
+        prepared = prepared.with_captured("key_value_seq_lengths", longer)
+    if is_as_prepared and not has_dtensor((q, k_cache, v_cache, alibi_slopes, lengths)):
+        out, lse = call_prepared(q, k_cache, v_cache, prepared, called)
+    else:
+        out, lse = call(q, k_cache, v_cache, given, called, **options)
     return (out, lse) if with_lse else out
 
 

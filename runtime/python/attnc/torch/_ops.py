@@ -227,6 +227,11 @@ class Call(NamedTuple):
     #: The captured tensors that the kernel of gradients has results for.
     differentiated: tuple[str, ...]
 
+    def with_captured(self, name: str, tensor: Tensor) -> Call:
+        """The same with another tensor of the same kind."""
+        captured = tuple(tensor if own == name else given for own, given in zip(self.names, self.captured, strict=True))
+        return self._replace(captured=captured)
+
 
 _READ_AS = {getattr(torch, name): getattr(torch, read) for name, read in READ_AS.items()}
 
