@@ -187,7 +187,8 @@ def call(
     if "page_table" in names:
         raise Error(f"argument '{(called or {}).get('page_table', 'page_table')}': expected tensors of one device, got DTensors")
 
-    if options.get("dropout") and "dropout_seed" not in names:
+    is_drawn = "dropout_seed" in names
+    if options.get("dropout") and not is_drawn:
         # What a device drops depends on where its part begins, which a number in the text cannot say.
         names.append("dropout_seed")
         arrays.append(_words(options.pop("seed", 0), query))
@@ -204,7 +205,7 @@ def call(
         layouts.append("hn"[-array.dim() :] if name == "softmax_aux" else _AXES.get(name, "t")[-array.dim() :])
     results = [f"{lead}ihe", f"{lead}hi"]
     seed = 3 + names.index("dropout_seed") if "dropout_seed" in names else None
-    out, lse = on_mesh(local, (query, key, value, *arrays), layouts, results, split, seed)
+    out, lse = on_mesh(local, (query, key, value, *arrays), layouts, results, split, seed, is_drawn)
     return out, lse
 
 

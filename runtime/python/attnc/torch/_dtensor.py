@@ -17,13 +17,14 @@ def has_dtensor(tensors: Sequence[Any]) -> bool:
 
 def on_mesh(
     function: Callable[..., tuple[Tensor, ...]], tensors: Sequence[Tensor], layouts: Sequence[str], results: Sequence[str],
-    split: str = "bh", seed: int | None = None,
+    split: str = "bh", seed: int | None = None, is_drawn: bool = False,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """`function` of the parts of tensors on each device of a mesh.
 
     layouts, results: a letter for each dimension of the tensors, queries and keys first, and of what is returned: "b" batch
     entries, "h" query heads, "g" key heads. split: the axes by which the queries may be split; the others follow them.
-    seed: which of the tensors has the words of dropout's seed: each part drops what it would as a part of the whole.
+    seed: which of the tensors has the words of dropout's seed: each part drops what it would as a part of the whole. is_drawn:
+    each device has drawn words of its own, of which those of the first one count, as their generators may have unlike states.
     """
     from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
     from torch.distributed.tensor.experimental import local_map
@@ -58,6 +59,11 @@ def on_mesh(
         tensor if isinstance(tensor, DTensor) else DTensor.from_local(tensor, mesh, [Replicate()] * mesh.ndim, run_check=False)
         for tensor in tensors
     ]
+    if seed is not None and is_drawn:
+        # A sum to which the others add nothing.
+        is_first = all(mesh.get_local_rank(number) == 0 for number in range(mesh.ndim))
+        words = tensors[seed] if is_first else tensors[seed] * 0
+        whole[seed] = DTensor.from_local(words, mesh, [Partial()] * mesh.ndim, run_check=False)
 
     def of_part(*parts: Tensor) -> tuple[Tensor, ...]:
         if seed is None:
