@@ -35,6 +35,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   };
   pm.addPass(attn::createAttnToTile());
   simplify();
+  pm.addPass(tile::createTileStageCaptures());
   // The passes that overlap steps leave programs without a pipeline as they are.
   pm.addNestedPass<tile::ProgramOp>(tile::createTileDeferRowSums());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileFuseExponent());

@@ -292,6 +292,36 @@ std::vector<int64_t> slotOffsets(const KernelImage &image) {
   return offsets;
 }
 
+namespace {
+
+/// Whether the copy unit can take boxes of a tensor whose argument block is `slots`.
+bool canTakeBoxes(const ArgSpec &arg, const BoxRule::Tensor &tensor, const int64_t *slots) {
+  // What the driver's cuTensorMapEncodeTiled asks for.
+  constexpr int64_t maxSize = int64_t{1} << 32, maxStride = int64_t{1} << 40;
+  const auto rank = static_cast<int>(arg.dims.size());
+  const int64_t *sizes = slots + 1, *strides = sizes + rank;
+  if (std::find(sizes, sizes + rank, 0) != sizes + rank)
+    return true;
+  if (slots[0] % tensorMapUnitBytes != 0 || sizes[tensor.rows] < 2 || sizes[rank - 1] < 2 || strides[rank - 1] != 1)
+    return false;
+  for (int d = 0; d < rank; ++d) {
+    int64_t bytes = 0;
+    if (sizes[d] > maxSize || __builtin_mul_overflow(strides[d], byteSize(arg.dtype), &bytes))
+      return false;
+    if (d + 1 < rank && sizes[d] > 1 && (bytes <= 0 || bytes % tensorMapUnitBytes != 0 || bytes >= maxStride))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool holds(const BoxRule &rule, const KernelImage &image, Span<const int64_t> offsets, Span<const int64_t> slots) {
+  return rule.all == std::all_of(rule.tensors.begin(), rule.tensors.end(), [&](const BoxRule::Tensor &tensor) {
+           return canTakeBoxes(image.args[tensor.arg], tensor, slots.data() + offsets[tensor.arg]);
+         });
+}
+
 Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values, MemorySpace space) {
   return Binder(image, values, space).bind();
 }

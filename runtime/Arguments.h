@@ -52,6 +52,11 @@ int64_t numSlots(const ArgSpec &arg);
 /// The first slot of each argument, and last the number of all slots.
 std::vector<int64_t> slotOffsets(const KernelImage &image);
 
+/// Whether `rule` holds for tensors in an argument block of `image`, whose arguments
+/// begin at `offsets`: the copy unit can take boxes of all of them as they are, or
+/// not. A dimension along which one element stands for all has no boxes.
+bool holds(const BoxRule &rule, const KernelImage &image, Span<const int64_t> offsets, Span<const int64_t> slots);
+
 /// Checks `values`, one for each argument of `image` in its order, and builds
 /// the argument block. Checked: number and kinds of arguments; rank, element
 /// type, sizes, equal sizes for each symbol, strides, address and alignment of

@@ -169,6 +169,21 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
   if (entry.sizes && (entry.sizes->least < 0 || entry.sizes->least > entry.sizes->most))
     return Error{prefix + "sizes from " + std::to_string(entry.sizes->least) + " to " +
                  std::to_string(entry.sizes->most)};
+  if (entry.boxes) {
+    if (entry.boxes->tensors.empty())
+      return Error{prefix + "boxes of no tensor"};
+    for (const BoxRule::Tensor &tensor : entry.boxes->tensors) {
+      const bool isTensor = tensor.arg >= 0 && static_cast<size_t>(tensor.arg) < image.args.size() &&
+                            image.args[tensor.arg].kind == ArgKind::Tensor;
+      if (!isTensor)
+        return Error{prefix + "boxes of argument " + std::to_string(tensor.arg) + ", which is no tensor"};
+      if (const auto rank = static_cast<int>(image.args[tensor.arg].dims.size());
+          tensor.rows < 0 || tensor.rows + 1 >= rank)
+        return Error{prefix + "boxes of argument '" + image.args[tensor.arg].name +
+                     "': expected a dimension of rows below " + std::to_string(rank - 1) + ", got " +
+                     std::to_string(tensor.rows)};
+    }
+  }
   if (entry.scratchBytes < 0)
     return Error{prefix + "negative scratch size " + std::to_string(entry.scratchBytes)};
   if (entry.threads < 0 || entry.threads > maxBlockThreads)

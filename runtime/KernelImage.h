@@ -164,7 +164,7 @@ private:
 /// How a GPU's copy unit sees one tensor argument: what a CUtensorMap says
 /// beyond the tensor's address, sizes and strides, which a launch fills in.
 struct TensorMapSpec {
-  /// Index in `KernelImage::args` of a tensor of rank 3 to 5.
+  /// Index in `KernelImage::args` of a tensor of rank 2 to 5.
   int arg = 0;
   /// The elements that one copy moves, one number for each dimension of the
   /// tensor, outermost first. What lies outside of the tensor reads as zeros
@@ -219,6 +219,22 @@ struct SizeRange {
   }
 };
 
+/// Tensors that the copy unit moves boxes of: of some, it can take those alone whose
+/// strides and address are whole units of its own.
+struct BoxRule {
+  /// A tensor that scores read by query and key.
+  struct Tensor {
+    /// Index in `KernelImage::args`. Columns of boxes lie along its last dimension.
+    int arg = 0;
+    /// The dimension along which rows of boxes lie.
+    int rows = 0;
+  };
+  std::vector<Tensor> tensors;
+  /// Whether it must be able to take all of them; else there must be one that it
+  /// cannot.
+  bool all = true;
+};
+
 /// One function of the object code. The facts from `threads` on are for GPUs,
 /// whose kernels take as parameters, in this order:
 ///
@@ -242,6 +258,9 @@ struct KernelEntry {
   /// ranges that exclude each other are one kernel, made for short and for long
   /// sequences. An entry without a range is for all.
   std::optional<SizeRange> sizes = {};
+  /// The tensors that it is for; launches with others pass it over. Two entries
+  /// with the same ones, of which one asks for all, are one kernel.
+  std::optional<BoxRule> boxes = {};
   /// The threads of a block, in one dimension; 0 on a CPU.
   int threads = 0;
   /// The dynamic shared memory of a block, in bytes.
@@ -273,7 +292,7 @@ struct KernelEntry {
 };
 
 /// The limits of the CUDA driver on what `KernelEntry` says, and, of tensor maps, what no kernel needs.
-inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorMapRank = 5, minTensorMapRank = 3,
+inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorMapRank = 5, minTensorMapRank = 2,
                      maxTensorMapBox = 256, tensorMapUnitBytes = 16;
 
 /// A compiled kernel.

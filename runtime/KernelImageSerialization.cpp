@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 12;
+constexpr uint32_t version = 13;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -243,6 +243,13 @@ void visitEntry(Archive &archive, Entry &entry) {
     a.integer(sizes.least);
     a.integer(sizes.most);
     a.integer(sizes.sequences);
+  });
+  archive.optional(entry.boxes, [](auto &a, auto &rule) {
+    a.list(rule.tensors, [](auto &b, auto &tensor) {
+      b.integer(tensor.arg);
+      b.integer(tensor.rows);
+    });
+    a.boolean(rule.all);
   });
   archive.integer(entry.threads);
   archive.integer(entry.sharedBytes);

@@ -247,6 +247,11 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
     if (std::optional<ArrayRef<int64_t>> range = program.getSizeRange())
       if (failed(describeSizes(program, *range, image, entry)))
         return failure();
+    if (std::optional<ArrayRef<int64_t>> boxes = program.getBoxes()) {
+      entry.boxes.emplace().all = !program.getWithoutBoxes();
+      for (size_t pair = 0; pair < boxes->size(); pair += 2)
+        entry.boxes->tensors.push_back({static_cast<int>((*boxes)[pair]), static_cast<int>((*boxes)[pair + 1])});
+    }
     image.entries.push_back(std::move(entry));
   }
   return image;

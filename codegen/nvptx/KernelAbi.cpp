@@ -136,6 +136,9 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   for (auto [number, map] : llvm::enumerate(maps))
     named(function.getArgument(1 + number), nameOf(program.getBody().getArgument(map.argument)) + "_map");
   Value passed = named(function.getArgument(1 + maps.size()), "num_tiles");
+  Value word = arith::ConstantOp::create(builder, program.getLoc(), builder.getI64IntegerAttr(32));
+  zero = arith::TruncIOp::create(builder, program.getLoc(), builder.getI32Type(),
+                                 arith::ShRUIOp::create(builder, program.getLoc(), passed, word));
   tileCount = named(arith::TruncIOp::create(builder, program.getLoc(), builder.getI32Type(), passed), "tiles");
   if (dynamic)
     counter = named(function.getArgument(2 + maps.size()), "counter");

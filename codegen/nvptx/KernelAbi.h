@@ -62,6 +62,8 @@ public:
   mlir::Value getTensorMapAddress(const TensorMap &map);
   /// The number of tiles, i32.
   mlir::Value getTileCount() { return tileCount; }
+  /// 0, i32, which no assembler knows to be that: the upper half of the number of tiles.
+  mlir::Value getZero() { return zero; }
   /// The address of the tile counter; null without one.
   mlir::Value getCounter() { return counter; }
   /// Whether the kernel starts while the one before it runs, and has to wait for it.
@@ -79,7 +81,7 @@ private:
   llvm::SmallVector<TensorMap> maps;
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
-  mlir::Value tileCount, counter;
+  mlir::Value tileCount, zero, counter;
   bool early = false;
   bool floats = false; ///< products are of f32
 };

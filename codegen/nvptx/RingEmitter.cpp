@@ -70,9 +70,9 @@ void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
     int64_t stages = ring.getRing().getType().getStages();
-    // Products of a warpgroup read tiles, and its warps vectors: each gives back what it has read. Numbers of tiles go
-    // to producers as well.
-    int64_t warps = consumers * warpgroupRows / warpRows, releases = tile::bringsVectors(ring) ? warps : consumers;
+    // Products of a warpgroup read tiles, its warps vectors and captured tiles: each gives back what it has read.
+    // Numbers of tiles go to producers as well.
+    int64_t warps = consumers * warpgroupRows / warpRows, releases = tile::isReadByWarps(ring) ? warps : consumers;
     if (ring.getRing().getType().getElement().isIndex())
       releases += countFollowers(program);
     int64_t fillers = tile::isFilledByConsumers(ring) ? warps : 1;
@@ -279,7 +279,7 @@ void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
   tile::SharedLayout layout(tileType);
   tile::RingOp ring = state.ring;
   SharedTile tile{Value(), {}, tileType};
-  if (bringsVectors(ring)) {
+  if (tile::isReadByWarps(ring)) {
     tile.address = ptx.add(ptx.add(base, *ring.getOffset()), ptx.mul(stage, layout.bytes()));
     context.sharedTiles[shared] = tile;
     return;
@@ -352,12 +352,20 @@ void RingEmitter::emit(tile::HeldOp held) {
 void RingEmitter::emit(tile::ReleaseOp release) {
   State &state = find(release.getRing());
   Value stage = read(state.stage);
-  bool ofWarps = tile::bringsVectors(state.ring);
+  bool ofWarps = tile::isReadByWarps(state.ring);
   if (ofWarps)
     context.ptx.warpSync();
+  Ptx &ptx = context.ptx;
+  Value address = barrier(state, stage, /*full=*/false);
+  // Loads of a warp may still be on their way when its next instruction runs, and the copy engine's writes know nothing
+  // of them: what has been loaded goes into the address, times 0.
+  if (auto read = context.lastRead.find(release.getRing()); read != context.lastRead.end()) {
+    Value none = arith::AndIOp::create(ptx.b, ptx.loc, read->second, context.abi.getZero());
+    address = ptx.add(address, none);
+    context.lastRead.erase(read);
+  }
   // One predicated instruction: branches between a wait and the softmax cost more.
-  context.ptx.arriveIf(barrier(state, stage, /*full=*/false),
-                       ofWarps ? context.ptx.equal(context.place.lane, 0) : context.place.isLeader);
+  ptx.arriveIf(address, ofWarps ? ptx.equal(context.place.lane, 0) : context.place.isLeader);
   advance(state, stage);
 }
 

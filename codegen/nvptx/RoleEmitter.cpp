@@ -275,6 +275,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
         rings.emit(post);
       })
       .Case([&](tile::RowOp row) { emitRow(row); })
+      .Case([&](tile::ReadOp read) { products.emit(read); })
       .Case([&](tile::PhiloxOp philox) { PhiloxEmitter(context).emit(philox); })
       .Case([&](tile::MmaOp product) { products.emit(product); })
       .Case([&](tile::StartOp start) { emitStart(start); })

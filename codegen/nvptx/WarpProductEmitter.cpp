@@ -43,6 +43,20 @@ int64_t WarpProductEmitter::firstElement(int64_t group, int64_t band) const {
   return (group * context.countBands() + band) * groupElements;
 }
 
+/// The first of the warp's rows.
+Value WarpProductEmitter::findFirstRow() {
+  Ptx &ptx = context.ptx;
+  return ptx.add(ptx.mul(context.place.warpgroup, context.warpgroupRows),
+                 ptx.mul(context.place.warp, context.warpgroupRows / warpsOfWarpgroup));
+}
+
+/// The lane's address for loads of two pieces of the warp's first sixteen rows.
+Value WarpProductEmitter::findOwnRows(const SharedTile &shared) {
+  Ptx &ptx = context.ptx;
+  Value lane = context.place.lane, row = ptx.add(findFirstRow(), ptx.bitAnd(lane, 15));
+  return laneAddress(ptx, shared.address, row, ptx.shiftRight(lane, 4), ptx.bitAnd(lane, 7));
+}
+
 /// What one step takes of sixteen rows of the left operand, those of number `band`: words of the upper and lower half
 /// at the step's first columns, then at its last.
 WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step, int64_t band) {
@@ -69,11 +83,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
   }
   const SharedTile &shared = held->second;
   tile::SharedLayout layout(shared.tile);
-  const Place &place = context.place;
-  Value first = ptx.add(ptx.mul(place.warpgroup, context.warpgroupRows),
-                        ptx.mul(place.warp, context.warpgroupRows / warpsOfWarpgroup));
-  Value row = ptx.add(first, ptx.bitAnd(place.lane, 15));
-  Value address = laneAddress(ptx, shared.address, row, ptx.shiftRight(place.lane, 4), ptx.bitAnd(place.lane, 7));
+  Value first = findFirstRow(), address = findOwnRows(shared);
   auto load = [&](int64_t bytes) {
     int64_t offset = band * warpRows * rowBytes;
     Value moved = moveAlong(ptx, address, layout, bytes, offset);
@@ -247,6 +257,26 @@ void WarpProductEmitter::multiplyFloats(const Operand &left, const Operand &righ
     sum = ptx.warpProduct(bf16, left[ofLeft], right[ofRight], sum);
   for (auto [element, product] : llvm::zip_equal(acc, sum))
     element = element ? ptx.addInPlace(element, product) : product;
+}
+
+/// A load brings what a thread has of sixteen columns, in the order of accumulators.
+void WarpProductEmitter::emit(tile::ReadOp read) {
+  Ptx &ptx = context.ptx;
+  const SharedTile &shared = context.sharedTiles.find(read.getTile())->second;
+  tile::SharedLayout layout(shared.tile);
+  Value address = findOwnRows(shared);
+  Fragment fragment{/*packed=*/true, {}};
+  Value all;
+  for (int64_t column = 0; column < layout.columns; column += stepDepth) {
+    int64_t offset = 0;
+    Value moved = moveAlong(ptx, address, layout, column / stepDepth * loadBytes, offset);
+    SmallVector<Value> words = ptx.loadMatrices(moved, offset, 4, /*transposed=*/false);
+    all = all ? arith::OrIOp::create(ptx.b, ptx.loc, all, words.front()).getResult() : words.front();
+    llvm::append_range(fragment.values, words);
+  }
+  context.tiles[read.getResult()] = fragment;
+  if (auto get = read.getTile().getDefiningOp<tile::GetOp>())
+    context.lastRead[get.getRing()] = all;
 }
 
 void WarpProductEmitter::emit(tile::MmaOp product) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of 16 or 32 rows a warp by mma.sync (PTX ISA 9.7.14.5), of operands in the layout of
-// dialect/tile/SharedLayout.h. f32 operands are split in three parts each that bf16 holds, whose sum is exact, and six
-// products taken: Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For
-// Higher-Precision Computations" (2019). Parts in tf32 would be as exact, at half the rate.
+// dialect/tile/SharedLayout.h, and tiles from there in registers. f32 operands are split in three parts each that bf16
+// holds, whose sum is exact, and six products taken: Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial
+// Intelligence Datatype For Higher-Precision Computations" (2019). Parts in tf32 would be as exact, at half the rate.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_WARPPRODUCTEMITTER_H
@@ -15,12 +15,13 @@
 
 namespace attnc::nvptx {
 
-/// Emits `tile.mma` of operands in shared memory, or of a left one in registers.
+/// Emits `tile.mma` of operands in shared memory, or of a left one in registers, and `tile.read`.
 class WarpProductEmitter {
 public:
   explicit WarpProductEmitter(EmitContext &context) : context(context) {}
 
   void emit(tile::MmaOp product);
+  void emit(tile::ReadOp read);
 
 private:
   using Words = llvm::SmallVector<mlir::Value, 4>;
@@ -45,6 +46,8 @@ private:
   };
 
   int64_t firstElement(int64_t group, int64_t band) const;
+  mlir::Value findFirstRow();
+  mlir::Value findOwnRows(const SharedTile &shared);
   Operand loadLeft(tile::MmaOp product, int64_t step, int64_t band);
   Floats loadPair(const SharedTile &shared, mlir::Value first, int64_t bytes, int64_t below);
   Right findRight(tile::MmaOp product);

@@ -113,6 +113,7 @@ private:
   bool loadTile(const Instruction &instruction);
   bool moveToPage(mlir::TypedValue<mlir::MemRefType> pages, mlir::MemRefType view, Numbers &at);
   bool readRow(const Instruction &instruction);
+  bool readTile(const Instruction &instruction);
   bool appendSharedTile(const Held &shared, mlir::Operation *op, std::vector<float> &all);
   bool storeTile(tile::StoreOp store);
   bool scatterTile(tile::ScatterOp scatter);

@@ -59,6 +59,8 @@ bool Agent::compute(const Instruction &instruction) {
     return computeProduct(instruction);
   case Action::LoadTile:
     return loadTile(instruction);
+  case Action::Read:
+    return readTile(instruction);
   case Action::Row:
     return readRow(instruction);
   case Action::StoreTile:

@@ -72,6 +72,22 @@ bool Agent::readRow(const Instruction &instruction) {
   return true;
 }
 
+/// The agent's own rows of a tile that a ring brought.
+bool Agent::readTile(const Instruction &instruction) {
+  auto read = cast<tile::ReadOp>(instruction.op);
+  const Held &shared = values[instruction.operands[0]];
+  std::vector<float> all;
+  if (!readSharedTile(shared, read, {party, clock.at(party), Access::Read, read}, clock) ||
+      !appendSharedTile(shared, read, all))
+    return false;
+  auto type = cast<VectorType>(read.getResult().getType());
+  auto array = std::make_shared<Array>(type.getDimSize(0) / parts, type.getDimSize(1));
+  for (size_t n = 0; n < array->data.size(); ++n)
+    array->data[n].f = all[part * array->data.size() + n];
+  values[instruction.results[0]].array = std::move(array);
+  return true;
+}
+
 /// Computes the result of a product from what its operands hold now. A sum is rounded once: what the order of its terms
 /// costs is the machine's affair.
 bool Agent::multiply(Product &product) {

@@ -145,6 +145,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::MmaOp) { return simple(Action::Product); })
       .Case([&](tile::LoadOp) { return simple(Action::LoadTile); })
       .Case([&](tile::RowOp) { return simple(Action::Row); })
+      .Case([&](tile::ReadOp) { return simple(Action::Read); })
       .Case([&](tile::StoreOp store) { return simple(store.getBuffer() ? Action::Stage : Action::StoreTile); })
       .Case([&](tile::ScatterOp) { return simple(Action::Scatter); })
       .Case([&](tile::MinMaxOp) { return simple(Action::MinMax); })

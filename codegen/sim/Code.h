@@ -28,6 +28,7 @@ enum class Action : uint8_t {
   Any,         ///< tile.any
   Product,     ///< tile.mma
   LoadTile,    ///< tile.load
+  Read,        ///< tile.read
   Row,         ///< tile.row
   StoreTile,   ///< tile.store without a buffer
   Scatter,     ///< tile.scatter

@@ -54,7 +54,8 @@ static LogicalResult verifySplits(function_ref<InFlightDiagnostic()> emitError, 
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
                                    int64_t panel, int64_t leastQueries, int64_t mostQueries, int64_t heads,
-                                   PipelineAttr pipeline, Program program, int64_t splits, int64_t splitBlocks) {
+                                   PipelineAttr pipeline, Program program, int64_t splits, int64_t splitBlocks,
+                                   Attribute otherwise) {
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
@@ -67,6 +68,17 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << mostQueries;
   if (heads <= 0 || panel % heads != 0)
     return emitError() << "expected heads to divide panel, got " << heads << " and " << panel;
+  if (otherwise) {
+    auto other = dyn_cast<ScheduleAttr>(otherwise);
+    if (!other || !other.getPipeline() || other.stagesCaptures() || other.isSplit() || !other.isUniversal() ||
+        other.getHeads() != heads || other.getProgram() != program)
+      return emitError()
+             << "expected otherwise to be a schedule of the same program and heads for all queries, without "
+                "capture_stages and splits, got "
+             << otherwise;
+    if (!pipeline || pipeline.getCaptureStages() == 0)
+      return emitError() << "expected otherwise with capture_stages alone";
+  }
   return verifySplits(emitError, pipeline, program, splits, splitBlocks);
 }
 
@@ -81,9 +93,15 @@ ScheduleAttr ScheduleAttr::getCombining() const {
                                  /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                                  /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, pipeline.getEarly(),
                                  Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep,
-                                 /*split_floats=*/false);
+                                 /*split_floats=*/false, /*capture_stages=*/0, /*batch_inside=*/false);
   return get(getContext(), getQueryTile(), columns, getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
-             pipeline, Program::Combine, getSplits(), getSplitBlocks());
+             pipeline, Program::Combine, getSplits(), getSplitBlocks(), /*otherwise=*/{});
+}
+
+ScheduleAttr ScheduleAttr::getWithoutBoxes() const {
+  if (Attribute other = getOtherwise())
+    return cast<ScheduleAttr>(other).forQueries(getLeastQueries(), getMostQueries());
+  return withPipeline(getPipeline().withoutCaptureStages());
 }
 
 PipelineAttr PipelineAttr::withSplitFloats() const {
@@ -91,14 +109,23 @@ PipelineAttr PipelineAttr::withSplitFloats() const {
              getConsumerRegisters(), getRescaling(), getOwnKeys(), getPingPong(), getByRow(), getEpilogue(),
              getDynamic(), getSectionBytes(), getBlockMask(), getEarly(), getStaging(), getHeadroom(), getLogitStages(),
              getOverlap(),
-             /*split_floats=*/true);
+             /*split_floats=*/true, getCaptureStages(), getBatchInside());
+}
+
+PipelineAttr PipelineAttr::withoutCaptureStages() const {
+  Epilogue epilogue = getEpilogue() == Epilogue::Direct ? Epilogue::Slabs : getEpilogue();
+  return get(getContext(), getConsumers(), getStages(), getQueryStages(), getProducerRegisters(),
+             getConsumerRegisters(), getRescaling(), getOwnKeys(), getPingPong(), getByRow(), epilogue, getDynamic(),
+             getSectionBytes(), getBlockMask(), getEarly(), getStaging(), getHeadroom(), getLogitStages(), getOverlap(),
+             getSplitFloats(), /*capture_stages=*/0, getBatchInside());
 }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters,
                                    Rescaling rescaling, bool ownKeys, bool turns, bool, Epilogue epilogue, bool dynamic,
-                                   int64_t sectionBytes, bool, bool, Staging staging, int64_t headroom,
-                                   int64_t logitStages, Overlap overlap, bool splitFloats) {
+                                   int64_t sectionBytes, bool blockMask, bool, Staging staging, int64_t headroom,
+                                   int64_t logitStages, Overlap overlap, bool splitFloats, int64_t captureStages,
+                                   bool batchInside) {
   auto isCount = [](int64_t count) { return count > 0 && count <= mostOfPipeline; };
   bool keepsRows = queryStages == 0 && staging == Staging::Tma;
   if (!isCount(consumers) || !isCount(stages) || !(isCount(queryStages) || keepsRows))
@@ -116,6 +143,13 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (splitFloats && staging != Staging::CpAsync)
     return emitError() << "expected split_floats with staging = cp_async alone, got staging = "
                        << stringifyStaging(staging);
+  if (captureStages != 0 && !isCount(captureStages))
+    return emitError() << "expected capture_stages from 0 to " << mostOfPipeline << ", got " << captureStages;
+  if (captureStages != 0 && staging != Staging::Tma)
+    return emitError() << "expected capture_stages with staging = tma alone, got staging = "
+                       << stringifyStaging(staging);
+  if (batchInside && blockMask)
+    return emitError() << "expected no batch_inside with block_mask: lists are in the order of heads";
   if (sectionBytes < 0)
     return emitError() << "expected section_bytes not below 0, got " << sectionBytes;
   if (staging == Staging::CpAsync) {

@@ -163,6 +163,11 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       are a power of two, and `ping_pong` and `dynamic` do not apply.
     - `split_floats`: of f32 with `staging = cp_async`. All threads of a block split the right operands of products into the
       parts that tensor cores multiply, once, and these lie in shared memory; else each warp splits what it reads.
+    - `capture_stages`: buffers of the rings of captured tiles of 16 bits that forward's scores read by query and key, which
+      the copy engine brings. A second program is for tensors that it cannot take as they are; there, as with 0, each
+      thread loads its own elements.
+    - `batch_inside`: tiles of all batch entries follow each other, and then those of the next head: what a score captures
+      for each head is often one for all batch entries, and then stays in the L2 cache. Else those of all heads do.
   }];
   let parameters = (ins "int64_t":$consumers, "int64_t":$stages, "int64_t":$query_stages,
                         "int64_t":$producer_registers, "int64_t":$consumer_registers,
@@ -179,7 +184,9 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         DefaultValuedParameter<"int64_t", "0">:$headroom,
                         DefaultValuedParameter<"int64_t", "0">:$logit_stages,
                         Attn_OverlapParameter:$overlap,
-                        DefaultValuedParameter<"bool", "false">:$split_floats);
+                        DefaultValuedParameter<"bool", "false">:$split_floats,
+                        DefaultValuedParameter<"int64_t", "0">:$capture_stages,
+                        DefaultValuedParameter<"bool", "false">:$batch_inside);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -188,6 +195,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
 
     /// The same with `split_floats`.
     PipelineAttr withSplitFloats() const;
+    /// The same without buffers of captured tiles, whose room serves the output where that had none.
+    PipelineAttr withoutCaptureStages() const;
   }];
 }
 
@@ -217,6 +226,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
       any. With `split_blocks`, as many as that number of blocks allows, and one at least. 0, which is both where they are
       absent, splits nothing. For forward kernels without a block mask.
     - `pipeline`: how a GPU overlaps steps; absent on a CPU.
+    - `otherwise`: of one with `capture_stages`, the schedule for launches whose captured tensors the copy engine cannot take;
+      the same without them where it is absent.
 
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`
   }];
@@ -227,11 +238,12 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
                         OptionalParameter<"PipelineAttr">:$pipeline,
                         Attn_ProgramParameter:$program,
                         DefaultValuedParameter<"int64_t", "0">:$splits,
-                        DefaultValuedParameter<"int64_t", "0">:$split_blocks);
+                        DefaultValuedParameter<"int64_t", "0">:$split_blocks,
+                        OptionalParameter<"::mlir::Attribute">:$otherwise);
   let builders = [AttrBuilder<(ins "int64_t":$queryTile, "int64_t":$keyTile, "int64_t":$panel,
                                    CArg<"PipelineAttr", "{}">:$pipeline, CArg<"int64_t", "1">:$heads,
                                    CArg<"Program", "Program::Forward">:$program), [{
-    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline, program, 0, 0);
+    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline, program, 0, 0, ::mlir::Attribute());
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -250,20 +262,29 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     /// The same for `least` to `most` queries.
     ScheduleAttr forQueries(int64_t least, int64_t most) const {
       return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline(),
-                 getProgram(), getSplits(), getSplitBlocks());
+                 getProgram(), getSplits(), getSplitBlocks(), getOtherwise());
     }
     /// Whether tiles go over parts of their keys.
     bool isSplit() const { return getSplits() > 0 || getSplitBlocks() > 0; }
     /// The same with another pipeline.
     ScheduleAttr withPipeline(PipelineAttr pipeline) const {
       return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
-                 pipeline, getProgram(), getSplits(), getSplitBlocks());
+                 pipeline, getProgram(), getSplits(), getSplitBlocks(), getOtherwise());
     }
     /// The same with as many parts as so many blocks allow.
     ScheduleAttr withSplitBlocks(int64_t blocks) const {
       return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
-                 getPipeline(), getProgram(), 0, blocks);
+                 getPipeline(), getProgram(), 0, blocks, getOtherwise());
     }
+    /// The same with `other` for launches whose captured tensors the copy engine cannot take.
+    ScheduleAttr withOtherwise(ScheduleAttr other) const {
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+                 getPipeline(), getProgram(), getSplits(), getSplitBlocks(), other);
+    }
+    /// Whether the copy engine brings captured tiles, so that launches with others need a program of their own.
+    bool stagesCaptures() const { return getPipeline() && getPipeline().getCaptureStages() > 0; }
+    /// The schedule of that one.
+    ScheduleAttr getWithoutBoxes() const;
     /// The schedule of the program that combines the parts that one which splits leaves.
     ScheduleAttr getCombining() const;
   }];

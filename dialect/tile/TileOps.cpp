@@ -175,6 +175,17 @@ LogicalResult RowOp::verify() {
   return success();
 }
 
+LogicalResult ReadOp::verify() {
+  if (isInParts(getTile()))
+    return emitOpError() << "expected no parts, got " << getTile().getType();
+  VectorType tile = getTileType(getTile());
+  if (tile != getResult().getType())
+    return emitOpError() << "expected a result of " << tile << ", as the tile is, got " << getResult().getType();
+  if (constexpr unsigned bits = 16; tile.getElementTypeBitWidth() != bits)
+    return emitOpError() << "expected elements of " << bits << " bits, got " << tile;
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   auto source = cast<VectorType>(getSource().getType()), acc = cast<VectorType>(getAcc().getType());
   if (acc.getDimSize(0) != source.getDimSize(0))

@@ -50,12 +50,17 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
 
     With `workspace`, the argument before the last is a view of i32 or f32, [rows, columns], that is no tensor of the caller's:
     memory that the programs of a kernel hand results through. The map gives both sizes from the symbols of the grid.
+
+    With `boxes`, pairs of (argument, dimension of rows), the program is for launches whose tensors the copy engine can
+    take as they are: those arguments have 16-byte strides, no gaps in their last dimension, and more than one element along
+    both. With `without_boxes`, it is for all other launches; `tile-stage-captures` adds the pairs.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
                        AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel,
                        OptionalAttr<Attn_PipelineAttr>:$pipeline, OptionalAttr<I64Attr>:$shared_bytes,
-                       OptionalAttr<AffineMapAttr>:$workspace, OptionalAttr<DenseI64ArrayAttr>:$size_range);
+                       OptionalAttr<AffineMapAttr>:$workspace, OptionalAttr<DenseI64ArrayAttr>:$size_range,
+                       OptionalAttr<DenseI64ArrayAttr>:$boxes, UnitAttr:$without_boxes);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -290,6 +295,20 @@ def Tile_RowOp : Tile_Op<"row", [MemoryEffects<[MemRead]>]> {
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, Tile_Operand:$tile);
   let results = (outs Tile_Vector:$result);
   let assemblyFormat = "$number `of` $tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "A tile from shared memory, in registers";
+  let description = [{
+    For captured tiles, which elements of a step read by their row and column: each warp reads its own rows of what a ring
+    has brought, and gives it back when it has.
+
+    Example: `%bias = tile.read %tile : !tile.shared<vector<128x128xbf16>> -> vector<128x128xbf16>`
+  }];
+  let arguments = (ins Tile_Operand:$tile);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -66,6 +66,15 @@ LogicalResult ProgramOp::verify() {
   }
   if (failed(verifyWorkspace(*this)))
     return failure();
+  if (std::optional<ArrayRef<int64_t>> boxes = getBoxes()) {
+    if (boxes->empty() || boxes->size() % 2 != 0)
+      return emitOpError("expected boxes to name an argument and its dimension of rows, each");
+    for (size_t pair = 0; pair < boxes->size(); pair += 2)
+      if (int64_t argument = (*boxes)[pair], dim = (*boxes)[pair + 1];
+          !isDim(argument, dim) || dim + 1 >= cast<MemRefType>(arguments[argument]).getRank())
+        return emitOpError() << "expected boxes to name dimensions of arguments, but the last, got (" << argument
+                             << ", " << dim << ")";
+  }
   if (getRows() <= 0 || getPanel() <= 0 || getRows() % getPanel() != 0)
     return emitOpError() << "expected panel to divide rows, got " << getPanel() << " and " << getRows();
   return success();

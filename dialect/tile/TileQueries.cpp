@@ -116,6 +116,13 @@ bool attnc::tile::bringsVectors(RingOp ring) {
   return anyPut(ring, [](PutOp put) { return bringsVectors(put); });
 }
 
+bool attnc::tile::isReadByWarps(RingOp ring) {
+  return bringsVectors(ring) || llvm::any_of(ring->getUsers(), [](Operation *user) {
+           auto get = dyn_cast<GetOp>(user);
+           return get && llvm::any_of(get->getUsers(), llvm::IsaPred<ReadOp>);
+         });
+}
+
 Value attnc::tile::nextOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();

@@ -42,6 +42,10 @@ bool bringsVectors(PutOp put);
 /// Whether puts into `ring` do.
 bool bringsVectors(RingOp ring);
 
+/// Whether warps read tiles of `ring` themselves, and give them back: vectors, and captured tiles. Others are read by
+/// products, which are those of a warpgroup.
+bool isReadByWarps(RingOp ring);
+
 /// Buffers of its ring that the role holds where `get` runs: got by it, and not released yet. Both branches of a
 /// condition are taken to change that number alike, and a step of a loop and a tile of a queue to leave it as it was.
 int64_t countHeldBuffers(GetOp get);

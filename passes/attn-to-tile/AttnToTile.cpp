@@ -105,6 +105,28 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
   }
 }
 
+/// What names of programs end with.
+static std::string endOfName(ScheduleAttr schedule) {
+  return schedule.isUniversal() ? "" : "_from_" + std::to_string(schedule.getLeastQueries());
+}
+
+/// Those of `schedules` for launches whose captured tensors the copy engine cannot take. Neighbours that are alike are
+/// one.
+static SmallVector<ScheduleAttr> getWithoutBoxes(ArrayRef<ScheduleAttr> schedules) {
+  SmallVector<ScheduleAttr> others;
+  for (ScheduleAttr schedule : schedules) {
+    if (!schedule.stagesCaptures())
+      continue;
+    ScheduleAttr other = schedule.getWithoutBoxes();
+    if (!others.empty() && others.back().getMostQueries() + 1 == other.getLeastQueries() &&
+        others.back().forQueries(0, unlimitedQueries) == other.forQueries(0, unlimitedQueries))
+      others.back() = other.forQueries(others.back().getLeastQueries(), other.getMostQueries());
+    else
+      others.push_back(other);
+  }
+  return others;
+}
+
 namespace {
 struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
   void runOnOperation() override {
@@ -125,8 +147,13 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
         std::string name = spec.getName().str();
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);
+        for (ScheduleAttr schedule : getWithoutBoxes(schedules)) {
+          std::string program = name + "_tile_without_boxes" + endOfName(schedule);
+          ForwardWriter(getOperation(), *function, kernel, schedule, program).write();
+          getOperation().lookupSymbol<tile::ProgramOp>(program).setWithoutBoxes(true);
+        }
         for (ScheduleAttr schedule : schedules) {
-          std::string from = schedule.isUniversal() ? "" : "_from_" + std::to_string(schedule.getLeastQueries());
+          std::string from = endOfName(schedule);
           if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation())) {
             writeGradient(getOperation(), *function, backward, schedule, name, from);
             continue;

@@ -50,7 +50,8 @@ PipelineAttr TileBuilder::programPipeline() const {
                            /*by_row=*/false, Epilogue::Direct,
                            /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/true, /*early=*/false,
                            Staging::CpAsync,
-                           /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep, /*split_floats=*/false);
+                           /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep, /*split_floats=*/false,
+                           /*capture_stages=*/0, /*batch_inside=*/false);
 }
 
 /// Whether the mask, as far as a block mask sees it, differs from head to head.

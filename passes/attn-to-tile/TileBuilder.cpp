@@ -54,7 +54,7 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
                                     AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
                                     builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
                                     builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(),
-                                    AffineMapAttr(), DenseI64ArrayAttr());
+                                    AffineMapAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(), UnitAttr());
   // Code that people read calls arguments as the spec does.
   SmallVector<Location> locs(types.size(), loc);
   size_t named = 0;
@@ -221,8 +221,12 @@ void TileBuilder::placeTile(Value tile) {
   bool ascends = lists || getRowAxis() == Coordinate::Key;
   Value number = ascends ? inHead : sub(sub(tiles, index(1)), inHead);
   geometry.row0 = mul(number, extent);
-  placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
-  geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
+  bool batchInside = schedule.getPipeline() && schedule.getPipeline().getBatchInside();
+  Value inner = batchInside ? viewDim(lookup(kernel.getQuery()), 0) : heads;
+  Value innerNumber = arith::RemUIOp::create(builder, loc, rest, inner),
+        outerNumber = arith::DivUIOp::create(builder, loc, rest, inner);
+  placeHead(batchInside ? outerNumber : innerNumber);
+  geometry.batch = batchInside ? innerNumber : outerNumber;
   if (isListed)
     listRow = lists ? tile : add(mul(blockMaskKnowsHeads() ? rest : geometry.batch, tiles), number);
 }

@@ -186,7 +186,8 @@ ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
                         consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, step.turns,
                         /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true, getSectionBytes(op, target),
                         /*block_mask=*/program == Program::Dqdkdv && mayListSteps(), /*early=*/false, Staging::Tma,
-                        /*headroom=*/0, step.logitStages, step.overlap, /*split_floats=*/false);
+                        /*headroom=*/0, step.logitStages, step.overlap, /*split_floats=*/false, /*capture_stages=*/0,
+                        /*batch_inside=*/false);
   return getSchedule(program, consumers * warpgroupRows, step.columns, pipeline);
 }
 
@@ -224,7 +225,7 @@ static PipelineAttr getPipelineOfWarps(MLIRContext *context) {
                            /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
                            /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
                            Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep,
-                           /*split_floats=*/false);
+                           /*split_floats=*/false, /*capture_stages=*/0, /*batch_inside=*/false);
 }
 
 ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {

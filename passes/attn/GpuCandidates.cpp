@@ -28,14 +28,16 @@ struct Fields {
     auto pipeline = PipelineAttr::getChecked(
         refuse, base.getContext(), consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
         ownKeys, turns, old.getByRow(), epilogue, old.getDynamic(), old.getSectionBytes(), old.getBlockMask(),
-        old.getEarly(), old.getStaging(), old.getHeadroom(), logitStages, overlap, splitFloats);
+        old.getEarly(), old.getStaging(), old.getHeadroom(), logitStages, overlap, splitFloats, old.getCaptureStages(),
+        old.getBatchInside());
     if (!pipeline)
       return {};
     int64_t rows = panel * consumers;
     bool ofKeys = base.tilesKeys();
     return ScheduleAttr::getChecked(refuse, base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, panel,
                                     /*least_queries=*/int64_t(0), /*most_queries=*/unlimitedQueries, base.getHeads(),
-                                    pipeline, base.getProgram(), base.getSplits(), base.getSplitBlocks());
+                                    pipeline, base.getProgram(), base.getSplits(), base.getSplitBlocks(),
+                                    base.getOtherwise());
   }
 
   /// Takes `count` consumers, with all the registers that they can have.

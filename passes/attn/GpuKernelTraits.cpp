@@ -46,10 +46,42 @@ SharedUse attnc::attn::getSharedUse(KernelOpInterface kernel, ScheduleAttr sched
     if (value)
       use.addParts("values", schedule.getKeyTile(), getDims(value));
   }
+  if (int64_t stages = pipeline.getCaptureStages())
+    use.add("captured tiles", stages * countCapturedTiles(kernel), schedule.getQueryTile(), schedule.getKeyTile());
   if (value && pipeline.getEpilogue() != Epilogue::Direct)
     use.add("output", 1, schedule.getQueryTile(),
             pipeline.getEpilogue() == Epilogue::Slabs ? std::min<int64_t>(64, getDims(value)) : getDims(value));
   return use;
+}
+
+int64_t attnc::attn::countCapturedTiles(KernelOpInterface kernel) {
+  constexpr unsigned bits = 16;
+  int64_t count = 0;
+  if (isa<ForwardOp>(kernel.getOperation()))
+    kernel.getScore().walk([&](LoadOp load) {
+      int64_t rank = load.getTensor().getType().getRank();
+      auto isAlong = [&](int64_t dim, Coordinate axis) { return getIndexCoordinate(load, dim) == axis; };
+      count += load.getResult().getType().getIntOrFloatBitWidth() == bits && rank >= 2 &&
+               isAlong(rank - 1, Coordinate::Key) &&
+               llvm::any_of(llvm::seq(rank), [&](int64_t dim) { return isAlong(dim, Coordinate::Query); });
+    });
+  return count;
+}
+
+bool attnc::attn::mayShareCapturesOverBatch(KernelOpInterface kernel) {
+  auto isShared = [](LoadOp load) {
+    llvm::SmallDenseSet<Coordinate> axes; // along which there is more than one element, as far as the type says
+    for (int64_t dim = 0; dim < load.getTensor().getType().getRank(); ++dim) {
+      std::optional<Coordinate> axis = getIndexCoordinate(load, dim);
+      int64_t size = load.getTensor().getType().getDimSize(dim);
+      if (axis && size != 1 && (axis != Coordinate::Batch || !ShapedType::isDynamic(size)))
+        axes.insert(*axis);
+    }
+    return !axes.contains(Coordinate::Batch) && axes.size() == 3;
+  };
+  return kernel.getScore()
+      .walk([&](LoadOp load) { return isShared(load) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
 }
 
 bool attnc::attn::fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks) {

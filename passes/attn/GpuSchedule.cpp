@@ -32,7 +32,8 @@ struct Queries {
 };
 
 constexpr int64_t any = unlimitedQueries;
-constexpr Queries few = {256, 1024, 1024}, many = {any, 4096, 1024}, some = {any, 2048, 1024}, every = {any, any, any};
+constexpr Queries few = {256, 1024, 1024}, unlessFull = {1024, any, any}, many = {any, 4096, 1024},
+                  some = {any, 2048, 1024}, every = {any, any, any};
 
 /// Kinds of kernels, as bits. A single consumer has the rows of lists.
 enum Kind : unsigned {
@@ -42,6 +43,7 @@ enum Kind : unsigned {
   Heavy = 8,  ///< elements take registers of their own (passes/attn/ElementRegisters.h), and steps have as many keys as
               ///< leave room
   Paged = 16, ///< as the first two, of keys in pages that are shorter than steps, or of head dims up to 64
+  Captured = 32, ///< heavy ones that read captured tiles which the copy engine can bring
 };
 
 /// A row of the table of schedules: for head dims up to `dims`, kinds of kernels, and so many queries.
@@ -59,6 +61,8 @@ struct Shape {
 constexpr Shape shapes[] = {
     {64, Plain | Windowed, few, 128, 2, 2, 24, 240, shared, shared},
     {64, Plain | Windowed, every, 128, 2, 3, 32, 160, shared, own},
+    {64, Captured, unlessFull, 128, 2, 2, 24, 240, shared, shared},
+    {64, Captured, every, 96, 2, 3, 32, 160, shared, shared}, // keys and values cost as much as captured tiles
     {64, Paged, few, 128, 2, 2, 24, 240, shared, shared},
     {64, Paged, every, 64, 4, 3, 32, 160, shared, own}, // room for the producer's pages
     {128, Plain, many, 64, 4, 2, 24, 240, sharedFree, own},
@@ -69,15 +73,18 @@ constexpr Shape shapes[] = {
     {128, Paged, some, 128, 2, 2, 24, 240, sharedFree, own},    // fewer fillings of rings (docs/rationale/pages.md)
     {128, Paged, every, 64, 4, 3, 32, 160, sharedFree, own},
     {128, Heavy, every, 128, 2, 2, 24, 240, sharedFree, own},
+    {128, Captured, every, 128, 2, 2, 24, 240, shared, shared},
     {256, Plain | Windowed | Listed | Heavy | Paged, every, 64, 2, 2, 24, 240, shared, shared},
+    {256, Captured, every, 64, 2, 2, 24, 240, shared, shared},
 };
 
 /// Keys that steps of heavy kernels may have.
 constexpr int64_t heavyKeys[] = {128, 96, 64, 48, 32, 16};
 
 /// Registers of a consumer for the output, the logits, the weights, and what else elements take. The rest of
-/// its 240 goes to addresses, row vectors and what is under way; a window has one more loop to take them from.
-constexpr double registersOfTiles = 200, registersOfWindows = 190;
+/// its 240 goes to addresses, row vectors and what is under way; a window has one more loop to take them from, and
+/// what reads tiles from shared memory has addresses. Of three, each has 80 less.
+constexpr double registersOfTiles = 200, registersOfWindows = 190, registersOfThree = 142;
 
 /// Buffers of queries, and how the output leaves, for so many consumers and more.
 struct Room {
@@ -102,6 +109,9 @@ constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 /// with less than 48 it would spill them.
 constexpr int64_t splitQueries = 16, splitProducerRegisters = 56;
 
+/// Buffers of captured tiles that the copy engine brings.
+constexpr int64_t mostCaptureStages = 2;
+
 /// Octaves of headroom that the schedules of a kernel have, and those that a spec's own may have.
 struct Headroom {
   int64_t usual, most;
@@ -110,10 +120,15 @@ struct Headroom {
 
 } // namespace
 
+/// Whether the copy engine brings captured tiles of `kernel`, where they find room.
+static bool stagesCaptures(KernelOpInterface kernel) {
+  return countCapturedTiles(kernel) > 0 && !needsBlockMask(kernel);
+}
+
 /// Which rows of the table `kernel` has.
 static Kind kindOf(KernelOpInterface kernel) {
   if (getElementRegisters(kernel) > 0)
-    return Heavy;
+    return stagesCaptures(kernel) ? Captured : Heavy;
   if (needsBlockMask(kernel))
     return Listed;
   constexpr int64_t wholePages = 64, smallDims = 64;
@@ -130,7 +145,8 @@ static KeyStep selectStep(KernelOpInterface kernel, const Shape &shape) {
   auto fits = [&](int64_t keys) {
     // Of 64 rows a thread has the 128th part; weights are half as wide as logits.
     double output = getLargestDims(kernel) / 2.0, logits = keys / 2.0, weights = keys / 4.0;
-    double most = hasWindow(kernel) ? registersOfWindows : registersOfTiles;
+    bool hasMoreLoops = hasWindow(kernel) || shape.kinds == Captured;
+    double most = shape.consumers > 2 ? registersOfThree : hasMoreLoops ? registersOfWindows : registersOfTiles;
     return keys <= shape.keys && output + logits + weights + ofElement * logits <= most;
   };
   const int64_t *keys = llvm::find_if(heavyKeys, fits);
@@ -182,6 +198,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   int64_t rows = warpgroupRows * consumers;
   // Beyond 128, products take so long that functions are worth turns as well (docs/rationale/hopper-variants.md).
   bool functions = isBoundByFunctions(kernel), wideFunctions = functions && masked && shape.dims > 128;
+  bool captures = shape.kinds == Captured && stagesCaptures(kernel) && heads == 1;
   bool ownKeys = (overlap.ownKeys || wideFunctions) && consumers > 1 && !needsBlockMask(kernel);
   bool turns =
       overlap.turns && consumers > 1 && (wideFunctions || (!functions && (!hasWindow(kernel) || hasChunks(kernel))));
@@ -189,19 +206,21 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   RoleRegisters registers = selectRegisters(kernel, shape, target, consumers, step.keys);
   ScheduleAttr schedule;
   // The most comfortable that fits.
-  for (Room room : rooms) {
-    if (consumers < room.leastConsumers)
-      continue;
-    auto pipeline = PipelineAttr::get(target.getContext(), consumers, step.stages, room.queryStages, registers.producer,
-                                      registers.consumer, Rescaling::OnOverflow, ownKeys, turns,
-                                      /*by_row=*/true, room.epilogue,
-                                      /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target),
-                                      Staging::Tma, findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep,
-                                      /*split_floats=*/false);
-    schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
-    if (fitsShared(kernel, schedule, target, /*blocks=*/1))
-      break;
-  }
+  for (int64_t captureStages : {captures ? mostCaptureStages : 0, int64_t(0)})
+    for (Room room : rooms) {
+      if (consumers < room.leastConsumers)
+        continue;
+      auto pipeline = PipelineAttr::get(
+          target.getContext(), consumers, step.stages, room.queryStages, registers.producer, registers.consumer,
+          Rescaling::OnOverflow, ownKeys && captureStages == 0, turns,
+          /*by_row=*/true, room.epilogue,
+          /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
+          findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep,
+          /*split_floats=*/false, captureStages, !needsBlockMask(kernel) && mayShareCapturesOverBatch(kernel));
+      schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
+      if (fitsShared(kernel, schedule, target, /*blocks=*/1))
+        return schedule;
+    }
   return schedule;
 }
 
@@ -227,12 +246,13 @@ static ScheduleAttr selectFew(KernelOpInterface kernel, const Shape &shape, GpuT
   if (!isSplittable(kernel, heads))
     return selectTma(kernel, shape, target, /*consumers=*/1, heads);
   KeyStep step = selectStep(kernel, shape);
-  auto pipeline = PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1,
-                                    splitProducerRegisters, shape.consumerRegisters, Rescaling::EachStep,
-                                    /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
-                                    /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false,
-                                    /*early=*/target.getEarlyStart(), Staging::Tma, /*headroom=*/0, /*logit_stages=*/0,
-                                    Overlap::InStep, /*split_floats=*/false);
+  auto pipeline =
+      PipelineAttr::get(target.getContext(), /*consumers=*/1, step.stages, /*query_stages=*/1, splitProducerRegisters,
+                        shape.consumerRegisters, Rescaling::EachStep,
+                        /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/true, Epilogue::Direct,
+                        /*dynamic=*/true, /*section_bytes=*/0, /*block_mask=*/false,
+                        /*early=*/target.getEarlyStart(), Staging::Tma, /*headroom=*/0, /*logit_stages=*/0,
+                        Overlap::InStep, /*split_floats=*/false, /*capture_stages=*/0, /*batch_inside=*/false);
   return split(ScheduleAttr::get(target.getContext(), warpgroupRows, step.keys, warpgroupRows, pipeline, heads),
                target);
 }
@@ -278,7 +298,13 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
   }
   for (;; ++shape) {
     int64_t most = mostQueries(kernel, *shape);
-    schedules.push_back(selectTma(kernel, *shape, target, shape->consumers, /*heads=*/1).forQueries(least, most));
+    ScheduleAttr schedule = selectTma(kernel, *shape, target, shape->consumers, /*heads=*/1);
+    if (kind == Captured) {
+      const Shape &heavy = *find(Heavy);
+      ScheduleAttr other = selectTma(kernel, heavy, target, heavy.consumers, /*heads=*/1);
+      schedule = schedule.stagesCaptures() ? schedule.withOtherwise(other) : other;
+    }
+    schedules.push_back(schedule.forQueries(least, most));
     if (most == unlimitedQueries)
       return schedules;
     least = most + 1;
@@ -353,6 +379,14 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return failure();
   if (pipeline.getSplitFloats() && !multipliesParts(kernel))
     return kernel.emitError("expected split_floats for exact f32 alone");
+  if (pipeline.getCaptureStages() > 0) {
+    if (countCapturedTiles(kernel) == 0)
+      return kernel.emitError("expected capture_stages = 0: the score reads no tile of 16 bits by query and key");
+    if (pipeline.getOwnKeys() || pipeline.getBlockMask() || schedule.isSplit() || schedule.getHeads() > 1)
+      return kernel.emitError("expected neither own_keys, block_mask, splits nor several heads with capture_stages");
+    if (failed(checkSchedule(kernel, schedule.getWithoutBoxes(), target)))
+      return failure();
+  }
   SharedUse use = getSharedUse(kernel, schedule);
   if (use.bytes + barrierBytes > target.getSharedBytes())
     return kernel.emitError() << "the schedule needs " << use.bytes + barrierBytes << " bytes of shared memory ("

@@ -47,7 +47,8 @@ static ScheduleAttr getCpAsync(KernelOpInterface kernel, GpuTargetAttr target, i
                         /*consumer_registers=*/0, rescaling, /*own_keys=*/false, /*ping_pong=*/false,
                         /*by_row=*/false, Epilogue::Direct, /*dynamic=*/false, getSectionBytes(kernel, target),
                         /*block_mask=*/needsBlockMask(kernel), startsEarly(kernel, target), Staging::CpAsync,
-                        /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep, /*split_floats=*/false);
+                        /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep, /*split_floats=*/false,
+                        /*capture_stages=*/0, /*batch_inside=*/false);
   return ScheduleAttr::get(target.getContext(), consumers * panel, step.keys, panel, pipeline, heads);
 }
 

@@ -51,6 +51,18 @@ def TileReverseLoops : Pass<"tile-reverse-loops", "::attnc::tile::ProgramOp"> {
   let statistics = [Statistic<"numReversed", "reversed", "Loops turned round">];
 }
 
+def TileStageCaptures : Pass<"tile-stage-captures", "::mlir::ModuleOp"> {
+  let summary = "Has the copy engine bring captured tiles";
+  let description = [{
+    In programs with `capture_stages`: tiles of 16 bits that scores read by query and key, of which columns lie along the
+    last dimension of their tensor, are read from shared memory (`tile.read`), to which a ring brings them. Such a program
+    is for launches whose tensors the copy engine can take as they are, which `boxes` says; one with `without_boxes`, in which
+    each thread loads its own elements, is for all others. Where no tile can be brought so, that one is for all launches.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"numStaged", "staged", "Captured tiles that the copy engine brings">];
+}
+
 def TileLoadAhead : Pass<"tile-load-ahead", "::attnc::tile::ProgramOp"> {
   let summary = "Brings captured tiles a step ahead";
   let description = [{

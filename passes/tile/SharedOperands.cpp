@@ -39,7 +39,7 @@ SmallVector<LoadOp> attnc::tile::findSharedLoads(ProgramOp program) {
     if (keepsRows(program) && isLeft(load))
       return;
     bool products = !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
-      return isa<SkipOp, RowOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
+      return isa<SkipOp, RowOp, ReadOp>(use.getOwner()) || (isa<MmaOp>(use.getOwner()) && use.getOperandNumber() < 2);
     });
     if (products)
       loads.push_back(load);
@@ -83,11 +83,14 @@ void attnc::tile::sinkLoads(ArrayRef<LoadOp> loads) {
 
 /// Whether `user`, of a tile that products read, takes its rows as columns: products of logits, and the like.
 static bool readsRowsAsColumns(Operation *user) {
-  if (isa<RowOp>(user))
+  if (isa<RowOp, ReadOp>(user))
     return false;
   auto product = dyn_cast<MmaOp>(user);
   return product ? product.getTransposed() : cast<SkipOp>(user).getTransposed();
 }
+
+/// Whether elements read the tile, by their row and column.
+static bool isReadByElements(LoadOp load) { return llvm::any_of(load->getUsers(), llvm::IsaPred<ReadOp>); }
 
 /// Whether products read both tiles as queries, as keys or as values. One tensor may be all three: each then has a ring
 /// of its own, since they are not released in the order in which they come.
@@ -116,9 +119,10 @@ llvm::DenseMap<Operation *, Value> attnc::tile::createRings(OpBuilder &builder, 
     }
     // What is kept is read once more, by a product that takes it as it is.
     bool ofLogits = llvm::all_of(load->getUsers(), readsRowsAsColumns) && !load->hasAttr(keptAttrName);
-    int64_t stages = isLeft(load) ? pipeline.getQueryStages()
-                     : ofLogits   ? pipeline.countLogitStages()
-                                  : pipeline.getStages();
+    int64_t stages = isLeft(load)             ? pipeline.getQueryStages()
+                     : isReadByElements(load) ? pipeline.getCaptureStages()
+                     : ofLogits               ? pipeline.countLogitStages()
+                                              : pipeline.getStages();
     auto type = RingType::get(builder.getContext(), stages, load.getType());
     rings[load] = RingOp::create(builder, load.getLoc(), type, IntegerAttr(), IntegerAttr());
     if (Attribute pair = load->getAttr(keptAttrName))

@@ -144,7 +144,7 @@ Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
     if (tiles > maxGrid)
       return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(maxGrid) + " tiles for entry '" +
                    entry.symbol + "', got " + std::to_string(tiles)};
-    if (tiles == 0)
+    if (tiles == 0 || (entry.boxes && !runtime::holds(*entry.boxes, kernel, offsets, arguments.slots)))
       continue;
     PreparedLaunch::Entry launched = {i, tiles, prepared.maps.size(), 0, 0};
     if (entry.workspace) {

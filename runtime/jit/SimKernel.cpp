@@ -114,6 +114,7 @@ Status SimKernel::run(Span<const ArgValue> values) {
     return runtime::Error{"no size of the workspace"};
   std::vector<int32_t> workspace(static_cast<size_t>(workspaceBytes) / sizeof(poison));
   std::vector<Tensor> expected;
+  const std::vector<int64_t> offsets = runtime::slotOffsets(image());
   int64_t agents = 0;
   for (const sim::Simulator &program : programs)
     agents = std::max(agents, program.numAgents());
@@ -123,6 +124,7 @@ Status SimKernel::run(Span<const ArgValue> values) {
     std::fill(workspace.begin(), workspace.end(), poison);
     for (auto [op, program, entry] : llvm::zip_equal(module->getOps<tile::ProgramOp>(), programs, image().entries))
       if (entry.countTiles(arguments->symbolSizes) != 0 &&
+          (!entry.boxes || runtime::holds(*entry.boxes, image(), offsets, arguments->slots)) &&
           failed(program.run(decodeArguments(image(), *arguments, op, entry, workspace), schedule)))
         return reported();
     for (size_t n = 0; n < outputs.size(); ++n) {

@@ -4,7 +4,7 @@
 // RUN: attnc compile %s --target nvptx:sm_90a --entry bias --emit ptx -o - | FileCheck %s --check-prefix=BIAS
 // RUN: attnc compile %s --target nvptx:sm_90a --entry dense --emit ptx -o - | FileCheck %s --check-prefix=DENSE
 
-// BIAS: .visible .entry bias_tile
+// BIAS: .visible .entry bias_tile_without_boxes
 // BIAS-COUNT-16: ld.global.b32
 // BIAS: @%p{{[0-9]+}} ld.global.b16
 

@@ -184,3 +184,36 @@ func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 3, stag
 // expected-error@+1 {{expected section_bytes not below 0, got -1}}
 func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct, section_bytes = -1>}
+
+// -----
+
+// Only a producer fills rings of captured tiles.
+// expected-error@+1 {{expected capture_stages with staging = tma alone, got staging = cp_async}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 0,
+                                                        consumer_registers = 0, epilogue = direct, staging = cp_async, capture_stages = 2>}
+
+// -----
+
+// expected-error@+1 {{expected capture_stages from 0 to 64, got 65}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct, capture_stages = 65>}
+
+// -----
+
+// A list is found by the number of a head and a batch entry.
+// expected-error@+1 {{expected no batch_inside with block_mask: lists are in the order of heads}}
+func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct, block_mask = true, batch_inside = true>}
+
+// -----
+
+// expected-error@+1 {{expected otherwise to be a schedule of the same program and heads for all queries, without capture_stages and splits, got 3 : i64}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 64, key_tile = 64, panel = 64, otherwise = 3 : i64>}
+
+// -----
+
+// expected-error@+1 {{expected otherwise with capture_stages alone}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 64, key_tile = 64, panel = 64,
+    pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>,
+    otherwise = #attn.schedule<query_tile = 64, key_tile = 32, panel = 64,
+    pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>>>}

@@ -162,3 +162,19 @@ func.func @block_mask_yield(%list: memref<?x?xi32>, %n: index, %b: i1) {
   } : memref<?x?xi32>
   return
 }
+
+// -----
+
+func.func @read_type(%t: vector<64x16xbf16>) {
+  // expected-error@+1 {{op expected a result of 'vector<64x16xbf16>', as the tile is, got 'vector<64x8xbf16>'}}
+  %r = tile.read %t : vector<64x16xbf16> -> vector<64x8xbf16>
+  return
+}
+
+// -----
+
+func.func @read_floats(%t: vector<64x16xf32>) {
+  // expected-error@+1 {{op expected elements of 16 bits, got 'vector<64x16xf32>'}}
+  %r = tile.read %t : vector<64x16xf32> -> vector<64x16xf32>
+  return
+}

@@ -173,3 +173,20 @@ tile.program @workspace_sizes(%list: memref<?x?xi32>, %tile: index)
                 workspace = affine_map<() -> (1)>} {
   tile.return
 }
+
+// -----
+
+// expected-error@+1 {{op expected boxes to name an argument and its dimension of rows, each}}
+tile.program @odd_boxes(%a: memref<?x?xbf16>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, boxes = array<i64: 0>} {
+  tile.return
+}
+
+// -----
+
+// Columns lie along the last dimension.
+// expected-error@+1 {{op expected boxes to name dimensions of arguments, but the last, got (0, 1)}}
+tile.program @boxes_of_columns(%a: memref<?x?xbf16>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, boxes = array<i64: 0, 1>} {
+  tile.return
+}

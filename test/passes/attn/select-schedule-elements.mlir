@@ -1,18 +1,19 @@
 // What elements take beside their logits decides about consumers and steps: three consumers leave them too few
-// registers, and steps have as many keys as leave room. A captured tile counts twice: a step ahead, and in its step.
+// registers, and steps have as many keys as leave room. A captured tile counts twice: a step ahead, and in its step. The copy
+// engine brings those of 16 bits, and what it cannot take has the schedule that it would have had without it.
 
 // DEFINE: %{schedule} = attnc compile %s --target nvptx:sm_90a --emit attn --entry
 // RUN: %{schedule} alibi | FileCheck %s --check-prefixes=PLAIN
 // RUN: %{schedule} capped | FileCheck %s --check-prefixes=PLAIN
 // RUN: %{schedule} capped_sinks | FileCheck %s -DKEYS=128 -DSTAGES=2
 // RUN: %{schedule} cap_of_launch | FileCheck %s -DKEYS=128 -DSTAGES=2
-// RUN: %{schedule} bias | FileCheck %s -DKEYS=128 -DSTAGES=2
+// RUN: %{schedule} bias | FileCheck %s --check-prefix=BIAS
 // RUN: %{schedule} bias_and_mask | FileCheck %s -DKEYS=64 -DSTAGES=4
 // RUN: %{schedule} wide_bias | FileCheck %s -DKEYS=96 -DSTAGES=2
 // RUN: %{schedule} table | FileCheck %s -DKEYS=96 -DSTAGES=2
-// RUN: %{schedule} bias_192 | FileCheck %s -DKEYS=64 -DSTAGES=2
-// RUN: %{schedule} bias_256 | FileCheck %s -DKEYS=64 -DSTAGES=2
-// RUN: %{schedule} window_256 | FileCheck %s -DKEYS=48 -DSTAGES=2
+// RUN: %{schedule} bias_192 | FileCheck %s --check-prefix=CAPTURED -DKEYS=64 -DSTAGES=2 -DOTHER=64
+// RUN: %{schedule} bias_256 | FileCheck %s --check-prefix=CAPTURED -DKEYS=48 -DSTAGES=2 -DOTHER=64
+// RUN: %{schedule} window_256 | FileCheck %s --check-prefix=CAPTURED -DKEYS=48 -DSTAGES=2 -DOTHER=48
 // RUN: %{schedule} dropout | FileCheck %s -DKEYS=128 -DSTAGES=2
 // RUN: %{schedule} dropout_192 | FileCheck %s -DKEYS=64 -DSTAGES=2
 // RUN: %{schedule} dropout_256 | FileCheck %s -DKEYS=64 -DSTAGES=2
@@ -21,6 +22,9 @@
 // PLAIN: schedule(#attn.schedule<query_tile = 128, key_tile = 128, {{.*}}consumers = 2{{.*}}#attn.schedule<query_tile = 192, key_tile = 128, {{.*}}consumers = 3
 // One schedule for any number of queries.
 // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = [[KEYS]], panel = 64, pipeline = <consumers = 2, stages = [[STAGES]], {{[^>]*}}>>)
+// Keys and values cost as much as captured tiles: three consumers share them.
+// BIAS: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = 1024, pipeline = <consumers = 2, {{[^>]*}}ping_pong = true{{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = 128, {{[^>]*}}>>>, #attn.schedule<query_tile = 192, key_tile = 96, panel = 64, least_queries = 1025, pipeline = <consumers = 3, stages = 2, {{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = 128, {{[^>]*}}>>>)
+// CAPTURED: schedule(#attn.schedule<query_tile = 128, key_tile = [[KEYS]], panel = 64, pipeline = <consumers = 2, stages = [[STAGES]], {{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = [[OTHER]], panel = 64, pipeline = <consumers = 2, stages = [[STAGES]], {{[^>]*}}>>>)
 // LISTED: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, {{[^>]*}}block_mask = true{{[^>]*}}>>)
 
 !d64 = tensor<?x?x2x64xbf16>

@@ -206,3 +206,54 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
     return %dq, %dk, %dv : tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>
   }
 }
+
+// -----
+
+// Nothing is captured that a ring could bring.
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>} {
+  func.func @nothing_captured(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    // expected-error@+1 {{expected capture_stages = 0: the score reads no tile of 16 bits by query and key}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, by_row = true, epilogue = staged, capture_stages = 2>>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+}
+
+// -----
+
+// What a consumer leaves out of keys it would have to leave out of captured tiles.
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>} {
+  func.func @own_keys(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>, %bias: tensor<?x4x?x?xbf16>) -> tensor<?x?x4x64xbf16> {
+    // expected-error@+1 {{expected neither own_keys, block_mask, splits nor several heads with capture_stages}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, own_keys = true, by_row = true, epilogue = staged, capture_stages = 2>>)
+      score (%s, %b, %h, %i, %j) {
+        %l = attn.load %bias[%b, %h, %i, %j] : tensor<?x4x?x?xbf16>
+        %f = arith.extf %l : bf16 to f32
+        %x = arith.addf %s, %f : f32
+        attn.yield %x : f32
+      }
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+}
+
+// -----
+
+// Rings of captured tiles have to find room.
+module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>} {
+  func.func @too_many(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>, %bias: tensor<?x4x?x?xbf16>) -> tensor<?x?x4x64xbf16> {
+    // expected-error@+1 {{20 * 16384 (captured tiles) + 1 * 16384 (output)}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, by_row = true, epilogue = staged, capture_stages = 20>>)
+      score (%s, %b, %h, %i, %j) {
+        %l = attn.load %bias[%b, %h, %i, %j] : tensor<?x4x?x?xbf16>
+        %f = arith.extf %l : bf16 to f32
+        %x = arith.addf %s, %f : f32
+        attn.yield %x : f32
+      }
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+}

@@ -340,3 +340,16 @@ func.func @pages(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x16x1x
     -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
   return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
 }
+
+// A bias of 16 bits for each head, that may be one for all batch entries.
+func.func @tile_bias(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?x2x64xbf16> {attn.name = "k"}, %v: tensor<?x?x2x64xbf16> {attn.name = "v"},
+                     %bias: tensor<?x2x?x?xbf16> {attn.name = "bias"})
+    -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x2x?x?xbf16>
+      attn.yield %x : f32
+    }
+    : (tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
+  return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
+}

@@ -209,6 +209,39 @@ TEST_F(CudaLaunch, ChoosesEntriesBySize) {
   EXPECT_EQ(launched(2047, 16), Strings{"long_entry"});
 }
 
+TEST_F(CudaLaunch, ChoosesEntriesByBoxes) {
+  // Of the keys: what the copy unit can take as it is by the one, all else by the other.
+  KernelEntry &first = image.entries[0];
+  KernelEntry second = first;
+  first.symbol = "boxes_entry";
+  first.boxes = BoxRule{{{K, 1}}, true};
+  second.symbol = "other_entry";
+  second.boxes = BoxRule{{{K, 1}}, false};
+  second.tensorMaps = {{Q, {1, 128, 64}, 128}};
+  image.entries.push_back(second);
+  image.args[K].dims[1] = {-1, 2, true};
+  auto launch = load();
+  fake.onLaunch = nullptr;
+  const auto launched = [&](uint64_t address, std::vector<int64_t> shape, std::vector<int64_t> strides) {
+    fake.clear();
+    std::vector<ArgValue> given = values(2, 100, 16);
+    given[K] = Tensor::deviceView(address, DType::BF16, shape, strides);
+    Status status = launch->launch(given, stream);
+    EXPECT_TRUE(status) << status.message();
+    EXPECT_EQ(fake.launches.size(), 1u);
+    return fake.launches.empty() ? std::string() : fake.launches[0].function;
+  };
+  EXPECT_EQ(launched(0x20000, {2, 16, 64}, {1024, 64, 1}), "boxes_entry");
+  EXPECT_EQ(launched(0x20000, {1, 16, 64}, {3, 64, 1}), "boxes_entry") << "a stride that takes no step";
+  EXPECT_EQ(launched(0x20000, {2, 16, 64}, {1024, 72, 1}), "boxes_entry");
+  EXPECT_EQ(launched(0x20008, {2, 16, 64}, {1024, 64, 1}), "other_entry") << "an address between units";
+  EXPECT_EQ(launched(0x20000, {2, 16, 64}, {1024, 65, 1}), "other_entry") << "rows between units";
+  EXPECT_EQ(launched(0x20000, {2, 16, 64}, {0, 64, 1}), "other_entry") << "an expanded dimension";
+  EXPECT_EQ(launched(0x20000, {2, 16, 64}, {1024, -64, 1}), "other_entry") << "rows backwards";
+  EXPECT_EQ(launched(0x20000, {2, 16, 64}, {2048, 128, 2}), "other_entry") << "columns with gaps";
+  EXPECT_EQ(launched(0x20000, {2, 1, 64}, {64, 64, 1}), "other_entry") << "one row for all";
+}
+
 TEST_F(CudaLaunch, HandsTheWorkspaceOn) {
   KernelEntry &first = image.entries[0];
   first.workspace = WorkspaceRule{GridRule::symbol(0), GridRule::symbol(1)};

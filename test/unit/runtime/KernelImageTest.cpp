@@ -67,6 +67,7 @@ KernelImage makeImage() {
   image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
   KernelEntry gpu = {"forward_gpu", tiles()};
   gpu.sizes = SizeRange{1, 1024, 4095, 0};
+  gpu.boxes = BoxRule{{{0, 1}, {6, 0}}, false};
   gpu.threads = 384;
   gpu.sharedBytes = 230000;
   gpu.persistent = true;
@@ -179,6 +180,13 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(gpu.sizes->least, 1024);
   EXPECT_EQ(gpu.sizes->most, 4095);
   EXPECT_EQ(gpu.sizes->sequences, 0);
+  EXPECT_FALSE(read->entries[0].boxes);
+  ASSERT_TRUE(gpu.boxes);
+  EXPECT_FALSE(gpu.boxes->all);
+  ASSERT_EQ(gpu.boxes->tensors.size(), 2u);
+  EXPECT_EQ(gpu.boxes->tensors[0].arg, 0);
+  EXPECT_EQ(gpu.boxes->tensors[0].rows, 1);
+  EXPECT_EQ(gpu.boxes->tensors[1].arg, 6);
   EXPECT_EQ(gpu.threads, 384);
   EXPECT_EQ(gpu.sharedBytes, 230000);
   EXPECT_TRUE(gpu.persistent);
@@ -211,7 +219,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 12");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 13");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -348,6 +356,11 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->sequences = 4; }), "sequences of unknown symbol 4");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->least = -1; }), "sizes from -1 to 4095");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->most = 1023; }), "sizes from 1024 to 1023");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors.clear(); }), "boxes of no tensor");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors[1].arg = 2; }), "boxes of argument 2, which is no tensor");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors[1].arg = 7; }), "boxes of argument 7, which is no tensor");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors[0].rows = 2; }),
+            "boxes of argument 'q': expected a dimension of rows below 2, got 2");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sharedBytes = -1; }), "shared memory of -1 bytes");
   EXPECT_EQ(message([](Image &, Entry &e) { e.blocksPerMultiprocessor = 0; }),
             "expected at least 1 block for each multiprocessor, got 0");
@@ -355,7 +368,7 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].arg = 2; }),
             "tensor map of argument 2, which is no tensor");
   EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].arg = 1; }),
-            "tensor map of argument 'cu': expected rank 3 to 5, got 1");
+            "tensor map of argument 'cu': expected rank 2 to 5, got 1");
   EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].box.pop_back(); }),
             "tensor map of argument 'q': expected a box of rank 3, got 2");
   EXPECT_EQ(message([](Image &, Entry &e) { e.tensorMaps[0].box[1] = 257; }),

@@ -1,0 +1,94 @@
+//===- StageCaptures.cpp - Captured tiles by the copy engine ----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/TileQueries.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/tile/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace attnc::tile {
+#define GEN_PASS_DEF_TILESTAGECAPTURES
+#include "passes/tile/Passes.h.inc"
+} // namespace attnc::tile
+
+using namespace mlir;
+using namespace attnc::tile;
+
+/// Whether the copy engine can bring the tile of `load`, which elements of scores alone read, given a tensor that suits
+/// it: one of 16 bits, along whose last dimension its columns lie.
+static bool isStageable(LoadOp load) {
+  constexpr int64_t leastRank = 2, mostRank = 5;
+  constexpr unsigned bits = 16;
+  auto type = cast<VectorType>(load.getType());
+  auto view = dyn_cast<BlockArgument>(load.getView());
+  if (type.getRank() != 2 || type.getElementTypeBitWidth() != bits || !view || load.getPages() ||
+      load.getRowGroup().size != 1 || load->use_empty())
+    return false;
+  int64_t rank = load.getView().getType().getRank();
+  return rank >= leastRank && rank <= mostRank && load.getAxes()[1] == rank - 1 &&
+         llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>);
+}
+
+/// Has the tile of `load` read from where the copy engine brings it. What that brings ends with the tensor, and where
+/// one element stands for all along other dimensions, it is at 0.
+static void stage(LoadOp load) {
+  OpBuilder builder(load);
+  Location loc = load.getLoc();
+  Value view = load.getView();
+  auto type = cast<MemRefType>(view.getType());
+  auto size = [&](int64_t dim) -> Value { return memref::DimOp::create(builder, loc, view, dim); };
+  for (auto [limit, axis] : llvm::zip_equal(load.getLimitsMutable(), load.getAxes()))
+    limit.set(size(axis));
+  for (auto [dim, index] : llvm::enumerate(load.getIndicesMutable()))
+    if (type.isDynamicDim(dim) && !llvm::is_contained(load.getAxes(), static_cast<int64_t>(dim))) {
+      Value last = arith::SubIOp::create(builder, loc, size(static_cast<int64_t>(dim)),
+                                         arith::ConstantIndexOp::create(builder, loc, 1));
+      index.set(arith::MinSIOp::create(builder, loc, index.get(), last));
+    }
+  builder.setInsertionPointAfter(load);
+  auto read = ReadOp::create(builder, loc, load.getType(), load.getResult());
+  load.getResult().replaceAllUsesExcept(read, read);
+}
+
+namespace {
+struct StageCaptures : attnc::tile::impl::TileStageCapturesBase<StageCaptures> {
+  void runOnOperation() override {
+    for (auto program : llvm::make_early_inc_range(getOperation().getOps<ProgramOp>())) {
+      attnc::attn::PipelineAttr pipeline = program.getPipelineAttr();
+      if (program.getWithoutBoxes() || (pipeline && pipeline.getCaptureStages() > 0))
+        run(program);
+    }
+  }
+
+private:
+  void run(ProgramOp program) {
+    SmallVector<LoadOp> loads;
+    llvm::SmallSetVector<std::pair<int64_t, int64_t>, 2> tensors;
+    program.walk([&](LoadOp load) {
+      if (!isStageable(load))
+        return;
+      loads.push_back(load);
+      tensors.insert({cast<BlockArgument>(load.getView()).getArgNumber(), load.getAxes()[0]});
+    });
+    bool isOther = program.getWithoutBoxes();
+    // Whatever its tensors are, one program will do.
+    if (loads.empty()) {
+      if (isOther)
+        program.setWithoutBoxes(false);
+      else
+        program.erase();
+      return;
+    }
+    SmallVector<int64_t> boxes;
+    for (auto [argument, rows] : tensors)
+      boxes.append({argument, rows});
+    program.setBoxes(boxes);
+    if (isOther)
+      return;
+    llvm::for_each(loads, stage);
+    numStaged += loads.size();
+  }
+};
+} // namespace

@@ -1,0 +1,144 @@
+// RUN: attnc-opt %s --tile-stage-captures --split-input-file | FileCheck %s
+
+// A captured tile of 16 bits that scores read comes by the copy engine: limits are the ends of its tensor, and where one
+// element may stand for all batch entries it is at 0. Tiles of f32, transposed ones and those of a mask come as before.
+
+// CHECK-LABEL: tile.program @captured(
+// CHECK-SAME: %[[B:[a-z0-9]+]]: memref<?x?x?xbf16>, %[[T:[a-z0-9]+]]: memref<?x?xbf16>, %[[F:[a-z0-9]+]]: memref<?x?xf32>
+// CHECK-SAME: boxes = array<i64: 0, 1>
+// CHECK: scf.for %[[J:.*]] =
+// CHECK-DAG: %[[ROWS:.*]] = memref.dim %[[B]], %c1
+// CHECK-DAG: %[[COLUMNS:.*]] = memref.dim %[[B]], %c2
+// CHECK-DAG: %[[SIZE:.*]] = memref.dim %[[B]], %c0
+// CHECK: %[[LAST:.*]] = arith.subi %[[SIZE]], %c1
+// CHECK-NEXT: %[[BATCH:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+// CHECK-NEXT: %[[TILE:.*]] = tile.load %[[B]][%[[BATCH]], %c0, %[[J]]] axes [1, 2] below(%[[ROWS]], %[[COLUMNS]])
+// CHECK-NEXT: %[[READ:.*]] = tile.read %[[TILE]] : vector<8x4xbf16> -> vector<8x4xbf16>
+// CHECK-NEXT: %[[TURNED:.*]] = tile.load %[[T]][%[[J]], %c0] axes [1, 0] below(%{{.*}}, %{{.*}})
+// CHECK-NEXT: %[[WIDE:.*]] = tile.load %[[F]]
+// CHECK-NEXT: tile.map tiles(%{{.*}}, %[[READ]], %[[TURNED]], %[[WIDE]] :
+// CHECK: %[[MASK:.*]] = tile.load %[[B]]
+// CHECK-NEXT: tile.mask tiles(%{{.*}}, %[[MASK]] :
+
+// The program for other tensors is as it was.
+// CHECK-LABEL: tile.program @other(
+// CHECK-SAME: boxes = array<i64: 0, 1>
+// CHECK-SAME: without_boxes
+// CHECK-NOT: tile.read
+// CHECK: tile.return
+
+tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  scf.for %j = %c0 to %n step %c4 {
+    %t = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
+      %z = arith.addf %e, %m : f32
+      tile.yield %z : f32
+    } -> vector<8x4xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+      %zero16 = arith.constant 0.0 : bf16
+      %keep = arith.cmpf ogt, %k, %zero16 : bf16
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+  }
+  tile.return
+}
+
+tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4, without_boxes,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  scf.for %j = %c0 to %n step %c4 {
+    %t = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
+      %z = arith.addf %e, %m : f32
+      tile.yield %z : f32
+    } -> vector<8x4xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+      %zero16 = arith.constant 0.0 : bf16
+      %keep = arith.cmpf ogt, %k, %zero16 : bf16
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Where no tile can come so, the program for other tensors is the one for all.
+// CHECK-NOT: @captured
+// CHECK-LABEL: tile.program @other(
+// CHECK-NOT: boxes
+// CHECK-SAME: {
+
+tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  scf.for %j = %c0 to %n step %c4 {
+    %t = tile.load %B[%b, %j, %c0] axes [2, 1] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
+      %z = arith.addf %e, %m : f32
+      tile.yield %z : f32
+    } -> vector<8x4xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+      %zero16 = arith.constant 0.0 : bf16
+      %keep = arith.cmpf ogt, %k, %zero16 : bf16
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+  }
+  tile.return
+}
+
+tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4, without_boxes,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8x4xf32>
+  scf.for %j = %c0 to %n step %c4 {
+    %t = tile.load %B[%b, %j, %c0] axes [2, 1] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+    ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
+      %z = arith.addf %e, %m : f32
+      tile.yield %z : f32
+    } -> vector<8x4xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+      %zero16 = arith.constant 0.0 : bf16
+      %keep = arith.cmpf ogt, %k, %zero16 : bf16
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+  }
+  tile.return
+}
