@@ -17,7 +17,7 @@ _SHARED_BYTES = {"sm_90a": 232448, "sm_80": 166912}
 _REGISTERS = 65536
 # What fields of a pipeline become when a schedule is made plain, from the most telling on.
 _PLAIN: dict[str, tuple[Field, ...]] = {
-    "consumers": (1, 2), "stages": (2, 1), "query_stages": (1,), "headroom": (0,), "section_bytes": (0,),
+    "consumers": (1, 2), "stages": (2, 1), "query_stages": (1,), "capture_stages": (1,), "headroom": (0,), "section_bytes": (0,),
     "epilogue": ("direct",), "rescaling": ("each_step",),
 }
 
@@ -107,6 +107,7 @@ class Problem:
     group: int
     queries: int
     page_rows: int = 0  # of pages that keys lie in
+    captures: bool = False  # tensors of 16 bits and two dimensions or more
 
 
 def machine_of(target: str) -> str:
@@ -138,7 +139,7 @@ def _split(rng: random.Random, schedule: Schedule) -> None:
         return
     schedule.fields["query_tile"] = schedule.fields["panel"]
     schedule.pipeline |= {"consumers": 1, "epilogue": "direct"}
-    for unsplit in ("headroom", "block_mask", "early"):
+    for unsplit in ("headroom", "block_mask", "early", "capture_stages"):
         schedule.pipeline.pop(unsplit, None)
     if schedule.pipeline.get("rescaling") == "on_overflow":
         schedule.pipeline["rescaling"] = "on_growth"
@@ -201,6 +202,12 @@ def _draw_tma(rng: random.Random, problem: Problem) -> Schedule:
     if pipeline.get("rescaling") == "on_overflow" and rng.random() < 0.6:
         # f16 has 15 octaves above 1, and fewer below that keep their digits.
         pipeline["headroom"] = rng.choice([1, 3, 6, 6, 8, 10] if problem.element == "f16" else [1, 6, 20, 40, 40, 60])
+    if rng.random() < (0.7 if problem.captures else 0.01):
+        pipeline["capture_stages"] = rng.choice([1, 1, 2, 2, 3])
+        for other in ("own_keys", "block_mask"):
+            pipeline.pop(other, None)
+    if "block_mask" not in pipeline:
+        _flags(rng, pipeline, {"batch_inside": 0.2})
     while True:
         tiles = _draw_tiles(rng, problem, consumers)
         # A product has half a register for each column, and some beside.
@@ -239,6 +246,7 @@ def _bytes_of(schedule: Schedule, problem: Problem) -> int:
     if pipeline.get("split_floats"):
         total += sum(3 * int(fields["key_tile"]) * ((2 * dim + 127) // 128 * 128) for dim in (problem.dim, problem.value_dim))
     total += rows(pipeline["stages"], fields["key_tile"], problem.dim) + rows(pipeline["stages"], fields["key_tile"], problem.value_dim)
+    total += rows(pipeline.get("capture_stages", 0), fields["query_tile"], int(fields["key_tile"]))
     return total + rows(1, fields["query_tile"], output)
 
 
