@@ -169,7 +169,7 @@ def flash_attention(
         query, key, value, bias, softmax_aux, mask_info, attention_mask, q_segment_ids, kv_segment_ids, cum_seqlens_q,
         cum_seqlens_k, scale=softmax_scale, causal=causal, window=sliding_window, softcap=logits_soft_cap,
     )  # fmt: skip
-    options |= {"dropout": _checks.probability(dropout_prob), "tf32": rounds, **schedules_of(cfg)}
+    options |= {"dropout": _checks.probability("dropout_prob", dropout_prob), "tf32": rounds, **schedules_of(cfg)}
     query = _scaled(query, options)
     if options["dropout"] or dropout_seed is not None:
         # As ejkernel has it.
@@ -315,7 +315,7 @@ def attention(
         query, key, value, bias, softmax_aux, mask_info, attention_mask, None, None, scale=softmax_scale, causal=causal,
         window=sliding_window, softcap=logits_soft_cap,
     )  # fmt: skip
-    deterministic, probability = _checks.flag("deterministic", deterministic), _checks.probability(dropout_prob)
+    deterministic, probability = _checks.flag("deterministic", deterministic), _checks.probability("dropout_prob", dropout_prob)
     if probability and not deterministic:
         options["dropout"] = probability
         given["dropout_seed"] = _checks.seed_of_key(dropout_rng)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -11,6 +9,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from .. import _checks as shared
 from .._core import Error
 
 #: Types that kernels compute with.
@@ -18,12 +17,8 @@ FLOATS = ("float32", "float16", "bfloat16")
 _TYPES = tuple(jnp.dtype(name) for name in FLOATS)
 #: Dimensions of a call, as messages call them.
 _WORDS = {"b": "batch entries", "h": "heads", "i": "queries", "j": "keys"}
-#: The greatest number of float32.
-_GREATEST = float(jnp.finfo(jnp.float32).max)
 #: The greatest head dim that kernels have.
 _GREATEST_DIM = 256
-#: What no window reaches past.
-_FAR = 2**62
 
 
 def said(value: Any) -> str:
@@ -34,7 +29,7 @@ def said(value: Any) -> str:
         return "a value that is traced"
     if isinstance(value, (jax.Array, np.ndarray)):
         return f"an array of {value.dtype} {list(value.shape)}"
-    return repr(value) if isinstance(value, (bool, int, float, str, tuple, list, type(None))) else type(value).__name__
+    return shared.said(value)
 
 
 def _plain(value: Any) -> Any:
@@ -47,26 +42,9 @@ def _is_key(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
-def flag(name: str, value: Any) -> bool:
-    found = _plain(value)
-    if not isinstance(found, bool):
-        raise Error(f"{name}: expected True or False, got {said(value)}")
-    return found
-
-
-def integer(value: Any) -> int | None:
-    """The integer that a value is, or None."""
-    found = _plain(value)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
-
-
-def number(name: str, value: Any, wanted: str, rule: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """A number that is compiled in, and that float32 has."""
-    found = _plain(value)
-    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
-    if not is_number or not max(least, -_GREATEST) <= found <= min(most, _GREATEST):
-        raise Error(f"{name}: expected {wanted}, got {said(value)} [{rule}]")
-    return float(found)
+_shared = shared.Checks(_plain, said)
+flag, integer, number, cap = _shared.flag, _shared.integer, _shared.number, _shared.cap
+window, probability, choice = _shared.window, _shared.probability, _shared.choice
 
 
 def scale(name: str, value: Any) -> Any:
@@ -74,28 +52,7 @@ def scale(name: str, value: Any) -> Any:
     if isinstance(value, jax.core.Tracer) and value.shape == () and jnp.issubdtype(value.dtype, jnp.number):
         if not jnp.issubdtype(value.dtype, jnp.complexfloating):
             return value
-    return None if value is None else number(name, value, "a finite number or None", "S18")
-
-
-def cap(name: str, value: Any) -> float | None:
-    # What float32 has as 0 is none.
-    return None if value is None else number(name, value, "a number above 0", "S4", least=1e-37)
-
-
-def window(name: str, value: Any) -> tuple[int, int] | None:
-    """The sides of a window."""
-    if value is None:
-        return None
-    given = value if isinstance(value, (tuple, list)) else (value, value)
-    sides = [integer(side) for side in given]
-    if len(sides) != 2 or any(side is None or side < 0 for side in sides):
-        raise Error(f"{name}: expected a number of 0 or more, or two of them, got {said(value)} [S5]")
-    left, right = (min(side, _FAR) for side in sides if side is not None)
-    return left, right
-
-
-def probability(value: Any) -> float:
-    return number("dropout_prob", value, "a number from 0 to 1", "S9", 0, 1)
+    return _shared.scale(name, value)
 
 
 def seed(value: Any) -> jax.Array:
@@ -123,11 +80,6 @@ def seed_of_key(key: Any) -> jax.Array:
     except (TypeError, ValueError):
         raise Error(f"dropout_rng: expected a key of JAX, got {said(key)}") from None
     return jnp.concatenate([lax.bitcast_convert_type(halves, jnp.int32), jnp.zeros(2, jnp.int32)])
-
-
-def choice(name: str, value: Any, known: Iterable[str]) -> None:
-    if str(getattr(value, "value", value)) not in known:
-        raise Error(f"{name}: expected one of {', '.join(known)}, got {said(value)}")
 
 
 def precision(value: Any) -> bool:
@@ -184,7 +136,7 @@ def floats(name: str, value: Any) -> Any:
 
 
 def added(name: str, value: Any) -> Any:
-    """An array of floats that logits are computed with. One of 64 bits is read as float32, and its gradients go back to its type."""
+    """An array of floats that logits are computed with. One of 64 bits is read as float32; gradients go back to its own type."""
     found = array(name, value)
     return floats(name, found.astype(jnp.float32) if found.dtype == jnp.float64 else found)
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from .. import _checks as shared
 from .._core import Error
 
 #: Types that kernels compute with.
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
-#: The greatest number of float32.
-_GREATEST = torch.finfo(torch.float32).max
-#: What no window reaches past.
-_FAR = 2**62
 
 
 def said(value: Any) -> str:
     """A value as messages show it."""
     if isinstance(value, Tensor):
         return f"a tensor of {value.dtype} {list(value.shape)}"
-    return repr(value) if isinstance(value, (bool, int, float, str, tuple, list, type(None))) else type(value).__name__
+    return shared.said(value)
 
 
 def _plain(value: Any) -> Any:
@@ -32,35 +27,9 @@ def _plain(value: Any) -> Any:
     return value if is_number or not hasattr(value, "item") else value.item()
 
 
-def flag(name: str, value: Any) -> bool:
-    found = _plain(value)
-    if not isinstance(found, bool):
-        raise Error(f"{name}: expected True or False, got {said(value)}")
-    return found
-
-
-def integer(value: Any) -> int | None:
-    """The integer that a value is, or None."""
-    found = _plain(value)
-    return found if isinstance(found, (int, torch.SymInt)) and not isinstance(found, bool) else None  # type: ignore[return-value]
-
-
-def number(name: str, value: Any, wanted: str, rule: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """A number that is compiled in, and that float32 has."""
-    found = _plain(value)
-    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
-    if not is_number or not max(least, -_GREATEST) <= found <= min(most, _GREATEST):
-        raise Error(f"{name}: expected {wanted}, got {said(value)} [{rule}]")
-    return float(found)
-
-
-def scale(name: str, value: Any) -> float | None:
-    return None if value is None else number(name, value, "a finite number or None", "S18")
-
-
-def cap(name: str, value: Any) -> float | None:
-    # What float32 has as 0 is none.
-    return None if value is None else number(name, value, "a number above 0", "S4", least=1e-37)
+_shared = shared.Checks(_plain, said, (int, torch.SymInt))
+flag, integer, number, scale, cap = _shared.flag, _shared.integer, _shared.number, _shared.scale, _shared.cap
+window, probability, choice = _shared.window, _shared.probability, _shared.choice
 
 
 def side(name: str, value: Any) -> int | None:
@@ -68,7 +37,7 @@ def side(name: str, value: Any) -> int | None:
     found = integer(value)
     if found is None or found < -1:
         raise Error(f"{name}: expected two numbers of 0 or more, or -1 for all, got {said(value)} [S5]")
-    return None if found == -1 else min(found, _FAR)
+    return None if found == -1 else min(found, shared.FAR)
 
 
 def sides(name: str, value: Any) -> tuple[int | None, int | None] | None:
@@ -77,21 +46,6 @@ def sides(name: str, value: Any) -> tuple[int | None, int | None] | None:
         raise Error(f"{name}: expected two numbers of 0 or more, or -1 for all, got {said(value)} [S5]")
     left, right = (side(name, item) for item in value)
     return None if left is None and right is None else (left, right)
-
-
-def window(name: str, value: Any) -> tuple[int, int] | None:
-    """A window as ejkernel has it: a number is both sides."""
-    if value is None:
-        return None
-    found = [integer(item) for item in (value if isinstance(value, (tuple, list)) else (value, value))]
-    if len(found) != 2 or any(item is None or item < 0 for item in found):
-        raise Error(f"{name}: expected a number of 0 or more, or two of them, got {said(value)} [S5]")
-    left, right = (min(item, _FAR) for item in found if item is not None)
-    return left, right
-
-
-def probability(name: str, value: Any) -> float:
-    return number(name, value, "a number from 0 to 1", "S9", 0, 1)
 
 
 def seed(name: str, value: Any) -> int:
@@ -143,11 +97,6 @@ def precision(value: Any) -> None:
         kind = type(part)
         if kind.__module__.partition(".")[0] != "jax" or kind.__name__ not in _TYPES_OF_PRECISIONS:
             raise Error(f"precision: expected a precision of JAX or its name, or two of them, got {said(value)}")
-
-
-def choice(name: str, value: Any, known: Iterable[str]) -> None:
-    if str(getattr(value, "value", value)) not in known:
-        raise Error(f"{name}: expected one of {', '.join(known)}, got {said(value)}")
 
 
 # --- Tensors -------------------------------------------------------------------------------------------------------------
