@@ -103,6 +103,63 @@ def test_the_usual_scale_rounds_nothing():
     np.testing.assert_array_equal(compiled(*inputs, 64**-0.5), attnc.jax.flash_attention(*inputs))
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("dim", [64, 20])
+def test_traced_scales_round_no_queries(dtype, dim):
+    """Logits are those of a scale that is a number, and so are gradients."""
+    inputs, bias = arrays(dim, dtype=dtype), jnp.asarray(random.standard_normal((1, 4, 24, 24)), "float32")
+
+    def attend(q, k, v, bias, scale):
+        return attnc.jax.flash_attention(q, k, v, bias, softmax_scale=scale, logits_soft_cap=5.0, causal=True, return_lse=True)
+
+    def loss(*inputs):
+        out, lse = attend(*inputs)
+        return (out.astype("float32") ** 2).sum() + lse.sum()
+
+    found, wanted = jax.jit(attend)(*inputs, bias, 0.37), attend(*inputs, bias, 0.37)
+    np.testing.assert_allclose(found[1], wanted[1], atol=3e-6, rtol=3e-6)
+    np.testing.assert_allclose(*(np.asarray(out[0], np.float32) for out in (found, wanted)), atol=1e-2)
+    places = (0, 1, 2, 3)
+    wanted = jax.grad(loss, places)(*inputs, bias, 0.37)
+    for program in (jax.jit(jax.grad(loss, places)), jax.jit(jax.grad(loss, (*places, 4)))):
+        for one, other in zip(program(*inputs, bias, 0.37), wanted, strict=False):
+            one, other = (np.asarray(gradient, np.float32) for gradient in (one, other))
+            np.testing.assert_allclose(one, other, atol=float(jnp.finfo(dtype).eps) * np.abs(other).max())
+
+
+@pytest.mark.parametrize("scale", [0.3, -0.5, 0.0, 1e-5])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_gradients_of_scales(dtype, scale):
+    inputs = arrays(24, dtype=dtype)
+    singles = [array.astype("float32") for array in inputs]
+
+    def loss(attend, inputs):
+        return lambda scale: (attend(*inputs, scale=scale, is_causal=True).astype("float32") ** 2).sum()
+
+    found = jax.jit(jax.grad(loss(attnc.jax.dot_product_attention, inputs)))(scale)
+    wanted = jax.grad(loss(jax.nn.dot_product_attention, singles))(scale)
+    np.testing.assert_allclose(found, wanted, rtol=2e-4 if dtype == "float32" else 2e-2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("of_scale", [False, True])
+def test_what_a_kernel_adds_up_for_scales(of_scale, dtype, monkeypatch):
+    """Nothing, but for float16, which has too little room."""
+    from attnc.jax import _call
+
+    texts, bind, inputs = [], _call._bind, arrays(24, dtype=dtype)
+
+    def seen(options, traced, backward, *others):
+        texts.append(traced.backward_text if backward else "")
+        return bind(options, traced, backward, *others)
+
+    monkeypatch.setattr(_call, "_bind", seen)
+    loss = jax.jit(lambda q, scale: (attnc.jax.flash_attention(q, *inputs[1:], softmax_scale=scale) ** 2).sum())
+    jax.grad(loss, (0, 1) if of_scale else 0)(inputs[0], 0.3)
+    assert any(texts)
+    assert all(("attn.requires_grad" in text) == (of_scale and dtype == "float16") for text in texts if text)
+
+
 def test_one_kernel_for_all_scales():
     traces = []
 

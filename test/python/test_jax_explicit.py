@@ -292,3 +292,20 @@ def test_head_dims_and_traced_scales():
 
     ours, theirs = scaled(attnc.jax.dot_product_attention), scaled(jax.nn.dot_product_attention)
     check(ours, theirs, split_of(*whole), whole, ["all-reduce"])
+
+
+@pytest.mark.parametrize("spec", [SPLIT, P("x"), P(None, "x", "y", None), P()])
+def test_gradients_of_traced_scales(spec):
+    """However the queries are split."""
+    inputs = [put(array, *spec) for array in (q, k, v)]
+
+    def scaled(function):
+        return lambda q, k, v, scale: function(q, k, v, scale=scale, is_causal=True)
+
+    ours, theirs = scaled(attnc.jax.dot_product_attention), scaled(jax.nn.dot_product_attention)
+    places, scale = (0, 1, 2, 3), jnp.float32(0.3)
+    np.testing.assert_allclose(jax.jit(ours)(*inputs, scale), theirs(q, k, v, scale), atol=3e-5)
+    expected = jax.grad(loss_of(theirs), places)(q, k, v, scale)
+    for function in (jax.grad(loss_of(ours), places), jax.jit(jax.grad(loss_of(ours), places))):
+        for found, wanted in zip(function(*inputs, scale), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, atol=3e-4, rtol=1e-5)

@@ -273,3 +273,24 @@ def test_weights_gather_nothing():
     weights = jax.jit(lambda q, k, v, bias: attnc.jax.attention(q, k, v, bias, dtype=None, causal=True)[1])
     check_sent([], weights, *split, put(bias, None, "y"))
     np.testing.assert_allclose(weights(*split, bias), weights(q, k, v, bias), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("check_vma", [False, True])
+def test_gradients_of_traced_scales(check_vma, dtype):
+    """A sum over all devices, be it a kernel's or a product of queries and their gradients."""
+    q, k, v, _ = (array.astype(dtype) for array in arrays(8, 4))
+
+    def attend(q, k, v, scale):
+        return attnc.jax.dot_product_attention(q, k, v, scale=scale)
+
+    def loss(function):
+        return jax.jit(jax.grad(lambda *inputs: (function(*inputs).astype("float32") ** 2).sum(), (0, 1, 2, 3)))
+
+    expected = loss(attend)(q, k, v, 0.3)
+    spec = P("x", None, "y", None)
+    mapped = jax.shard_map(attend, mesh=mesh, in_specs=(spec, spec, spec, P()), out_specs=spec, check_vma=check_vma)
+    split = [put(array, *spec) for array in (q, k, v)]
+    for found in (loss(attend)(*split, 0.3), loss(mapped)(q, k, v, jnp.float32(0.3))):
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=2e-3 if dtype == "float16" else 3e-5)

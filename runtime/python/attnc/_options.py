@@ -14,11 +14,13 @@ from ._trace.graph import COORDINATE, FLOAT, INT, float_text
 from ._trace.spec import COORDINATES, Extra, Facts, Traced, as_result, begin, finish
 from ._trace.values import Value
 
-#: Arrays that a call may have after queries, keys and values, in the order in which they are passed on. Rows and positions:
-#: of what lies anywhere. First rows: where the first query of each batch entry stands.
+#: Arrays that a call may have after queries, keys and values, in the order in which they are passed on. Scale: one number, which
+#: logits are multiplied by beside the scale that is compiled in. Rows and positions: of what lies anywhere. First rows: where the
+#: first query of each batch entry stands.
 ARRAYS = (
-    "bias", "mask", "slopes", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "first_rows", "used_keys",
-    "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "page_table", "softmax_aux", "dropout_seed",
+    "scale", "bias", "mask", "slopes", "q_segment_ids", "kv_segment_ids", "q_positions", "kv_positions", "first_rows",
+    "used_keys", "query_seq_lengths", "key_value_seq_lengths", "q_offsets", "kv_offsets", "page_table", "softmax_aux",
+    "dropout_seed",
 )  # fmt: skip
 
 #: Those that clauses name; regions read the others.
@@ -64,7 +66,7 @@ class Options(NamedTuple):
     backward_schedule: str | None = None
     #: Whether products of float32 may round to TF32.
     tf32: bool = False
-    #: Of which of the bias and the slopes gradients are wanted, in the order of `ARRAYS`.
+    #: Of which of the scale, the bias and the slopes gradients are wanted, in the order of `ARRAYS`.
     learned: tuple[str, ...] = ()
 
     @property
@@ -129,9 +131,11 @@ def _first_row(options: Options, known: Trace, q: Any, k: Any) -> Any:
 
 def _score(options: Options, known: Trace, captured: dict[str, Captured], b: Any, h: Any, i: Any, j: Any) -> Value | None:
     """A bias is added before the cap, as in the formulas of those who have both."""
-    if "bias" not in captured and "slopes" not in captured and options.softcap is None:
+    if options.softcap is None and not any(name in captured for name in ("scale", "bias", "slopes")):
         return None
     score: Any = known.argument("%s", FLOAT)
+    if "scale" in captured:
+        score = score * captured["scale"][0]
     if "bias" in captured:
         score = score + captured["bias"][b, h, i, j]
     if options.softcap is not None:

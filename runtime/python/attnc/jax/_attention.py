@@ -43,19 +43,11 @@ def _of_head_dim(q: Any, options: dict[str, Any]) -> dict[str, Any]:
     return options | {"scale": q.shape[3] ** -0.5} if is_padded else options
 
 
-def _scaled(query: Any, options: dict[str, Any]) -> Any:
-    """The queries, multiplied by a scale that is traced, which is then taken out of what is compiled in.
-
-    Scales are part of a spec, and numbers of a call of XLA are known when it is traced: a kernel could read a traced one from
-    an array alone, once for each logit. The multiplication is in float32, and by what differs from the usual scale, which the
-    kernel goes on to apply: queries of 16 bits are rounded once more, and where the scale is the usual one they stay as they
-    are.
-    """
+def _take_scale(given: dict[str, Any], options: dict[str, Any]) -> None:
+    """Makes a scale that is traced one of the arrays: numbers of a call of XLA are known when it is traced."""
     scale = options["scale"]
-    if not isinstance(scale, jax.core.Tracer):
-        return query
-    options["scale"] = None
-    return (query.astype(jnp.float32) * (scale.astype(jnp.float32) * query.shape[3] ** 0.5)).astype(query.dtype)
+    if isinstance(scale, jax.core.Tracer):
+        given["scale"], options["scale"] = scale.astype(jnp.float32).reshape(1), 1.0
 
 
 #: What masks of ejkernel hold, with an underline before it where it is not made when it is asked for.
@@ -170,7 +162,7 @@ def flash_attention(
         cum_seqlens_k, scale=softmax_scale, causal=causal, window=sliding_window, softcap=logits_soft_cap,
     )  # fmt: skip
     options |= {"dropout": _checks.probability("dropout_prob", dropout_prob), "tf32": rounds, **schedules_of(cfg)}
-    query = _scaled(query, options)
+    _take_scale(given, options)
     if options["dropout"] or dropout_seed is not None:
         # As ejkernel has it.
         seed = _checks.seed(0 if dropout_seed is None else dropout_seed)
@@ -259,7 +251,8 @@ def _sharded(
     names = [name for name in ARRAYS if given.get(name) is not None]
     for name in names:
         shape = given[name].shape
-        dims = {"bias": "bhij", "mask": "bhij", "softmax_aux": "hn"[-len(shape) :], "dropout_seed": "w"}.get(name, "bi")
+        known = {"bias": "bhij", "mask": "bhij", "softmax_aux": "hn"[-len(shape) :], "dropout_seed": "w", "scale": "w"}
+        dims = known.get(name, "bi")
         specs.append(tuple(axes.get(dim) if size != 1 else None for dim, size in zip(dims, shape, strict=True)))
 
     def local(q: Any, k: Any, v: Any, *arrays: Any) -> Any:
@@ -319,7 +312,7 @@ def attention(
     if probability and not deterministic:
         options["dropout"] = probability
         given["dropout_seed"] = _checks.seed_of_key(dropout_rng)
-    query = _scaled(query, options)
+    _take_scale(given, options)
     compiled, arrays = _options(given, _of_head_dim(query, options))
     return _attend(query, key, value, given, **options)[0], weights_of(compiled, _padded(query), _padded(key), *arrays)
 
@@ -370,7 +363,8 @@ def dot_product_attention(
         "scale": _checks.scale("scale", scale), "causal": _checks.flag("is_causal", is_causal),
         "window": _checks.window("local_window_size", local_window_size), "align": "top_left",
     }  # fmt: skip
-    out, lse = _attend(_scaled(query, options), key, value, given, **options)
+    _take_scale(given, options)
+    out, lse = _attend(query, key, value, given, **options)
     # jax.nn has the LSE of a row where the row is.
     lse = lse.swapaxes(1, 2)
     if not batched:

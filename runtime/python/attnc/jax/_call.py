@@ -181,22 +181,31 @@ def _attend(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
 attend = jax.jit(_attend, static_argnums=0, inline=True)
 
 
+#: Arrays that have gradients where these are wanted; sinks always have.
+_LEARNED = ("scale", "bias")
+
+
 def _attend_forward(options: Options, q: Any, k: Any, v: Any, *arrays: Any) -> Any:
-    is_learned = any(name == "bias" and array.perturbed for name, array in zip(options.names, arrays, strict=True))
+    perturbed = {name for name, array in zip(options.names, arrays, strict=True) if array.perturbed}
     q, k, v, *arrays = (array.value for array in (q, k, v, *arrays))
     out, lse = _attend(options, q, k, v, *arrays)
-    # An array without elements, whose size says whether the bias is learned. JAX keeps the structure of what is saved from the
-    # first time that a program is differentiated, be it by other inputs the next time; sizes are seen anew.
-    learned = jnp.zeros((int(is_learned), 0), bool)
+    # An array without elements, whose sizes say what is learned. JAX keeps the structure of what is saved from the first time that
+    # a program is differentiated, be it by other inputs the next time; sizes are seen anew.
+    learned = jnp.zeros((*(int(name in perturbed) for name in _LEARNED), 0), bool)
     return (out, lse), (q, k, v, out, lse, learned, *arrays)
 
 
 def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[Any, ...]) -> Any:
     q, k, v, out, lse, learned, *arrays = saved
-    options = options._replace(learned=("bias",) if learned.shape[0] else ())
-    gradients = tuple(jnp.zeros(item.shape, item.dtype) if type(item) is _SymbolicZero else item for item in gradients)
-    d_q, d_k, d_v, *others = _run_backward(options, q, k, v, out, lse, *gradients, *arrays)
+    wanted = tuple(name for name, size in zip(_LEARNED, learned.shape, strict=False) if size)
+    by_product = "scale" in wanted and q.dtype != jnp.float16
+    options = options._replace(learned=tuple(name for name in wanted if name != "scale" or not by_product))
     given = dict(zip(options.names, arrays, strict=True))
+    if by_product:
+        # Of a scale of 0, one that logits do not show.
+        given["scale"] = jnp.where(given["scale"] == 0, 2.0**-60, given["scale"])
+    gradients = tuple(jnp.zeros(item.shape, item.dtype) if type(item) is _SymbolicZero else item for item in gradients)
+    d_q, d_k, d_v, *others = _run_backward(options, q, k, v, out, lse, *gradients, *given.values())
     axes = _manual_axes(q, k, v, *arrays, *gradients)
 
     def summed(array: Any, gradient: Any) -> Any:
@@ -206,6 +215,12 @@ def _attend_backward(options: Options, saved: tuple[Any, ...], gradients: tuple[
         return jax.lax.psum(_varying(gradient, axes), shared) if shared else _varying(gradient, axes)
 
     found = {name: summed(given[name], gradient) for name, gradient in zip(options.differentiated, others, strict=True)}
+    if by_product:
+        # A kernel adds up what each logit is of it, which takes as long as all else. The sum is the product of queries with their
+        # gradients, which have the scale as a factor: float16 has too little room for that.
+        of_queries = placed_as(d_q, jax.typeof(q).sharding).astype(jnp.float32)
+        product = (q.astype(jnp.float32) * of_queries).sum(keepdims=True).reshape(1)
+        found["scale"] = summed(given["scale"], product / given["scale"])
     d_q, d_k, d_v = (summed(*pair) for pair in ((q, d_q), (k, d_k), (v, d_v)))
     return (d_q, d_k, d_v, *(found.get(name) for name in options.names))
 

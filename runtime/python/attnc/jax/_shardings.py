@@ -25,6 +25,7 @@ from .._options import Options
 _DIMENSIONS = {
     "bias": "b h i j", "mask": "b h i j", "q_segment_ids": "b i", "kv_segment_ids": "b j", "q_positions": "b i",
     "kv_positions": "b j", "query_seq_lengths": "b", "key_value_seq_lengths": "b", "dropout_seed": "w",
+    "scale": "w",
 }  # fmt: skip
 
 
