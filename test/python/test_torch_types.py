@@ -136,3 +136,14 @@ def test_biases_and_sinks_of_doubles():
     for ours, theirs in zip(found, torch.autograd.grad(wanted.square().sum(), single), strict=True):
         assert ours.dtype == torch.float64 and ours.device.type == DEVICE
         torch.testing.assert_close(ours.float(), theirs)
+
+
+def test_numbers_on_the_host():
+    """Floats that differ from call to call are tensors of the CPU in programs of some versions of torch, wherever queries lie."""
+    from attnc._trace.capture import Trace
+    from attnc.torch._compiled import _as_input
+
+    known = Trace({"%b": B, "%h": H, "%i": SQ, "%j": SK}, SQ)
+    for value, device in ((torch.tensor(0.5, device="cpu"), "meta"), (torch.rand(3, device="cpu"), "cpu")):
+        captured = _as_input(known, "l_cap_", value, torch.device("meta"))
+        assert captured.device.type == device and captured.dtype == value.dtype

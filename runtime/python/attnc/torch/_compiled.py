@@ -129,15 +129,15 @@ def _lower(
     query, key, value = (inputs[node] for node in results.args)
     facts = facts_of_tensors(query, key, value, _decided(scale))
     known = begin(facts, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient())
-    _, _, changed, kept = _interpret(subgraph, known, inputs)
+    _, _, changed, kept = _interpret(subgraph, known, inputs, query.device)
     score = as_result(known, changed, "score_mod", "score_mod") if has_score else None
     mask = as_result(known, kept, "mask_mod", "mask_mod") if has_mask else None
     out, lse = attend(query, key, value, call_of(finish(facts, known, score, mask)))
     return out, lse, lse.new_empty((1,)), lse.new_empty((1,), dtype=torch.bool if has_mask else torch.int32)
 
 
-def _interpret(subgraph: torch.fx.GraphModule, known: Trace, inputs: dict[torch.fx.Node, Any]) -> Any:
-    """Runs the graph of a function on traced values."""
+def _interpret(subgraph: torch.fx.GraphModule, known: Trace, inputs: dict[torch.fx.Node, Any], device: torch.device) -> Any:
+    """Runs the graph of a function on traced values. device: where queries lie."""
     values: dict[torch.fx.Node, Any] = {}
 
     def read(item: Any) -> Any:
@@ -147,9 +147,9 @@ def _interpret(subgraph: torch.fx.GraphModule, known: Trace, inputs: dict[torch.
         arguments = torch.fx.map_arg(node.args, read)
         options = torch.fx.map_arg(node.kwargs, read)
         if node.op == "placeholder":
-            values[node] = _as_input(known, node.name, inputs[node])
+            values[node] = _as_input(known, node.name, inputs[node], device)
         elif node.op == "get_attr":
-            values[node] = _as_input(known, node.name, getattr(subgraph, node.target))
+            values[node] = _as_input(known, node.name, getattr(subgraph, node.target), device)
         elif node.op == "output":
             return arguments[0]
         elif node.op == "call_method":
@@ -170,9 +170,12 @@ def _interpret(subgraph: torch.fx.GraphModule, known: Trace, inputs: dict[torch.
     raise AssertionError("a graph ends with its output")
 
 
-def _as_input(known: Trace, name: str, value: Any) -> Any:
+def _as_input(known: Trace, name: str, value: Any, device: torch.device) -> Any:
     """What a function captures: tensors, and numbers that differ from call to call."""
     if isinstance(value, Tensor):
+        if value.dim() == 0 and value.device.type == "cpu":
+            # A float that differs from call to call, as Dynamo of torch 2.11 has it. Nobody waits for the copy.
+            value = value.to(device, non_blocking=True)
         return Captured(known, name.removeprefix("l_").strip("_") or name, value)
     if isinstance(value, torch.SymInt):
         return known.number(name, value)

@@ -47,11 +47,11 @@ def flash_attn_with_kvcache(
             return results if return_softmax_lse else results[0]
     paged = block_table is not None
     _checks.inputs(("q", "k_cache", "v_cache"), (q, k_cache, v_cache), "B, S, H, D", paged=paged or cache_batch_idx is not None)
-    for name, given, instead in (
+    for name, value, instead in (
         ("rotary_cos", rotary_cos, "rotate queries and keys before"), ("rotary_sin", rotary_sin, "rotate queries and keys before"),
         ("cache_leftpad", cache_leftpad, "caches begin with their first key"),
     ):  # fmt: skip
-        if given is not None:
+        if value is not None:
             raise Error(f"argument '{name}': expected None: {instead}")
     _checks.flag("rotary_interleaved", rotary_interleaved)
     _checks.size("num_splits", num_splits)
