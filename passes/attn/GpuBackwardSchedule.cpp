@@ -181,13 +181,12 @@ static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, 
 }
 
 ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
-  auto pipeline =
-      PipelineAttr::get(op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters,
-                        consumerRegisters, Rescaling::EachStep, /*own_keys=*/false, step.turns,
-                        /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true, getSectionBytes(op, target),
-                        /*block_mask=*/program == Program::Dqdkdv && mayListSteps(), /*early=*/false, Staging::Tma,
-                        /*headroom=*/0, step.logitStages, step.overlap, /*split_floats=*/false, /*capture_stages=*/0,
-                        /*batch_inside=*/false);
+  bool lists = program == Program::Dqdkdv && mayListSteps();
+  auto pipeline = PipelineAttr::get(
+      op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters, consumerRegisters,
+      Rescaling::EachStep, /*own_keys=*/false, step.turns, /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true,
+      getSectionBytes(op, target), lists, /*early=*/false, Staging::Tma, /*headroom=*/0, step.logitStages, step.overlap,
+      /*split_floats=*/false, /*capture_stages=*/0, !lists && mayShareCapturesOverBatch(op));
   return getSchedule(program, consumers * warpgroupRows, step.columns, pipeline);
 }
 
