@@ -57,6 +57,18 @@ Value WarpProductEmitter::findOwnRows(const SharedTile &shared) {
   return laneAddress(ptx, shared.address, row, ptx.shiftRight(lane, 4), ptx.bitAnd(lane, 7));
 }
 
+/// The lane's address for loads of sixteen rows of two pieces that hold the warp's columns.
+Value WarpProductEmitter::findOwnColumns(const SharedTile &shared) {
+  Ptx &ptx = context.ptx;
+  tile::SharedLayout layout(shared.tile);
+  Value lane = context.place.lane, matrix = ptx.shiftRight(lane, 3), low = ptx.bitAnd(lane, 7);
+  Value first = findFirstRow(), panel = ptx.shiftRight(first, llvm::Log2_64(layout.panelColumns));
+  Value piece = ptx.add(ptx.shiftRight(ptx.bitAnd(first, layout.panelColumns - 1), 3), ptx.bitAnd(matrix, 1));
+  Value row = ptx.add(ptx.shiftLeft(ptx.shiftRight(matrix, 1), 3), low);
+  Value tile = ptx.add(shared.address, ptx.mul(panel, layout.panelBytes()));
+  return laneAddress(ptx, tile, row, piece, low);
+}
+
 /// What one step takes of sixteen rows of the left operand, those of number `band`: words of the upper and lower half
 /// at the step's first columns, then at its last.
 WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, int64_t step, int64_t band) {
@@ -264,13 +276,14 @@ void WarpProductEmitter::emit(tile::ReadOp read) {
   Ptx &ptx = context.ptx;
   const SharedTile &shared = context.sharedTiles.find(read.getTile())->second;
   tile::SharedLayout layout(shared.tile);
-  Value address = findOwnRows(shared);
+  bool isTransposed = read.getTransposed();
+  Value address = isTransposed ? findOwnColumns(shared) : findOwnRows(shared);
   Fragment fragment{/*packed=*/true, {}};
   Value all;
-  for (int64_t column = 0; column < layout.columns; column += stepDepth) {
-    int64_t offset = 0;
-    Value moved = moveAlong(ptx, address, layout, column / stepDepth * loadBytes, offset);
-    SmallVector<Value> words = ptx.loadMatrices(moved, offset, 4, /*transposed=*/false);
+  for (int64_t step = 0; step < cast<VectorType>(read.getResult().getType()).getDimSize(1) / stepDepth; ++step) {
+    int64_t offset = isTransposed ? step * stepDepth * rowBytes : 0;
+    Value moved = isTransposed ? address : moveAlong(ptx, address, layout, step * loadBytes, offset);
+    SmallVector<Value> words = ptx.loadMatrices(moved, offset, 4, isTransposed);
     all = all ? arith::OrIOp::create(ptx.b, ptx.loc, all, words.front()).getResult() : words.front();
     llvm::append_range(fragment.values, words);
   }

@@ -48,6 +48,7 @@ private:
   int64_t firstElement(int64_t group, int64_t band) const;
   mlir::Value findFirstRow();
   mlir::Value findOwnRows(const SharedTile &shared);
+  mlir::Value findOwnColumns(const SharedTile &shared);
   Operand loadLeft(tile::MmaOp product, int64_t step, int64_t band);
   Floats loadPair(const SharedTile &shared, mlir::Value first, int64_t bytes, int64_t below);
   Right findRight(tile::MmaOp product);

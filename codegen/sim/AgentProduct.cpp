@@ -82,6 +82,8 @@ bool Agent::readTile(const Instruction &instruction) {
     return false;
   auto type = cast<VectorType>(read.getResult().getType());
   auto array = std::make_shared<Array>(type.getDimSize(0) / parts, type.getDimSize(1));
+  if (read.getTransposed())
+    all = turned(all, type.getDimSize(0));
   for (size_t n = 0; n < array->data.size(); ++n)
     array->data[n].f = all[part * array->data.size() + n];
   values[instruction.results[0]].array = std::move(array);

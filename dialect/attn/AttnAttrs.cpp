@@ -112,13 +112,14 @@ PipelineAttr PipelineAttr::withSplitFloats() const {
              /*split_floats=*/true, getCaptureStages(), getBatchInside());
 }
 
-PipelineAttr PipelineAttr::withoutCaptureStages() const {
-  Epilogue epilogue = getEpilogue() == Epilogue::Direct ? Epilogue::Slabs : getEpilogue();
+PipelineAttr PipelineAttr::withCaptureStages(int64_t stages) const {
   return get(getContext(), getConsumers(), getStages(), getQueryStages(), getProducerRegisters(),
-             getConsumerRegisters(), getRescaling(), getOwnKeys(), getPingPong(), getByRow(), epilogue, getDynamic(),
-             getSectionBytes(), getBlockMask(), getEarly(), getStaging(), getHeadroom(), getLogitStages(), getOverlap(),
-             getSplitFloats(), /*capture_stages=*/0, getBatchInside());
+             getConsumerRegisters(), getRescaling(), getOwnKeys(), getPingPong(), getByRow(), getEpilogue(),
+             getDynamic(), getSectionBytes(), getBlockMask(), getEarly(), getStaging(), getHeadroom(), getLogitStages(),
+             getOverlap(), getSplitFloats(), stages, getBatchInside());
 }
+
+PipelineAttr PipelineAttr::withoutCaptureStages() const { return withCaptureStages(0); }
 
 LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                    int64_t queryStages, int64_t producerRegisters, int64_t consumerRegisters,

@@ -163,8 +163,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       are a power of two, and `ping_pong` and `dynamic` do not apply.
     - `split_floats`: of f32 with `staging = cp_async`. All threads of a block split the right operands of products into the
       parts that tensor cores multiply, once, and these lie in shared memory; else each warp splits what it reads.
-    - `capture_stages`: buffers of the rings of captured tiles of 16 bits that forward's scores read by query and key, which
-      the copy engine brings. A second program is for tensors that it cannot take as they are; there, as with 0, each
+    - `capture_stages`: buffers of the rings of captured tiles of 16 bits that scores read by query and key, which the copy
+      engine brings. A second program is for tensors that it cannot take as they are; there, as with 0, each
       thread loads its own elements.
     - `batch_inside`: tiles of all batch entries follow each other, and then those of the next head: what a score captures
       for each head is often one for all batch entries, and then stays in the L2 cache. Else those of all heads do.
@@ -195,7 +195,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
 
     /// The same with `split_floats`.
     PipelineAttr withSplitFloats() const;
-    /// The same without buffers of captured tiles, whose room serves the output where that had none.
+    /// The same with so many buffers of captured tiles, and without any.
+    PipelineAttr withCaptureStages(int64_t stages) const;
     PipelineAttr withoutCaptureStages() const;
   }];
 }

@@ -179,8 +179,10 @@ LogicalResult ReadOp::verify() {
   if (isInParts(getTile()))
     return emitOpError() << "expected no parts, got " << getTile().getType();
   VectorType tile = getTileType(getTile());
-  if (tile != getResult().getType())
-    return emitOpError() << "expected a result of " << tile << ", as the tile is, got " << getResult().getType();
+  VectorType expected =
+      getTransposed() ? VectorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType()) : tile;
+  if (expected != getResult().getType())
+    return emitOpError() << "expected a result of " << expected << ", as the tile is, got " << getResult().getType();
   if (constexpr unsigned bits = 16; tile.getElementTypeBitWidth() != bits)
     return emitOpError() << "expected elements of " << bits << " bits, got " << tile;
   return success();

@@ -302,13 +302,13 @@ def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "A tile from shared memory, in registers";
   let description = [{
     For captured tiles, which elements of a step read by their row and column: each warp reads its own rows of what a ring
-    has brought, and gives it back when it has.
+    has brought, and gives it back when it has. With `transposed`, rows are columns of the tile.
 
-    Example: `%bias = tile.read %tile : !tile.shared<vector<128x128xbf16>> -> vector<128x128xbf16>`
+    Example: `%bias = tile.read %tile transposed : !tile.shared<vector<64x128xbf16>> -> vector<128x64xbf16>`
   }];
-  let arguments = (ins Tile_Operand:$tile);
+  let arguments = (ins Tile_Operand:$tile, UnitAttr:$transposed);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let assemblyFormat = "$tile (`transposed` $transposed^)? attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -75,6 +75,10 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
     return writeCapturedGradients(module, function, op, schedule, name, from);
   std::string program = (name + "_" + stringifyProgram(schedule.getProgram())).str();
   writeBlockMask(module, function, op, schedule, program + "_block_mask" + from.str());
+  if (schedule.stagesCaptures()) {
+    writeGradient(module, function, op, schedule.getWithoutBoxes(), name, (from + "_without_boxes").str());
+    module.lookupSymbol<tile::ProgramOp>(program + from.str() + "_without_boxes").setWithoutBoxes(true);
+  }
   TileBuilder b(module, function, op, schedule, program + from.str());
   switch (schedule.getProgram()) {
   case Program::Dq:
@@ -147,7 +151,8 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
         std::string name = spec.getName().str();
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);
-        for (ScheduleAttr schedule : getWithoutBoxes(schedules)) {
+        bool isForward = !isa<BackwardOp>(kernel.getOperation());
+        for (ScheduleAttr schedule : isForward ? getWithoutBoxes(schedules) : SmallVector<ScheduleAttr>()) {
           std::string program = name + "_tile_without_boxes" + endOfName(schedule);
           ForwardWriter(getOperation(), *function, kernel, schedule, program).write();
           getOperation().lookupSymbol<tile::ProgramOp>(program).setWithoutBoxes(true);

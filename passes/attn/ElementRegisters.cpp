@@ -36,8 +36,9 @@ static bool keepsFunctions(KernelOpInterface kernel) {
   return hasFunctions(kernel.getScore()) && !findNarrowRange(kernel) && !isa<BackwardOp>(kernel.getOperation());
 }
 
-/// Registers for what a score or mask loads that differs from key to key.
-static double registersOfLoads(Region &region) {
+/// Registers for what a score or mask loads that differs from key to key. Where tiles of 16 bits are staged, they are
+/// read as their elements are computed.
+static double registersOfLoads(Region &region, bool isStaged) {
   if (region.empty())
     return 0;
   SetVector<Operation *> ofQueries, ofKeys;
@@ -50,7 +51,7 @@ static double registersOfLoads(Region &region) {
       return;
     bool narrow = load.getResult().getType().getIntOrFloatBitWidth() == 16;
     if (ofQueries.contains(load))
-      registers += narrow ? ofNarrowTile : ofTile;
+      registers += !narrow ? ofTile : isStaged ? 0 : ofNarrowTile;
     else
       registers += narrow ? ofNarrowVector : ofVector;
   });
@@ -64,10 +65,12 @@ int64_t attnc::attn::countDivisions(KernelOpInterface kernel) {
   return count;
 }
 
-double attnc::attn::getMaskRegisters(KernelOpInterface kernel) { return registersOfLoads(kernel.getMask()); }
+double attnc::attn::getMaskRegisters(KernelOpInterface kernel) {
+  return registersOfLoads(kernel.getMask(), /*isStaged=*/false);
+}
 
-double attnc::attn::getElementRegisters(KernelOpInterface kernel) {
-  double registers = registersOfLoads(kernel.getScore()) + (keepsFunctions(kernel) ? ofFunction : 0) +
+double attnc::attn::getElementRegisters(KernelOpInterface kernel, bool isStaged) {
+  double registers = registersOfLoads(kernel.getScore(), isStaged) + (keepsFunctions(kernel) ? ofFunction : 0) +
                      (kernel.hasDropout() ? ofDropout : 0);
   return registers > 0 ? registers + getMaskRegisters(kernel) : 0;
 }

@@ -16,7 +16,7 @@ bool hasSlope(BackwardOp op);
 /// Registers of a GPU's thread that each of its elements of a tile of logits takes in addition to the logit, as a mean:
 /// for what scores load or compute and for random numbers, and in addition for what masks load. None where an element
 /// is only masked, which steps of its own do, or where scores have no more than positions and scalars.
-double getElementRegisters(KernelOpInterface kernel);
+double getElementRegisters(KernelOpInterface kernel, bool isStaged = false);
 
 /// Divisions that each element takes in the regions of `kernel`, but for reciprocals.
 int64_t countDivisions(KernelOpInterface kernel);

@@ -16,6 +16,9 @@ namespace {
 /// Warpgroups that compute, where another loads, and the registers of a thread of either.
 constexpr int64_t consumers = 2, producerRegisters = 24, consumerRegisters = 240;
 
+/// Buffers of captured tiles.
+constexpr int64_t captureStages = 2;
+
 /// Columns of a step of roles, from the most comfortable on. A left operand in shared memory is read once for each
 /// product, however few its columns are, which binds below 64.
 constexpr int64_t longSteps[] = {128, 96, 64}, shortSteps[] = {48, 32, 16};
@@ -59,6 +62,7 @@ struct Step {
   int64_t columns, stages, logitStages;
   Overlap overlap = Overlap::InStep;
   bool turns = false;
+  int64_t captureStages = 0; ///< buffers of captured tiles
 };
 
 /// Buffers of both kinds, from the most comfortable on: for long steps, and for others.
@@ -99,6 +103,10 @@ private:
   int64_t countSumColumns(Program program);
   bool fitRegisters(Program program, const Step &step, int64_t panel = warpgroupRows);
   ScheduleAttr getRoles(Program program, const Step &step);
+  /// Whether a step by roles fits registers and shared memory.
+  bool fitsRoles(Program program, const Step &step);
+  /// Buffers of captured tiles that the copy engine brings, if there is room for them.
+  int64_t mostCaptureStages(Program program);
 
   BackwardOp op;
   GpuTargetAttr target;
@@ -145,7 +153,11 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   // Of each column its LSE and delta, in whole pieces of 128 bytes.
   int64_t statistics =
       tilesKeys(schedule.getProgram()) ? all * 2 * llvm::alignTo(schedule.getColumns() * sizeof(float), 128) : 0;
-  return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics;
+  // As they lie in memory: of keys by queries, rows and columns change places.
+  int64_t captured = pipeline.getCaptureStages() * countCapturedTiles(op) *
+                     std::max(schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()),
+                              schedule.getColumns() * getSharedRowBytes(op, schedule.getRows()));
+  return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics + captured;
 }
 
 /// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where derivatives are
@@ -167,7 +179,7 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
   // are dropped.
   if (KernelOpInterface(op).hasDropout() && !op.getDerivative().empty())
     logits += count / 4;
-  double ofRows = sums + logits + weights + getElementRegisters(op) * count / 2;
+  double ofRows = sums + logits + weights + getElementRegisters(op, step.captureStages > 0) * count / 2;
   bool isWide = panel > warpgroupRows, floats = getOperandType(op).isF32();
   return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <=
          (isWide && floats ? registersOfWideFloats : registersOfTiles);
@@ -186,36 +198,45 @@ ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
       op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters, consumerRegisters,
       Rescaling::EachStep, /*own_keys=*/false, step.turns, /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true,
       getSectionBytes(op, target), lists, /*early=*/false, Staging::Tma, /*headroom=*/0, step.logitStages, step.overlap,
-      /*split_floats=*/false, /*capture_stages=*/0, !lists && mayShareCapturesOverBatch(op));
+      /*split_floats=*/false, step.captureStages, !lists && mayShareCapturesOverBatch(op));
   return getSchedule(program, consumers * warpgroupRows, step.columns, pipeline);
+}
+
+bool GradientTiles::fitsRoles(Program program, const Step &step) {
+  return fitRegisters(program, step) &&
+         countSharedBytes(getRoles(program, step)) + barrierBytes <= target.getSharedBytes();
 }
 
 ScheduleAttr GradientTiles::selectRoles(Program program) {
   ScheduleAttr schedule;
-  auto fits = [&](const Step &step) {
-    schedule = getRoles(program, step);
-    return fitRegisters(program, step) && countSharedBytes(schedule) + barrierBytes <= target.getSharedBytes();
-  };
-  auto find = [&](ArrayRef<Stages> rooms, ArrayRef<int64_t> steps) {
-    for (Stages stages : rooms)
-      for (int64_t columns : steps)
-        if (fits({columns, stages.all, stages.ofLogits}))
-          return true;
-    return false;
-  };
-  bool isLate =
-      program == Program::Dkdv && op.getBlocks().empty() && std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
-  if (program == Program::Dqdkdv) {
+  for (int64_t captured = mostCaptureStages(program); captured >= 0; --captured) {
+    auto fits = [&](Step step) {
+      step.captureStages = captured;
+      schedule = getRoles(program, step);
+      return fitsRoles(program, step);
+    };
+    auto find = [&](ArrayRef<Stages> rooms, ArrayRef<int64_t> steps) {
+      for (Stages stages : rooms)
+        for (int64_t columns : steps)
+          if (fits({columns, stages.all, stages.ofLogits}))
+            return true;
+      return false;
+    };
+    bool isLate =
+        program == Program::Dkdv && op.getBlocks().empty() && std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
     bool isAhead = op.getBlocks().empty() || mayListSteps();
     Overlap overlap = isAhead ? Overlap::ScoresAhead : Overlap::InStep;
-    (void)((isAhead && fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, Overlap::QueriesFirst})) ||
-           fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, overlap}) ||
-           fits({columnsOfAll, /*stages=*/2, /*logitStages=*/2, overlap}));
-    return schedule;
+    bool found = program == Program::Dqdkdv
+                     ? (isAhead && fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, Overlap::QueriesFirst})) ||
+                           fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, overlap}) ||
+                           fits({columnsOfAll, /*stages=*/2, /*logitStages=*/2, overlap})
+                     : (isLate && fits(lateSums)) || find(roomsOfLong, longSteps) ||
+                           (captured == 0 && find(roomsOfShort, shortSteps));
+    // The shortest step with one buffer each fits any head dim, if not the registers of any score.
+    if (found || captured == 0)
+      return schedule;
   }
-  // The shortest step with one buffer each fits any head dim, if not the registers of any score.
-  (void)((isLate && fits(lateSums)) || find(roomsOfLong, longSteps) || find(roomsOfShort, shortSteps));
-  return schedule;
+  llvm_unreachable("without captured tiles there is a schedule");
 }
 
 static PipelineAttr getPipelineOfWarps(MLIRContext *context) {
@@ -292,7 +313,16 @@ bool GradientTiles::suitsOneProgram() {
 bool GradientTiles::fitsOneProgram() {
   // Where each step is looked at, the sums pass through branches, which takes registers of its own.
   bool isTight = !op.getBlocks().empty() && !mayListSteps() && keyDim() == mostDimOfAll;
-  return !isTight && fitRegisters(Program::Dqdkdv, {columnsOfAll, /*stages=*/2, /*logitStages=*/2});
+  Step least = {columnsOfAll, /*stages=*/2, /*logitStages=*/2};
+  if (isTight || fitRegisters(Program::Dqdkdv, least))
+    return !isTight;
+  least.captureStages = 1;
+  return mostCaptureStages(Program::Dqdkdv) > 0 && fitsRoles(Program::Dqdkdv, least);
+}
+
+int64_t GradientTiles::mostCaptureStages(Program program) {
+  bool lists = program == Program::Dqdkdv && mayListSteps();
+  return lists || countCapturedTiles(op) == 0 ? 0 : captureStages;
 }
 
 SmallVector<Program> GradientTiles::findKeyPrograms() {
@@ -398,6 +428,11 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
   if (hasRoles && failed(checkRoles(op, schedule, target)))
     return failure();
   if (schedule.getProgram() == Program::Dqdkdv && failed(checkOneProgram(op, schedule, tiles)))
+    return failure();
+  if (schedule.stagesCaptures() && (countCapturedTiles(op) == 0 || pipeline.getBlockMask()))
+    return op.emitError(
+        "expected capture_stages without block_mask, and where scores read tiles of 16 bits by query and key");
+  if (schedule.stagesCaptures() && failed(checkBackwardSchedule(op, schedule.getWithoutBoxes(), target)))
     return failure();
   if (pipeline.getSplitFloats() && !(multipliesParts(op) && isOfProducts(schedule.getProgram())))
     return op.emitError("expected split_floats for exact f32 alone, in programs dq, dkdv, dk and dv");

@@ -57,14 +57,20 @@ SharedUse attnc::attn::getSharedUse(KernelOpInterface kernel, ScheduleAttr sched
 int64_t attnc::attn::countCapturedTiles(KernelOpInterface kernel) {
   constexpr unsigned bits = 16;
   int64_t count = 0;
-  if (isa<ForwardOp>(kernel.getOperation()))
-    kernel.getScore().walk([&](LoadOp load) {
-      int64_t rank = load.getTensor().getType().getRank();
-      auto isAlong = [&](int64_t dim, Coordinate axis) { return getIndexCoordinate(load, dim) == axis; };
-      count += load.getResult().getType().getIntOrFloatBitWidth() == bits && rank >= 2 &&
-               isAlong(rank - 1, Coordinate::Key) &&
-               llvm::any_of(llvm::seq(rank), [&](int64_t dim) { return isAlong(dim, Coordinate::Query); });
-    });
+  auto add = [&](LoadOp load) {
+    auto rows = load.getTensor().getType().getShape().drop_back();
+    auto lies = [&](int64_t dim, Coordinate axis) { return getIndexCoordinate(load, dim) == axis; };
+    auto liesAlongRows = [&](Coordinate axis) {
+      return llvm::any_of(llvm::seq<int64_t>(rows.size()), [&](int64_t dim) { return lies(dim, axis); });
+    };
+    auto last = static_cast<int64_t>(rows.size());
+    count += load.getResult().getType().getIntOrFloatBitWidth() == bits &&
+             ((lies(last, Coordinate::Key) && liesAlongRows(Coordinate::Query)) ||
+              (lies(last, Coordinate::Query) && liesAlongRows(Coordinate::Key)));
+  };
+  kernel.getScore().walk(add);
+  if (Region *derivative = kernel.getDerivativeOrNull())
+    derivative->walk(add);
   return count;
 }
 

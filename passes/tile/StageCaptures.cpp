@@ -5,6 +5,7 @@
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/tile/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -16,18 +17,24 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// Whether the copy engine can bring the tile of `load`, which elements of scores alone read, given a tensor that suits
-/// it: one of 16 bits, along whose last dimension its columns lie.
+/// The dimension of the view of `load` along which boxes of its tile have their rows: columns of boxes lie along the
+/// last.
+static int64_t rowDimension(LoadOp load) {
+  int64_t last = load.getView().getType().getRank() - 1;
+  return load.getAxes()[load.getAxes()[0] == last ? 1 : 0];
+}
+
+/// Whether the copy engine can bring the tile of `load`, which elements of a step alone read, given a tensor that suits
+/// it: one of 16 bits, along whose last dimension its columns or its rows lie.
 static bool isStageable(LoadOp load) {
   constexpr int64_t leastRank = 2, mostRank = 5;
   constexpr unsigned bits = 16;
   auto type = cast<VectorType>(load.getType());
-  auto view = dyn_cast<BlockArgument>(load.getView());
-  if (type.getRank() != 2 || type.getElementTypeBitWidth() != bits || !view || load.getPages() ||
-      load.getRowGroup().size != 1 || load->use_empty())
+  if (type.getRank() != 2 || type.getElementTypeBitWidth() != bits || !isa<BlockArgument>(load.getView()) ||
+      load.getPages() || load.getRowGroup().size != 1 || load->use_empty() || !isa<scf::ForOp>(load->getParentOp()))
     return false;
   int64_t rank = load.getView().getType().getRank();
-  return rank >= leastRank && rank <= mostRank && load.getAxes()[1] == rank - 1 &&
+  return rank >= leastRank && rank <= mostRank && llvm::is_contained(load.getAxes(), rank - 1) &&
          llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>);
 }
 
@@ -39,17 +46,19 @@ static void stage(LoadOp load) {
   Value view = load.getView();
   auto type = cast<MemRefType>(view.getType());
   auto size = [&](int64_t dim) -> Value { return memref::DimOp::create(builder, loc, view, dim); };
-  for (auto [limit, axis] : llvm::zip_equal(load.getLimitsMutable(), load.getAxes()))
-    limit.set(size(axis));
-  for (auto [dim, index] : llvm::enumerate(load.getIndicesMutable()))
-    if (type.isDynamicDim(dim) && !llvm::is_contained(load.getAxes(), static_cast<int64_t>(dim))) {
-      Value last = arith::SubIOp::create(builder, loc, size(static_cast<int64_t>(dim)),
-                                         arith::ConstantIndexOp::create(builder, loc, 1));
-      index.set(arith::MinSIOp::create(builder, loc, index.get(), last));
+  int64_t rows = rowDimension(load), columns = type.getRank() - 1;
+  SmallVector<Value> indices(load.getIndices()), limits = {size(rows), size(columns)};
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim) && dim != rows && dim != columns) {
+      Value last = arith::SubIOp::create(builder, loc, size(dim), arith::ConstantIndexOp::create(builder, loc, 1));
+      indices[dim] = arith::MinSIOp::create(builder, loc, indices[dim], last);
     }
-  builder.setInsertionPointAfter(load);
-  auto read = ReadOp::create(builder, loc, load.getType(), load.getResult());
-  load.getResult().replaceAllUsesExcept(read, read);
+  auto tile = cast<VectorType>(load.getType());
+  bool isTransposed = load.getAxes()[0] == columns;
+  auto box = isTransposed ? VectorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType()) : tile;
+  auto brought = LoadOp::create(builder, loc, box, view, indices, limits, {rows, columns}, {});
+  load.replaceAllUsesWith(ReadOp::create(builder, loc, tile, brought, isTransposed).getResult());
+  load.erase();
 }
 
 namespace {
@@ -70,7 +79,7 @@ private:
       if (!isStageable(load))
         return;
       loads.push_back(load);
-      tensors.insert({cast<BlockArgument>(load.getView()).getArgNumber(), load.getAxes()[0]});
+      tensors.insert({cast<BlockArgument>(load.getView()).getArgNumber(), rowDimension(load)});
     });
     bool isOther = program.getWithoutBoxes();
     // Whatever its tensors are, one program will do.

@@ -1,11 +1,12 @@
 // RUN: attnc-opt %s --tile-stage-captures --split-input-file | FileCheck %s
 
 // A captured tile of 16 bits that scores read comes by the copy engine: limits are the ends of its tensor, and where one
-// element may stand for all batch entries it is at 0. Tiles of f32, transposed ones and those of a mask come as before.
+// element may stand for all batch entries it is at 0. One whose rows lie along its last dimension is read transposed. Tiles of
+// f32 and those of a mask come as before.
 
 // CHECK-LABEL: tile.program @captured(
 // CHECK-SAME: %[[B:[a-z0-9]+]]: memref<?x?x?xbf16>, %[[T:[a-z0-9]+]]: memref<?x?xbf16>, %[[F:[a-z0-9]+]]: memref<?x?xf32>
-// CHECK-SAME: boxes = array<i64: 0, 1>
+// CHECK-SAME: boxes = array<i64: 0, 1, 1, 0>
 // CHECK: scf.for %[[J:.*]] =
 // CHECK-DAG: %[[ROWS:.*]] = memref.dim %[[B]], %c1
 // CHECK-DAG: %[[COLUMNS:.*]] = memref.dim %[[B]], %c2
@@ -14,7 +15,8 @@
 // CHECK-NEXT: %[[BATCH:.*]] = arith.minsi %{{.*}}, %[[LAST]]
 // CHECK-NEXT: %[[TILE:.*]] = tile.load %[[B]][%[[BATCH]], %c0, %[[J]]] axes [1, 2] below(%[[ROWS]], %[[COLUMNS]])
 // CHECK-NEXT: %[[READ:.*]] = tile.read %[[TILE]] : vector<8x4xbf16> -> vector<8x4xbf16>
-// CHECK-NEXT: %[[TURNED:.*]] = tile.load %[[T]][%[[J]], %c0] axes [1, 0] below(%{{.*}}, %{{.*}})
+// CHECK: %[[BOX:.*]] = tile.load %[[T]][%[[J]], %c0] axes [0, 1] below(%{{.*}}, %{{.*}}) : {{.*}} -> vector<4x8xbf16>
+// CHECK-NEXT: %[[TURNED:.*]] = tile.read %[[BOX]] transposed : vector<4x8xbf16> -> vector<8x4xbf16>
 // CHECK-NEXT: %[[WIDE:.*]] = tile.load %[[F]]
 // CHECK-NEXT: tile.map tiles(%{{.*}}, %[[READ]], %[[TURNED]], %[[WIDE]] :
 // CHECK: %[[MASK:.*]] = tile.load %[[B]]
@@ -22,7 +24,7 @@
 
 // The program for other tensors is as it was.
 // CHECK-LABEL: tile.program @other(
-// CHECK-SAME: boxes = array<i64: 0, 1>
+// CHECK-SAME: boxes = array<i64: 0, 1, 1, 0>
 // CHECK-SAME: without_boxes
 // CHECK-NOT: tile.read
 // CHECK: tile.return
@@ -97,8 +99,8 @@ tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8x4xf32>
   scf.for %j = %c0 to %n step %c4 {
-    %t = tile.load %B[%b, %j, %c0] axes [2, 1] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
+    %t = tile.load %B[%j, %b, %c0] axes [1, 0] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %u = arith.constant dense<0.0> : vector<8x4xbf16>
     %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
     %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
     ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
@@ -124,8 +126,8 @@ tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8x4xf32>
   scf.for %j = %c0 to %n step %c4 {
-    %t = tile.load %B[%b, %j, %c0] axes [2, 1] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
+    %t = tile.load %B[%j, %b, %c0] axes [1, 0] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
+    %u = arith.constant dense<0.0> : vector<8x4xbf16>
     %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
     %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
     ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
