@@ -58,15 +58,14 @@ int64_t attnc::attn::countCapturedTiles(KernelOpInterface kernel) {
   constexpr unsigned bits = 16;
   int64_t count = 0;
   auto add = [&](LoadOp load) {
-    auto rows = load.getTensor().getType().getShape().drop_back();
+    int64_t last = load.getTensor().getType().getRank() - 1;
     auto lies = [&](int64_t dim, Coordinate axis) { return getIndexCoordinate(load, dim) == axis; };
-    auto liesAlongRows = [&](Coordinate axis) {
-      return llvm::any_of(llvm::seq<int64_t>(rows.size()), [&](int64_t dim) { return lies(dim, axis); });
+    auto liesBefore = [&](Coordinate axis) {
+      return llvm::any_of(llvm::seq<int64_t>(0, last), [&](int64_t dim) { return lies(dim, axis); });
     };
-    auto last = static_cast<int64_t>(rows.size());
-    count += load.getResult().getType().getIntOrFloatBitWidth() == bits &&
-             ((lies(last, Coordinate::Key) && liesAlongRows(Coordinate::Query)) ||
-              (lies(last, Coordinate::Query) && liesAlongRows(Coordinate::Key)));
+    count += last > 0 && load.getResult().getType().getIntOrFloatBitWidth() == bits &&
+             ((lies(last, Coordinate::Key) && liesBefore(Coordinate::Query)) ||
+              (lies(last, Coordinate::Query) && liesBefore(Coordinate::Key)));
   };
   kernel.getScore().walk(add);
   if (Region *derivative = kernel.getDerivativeOrNull())

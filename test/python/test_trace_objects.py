@@ -152,12 +152,19 @@ def test_holders(name):
     check(attention, (q, k, v), wanted(SECOND))
 
 
+def arrays_of(library):
+    """What makes arrays of torch or JAX, on the CPU."""
+    module = pytest.importorskip(library)
+    device = "cpu" if library == "torch" else pytest.importorskip("jax").devices("cpu")[0]
+    return lambda array: module.asarray(array, device=device)
+
+
 @pytest.mark.parametrize("library", ["torch", "jax.numpy"])
 def test_arrays_of_others(library):
-    module = pytest.importorskip(library)
-    inputs = [module.asarray(array) for array in (q, k, v)]
+    of_library = arrays_of(library)
+    inputs = [of_library(array) for array in (q, k, v)]
     for make, read, wanted in HOLDERS.values():
-        holder = make(module.asarray(FIRST))
+        holder = make(of_library(FIRST))
         check(attnc.jit(lambda s, b, h, i, j: s * read(holder, h)), inputs, wanted(FIRST))
 
 

@@ -43,14 +43,21 @@ def test_numpy(name, monkeypatch):
     check(attention, (q, k, v), wanted)
 
 
+def arrays_of(library):
+    """What makes arrays of torch or JAX, on the CPU."""
+    module = pytest.importorskip(library)
+    device = "cpu" if library == "torch" else pytest.importorskip("jax").devices("cpu")[0]
+    return lambda array: module.asarray(array, device=device)
+
+
 @pytest.mark.parametrize("library", ["torch", "jax.numpy"])
 @pytest.mark.parametrize("name", TABLES)
 def test_arrays_of_others(library, name):
-    module = pytest.importorskip(library)
+    of_library = arrays_of(library)
     if name == "float64" and library != "torch":
         pytest.skip("JAX has none unless it is told so")
-    table, factor = module.asarray(TABLES[name]), FACTORS[name]
-    inputs = [module.asarray(array) for array in (q, k, v)]
+    table, factor = of_library(TABLES[name]), FACTORS[name]
+    inputs = [of_library(array) for array in (q, k, v)]
     given = TABLES[name].astype(np.float64)
     check(attnc.jit(lambda s, b, h, i, j: s + table[h, j] * factor), inputs, lambda s, b, h, i, j: s + given[h, j] * factor)
 

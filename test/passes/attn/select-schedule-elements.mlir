@@ -14,6 +14,8 @@
 // RUN: %{schedule} bias_192 | FileCheck %s --check-prefix=CAPTURED -DKEYS=64 -DSTAGES=2 -DOTHER=64
 // RUN: %{schedule} bias_256 | FileCheck %s --check-prefix=CAPTURED -DKEYS=48 -DSTAGES=2 -DOTHER=64
 // RUN: %{schedule} window_256 | FileCheck %s --check-prefix=CAPTURED -DKEYS=48 -DSTAGES=2 -DOTHER=48
+// RUN: %{schedule} bias_by_keys | FileCheck %s --check-prefix=CAPTURED -DKEYS=64 -DSTAGES=2 -DOTHER=64
+// RUN: %{schedule} no_dimensions | FileCheck %s --check-prefixes=PLAIN
 // RUN: %{schedule} dropout | FileCheck %s -DKEYS=128 -DSTAGES=2
 // RUN: %{schedule} dropout_192 | FileCheck %s -DKEYS=64 -DSTAGES=2
 // RUN: %{schedule} dropout_256 | FileCheck %s -DKEYS=64 -DSTAGES=2
@@ -165,6 +167,26 @@ func.func @documents(%q: !d64, %k: !d64, %v: !d64, %ids: tensor<?x?xi32>) -> !d6
     mask (%b, %h, %i, %j) {
       %keep = attn.same_segment %ids[%b, %i], %ids[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>
       attn.yield %keep : i1
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+// What lies by keys and then by queries can come as well.
+func.func @bias_by_keys(%q: !d192, %k: !d192, %v: !d192, %bias: tensor<?x?x?x?xbf16>) -> !d192 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%b, %h, %j, %i] : tensor<?x?x?x?xbf16>
+      attn.yield %x : f32
+    } : (!d192, !d192, !d192) -> !d192
+  return %o : !d192
+}
+
+// A number is no tile.
+func.func @no_dimensions(%q: !d64, %k: !d64, %v: !d64, %number: tensor<bf16>) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %number[] : tensor<bf16>
+      attn.yield %x : f32
     } : (!d64, !d64, !d64) -> !d64
   return %o : !d64
 }
