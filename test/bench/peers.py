@@ -61,7 +61,7 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"flash2/sm_80/d{dim}/{sequence // 1024}k/{mask}", Case(mask, dim, sequence, warps=True))
                for dim in (64, 128, 256) for sequence in sorted({4096, long}) for mask in ("full", "causal")]
     points += [("backward/" + name, dataclasses.replace(case, backward=True)) for name, case in points
-               if name.startswith(("cudnn/", "flex/", "dropout/", "flash2/"))]
+               if name.startswith(("cudnn/", "flex/", "bias/", "dropout/", "flash2/"))]
     points += [(f"backward/own/{variant}", Case(variant, 128, long, backward=True)) for variant in BACKWARD_OWN_VARIANTS]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
     points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]

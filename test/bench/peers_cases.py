@@ -231,12 +231,16 @@ def dropout_of(case: Case) -> float:
     return DROPOUT if case.variant == "dropout" else 0.0
 
 
+def bias_of(case: Case, data: Data) -> Any:
+    """What PyTorch's attention adds to logits."""
+    return data.extra[0].expand(case.batch, -1, -1, -1) if case.variant == "full_bias" else None
+
+
 def call_sdpa(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     """PyTorch's attention; to be called under `choose_backend`."""
     query, key, value = data.views()
     attend = torch.nn.functional.scaled_dot_product_attention
-    bias = data.extra[0].expand(case.batch, -1, -1, -1) if case.variant == "full_bias" else None
-    return lambda: attend(query, key, value, bias, dropout_p=dropout_of(case), is_causal=case.causal)
+    return lambda: attend(query, key, value, bias_of(case, data), dropout_p=dropout_of(case), is_causal=case.causal)
 
 
 def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callable[[], Any]:
@@ -251,7 +255,7 @@ def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callab
 def call_sdpa_backward(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     """The backward of PyTorch's attention; to be called under `choose_backend`."""
     attend = torch.nn.functional.scaled_dot_product_attention
-    return call_gradients(data, torch, lambda *views: attend(*views, dropout_p=dropout_of(case), is_causal=case.causal))
+    return call_gradients(data, torch, lambda *views: attend(*views, bias_of(case, data), dropout_p=dropout_of(case), is_causal=case.causal))
 
 
 def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:

@@ -48,7 +48,8 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "flex", "own", "bias/cudnn", "bias/flex", "dropout", "flash2", "rest", "backward/cudnn", "backward/flex", "backward/own",
+    for group in ("cudnn", "flex", "own", "bias/cudnn", "bias/flex", "dropout", "flash2", "rest", "backward/cudnn",
+                  "backward/flex", "backward/own", "backward/bias/cudnn", "backward/bias/flex",
                   "backward/dropout", "backward/flash2"):
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
         shares = [
@@ -100,6 +101,8 @@ def section(report: dict[str, Any]) -> str:
         ("backward/flex", "FlexAttention", "Gradients beside FlexAttention's; head dim 128."),
         ("backward/own", "plain causal", "Gradients of variants beside our own of plain causal attention, by FLOP kept; "
          "head dim 128."),
+        ("backward/bias/cudnn", "cuDNN", "Gradients of queries, keys and values with a bias of bf16, beside cuDNN's."),
+        ("backward/bias/flex", "FlexAttention", "The same beside FlexAttention's."),
         ("backward/dropout", "cuDNN", "Gradients of it beside cuDNN's."),
         ("backward/flash2", "FlashAttention-2", "Gradients of it, and of kernels for sm_80, beside PyTorch's "
          "FlashAttention-2's."),
