@@ -221,12 +221,14 @@ void TileBuilder::placeTile(Value tile) {
   bool ascends = lists || getRowAxis() == Coordinate::Key;
   Value number = ascends ? inHead : sub(sub(tiles, index(1)), inHead);
   geometry.row0 = mul(number, extent);
-  bool batchInside = schedule.getPipeline() && schedule.getPipeline().getBatchInside();
-  Value inner = batchInside ? viewDim(lookup(kernel.getQuery()), 0) : heads;
-  Value innerNumber = arith::RemUIOp::create(builder, loc, rest, inner),
-        outerNumber = arith::DivUIOp::create(builder, loc, rest, inner);
-  placeHead(batchInside ? outerNumber : innerNumber);
-  geometry.batch = batchInside ? innerNumber : outerNumber;
+  if (schedule.getPipeline() && schedule.getPipeline().getBatchInside()) {
+    Value batch = viewDim(lookup(kernel.getQuery()), 0);
+    placeHead(arith::DivUIOp::create(builder, loc, rest, batch));
+    geometry.batch = arith::RemUIOp::create(builder, loc, rest, batch);
+  } else {
+    placeHead(arith::RemUIOp::create(builder, loc, rest, heads));
+    geometry.batch = arith::DivUIOp::create(builder, loc, rest, heads);
+  }
   if (isListed)
     listRow = lists ? tile : add(mul(blockMaskKnowsHeads() ? rest : geometry.batch, tiles), number);
 }
