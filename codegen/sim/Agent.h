@@ -112,6 +112,7 @@ private:
   mlir::Value resolve(mlir::Value view, Numbers &indices);
   bool loadTile(const Instruction &instruction);
   bool moveToPage(mlir::TypedValue<mlir::MemRefType> pages, mlir::MemRefType view, Numbers &at);
+  bool readAll(const Instruction &instruction, std::vector<float> &all);
   bool readRow(const Instruction &instruction);
   bool readTile(const Instruction &instruction);
   bool appendSharedTile(const Held &shared, mlir::Operation *op, std::vector<float> &all);

@@ -56,13 +56,18 @@ bool Agent::appendSharedTile(const Held &shared, Operation *op, std::vector<floa
   return false;
 }
 
+/// Reads all of the tile in shared memory that is the operand of `instruction`.
+bool Agent::readAll(const Instruction &instruction, std::vector<float> &all) {
+  const Held &shared = values[instruction.operands[0]];
+  return readSharedTile(shared, instruction.op, {party, clock.at(party), Access::Read, instruction.op}, clock) &&
+         appendSharedTile(shared, instruction.op, all);
+}
+
 /// One row of a tile that a ring brought.
 bool Agent::readRow(const Instruction &instruction) {
   auto row = cast<tile::RowOp>(instruction.op);
-  const Held &shared = values[instruction.operands[0]];
   std::vector<float> all;
-  if (!readSharedTile(shared, row, {party, clock.at(party), Access::Read, row}, clock) ||
-      !appendSharedTile(shared, row, all))
+  if (!readAll(instruction, all))
     return false;
   int64_t columns = tile::getTileType(row.getTile()).getDimSize(1);
   auto array = std::make_shared<Array>(columns, 1);
@@ -75,10 +80,8 @@ bool Agent::readRow(const Instruction &instruction) {
 /// The agent's own rows of a tile that a ring brought.
 bool Agent::readTile(const Instruction &instruction) {
   auto read = cast<tile::ReadOp>(instruction.op);
-  const Held &shared = values[instruction.operands[0]];
   std::vector<float> all;
-  if (!readSharedTile(shared, read, {party, clock.at(party), Access::Read, read}, clock) ||
-      !appendSharedTile(shared, read, all))
+  if (!readAll(instruction, all))
     return false;
   auto type = cast<VectorType>(read.getResult().getType());
   auto array = std::make_shared<Array>(type.getDimSize(0) / parts, type.getDimSize(1));

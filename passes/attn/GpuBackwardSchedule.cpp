@@ -16,9 +16,6 @@ namespace {
 /// Warpgroups that compute, where another loads, and the registers of a thread of either.
 constexpr int64_t consumers = 2, producerRegisters = 24, consumerRegisters = 240;
 
-/// Buffers of captured tiles.
-constexpr int64_t captureStages = 2;
-
 /// Columns of a step of roles, from the most comfortable on. A left operand in shared memory is read once for each
 /// product, however few its columns are, which binds below 64.
 constexpr int64_t longSteps[] = {128, 96, 64}, shortSteps[] = {48, 32, 16};
@@ -103,6 +100,8 @@ private:
   int64_t countSumColumns(Program program);
   bool fitRegisters(Program program, const Step &step, int64_t panel = warpgroupRows);
   ScheduleAttr getRoles(Program program, const Step &step);
+  /// Whether a block mask lists the steps of `program` by roles.
+  bool listsSteps(Program program) { return program == Program::Dqdkdv && mayListSteps(); }
   /// Whether a step by roles fits registers and shared memory.
   bool fitsRoles(Program program, const Step &step);
   /// Buffers of captured tiles that the copy engine brings, if there is room for them.
@@ -193,7 +192,7 @@ static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, 
 }
 
 ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
-  bool lists = program == Program::Dqdkdv && mayListSteps();
+  bool lists = listsSteps(program);
   auto pipeline = PipelineAttr::get(
       op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters, consumerRegisters,
       Rescaling::EachStep, /*own_keys=*/false, step.turns, /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true,
@@ -321,8 +320,7 @@ bool GradientTiles::fitsOneProgram() {
 }
 
 int64_t GradientTiles::mostCaptureStages(Program program) {
-  bool lists = program == Program::Dqdkdv && mayListSteps();
-  return lists || countCapturedTiles(op) == 0 ? 0 : captureStages;
+  return listsSteps(program) || countCapturedTiles(op) == 0 ? 0 : captureStages;
 }
 
 SmallVector<Program> GradientTiles::findKeyPrograms() {

@@ -109,9 +109,6 @@ constexpr int64_t packedQueries = 64, packedQueriesCpAsync = 32;
 /// with less than 48 it would spill them.
 constexpr int64_t splitQueries = 16, splitProducerRegisters = 56;
 
-/// Buffers of captured tiles that the copy engine brings.
-constexpr int64_t mostCaptureStages = 2;
-
 /// Octaves of headroom that the schedules of a kernel have, and those that a spec's own may have.
 struct Headroom {
   int64_t usual, most;
@@ -198,7 +195,7 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   int64_t rows = warpgroupRows * consumers;
   // Beyond 128, products take so long that functions are worth turns as well (docs/rationale/hopper-variants.md).
   bool functions = isBoundByFunctions(kernel), wideFunctions = functions && masked && shape.dims > 128;
-  bool captures = shape.kinds == Captured && stagesCaptures(kernel) && heads == 1;
+  bool captures = shape.kinds == Captured && heads == 1;
   bool ownKeys = (overlap.ownKeys || wideFunctions) && consumers > 1 && !needsBlockMask(kernel);
   bool turns =
       overlap.turns && consumers > 1 && (wideFunctions || (!functions && (!hasWindow(kernel) || hasChunks(kernel))));
@@ -206,17 +203,17 @@ static ScheduleAttr selectTma(KernelOpInterface kernel, const Shape &shape, GpuT
   RoleRegisters registers = selectRegisters(kernel, shape, target, consumers, step.keys);
   ScheduleAttr schedule;
   // The most comfortable that fits.
-  for (int64_t captureStages : {captures ? mostCaptureStages : 0, int64_t(0)})
+  for (int64_t captured : {captures ? captureStages : 0, int64_t(0)})
     for (Room room : rooms) {
       if (consumers < room.leastConsumers)
         continue;
       auto pipeline = PipelineAttr::get(
           target.getContext(), consumers, step.stages, room.queryStages, registers.producer, registers.consumer,
-          Rescaling::OnOverflow, ownKeys && captureStages == 0, turns,
+          Rescaling::OnOverflow, ownKeys && captured == 0, turns,
           /*by_row=*/true, room.epilogue,
           /*dynamic=*/true, section, needsBlockMask(kernel), startsEarly(kernel, target), Staging::Tma,
           findHeadroom(kernel).usual, /*logit_stages=*/0, Overlap::InStep,
-          /*split_floats=*/false, captureStages, !needsBlockMask(kernel) && mayShareCapturesOverBatch(kernel));
+          /*split_floats=*/false, captured, !needsBlockMask(kernel) && mayShareCapturesOverBatch(kernel));
       schedule = ScheduleAttr::get(target.getContext(), rows, step.keys, warpgroupRows, pipeline, heads);
       if (fitsShared(kernel, schedule, target, /*blocks=*/1))
         return schedule;

@@ -18,6 +18,9 @@ inline constexpr int64_t warpgroupRows = 64, wideRows = 128, warpgroupThreads = 
 /// Bytes that barriers and tile numbers take at most.
 inline constexpr int64_t barrierBytes = 1024;
 
+/// Buffers of captured tiles that the copy engine brings.
+inline constexpr int64_t captureStages = 2;
+
 /// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact, and boxes of
 /// rows in pages are of whole groups of eight.
 ///

@@ -12,6 +12,8 @@ DOCUMENTS = 8
 CAP = 50.0
 DROPOUT = 0.1
 
+# A bias for each logit: arguments, clauses, score.
+BIAS = (["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>")
 # Masks and score regions of variants: arguments, clauses, score, mask. $H is the number of query heads.
 REGIONS: dict[str, tuple[list[str], str, str, str]] = {
     "full": ([], "", "", ""),
@@ -31,13 +33,8 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
     "dense": (
         ["mask: tensor<?x1x?x?xi1>"], "", "", "%keep = attn.load %mask[%b, %h, %i, %j] : tensor<?x1x?x?xi1>",
     ),
-    "bias": (
-        ["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>",
-        "%keep = attn.causal %i, %j",
-    ),
-    "full_bias": (
-        ["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>", "",
-    ),
+    "bias": (*BIAS, "%keep = attn.causal %i, %j"),
+    "full_bias": (*BIAS, ""),
     "dropout": (["seed: i64"], f"dropout({DROPOUT}, %seed)", "", "%keep = attn.causal %i, %j"),
     "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
     "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
