@@ -296,8 +296,6 @@ namespace {
 
 /// Whether the copy unit can take boxes of a tensor whose argument block is `slots`.
 bool canTakeBoxes(const ArgSpec &arg, const BoxRule::Tensor &tensor, const int64_t *slots) {
-  // What the driver's cuTensorMapEncodeTiled asks for.
-  constexpr int64_t maxSize = int64_t{1} << 32, maxStride = int64_t{1} << 40;
   const auto rank = static_cast<int>(arg.dims.size());
   const int64_t *sizes = slots + 1, *strides = sizes + rank;
   if (std::find(sizes, sizes + rank, 0) != sizes + rank)
@@ -306,9 +304,9 @@ bool canTakeBoxes(const ArgSpec &arg, const BoxRule::Tensor &tensor, const int64
     return false;
   for (int d = 0; d < rank; ++d) {
     int64_t bytes = 0;
-    if (sizes[d] > maxSize || __builtin_mul_overflow(strides[d], byteSize(arg.dtype), &bytes))
+    if (sizes[d] > maxTensorMapSize || __builtin_mul_overflow(strides[d], byteSize(arg.dtype), &bytes))
       return false;
-    if (d + 1 < rank && sizes[d] > 1 && (bytes <= 0 || bytes % tensorMapUnitBytes != 0 || bytes >= maxStride))
+    if (d + 1 < rank && sizes[d] > 1 && (bytes <= 0 || bytes % tensorMapUnitBytes != 0 || bytes >= tensorMapStrideEnd))
       return false;
   }
   return true;

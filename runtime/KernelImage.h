@@ -294,6 +294,8 @@ struct KernelEntry {
 /// The limits of the CUDA driver on what `KernelEntry` says, and, of tensor maps, what no kernel needs.
 inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorMapRank = 5, minTensorMapRank = 2,
                      maxTensorMapBox = 256, tensorMapUnitBytes = 16;
+/// Of tensors that it maps: the greatest size of a dimension, and what strides are below, in bytes.
+inline constexpr int64_t maxTensorMapSize = int64_t{1} << 32, tensorMapStrideEnd = int64_t{1} << 40;
 
 /// A compiled kernel.
 struct KernelImage {

@@ -23,7 +23,7 @@ namespace attnc::cuda {
 namespace {
 
 constexpr int64_t unitBytes = runtime::tensorMapUnitBytes;
-constexpr int64_t maxSize = int64_t{1} << 32, maxStride = int64_t{1} << 40;
+constexpr int64_t maxSize = runtime::maxTensorMapSize, maxStride = runtime::tensorMapStrideEnd;
 
 TensorMapType toMapType(DType dtype) {
   switch (dtype) {
