@@ -126,4 +126,12 @@ ContextScope::~ContextScope() {
     driver->contextPop(&popped);
 }
 
+RelaxedCaptureScope::RelaxedCaptureScope(const Driver &driver)
+    : driver(driver), exchanged(driver->exchangeCaptureMode && driver->exchangeCaptureMode(&before) == driverSuccess) {}
+
+RelaxedCaptureScope::~RelaxedCaptureScope() {
+  if (exchanged)
+    driver->exchangeCaptureMode(&before);
+}
+
 } // namespace attnc::cuda

@@ -92,6 +92,25 @@ private:
   bool pushed;
 };
 
+/// Lets this thread load and unload code, and allocate and free memory, while
+/// streams are captured into graphs. None of that is part of a graph, but
+/// without this the driver refuses it, and ends the capture with an error: even
+/// where a garbage collector frees a kernel while its caller captures others.
+class RelaxedCaptureScope {
+public:
+  explicit RelaxedCaptureScope(const Driver &driver);
+  ~RelaxedCaptureScope();
+  RelaxedCaptureScope(const RelaxedCaptureScope &) = delete;
+  RelaxedCaptureScope &operator=(const RelaxedCaptureScope &) = delete;
+
+private:
+  const Driver &driver;
+  /// What the thread's mode was.
+  CaptureMode before = CaptureMode::Relaxed;
+  /// Whether there is something to undo.
+  bool exchanged;
+};
+
 } // namespace attnc::cuda
 
 #endif // ATTNC_RUNTIME_CUDA_DEVICE_H

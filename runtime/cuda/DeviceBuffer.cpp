@@ -17,6 +17,7 @@ Result<DeviceBuffer> DeviceBuffer::allocate(DeviceRef device, int64_t bytes) {
     return buffer;
   const Driver &driver = buffer.device->driver();
   ContextScope scope(*buffer.device);
+  RelaxedCaptureScope relaxed(driver);
   if (Status status = driver.check(driver->memAlloc(&buffer.begin, bytes), "cuMemAlloc_v2",
                                    "allocate " + std::to_string(bytes) + " bytes on the GPU");
       !status)
@@ -47,6 +48,7 @@ Status DeviceBuffer::clear() const {
     return {};
   const Driver &driver = device->driver();
   ContextScope scope(*device);
+  RelaxedCaptureScope relaxed(driver);
   if (Status status = driver.check(driver->memset8(begin, 0, bytes), "cuMemsetD8_v2",
                                    "clear " + std::to_string(bytes) + " bytes on the GPU");
       !status)
@@ -59,6 +61,7 @@ void DeviceBuffer::release() {
   if (begin == 0)
     return;
   ContextScope scope(*device);
+  RelaxedCaptureScope relaxed(device->driver());
   device->driver()->memFree(begin);
   begin = 0;
 }

@@ -79,6 +79,7 @@ const char *findFunctions(void *library, DriverApi &api) {
   lookup.require(api.launchKernel, "cuLaunchKernel");
   lookup.allow(api.launchKernelEx, "cuLaunchKernelEx");
   lookup.require(api.streamSynchronize, "cuStreamSynchronize");
+  lookup.allow(api.exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode");
   lookup.require(api.eventCreate, "cuEventCreate");
   lookup.require(api.eventDestroy, "cuEventDestroy_v2");
   lookup.require(api.eventRecord, "cuEventRecord");

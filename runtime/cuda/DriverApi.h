@@ -39,6 +39,10 @@ using EventHandle = CUevent_st *;
 using DeviceHandle = int;
 using DeviceAddress = uint64_t;
 
+/// Members of CUstreamCaptureMode: what a thread may do while streams are
+/// captured, those of other threads among them.
+enum class CaptureMode : int { Global = 0, ThreadLocal = 1, Relaxed = 2 };
+
 /// A CUtensorMap: what the copy unit knows of a tensor. Opaque. The driver asks
 /// for 64 bytes of alignment, and since CUDA 13 its header for 128.
 struct alignas(128) TensorMap {
@@ -163,6 +167,9 @@ struct DriverApi {
                                  void **extra) = nullptr;
 
   DriverResult (*streamSynchronize)(StreamHandle stream) = nullptr;
+  /// Takes the mode that this thread shall have, and gives the one that it had.
+  /// Null in drivers before 10.1.
+  DriverResult (*exchangeCaptureMode)(CaptureMode *mode) = nullptr;
   DriverResult (*eventCreate)(EventHandle *event, unsigned flags) = nullptr;
   DriverResult (*eventDestroy)(EventHandle event) = nullptr;
   DriverResult (*eventRecord)(EventHandle event, StreamHandle stream) = nullptr;

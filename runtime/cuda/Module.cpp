@@ -39,6 +39,7 @@ std::string oneLine(const char *log) {
 Result<std::unique_ptr<Module>> Module::load(DeviceRef device, Span<const uint8_t> code, const std::string &name) {
   const Driver &driver = device->driver();
   ContextScope scope(*device);
+  RelaxedCaptureScope relaxed(driver);
   std::unique_ptr<Module> module(new Module(std::move(device), name));
   const std::string attempt = "load kernel '" + name + "' on the GPU";
   if (!isPtx(code)) {
@@ -67,20 +68,21 @@ Module::~Module() {
   if (!handle)
     return;
   ContextScope scope(*device);
+  RelaxedCaptureScope relaxed(device->driver());
   device->driver()->moduleUnload(handle);
 }
 
 Result<Function> Module::prepare(const std::string &symbol, int threads, int64_t sharedBytes) const {
   const Driver &driver = device->driver();
   ContextScope scope(*device);
+  RelaxedCaptureScope relaxed(driver);
   const std::string who = "function '" + symbol + "' of kernel '" + name + "'";
   Function function;
   if (Status status = driver.check(driver->moduleGetFunction(&function.handle, handle, symbol.c_str()),
                                    "cuModuleGetFunction", "find " + who);
       !status)
     return status.takeError();
-  // Drivers load functions when they are first launched, unless told so before; that must not happen while a graph
-  // is captured.
+  // Drivers load functions when they are first launched, unless told so before; a launch may not, where it is captured.
   if (driver->functionLoad)
     if (Status status = driver.check(driver->functionLoad(function.handle), "cuFuncLoad", "load " + who); !status)
       return status.takeError();

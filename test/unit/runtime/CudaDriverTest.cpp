@@ -6,6 +6,7 @@
 #include "runtime/cuda/Event.h"
 #include "runtime/cuda/Module.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -96,6 +97,23 @@ TEST(CudaModule, TellsWhatTheAssemblerSaid) {
       Module::load(fake.device(), bytes(".version 8.3"), "forward").message(),
       "cannot load kernel 'forward' on the GPU: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX (a PTX JIT compilation "
       "failed): ptxas error : Unknown symbol 'x'; ptxas fatal : aborted");
+}
+
+TEST(CudaModule, EndsNoCaptureOfItsThread) {
+  FakeDriver fake;
+  {
+    auto module = Module::load(fake.device(), bytes(".version 8.3"), "forward");
+    ASSERT_TRUE(module) << module.message();
+    ASSERT_TRUE((*module)->prepare("forward_entry", 384, 1024));
+    DeviceBuffer buffer = *DeviceBuffer::allocate(fake.device(), 8);
+    ASSERT_TRUE(buffer.clear());
+    EXPECT_EQ(fake.captureMode, CaptureMode::Global);
+  }
+  for (const char *call :
+       {"cuModuleLoadDataEx", "cuFuncLoad", "cuMemAlloc_v2", "cuMemsetD8_v2", "cuMemFree_v2", "cuModuleUnload"})
+    EXPECT_EQ(std::count(fake.calls.begin(), fake.calls.end(), call), 1) << call;
+  EXPECT_TRUE(fake.unsafeCalls.empty()) << fake.unsafeCalls.front();
+  EXPECT_EQ(fake.captureMode, CaptureMode::Global);
 }
 
 TEST(CudaDeviceBuffer, OwnsItsMemory) {

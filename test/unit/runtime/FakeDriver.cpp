@@ -3,7 +3,9 @@
 
 #include "FakeDriver.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 using namespace attnc::cuda;
 using attnc::test::FakeDriver;
@@ -24,10 +26,19 @@ Handle handle(uintptr_t number) {
   return reinterpret_cast<Handle>(0x1000 + number);
 }
 
+/// Whether a thread may call it during a capture in relaxed mode only.
+bool isUnsafeInCaptures(std::string_view name) {
+  constexpr std::string_view unsafe[] = {"cuModuleLoadDataEx", "cuModuleUnload", "cuFuncLoad",
+                                         "cuMemAlloc_v2",      "cuMemFree_v2",   "cuMemsetD8_v2"};
+  return std::find(std::begin(unsafe), std::end(unsafe), name) != std::end(unsafe);
+}
+
 /// Records a call; its result.
 DriverResult called(const char *name) {
   FakeDriver &fake = *FakeDriver::current;
   fake.calls.emplace_back(name);
+  if (fake.captureMode != CaptureMode::Relaxed && isUnsafeInCaptures(name))
+    fake.unsafeCalls.emplace_back(name);
   const auto failure = fake.failures.find(name);
   return failure == fake.failures.end() ? driverSuccess : failure->second;
 }
@@ -201,6 +212,10 @@ DriverApi makeApi() {
                   {{}, config->gridX, config->blockX, config->sharedBytes, config->stream, early}, parameters);
   };
   api.streamSynchronize = [](StreamHandle) { return called("cuStreamSynchronize"); };
+  api.exchangeCaptureMode = [](CaptureMode *mode) {
+    std::swap(FakeDriver::current->captureMode, *mode);
+    return driverSuccess;
+  };
   api.eventCreate = [](EventHandle *event, unsigned) {
     *event = handle<EventHandle>(3);
     return called("cuEventCreate");

@@ -75,6 +75,10 @@ public:
   /// How often the context was pushed and not popped, and blocks of memory that
   /// are not freed.
   int depth = 0, retained = 0;
+  /// The mode of this thread, and the functions that a capture would not have
+  /// let it call, had there been one.
+  cuda::CaptureMode captureMode = cuda::CaptureMode::Global;
+  std::vector<std::string> unsafeCalls;
   std::map<cuda::DeviceAddress, std::vector<char>> memory;
 
   /// Memory of the device: "allocated" and full of 0xCD.

@@ -93,6 +93,7 @@ EXPORT(cuLaunchKernelEx, launchKernelEx,
        (const LaunchConfig *config, FunctionHandle function, void **parameters, void **extra),
        (config, function, parameters, extra))
 EXPORT(cuStreamSynchronize, streamSynchronize, (StreamHandle stream), (stream))
+EXPORT(cuThreadExchangeStreamCaptureMode, exchangeCaptureMode, (CaptureMode * mode), (mode))
 EXPORT(cuEventCreate, eventCreate, (EventHandle * event, unsigned flags), (event, flags))
 EXPORT(cuEventDestroy_v2, eventDestroy, (EventHandle event), (event))
 EXPORT(cuEventRecord, eventRecord, (EventHandle event, StreamHandle stream), (event, stream))
