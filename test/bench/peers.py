@@ -49,6 +49,7 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
         for sequence in (4096,) if quick else (1024, 4096, 16384):
             for mask in ("full", "causal"):
                 points.append((f"cudnn/d{dim}/{sequence // 1024}k/{mask}", Case(mask, dim, sequence)))
+    points += [(name.replace("cudnn/", "nvrtc/"), dataclasses.replace(case, cuda=True)) for name, case in points]
     points += [(f"flex/{variant}", Case(variant, 128, long)) for variant in FLEX_VARIANTS]
     points += [(f"own/{variant}", Case(variant, 128, long)) for variant in OWN_VARIANTS]
     points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SHORT]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import dataclasses
 import datetime
 import json
 import pathlib
@@ -106,6 +107,9 @@ class Bench:
             return ours, call(case, data, self.torch), data, case
         if peer == "flex":
             return ours, call_flex(case, data, self.torch), data, case
+        if peer == "nvrtc":
+            same = dataclasses.replace(case, cuda=False)
+            return ours, self.bind(same)[0], data, same
         plain = Case("causal", case.dim, case.sequence, backward=case.backward)
         return ours, self.bind(plain)[0], data, plain
 

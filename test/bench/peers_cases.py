@@ -59,6 +59,7 @@ class Case:
     warps: bool = False  # by the schedule for GPUs without Hopper's instructions
     element: str = "bf16"
     backward: bool = False  # the gradients of it
+    cuda: bool = False  # through CUDA C++ and NVRTC
 
     @property
     def batch(self) -> int:
@@ -80,7 +81,8 @@ class Case:
     @property
     def image(self) -> str:
         """The name of its kernel: sizes are no part of it."""
-        name = f"{self.variant}_d{self.dim}" + "_warps" * self.warps + f"_{self.element}" * (self.element != "bf16")
+        name = f"{self.variant}_d{self.dim}" + "_warps" * self.warps + "_cuda" * self.cuda
+        name += f"_{self.element}" * (self.element != "bf16")
         return name + "_backward" * self.backward
 
     @property
@@ -132,6 +134,7 @@ def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
     cases = [case for _, case in points]
     plain = [Case("causal", 128, 4096)]
     plain += [Case("causal", case.dim, case.sequence) for name, case in points if peer_of(name) == "own"]
+    plain += [dataclasses.replace(case, cuda=False) for case in cases if case.cuda]
     if any(case.backward for case in cases):
         plain += [case.forward for case in cases if case.backward] + [dataclasses.replace(plain[0], backward=True)]
     return cases + plain

@@ -15,7 +15,7 @@ from peers_cases import Case
 
 HERE = pathlib.Path(__file__).resolve().parent
 ATTNC = (HERE / "../../../bin/attnc", HERE / "../../build/release/bin/attnc")
-TARGET, OLDER_TARGET = "nvptx:sm_90a", "nvptx:sm_80"
+TARGET, OLDER_TARGET, CUDA_TARGET = "nvptx:sm_90a", "nvptx:sm_80", "nvrtc:sm_90a"
 
 
 def find_program() -> str:
@@ -45,7 +45,7 @@ class Compiler:
         """Compiles to a stage; the file."""
         path = self.folder / f"{case.image}.{stage}"
         schedule = ["--schedule", self.older_schedules(case)] if case.warps else []
-        self.compile(case, ["--target", TARGET, "--emit", stage, "-o", str(path), *schedule])
+        self.compile(case, ["--target", CUDA_TARGET if case.cuda else TARGET, "--emit", stage, "-o", str(path), *schedule])
         return path
 
     def older_schedules(self, case: Case) -> str:

@@ -48,7 +48,7 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "flex", "own", "bias/cudnn", "bias/flex", "dropout", "flash2", "rest", "backward/cudnn",
+    for group in ("cudnn", "nvrtc", "flex", "own", "bias/cudnn", "bias/flex", "dropout", "flash2", "rest", "backward/cudnn",
                   "backward/flex", "backward/own", "backward/bias/cudnn", "backward/bias/flex",
                   "backward/dropout", "backward/flash2"):
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
@@ -90,6 +90,7 @@ def section(report: dict[str, Any]) -> str:
     cycles = {point["name"]: point for point in report.get("cycles", [])}
     groups = (
         ("cudnn", "cuDNN", "Beside cuDNN. The share of the tensor cores' peak is from counted cycles."),
+        ("nvrtc", "nvptx", "The same kernels through CUDA C++ and NVRTC, beside `nvptx:sm_90a`."),
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
         ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
          "named."),
