@@ -170,10 +170,33 @@ static arith::MulFOp findLastProduct(KernelOpInterface kernel) {
   return product;
 }
 
+/// Whether `value` is at most some 2^64, whatever tensors hold: divided by a scale, it is still finite.
+static bool isModerate(Value value) {
+  FloatAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return std::abs(constant.getValueAsDouble()) <= 0x1p64;
+  Operation *maker = value.getDefiningOp();
+  if (auto extension = dyn_cast_or_null<arith::ExtFOp>(maker))
+    return extension.getIn().getType().isF16();
+  if (isa_and_nonnull<arith::AddFOp, arith::SubFOp>(maker))
+    return llvm::all_of(maker->getOperands(), isModerate);
+  return isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(maker);
+}
+
+/// Whether `term` can be divided by a scale and stay finite: it is moderate, or a moderate number of the key times one
+/// that is the same for a row, which `divideTerm` keeps finite.
+static bool canBeDivided(Value term, const llvm::SmallDenseSet<Value> &ofKeys) {
+  auto product = term.getDefiningOp<arith::MulFOp>();
+  if (!product || !ofKeys.contains(term))
+    return isModerate(term);
+  auto isRowTimes = [&](Value factor, Value other) { return !ofKeys.contains(factor) && isModerate(other); };
+  return isRowTimes(product.getRhs(), product.getLhs()) || isRowTimes(product.getLhs(), product.getRhs());
+}
+
 /// Where a score region only adds to the logit and takes away from it, and what it adds is linear in the key, these
 /// operations, in order; else nothing. A target can add that to raw products in one operation: it is divided by the
-/// scale once a row. Other terms are added while the scale multiplies, and stay as large as they are, which may be as
-/// large as f32 holds.
+/// scale once a row. Other terms, and those that a tensor of the row holds, are added while the scale multiplies, and
+/// stay as large as they are, which may be as large as f32 holds.
 static SmallVector<Operation *> findSums(KernelOpInterface kernel) {
   SmallVector<Operation *> sums;
   Region &region = kernel.getScore();
@@ -197,7 +220,7 @@ static SmallVector<Operation *> findSums(KernelOpInterface kernel) {
   while (sum != yielded) {
     Operation *next = sum.hasOneUse() ? *sum.user_begin() : nullptr;
     if (!isa_and_nonnull<arith::AddFOp, arith::SubFOp>(next) || next->getOperand(0) != sum ||
-        other.contains(next->getOperand(1)))
+        other.contains(next->getOperand(1)) || !canBeDivided(next->getOperand(1), ofKeys))
       return {};
     someOfKeys |= ofKeys.contains(next->getOperand(1));
     sums.push_back(next);
@@ -238,8 +261,9 @@ static void divideTerm(OpBuilder &builder, OpOperand &term, float unit) {
     return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
   };
   auto product = term.get().getDefiningOp<arith::MulFOp>();
-  bool right = product && isOfRow(product.getRhs(), sum->getBlock());
-  if (!right && !(product && isOfRow(product.getLhs(), sum->getBlock()))) {
+  auto isRowTimes = [&](Value factor, Value other) { return isOfRow(factor, sum->getBlock()) && isModerate(other); };
+  bool right = product && isRowTimes(product.getRhs(), product.getLhs());
+  if (!right && !(product && isRowTimes(product.getLhs(), product.getRhs()))) {
     term.set(arith::MulFOp::create(builder, loc, term.get(), number(1 / unit)));
     return;
   }

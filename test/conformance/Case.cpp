@@ -59,6 +59,7 @@ std::vector<Case> attnc::conformance::allCases(Extent extent) {
   addGradientCases(cases, extent);
   addTf32Cases(cases, extent);
   addAlikeCases(cases, extent);
+  addLargeRowTermCases(cases, extent);
   // Each case in f32, where errors show best; every second one in a 16-bit type too. Large values are about what types
   // can hold.
   const std::vector<std::string> quick[] = {{"f32", "bf16"}, {"f32"}, {"f32", "f16"}, {"f32"}};

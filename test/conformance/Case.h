@@ -67,6 +67,7 @@ void addShapeCases(std::vector<Case> &cases, Extent extent);
 void addGradientCases(std::vector<Case> &cases, Extent extent);
 void addTf32Cases(std::vector<Case> &cases, Extent extent);
 void addAlikeCases(std::vector<Case> &cases, Extent extent);
+void addLargeRowTermCases(std::vector<Case> &cases, Extent extent);
 
 /// The grid. Quick keeps f32 in each case, and one of the 16-bit types in every second; all where values are large.
 std::vector<Case> allCases(Extent extent);

@@ -282,6 +282,25 @@ void attnc::conformance::addAlikeCases(std::vector<Case> &cases, Extent extent) 
   add.last().dtypes = {"f32"};
 }
 
+/// Numbers near the end of f32 that are the same for all keys of a row, beside terms that are linear in the key.
+void attnc::conformance::addLargeRowTermCases(std::vector<Case> &cases, Extent extent) {
+  Adder add(cases, extent);
+  const std::string entries = "tensor<?x$T>", heads = "tensor<$Hxf32>";
+  Spec spec = scored({"t: " + entries, "m: " + heads}, "%y = attn.bias %s, %t[%b] : " + entries +
+                                                           "\n      %x = attn.alibi %y, %m[%h], %i, %j : " + heads);
+  add("S4_batch_entry_of_minus_3e38_beside_alibi", spec, {{"t", {-3e38}}, {"m", {0.5, 1.25}}});
+  add.last().dtypes = {"bf16"};
+  const std::string twice = "%f = attn.load %m[%h] : " + heads + R"(
+      %n = arith.constant 2.0 : f32
+      %r = arith.mulf %f, %n : f32
+      %p = arith.index_cast %j : index to i32
+      %g = arith.sitofp %p : i32 to f32
+      %y = arith.addf %s, %r : f32
+      %x = arith.subf %y, %g : f32)";
+  spec = scored({"m: " + heads}, twice);
+  add("S4_head_of_minus_3e38_beside_keys", spec, {{"m", {-1.5e38}}});
+}
+
 /// Cases that are about gradients. They come after others: which dtypes the quick grid has of a case goes by its
 /// number.
 void attnc::conformance::addGradientCases(std::vector<Case> &cases, Extent extent) {
