@@ -406,10 +406,20 @@ FailureOr<KernelFunction> KernelFunction::get(func::FuncOp function) {
     if (failed(add(kernel.outputs, value.getType(), argumentName(function.getResultAttrDict(number), "out", number))))
       return failure();
   }
-  for (KernelOpInterface op : kernel.kernels)
-    for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) && !isa<BlockArgument>(operand))
-        return op->emitOpError("expected tensors that are arguments of the function");
+  // What regions read from outside, too, is an argument: no kernel sees a tensor that the function computes.
+  auto isReadable = [](Value operand) {
+    return !isa<RankedTensorType>(operand.getType()) || isa<BlockArgument>(operand);
+  };
+  for (KernelOpInterface op : kernel.kernels) {
+    WalkResult walked = op->walk([&](Operation *reader) {
+      if (llvm::all_of(reader->getOperands(), isReadable))
+        return WalkResult::advance();
+      reader->emitOpError("expected tensors that are arguments of the function");
+      return WalkResult::interrupt();
+    });
+    if (walked.wasInterrupted())
+      return failure();
+  }
 
   if (failed(verifyPageTables(kernel)))
     return failure();

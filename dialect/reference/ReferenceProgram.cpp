@@ -17,7 +17,8 @@ using namespace attnc::attn::reference;
 //===----------------------------------------------------------------------===//
 
 const HostArray *Arguments::getArray(Value value) const {
-  return value ? std::get_if<HostArray>(&values[cast<BlockArgument>(value).getArgNumber()]) : nullptr;
+  auto argument = dyn_cast_if_present<BlockArgument>(value);
+  return argument ? std::get_if<HostArray>(&values[argument.getArgNumber()]) : nullptr;
 }
 
 std::optional<double> Arguments::getFloat(Value value) const {

@@ -182,6 +182,9 @@ class Generator:
             numbers = rng.choice([[], [0, 0], [3, 5], [rng.getrandbits(31), -rng.getrandbits(31)]])
             self.inputs[name] = np.append(self.inputs[name].view(np.int32).astype(np.int64), np.array(numbers, np.int64))
             self.spec.arguments[name] = f"tensor<{len(self.inputs[name])}xi32>"
+        elif rng.random() < 0.15:
+            name = f"c{len(self.spec.constants)}"
+            self.spec.constants.append(Op(name, "arith.constant", [], ["i64"], value=seed))
         return name
 
     def draw_offsets(self) -> dict[str, str]:

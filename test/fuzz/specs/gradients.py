@@ -14,7 +14,7 @@ import numpy as np
 from arrays import ArrayGenerator
 from reference import (
     SEQUENTIAL, Arrays, Evaluator, Grid, compute_keep, compute_logits, dropout_factors, gather, make_grid, multiply_in_turn,
-    power_of_machine, rounding_of, run_kernel, scalar,
+    power_of_machine, rounding_of, run_kernel, scalar, seed_words,
 )
 from scalars import FLOAT_BINARY, FLOAT_UNARY, Precision, is_float, round_to
 from spec import Kernel, Load, Op, Spec, element_type, reads_captured, shape_of
@@ -329,7 +329,7 @@ def run_kernel_backward(spec: Spec, kernel: Kernel, names: Names, inputs: Arrays
             probability, seed = dropout
             if isinstance(probability, str):
                 probability = scalar(spec, inputs, probability)[0, 0, 0, 0]
-            factors = dropout_factors(grid, np.float32(probability), inputs[seed]).astype(real)
+            factors = dropout_factors(grid, np.float32(probability), seed_words(spec, inputs, seed)).astype(real)
 
         groups = grid.heads // key.shape[-2]
         q = rows_of(kernel, query, grid.query_starts, grid.queries, real)

@@ -319,6 +319,11 @@ def compute_logits(spec: Spec, kernel: Kernel, inputs: Arrays, grid: Grid, preci
         return (query @ key.transpose(0, 1, 3, 2)) * real(scale)
 
 
+def seed_words(spec: Spec, inputs: Arrays, name: str) -> np.ndarray:
+    """The words of a seed of dropout, which is a number or a tensor."""
+    return inputs[name] if name in inputs else scalar(spec, inputs, name)
+
+
 def dropout_factors(grid: Grid, probability: np.float32, words: np.ndarray) -> np.ndarray:
     """S9: Philox4x32-7 of the seed and the place, rows counted from the sequence's first; eight elements share a call.
     words: the seed; or its two halves, the low one first; or these and the numbers of the first batch entry and head."""
@@ -416,7 +421,7 @@ def run_kernel(spec: Spec, kernel: Kernel, inputs: Arrays, precision: Precision,
             probability, seed = dropout
             if isinstance(probability, str):
                 probability = scalar(spec, inputs, probability)[0, 0, 0, 0]
-            weights = weights * dropout_factors(grid, np.float32(probability), inputs[seed])
+            weights = weights * dropout_factors(grid, np.float32(probability), seed_words(spec, inputs, seed))
         if precision is Precision.BASELINE and variant % 2:
             # Before they are divided: where a row's weights are all alike, they are all rounded alike, well or badly.
             weights = np.where(empty, 0, round_to(weights * total, element) / total)

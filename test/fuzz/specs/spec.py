@@ -294,7 +294,7 @@ def clause_text(name: str, clause: object, arguments: dict[str, str]) -> str:
         return f"schedule({', '.join(schedule.text() for schedule in clause)})"
     if name == "dropout":
         assert isinstance(clause, tuple)
-        type_name = arguments[clause[1]]
+        type_name = arguments.get(clause[1], "i64")  # a constant has none there
         return f"dropout({value(clause[0])}, %{clause[1]}{f' : {type_name}' if 'tensor' in type_name else ''})"
     return f"{name}({value(clause)})"
 
