@@ -36,18 +36,23 @@ void KernelCache::tell(const std::string &text) const {
 }
 
 void KernelCache::tellOnce(const std::string &text) {
-  std::call_once(told, [&] { tell(text); });
+  if (!told.exchange(true))
+    tell(text);
 }
 
 bool KernelCache::isReady() {
+  // Told after it is settled: who is told may compile, and come here.
+  std::string complaint;
   std::call_once(created, [&] {
     if (!disk)
       return;
     Status status = disk->create();
     usable = static_cast<bool>(status);
     if (!status)
-      tellOnce("the kernel cache cannot be used: '" + disk->path() + "': " + status.message());
+      complaint = "the kernel cache cannot be used: '" + disk->path() + "': " + status.message();
   });
+  if (!complaint.empty())
+    tellOnce(complaint);
   return usable;
 }
 

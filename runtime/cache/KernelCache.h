@@ -11,6 +11,7 @@
 
 #include "runtime/cache/CacheDirectory.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <list>
@@ -103,7 +104,8 @@ private:
 
   CacheOptions options;
   std::optional<CacheDirectory> disk;
-  std::once_flag created, told;
+  std::once_flag created;
+  std::atomic<bool> told = false;
   bool usable = false; ///< set once, by `isReady`
 
   std::mutex mutex; ///< of all below

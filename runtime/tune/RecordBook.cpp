@@ -74,7 +74,8 @@ void RecordBook::keep(llvm::StringRef device, const Record &record) {
     remark("the record is not kept: " + status.message());
 }
 
-const RecordList &RecordBook::read(const RecordStore &store, llvm::StringRef device) {
+const RecordList &RecordBook::read(const RecordStore &store, llvm::StringRef device,
+                                   std::vector<std::string> &complaints) {
   ReadFile &file = files[store.pathOf(device)];
   std::string stamp = store.getStamp(device);
   if (stamp == file.stamp)
@@ -82,7 +83,7 @@ const RecordList &RecordBook::read(const RecordStore &store, llvm::StringRef dev
   file.stamp = stamp;
   Result<RecordList> list = store.read(device);
   if (!list)
-    remark(list.message() + "; its records are not used");
+    complaints.push_back(list.message() + "; its records are not used");
   file.list = list ? std::move(*list) : RecordList();
   return file.list;
 }
@@ -115,14 +116,17 @@ std::vector<FoundRecord> RecordBook::find(llvm::StringRef device, llvm::StringRe
     }
     llvm::append_range(found, here);
   };
-  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<std::string> complaints;
+  std::unique_lock<std::mutex> lock(mutex);
   for (const RecordList &list : llvm::reverse(overlays))
     look(list, Source::Overlay, "");
   for (const RecordList &list : tuned)
     look(list, Source::Memory, "");
   for (const std::optional<RecordStore> *store : {&user, &shipped})
     if (*store)
-      look(read(**store, device), Source::Persistent, (*store)->pathOf(device));
+      look(read(**store, device, complaints), Source::Persistent, (*store)->pathOf(device));
+  lock.unlock();
+  llvm::for_each(complaints, remark);
   llvm::sort(found, [](const FoundRecord &a, const FoundRecord &b) {
     return a.record.shape.queries.least < b.record.shape.queries.least;
   });

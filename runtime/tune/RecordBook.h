@@ -65,8 +65,9 @@ private:
     RecordList list;
   };
 
-  /// The records of the file of `device` in `store`.
-  const RecordList &read(const RecordStore &store, llvm::StringRef device);
+  /// The records of the file of `device` in `store`. What is wrong with it is added to `complaints`, which become
+  /// remarks once `mutex` is free: who is told of them may come here.
+  const RecordList &read(const RecordStore &store, llvm::StringRef device, std::vector<std::string> &complaints);
 
   std::optional<RecordStore> user, shipped;
   std::function<void(const std::string &)> remark;
