@@ -8,10 +8,13 @@
 #include "runtime/capi/Fault.h"
 #include "runtime/capi/LoadedKernel.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <sys/types.h>
+#include <thread>
 #include <vector>
 
 namespace attnc::capi {
@@ -26,27 +29,40 @@ struct Outcome {
 /// A kernel that is being compiled, or has been. Threads may use it at the same time.
 class Compilation {
 public:
-  /// One that is under way.
-  Compilation() = default;
+  /// What there is to do for it.
+  using Work = std::function<Outcome()>;
+
+  /// One that somebody is to run.
+  explicit Compilation(Work work);
 
   /// One that has ended.
-  explicit Compilation(Outcome outcome) : result(std::move(outcome)) {}
+  explicit Compilation(Outcome outcome);
 
-  bool isDone() const;
+  /// Whether it has ended.
+  bool isDone() const { return done; }
 
-  /// Waits for the end.
-  const Outcome &wait() const;
+  /// Whether it was under way in another process, of which this one was forked: it ends there, and never here.
+  bool isLost() const;
+
+  /// Does the work in this thread, and then calls back, unless a thread has begun it; whether it did.
+  bool run();
+
+  /// Waits for the end. A thread that compiles does the work itself where nobody has begun it: all others may wait for
+  /// this very thread. What can never end is a fault.
+  const Outcome &wait();
 
   /// Calls `callback` at the end, or now where it has ended.
   void onDone(std::function<void()> callback);
 
-  /// Ends it; once.
-  void finish(Outcome outcome);
-
 private:
-  mutable std::mutex mutex; ///< of all below
-  mutable std::condition_variable ended;
-  std::optional<Outcome> result; ///< never changes once it is there
+  const pid_t process;            ///< which it ends in
+  std::atomic<bool> done = false; ///< whether `result` is there
+  std::optional<Outcome> result;  ///< never changes once it is there
+
+  std::mutex mutex; ///< of all below, and of the change of those above
+  std::condition_variable ended;
+  Work work;              ///< null once a thread has begun it
+  std::thread::id worker; ///< the thread that does it
   std::vector<std::function<void()>> callbacks;
 };
 

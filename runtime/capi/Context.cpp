@@ -5,6 +5,8 @@
 #include "runtime/capi/Context.h"
 #include "runtime/capi/CApi.h"
 
+#include <unistd.h>
+
 using namespace attnc;
 using namespace attnc::capi;
 using runtime::KernelImage;
@@ -20,10 +22,34 @@ static bool isGpu(const std::string &target) {
 
 Context::Context(cache::CacheOptions cache, unsigned threads)
     : remark(cache.remark ? cache.remark : [](const std::string &) {}), cacheDirectory(cache.directory), kernels(cache),
-      workers(threads) {
+      process(::getpid()), workers(threads) {
   const std::string folder = cache.directory.empty() ? "" : cache.directory + "/records";
   if (const Compiler *compiler = getCompiler())
     records = compiler->openRecords(folder, remark);
+}
+
+class Context::Use {
+public:
+  explicit Use(Context &context) : context(context) { ++context.users; }
+  ~Use() { --context.users; }
+  Use(const Use &) = delete;
+  Use &operator=(const Use &) = delete;
+
+private:
+  Context &context;
+};
+
+bool Context::isUsable() {
+  const pid_t here = ::getpid();
+  pid_t known = process;
+  if (known == here)
+    return true;
+  // Another thread of the child may have come first, and be inside: the process is then ours.
+  if (users != 0 || !workers.isIdle())
+    return process == here;
+  if (process.compare_exchange_strong(known, here))
+    workers.forgetThreads();
+  return process == here;
 }
 
 std::string Context::makeKey(const cache::Digest &digest, const Wish &wish) const {
@@ -56,6 +82,7 @@ std::optional<Outcome> Context::findByKey(const std::string &key) {
 }
 
 std::optional<Outcome> Context::find(const cache::Digest &digest, Wish &wish) {
+  const Use use(*this);
   settle(wish);
   const std::string key = makeKey(digest, wish);
   std::lock_guard<std::mutex> lock(mutex);
@@ -76,7 +103,8 @@ void Context::keep(const std::string &key, const std::shared_ptr<LoadedKernel> &
 }
 
 std::shared_ptr<Compilation> Context::start(std::shared_ptr<const SpecSource> spec, const cache::Digest &digest,
-                                            Wish wish) {
+                                            Wish wish, Waiting waiting) {
+  const Use use(*this);
   settle(wish);
   std::string key = makeKey(digest, wish);
   std::shared_ptr<Compilation> compilation;
@@ -87,19 +115,24 @@ std::shared_ptr<Compilation> Context::start(std::shared_ptr<const SpecSource> sp
     std::shared_ptr<Compilation> &flight = flights[key];
     if (flight)
       return flight;
-    flight = std::make_shared<Compilation>();
-    compilation = flight;
-  }
-  workers.add([this, spec = std::move(spec), wish = std::move(wish), key = std::move(key), compilation] {
-    Outcome outcome = make(spec, wish);
-    if (outcome.kernel)
-      keep(key, outcome.kernel);
-    {
+    flight = std::make_shared<Compilation>([this, spec = std::move(spec), wish = std::move(wish), key] {
+      Outcome outcome = make(spec, wish);
+      if (outcome.kernel)
+        keep(key, outcome.kernel);
       std::lock_guard<std::mutex> lock(mutex);
       flights.erase(key);
-    }
-    compilation->finish(std::move(outcome));
-  });
+      return outcome;
+    });
+    compilation = flight;
+  }
+  if (waiting == Waiting::Now && Workers::isWorker())
+    compilation->run();
+  else
+    // Where a thread that waits has begun it, the context still stays until it has ended.
+    workers.add([compilation] {
+      if (!compilation->run())
+        compilation->wait();
+    });
   return compilation;
 }
 
@@ -155,6 +188,7 @@ Result<CompileRequest> Context::makeRequest(std::shared_ptr<const SpecSource> sp
 }
 
 Tuned Context::tune(std::shared_ptr<const SpecSource> spec, Wish wish, TuneSettings settings) {
+  const Use use(*this);
   Tuned tuned;
   settle(wish);
   const Compiler *compiler = getCompiler();
@@ -174,6 +208,7 @@ Tuned Context::tune(std::shared_ptr<const SpecSource> spec, Wish wish, TuneSetti
 }
 
 Explained Context::explain(std::shared_ptr<const SpecSource> spec, Wish wish) {
+  const Use use(*this);
   settle(wish);
   const Compiler *compiler = getCompiler();
   if (!compiler)
@@ -187,6 +222,7 @@ Explained Context::explain(std::shared_ptr<const SpecSource> spec, Wish wish) {
 }
 
 runtime::Status Context::addRecords(std::string_view text) {
+  const Use use(*this);
   if (!records)
     return runtime::Error{"this library holds no compiler, and takes no records"};
   runtime::Status status = records->add(text);

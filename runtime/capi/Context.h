@@ -35,8 +35,17 @@ public:
   /// Waits for what is under way. What has not begun ends with a fault.
   ~Context() { stopping = true; }
 
-  /// The kernel of `spec`, whose digest is `digest`: one compilation for all who ask for the same.
-  std::shared_ptr<Compilation> start(std::shared_ptr<const SpecSource> spec, const cache::Digest &digest, Wish wish);
+  /// Who waits for what.
+  enum class Waiting { Later, Now };
+
+  /// The kernel of `spec`, whose digest is `digest`: one compilation for all who ask for the same. A thread that
+  /// compiles, and that waits `Now`, does it itself: there may be no other.
+  std::shared_ptr<Compilation> start(std::shared_ptr<const SpecSource> spec, const cache::Digest &digest, Wish wish,
+                                     Waiting waiting = Waiting::Later);
+
+  /// Whether this process may use it. A child that is forked may where nobody used it then: where a thread did, its
+  /// locks are held for good. To be asked before all else.
+  bool isUsable();
 
   /// The same where it is loaded already; nothing else.
   std::optional<Outcome> find(const cache::Digest &digest, Wish &wish);
@@ -51,6 +60,9 @@ public:
   runtime::Status addRecords(std::string_view text);
 
 private:
+  /// Notes that a thread uses the context, while this lives.
+  class Use;
+
   /// Settles what `wish` leaves open: by the machine, and by the thread that calls.
   void settle(Wish &wish);
 
@@ -85,6 +97,8 @@ private:
   std::shared_ptr<Records> records;   ///< null without a compiler
   std::atomic<unsigned> revision = 0; ///< of the records: kernels of another are not what is asked for
   std::atomic<bool> stopping = false;
+  std::atomic<pid_t> process;      ///< which uses it
+  std::atomic<unsigned> users = 0; ///< threads that are inside, without those of `workers`
 
   std::mutex mutex;       ///< of the four below
   std::list<Kept> loaded; ///< the most recently used first

@@ -34,6 +34,7 @@ struct attnc_explanation {
 
 struct attnc_compilation {
   std::shared_ptr<Compilation> compilation;
+  bool borrowed = false; ///< lent to a callback, and not the caller's to destroy
 };
 
 static std::string textOr(const char *text, const char *otherwise) { return text ? text : otherwise; }
@@ -68,7 +69,11 @@ attnc_error *attnc_context_create(const attnc_context_options *given, attnc_cont
   return nullptr;
 }
 
-void attnc_context_destroy(attnc_context *context) { delete context; }
+void attnc_context_destroy(attnc_context *context) {
+  // What a child cannot use, it cannot end either: the threads are not here.
+  if (context && context->context.isUsable())
+    delete context;
+}
 
 /// Sets `spec` to a handle on `given`, if it is a spec.
 static attnc_error *readSpec(SpecSource given, attnc_spec **spec) {
@@ -110,10 +115,18 @@ const char *attnc_spec_get_text(const attnc_spec *spec) { return spec ? spec->so
 
 void attnc_spec_destroy(attnc_spec *spec) { delete spec; }
 
+/// The fault of a context whose threads are in another process.
+static Error forkedError() {
+  return {"the context was in use when this process was forked, and its threads are in the parent: expected a fork "
+          "before the first context is made, or a context that the child makes"};
+}
+
 /// What the caller wants of a spec.
-static Result<Wish> readWish(const attnc_context *context, const attnc_spec *spec, const attnc_compile_options *given) {
+static Result<Wish> readWish(attnc_context *context, const attnc_spec *spec, const attnc_compile_options *given) {
   if (!context || !spec)
     return Error{"expected a context and a spec, got null"};
+  if (!context->context.isUsable())
+    return forkedError();
   Result<attnc_compile_options> options = readOptionalStruct(given, "attnc_compile_options");
   if (!options)
     return options.takeError();
@@ -147,7 +160,8 @@ attnc_error *attnc_compile(attnc_context *context, const attnc_spec *spec, const
   *kernel = nullptr;
   if (std::optional<Outcome> found = context->context.find(spec->digest, *wish))
     return hand(*found, kernel);
-  return hand(context->context.start(spec->source, spec->digest, std::move(*wish))->wait(), kernel);
+  return hand(context->context.start(spec->source, spec->digest, std::move(*wish), Context::Waiting::Now)->wait(),
+              kernel);
 }
 
 attnc_error *attnc_compile_start(attnc_context *context, const attnc_spec *spec, const attnc_compile_options *options,
@@ -168,8 +182,10 @@ int attnc_compilation_is_done(const attnc_compilation *compilation) {
 attnc_error *attnc_compilation_on_done(attnc_compilation *compilation, attnc_callback callback, void *data) {
   if (!compilation || !callback)
     return fail(Error{"expected a compilation and a callback, got null"});
-  // The caller's handle may be gone by then. This one refers to itself while it waits, which `finish` ends.
-  auto handle = std::make_shared<attnc_compilation>(*compilation);
+  if (compilation->compilation->isLost())
+    return fail(*compilation->compilation->wait().fault);
+  // The caller's handle may be gone by then. This one refers to itself while it waits, which `run` ends.
+  auto handle = std::make_shared<attnc_compilation>(attnc_compilation{compilation->compilation, /*borrowed=*/true});
   compilation->compilation->onDone([handle, callback, data] { callback(data, handle.get()); });
   return nullptr;
 }
@@ -181,11 +197,16 @@ attnc_error *attnc_compilation_get(const attnc_compilation *compilation, attnc_k
   return hand(compilation->compilation->wait(), kernel);
 }
 
-void attnc_compilation_destroy(attnc_compilation *compilation) { delete compilation; }
+void attnc_compilation_destroy(attnc_compilation *compilation) {
+  if (compilation && !compilation->borrowed)
+    delete compilation;
+}
 
 attnc_error *attnc_context_add_records(attnc_context *context, const char *text, size_t text_bytes) {
   if (!context || !text)
     return fail(Error{"expected a context and records, got null"});
+  if (!context->context.isUsable())
+    return fail(forkedError());
   runtime::Status status = context->context.addRecords({text, text_bytes});
   return status ? nullptr : fail(status.takeError());
 }

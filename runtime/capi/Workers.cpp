@@ -24,7 +24,13 @@ static bool startThread(void *(*work)(void *), void *argument) {
   return started;
 }
 
+/// Whether this thread does jobs.
+static thread_local bool doesJobs = false;
+
+bool Workers::isWorker() { return doesJobs; }
+
 void *Workers::work(void *self) {
+  doesJobs = true;
   auto &workers = *static_cast<Workers *>(self);
   std::unique_lock<std::mutex> lock(workers.mutex);
   while (!workers.jobs.empty()) {
@@ -39,6 +45,8 @@ void *Workers::work(void *self) {
   --workers.running;
   // Who joins it waits for its end: the library may be unloaded after that.
   workers.finished.push_back(pthread_self());
+  lock.unlock();
+  --workers.alive;
   return nullptr;
 }
 
@@ -49,8 +57,13 @@ void Workers::add(std::function<void()> job) {
     std::lock_guard<std::mutex> lock(mutex);
     toJoin.swap(finished);
     jobs.push_back(std::move(job));
-    if (running < most && startThread(work, this))
-      ++running;
+    if (running < most) {
+      ++alive;
+      if (startThread(work, this))
+        ++running;
+      else
+        --alive;
+    }
     if (running == 0) {
       refused = std::move(jobs.back());
       jobs.pop_back();

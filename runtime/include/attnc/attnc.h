@@ -227,7 +227,8 @@ typedef struct attnc_explanation_info {
 } attnc_explanation_info;
 
 /** What is called when a compilation has ended, well or not: once, by a thread of the context, or by the caller where
- * it has ended already. It may not destroy the context. */
+ * it has ended already. It may compile, and wait for other kernels, but not destroy the context. The handle is lent for
+ * the call: to destroy it does nothing. */
 typedef void (*attnc_callback)(void *data, attnc_compilation *compilation);
 
 /** What to load, and where to. */
