@@ -87,9 +87,30 @@ void LinkedState::end(attnc_linked_kernel &linked) {
     delete state;
 }
 
+Result<KernelImage> LinkedState::readImage() const {
+  return runtime::deserialize({static_cast<const uint8_t *>(linked.image), static_cast<size_t>(linked.image_bytes)});
+}
+
+Result<int> LinkedState::chooseDevice(const attnc_launch_options &options) {
+  if (linked.entries)
+    return 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!described) {
+      Result<KernelImage> image = readImage();
+      if (!image)
+        return image.takeError();
+      image->bytes = {};
+      described = std::move(*image);
+    }
+    if (Status status = checkCount(*described, options.num_values); !status)
+      return status.takeError();
+  }
+  return findDevice(options);
+}
+
 Result<std::shared_ptr<LoadedKernel>> LinkedState::load(int device) {
-  Result<KernelImage> image =
-      runtime::deserialize({static_cast<const uint8_t *>(linked.image), static_cast<size_t>(linked.image_bytes)});
+  Result<KernelImage> image = readImage();
   if (!image)
     return image.takeError();
   return linked.entries ? openOnCpu(linked, *image) : loadOnGpu(device, *image);
@@ -114,7 +135,11 @@ attnc_error *attnc_linked_launch(attnc_linked_kernel *linked, const attnc_launch
   Result<attnc_launch_options> options = readStruct(given, "attnc_launch_options");
   if (!options)
     return fail(options.takeError());
-  Result<std::shared_ptr<LoadedKernel>> kernel = LinkedState::of(*linked).open(findDevice(*options));
+  LinkedState &state = LinkedState::of(*linked);
+  Result<int> device = state.chooseDevice(*options);
+  if (!device)
+    return fail(device.takeError());
+  Result<std::shared_ptr<LoadedKernel>> kernel = state.open(*device);
   if (!kernel)
     return fail(kernel.takeError());
   Status status = (*kernel)->launch(*options);

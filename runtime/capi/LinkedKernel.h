@@ -28,11 +28,17 @@ public:
   /// is the first that asks.
   runtime::Result<std::shared_ptr<LoadedKernel>> open(int device);
 
+  /// The number of the GPU that `options` are for, as `open` takes it, where they have a value for each argument.
+  runtime::Result<int> chooseDevice(const attnc_launch_options &options);
+
   /// What the host has of TVM FFI.
   TvmFfiHost host;
 
 private:
   explicit LinkedState(const attnc_linked_kernel &linked);
+
+  /// The image of the shared object.
+  runtime::Result<runtime::KernelImage> readImage() const;
 
   runtime::Result<std::shared_ptr<LoadedKernel>> load(int device);
 
@@ -41,6 +47,7 @@ private:
 
   std::mutex mutex;
   std::map<int, std::shared_ptr<LoadedKernel>> kernels; ///< by the number of the GPU; a CPU's is at 0
+  std::optional<runtime::KernelImage> described;        ///< the image without its code, once somebody asked
 };
 
 } // namespace attnc::capi

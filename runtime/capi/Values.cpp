@@ -15,6 +15,7 @@ using runtime::KernelImage;
 using runtime::MemorySpace;
 using runtime::Result;
 using runtime::Span;
+using runtime::Status;
 using runtime::Tensor;
 
 static_assert(static_cast<int>(DType::F32) == ATTNC_F32 && static_cast<int>(DType::F16) == ATTNC_F16 &&
@@ -22,12 +23,21 @@ static_assert(static_cast<int>(DType::F32) == ATTNC_F32 && static_cast<int>(DTyp
               static_cast<int>(DType::I1) == ATTNC_I1 && static_cast<int>(DType::I8) == ATTNC_I8 &&
               static_cast<int>(DType::I32) == ATTNC_I32 && static_cast<int>(DType::I64) == ATTNC_I64);
 
-/// The values of `options`, which need not have our size.
-static Result<const char *> getValues(const attnc_launch_options &options) {
+Status capi::checkCount(const KernelImage &image, size_t count) {
+  if (count == image.args.size())
+    return {};
+  return Error{"kernel '" + image.name + "': expected " + std::to_string(image.args.size()) + " arguments, got " +
+               std::to_string(count)};
+}
+
+/// Whether there are values to read in `options`, one for each argument of `image`; they need not have our size.
+static Status checkValues(const KernelImage &image, const attnc_launch_options &options) {
+  if (Status status = checkCount(image, options.num_values); !status)
+    return status;
   if (options.num_values > 0 && (!options.values || options.value_size < sizeof(attnc_value)))
     return Error{"expected values of at least " + std::to_string(sizeof(attnc_value)) + " bytes, got " +
                  (options.values ? std::to_string(options.value_size) : "null")};
-  return reinterpret_cast<const char *>(options.values);
+  return {};
 }
 
 static const attnc_value &valueAt(const attnc_launch_options &options, size_t index) {
@@ -99,9 +109,8 @@ static Result<attnc_tensor> toPlain(const DLTensor *tensor, Place place) {
 
 Result<attnc_launch_options> PlainValues::replace(const attnc_launch_options &options, const KernelImage &image,
                                                   Place place) {
-  Result<const char *> given = getValues(options);
-  if (!given)
-    return given.takeError();
+  if (Status status = checkValues(image, options); !status)
+    return status.takeError();
   attnc_launch_options plain = options;
   for (size_t index = 0; index < options.num_values; ++index) {
     if (valueAt(options, index).kind != ATTNC_DLPACK)
@@ -122,7 +131,7 @@ Result<attnc_launch_options> PlainValues::replace(const attnc_launch_options &op
 }
 
 int capi::findDevice(const attnc_launch_options &options) {
-  if (!getValues(options))
+  if (!options.values || options.value_size < sizeof(attnc_value))
     return -1;
   for (size_t index = 0; index < options.num_values; ++index) {
     const attnc_value &value = valueAt(options, index);
@@ -171,9 +180,8 @@ static Result<ArgValue> readValue(const attnc_value &value, MemorySpace space) {
 
 Result<std::vector<ArgValue>> capi::readValues(const KernelImage &image, const attnc_launch_options &options,
                                                MemorySpace space) {
-  Result<const char *> given = getValues(options);
-  if (!given)
-    return given.takeError();
+  if (Status status = checkValues(image, options); !status)
+    return status.takeError();
   std::vector<ArgValue> values;
   values.reserve(options.num_values);
   for (size_t index = 0; index < options.num_values; ++index) {

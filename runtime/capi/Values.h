@@ -31,6 +31,9 @@ private:
 runtime::Result<std::vector<runtime::ArgValue>>
 readValues(const runtime::KernelImage &image, const attnc_launch_options &options, runtime::MemorySpace space);
 
+/// Whether a launch of `image` has one value for each argument: `count`. To be asked before any is read.
+runtime::Status checkCount(const runtime::KernelImage &image, size_t count);
+
 /// The GPU of the first of the values of `options` that is a tensor of DLPack and lies on one; -1 where none does.
 int findDevice(const attnc_launch_options &options);
 

@@ -160,6 +160,19 @@ TEST_F(CApi, RefusesWhatDoesNotFit) {
   odd.as.tensor.sizes = nullptr;
   EXPECT_EQ(launch({tensor(0x10000), real(2), odd}), "argument 'y': expected sizes, got null");
   EXPECT_NE(launch({tensor(0x10000)}), "");
+  // None is read where there cannot be so many.
+  std::vector<attnc_value> values = {tensor(0x10000), real(2), tensor(0x20000)};
+  attnc_launch_options options = {};
+  options.struct_size = sizeof(options);
+  options.values = values.data();
+  options.value_size = sizeof(attnc_value);
+  for (size_t count : {size_t{1} << 40, SIZE_MAX}) {
+    options.num_values = count;
+    const std::string message = "kernel 'twice': expected 3 arguments, got " + std::to_string(count);
+    EXPECT_EQ(take(attnc_kernel_launch(kernel, &options)), message);
+    uint64_t bytes = 0;
+    EXPECT_EQ(take(attnc_kernel_get_workspace(kernel, &options, &bytes)), message);
+  }
   EXPECT_TRUE(fake.launches.empty());
 }
 

@@ -117,6 +117,15 @@ TEST_F(LinkedKernel, Launches) {
   EXPECT_EQ(out, (std::vector<float>{2, 4, 6}));
   options.num_values = 2;
   EXPECT_EQ(take(attnc_linked_launch(&linked, &options)), "kernel 'scaled': expected 3 arguments, got 2");
+  // None is read where there cannot be so many: not on a CPU, nor to find out which GPU it is for.
+  options.num_values = SIZE_MAX;
+  const std::string message = "kernel 'scaled': expected 3 arguments, got " + std::to_string(SIZE_MAX);
+  EXPECT_EQ(take(attnc_linked_launch(&linked, &options)), message);
+  attnc_linked_kernel onGpu = linked;
+  onGpu.entries = nullptr;
+  onGpu.state = nullptr;
+  EXPECT_EQ(take(attnc_linked_launch(&onGpu, &options)), message);
+  attnc_linked_unload(&onGpu);
   options.struct_size = 0;
   EXPECT_EQ(take(attnc_linked_launch(&linked, &options)),
             "expected struct_size of attnc_launch_options to be its size, got 0");
