@@ -53,6 +53,9 @@ static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architectur
 
 Result<GpuCode> jit::chooseGpuCode(mlir::MLIRContext *context, const DeviceFacts &gpu, llvm::StringRef architecture,
                                    bool cuda) {
+  if (!architecture.empty())
+    if (auto known = target::parseNvidiaGpu(context, ((cuda ? "nvrtc:" : "nvptx:") + architecture).str()); !known)
+      return known.takeError();
   attn::GpuTargetAttr target = describeGpu(context, gpu, chooseArchitecture(gpu, architecture));
   if (!target)
     return runtime::Error{explainGpu(gpu, architecture)};

@@ -5,6 +5,8 @@
 
 #include "runtime/jit/GpuKernel.h"
 #include "../runtime/FakeDriver.h"
+#include "dialect/attn/AttnDialect.h"
+#include "runtime/jit/GpuTarget.h"
 #include "runtime/jit/Target.h"
 
 #include <gtest/gtest.h>
@@ -78,6 +80,22 @@ TEST(GpuKernel, MeasuresWithoutCopies) {
     for (const std::string &call : fake.calls)
       EXPECT_EQ(call.find("cuMem"), std::string::npos) << call;
   }
+}
+
+TEST(GpuTarget, UnknownArchitecturesAreNamed) {
+  mlir::MLIRContext context;
+  context.loadDialect<attn::AttnDialect>();
+  cuda::DeviceFacts gpu;
+  gpu.major = 9;
+  for (bool cuda : {false, true})
+    for (const char *architecture : {"sm_1", "sm_81", "foo"}) {
+      const std::string target = std::string(cuda ? "nvrtc:" : "nvptx:") + architecture;
+      const std::string message = jit::chooseGpuCode(&context, gpu, architecture, cuda).message();
+      EXPECT_EQ(message.find("unknown architecture '" + std::string(architecture) + "' in target '" + target +
+                             "'; there are sm_"),
+                0U)
+          << message;
+    }
 }
 
 TEST(GpuTarget, CanBeNamedWhereNoGpuIs) {
