@@ -9,6 +9,7 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Support/TargetSelect.h"
+#include <mutex>
 
 using namespace llvm;
 using namespace attnc;
@@ -17,9 +18,26 @@ using runtime::KernelImage;
 using runtime::Result;
 using runtime::Status;
 
-/// An LLVM error as one of the runtime's.
-static runtime::Error toError(const KernelImage &image, Error error) {
-  return {"kernel '" + image.name + "' cannot be loaded: " + toString(std::move(error))};
+namespace {
+
+/// What a linker reports on the side: why symbols are not there. Left to itself it writes that to standard error.
+struct LinkerReport {
+  std::mutex mutex;
+  std::string reasons; ///< one after the other
+
+  void add(Error error) {
+    std::lock_guard<std::mutex> lock(mutex);
+    reasons += (reasons.empty() ? "" : "; ") + toString(std::move(error));
+  }
+};
+
+} // namespace
+
+/// An LLVM error as one of the runtime's. What was reported on the side says more than that a symbol is missing.
+static runtime::Error toError(const KernelImage &image, Error error, LinkerReport &report) {
+  std::string reason = toString(std::move(error));
+  std::lock_guard<std::mutex> lock(report.mutex);
+  return {"kernel '" + image.name + "' cannot be loaded: " + (report.reasons.empty() ? reason : report.reasons)};
 }
 
 /// A linker for objects of this process. It compiles nothing, so it needs no platform; what code calls comes from the
@@ -51,19 +69,22 @@ LoadedKernel::~LoadedKernel() = default;
 Result<std::unique_ptr<LoadedKernel>> LoadedKernel::load(KernelImage image) {
   if (Status status = runtime::verify(image); !status)
     return status.takeError();
+  // The linker holds it as well: its memory is freed with the kernel.
+  auto report = std::make_shared<LinkerReport>();
   auto jit = makeLinker();
   if (!jit)
-    return toError(image, jit.takeError());
+    return toError(image, jit.takeError(), *report);
+  (*jit)->getExecutionSession().setErrorReporter([report](Error error) { report->add(std::move(error)); });
   if (Error error = addHalfSymbols(**jit))
-    return toError(image, std::move(error));
+    return toError(image, std::move(error), *report);
   StringRef bytes(reinterpret_cast<const char *>(image.bytes.data()), image.bytes.size());
   if (Error error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(bytes, image.name)))
-    return toError(image, std::move(error));
+    return toError(image, std::move(error), *report);
   std::vector<runtime::CpuEntry> entries;
   for (const runtime::KernelEntry &entry : image.entries) {
     Expected<orc::ExecutorAddr> address = (*jit)->lookup(entry.symbol);
     if (!address)
-      return toError(image, address.takeError());
+      return toError(image, address.takeError(), *report);
     entries.push_back(address->toPtr<runtime::CpuEntry>());
   }
   return std::unique_ptr<LoadedKernel>(new LoadedKernel(std::move(image), std::move(*jit), std::move(entries)));

@@ -221,7 +221,9 @@ TEST_F(LoadedImage, OutlivesItsSession) {
 
 TEST_F(LoadedImage, IsRefusedWithoutItsEntry) {
   image.entries[0].symbol = "nobody";
+  testing::internal::CaptureStderr();
   std::string message = jit::LoadedKernel::load(image).message();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(message.find("kernel 'kernel' cannot be loaded: "), 0U) << message;
   EXPECT_NE(message.find("nobody"), std::string::npos) << message;
 }
@@ -236,7 +238,9 @@ TEST_F(LoadedImage, IsRefusedWithoutObjectCode) {
   for (size_t size : {size_t(0), size_t(10), image.bytes.size() / 2}) {
     runtime::KernelImage cut = image;
     cut.bytes.resize(size);
+    testing::internal::CaptureStderr();
     std::string message = jit::LoadedKernel::load(std::move(cut)).message();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     EXPECT_EQ(message.find("kernel 'kernel' cannot be loaded: "), 0U) << size << " bytes: " << message;
   }
 }
