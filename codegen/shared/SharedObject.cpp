@@ -29,11 +29,16 @@ static constexpr StringLiteral missingFunctions[] = {"__truncsfhf2", "__truncdfh
 Status shared::checkName(const KernelImage &image) {
   // What begins with an underscore is C's, and after "__tvm_ffi_" TVM FFI's.
   StringRef name = image.name;
-  if (!name.empty() && isAlpha(name.front()) && all_of(name, [](char c) { return isAlnum(c) || c == '_'; }))
-    return {};
-  return runtime::Error{"functions of C are named after the kernel: expected a letter, then letters, digits and "
-                        "underscores, got '" +
-                        image.name + "'"};
+  if (name.empty() || !isAlpha(name.front()) || !all_of(name, [](char c) { return isAlnum(c) || c == '_'; }))
+    return runtime::Error{"functions of C are named after the kernel: expected a letter, then letters, digits and "
+                          "underscores, got '" +
+                          image.name + "'"};
+  // "attnc_kernel_launch" is what the library exports, and what the object itself would then call by mistake.
+  if (any_of(listExports(image), [](StringRef exported) { return exported.starts_with("attnc_"); }))
+    return runtime::Error{"functions of C are named after the kernel: expected a name that gives none which begins "
+                          "with 'attnc_', as those of libattnc-runtime do, got '" +
+                          image.name + "'"};
+  return {};
 }
 
 static Result<std::string> findLinker() {

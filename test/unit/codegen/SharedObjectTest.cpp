@@ -68,11 +68,12 @@ TEST(SharedObject, ExportsWhatIsNamedAfterTheKernel) {
 
 TEST(SharedObject, NamesAreThoseOfC) {
   KernelImage image;
-  for (const char *name : {"a", "Causal_2", "main"}) {
+  for (const char *name : {"a", "Causal_2", "main", "attnc2"}) {
     image.name = name;
     EXPECT_TRUE(checkName(image)) << name;
   }
-  for (const char *name : {"", "_library_ctx", "2d", "llama-3", "a.b", "a b", "a@b", "a;", "\xC3\xA4"}) {
+  for (const char *name :
+       {"", "_library_ctx", "2d", "llama-3", "a.b", "a b", "a@b", "a;", "\xC3\xA4", "attnc", "attnc_kernel"}) {
     image.name = name;
     EXPECT_FALSE(checkName(image)) << name;
     EXPECT_FALSE(link({image, "f.so", std::nullopt})) << name;
