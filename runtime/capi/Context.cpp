@@ -17,7 +17,8 @@ static constexpr size_t mostLoaded = 1024;
 
 /// Whether `target` is a kind of GPU: "nvptx", "nvptx:sm_90a", "nvrtc".
 static bool isGpu(const std::string &target) {
-  return target.compare(0, 5, "nvptx") == 0 || target.compare(0, 5, "nvrtc") == 0;
+  const std::string kind = target.substr(0, target.find(':'));
+  return kind == "nvptx" || kind == "nvrtc";
 }
 
 Context::Context(cache::CacheOptions cache, unsigned threads)

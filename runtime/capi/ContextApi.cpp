@@ -93,9 +93,11 @@ attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options 
   if (!context || !spec || !options->text)
     return fail(Error{"expected a context, a text and a place for the spec, got null"});
   *spec = nullptr;
-  return readSpec(SpecSource{std::string(options->text, options->text_bytes), textOr(options->name, "spec"),
-                             textOr(options->entry, "")},
-                  spec);
+  // Messages begin with it, and are read by lines.
+  std::string name = textOr(options->name, "spec");
+  std::replace(name.begin(), name.end(), '\n', ' ');
+  return readSpec(
+      SpecSource{std::string(options->text, options->text_bytes), std::move(name), textOr(options->entry, "")}, spec);
 }
 
 attnc_error *attnc_spec_create_variant(attnc_context *context, const attnc_variant *given, attnc_spec **spec) {

@@ -23,18 +23,26 @@ Fault Fault::ofSpec(std::string diagnostics) {
   std::string first = diagnostics.substr(0, diagnostics.find('\n'));
   Fault fault({first}, ATTNC_ERROR_SPEC);
   fault.details = std::move(diagnostics);
-  // "name:8:15: error: message"; the name may hold anything.
+  // "name:8:15: error: message"; the name may hold anything, so that the first mark with a place before it counts.
   constexpr std::string_view mark = ": error: ";
-  size_t end = first.find(mark);
-  if (end == std::string::npos)
+  const size_t begin = first.find(mark);
+  if (begin == std::string::npos)
     return fault;
-  fault.message = first.substr(end + mark.size());
-  size_t column = first.rfind(':', end - 1), line = column == std::string::npos ? column : first.rfind(':', column - 1);
-  if (line == std::string::npos)
-    return fault;
-  std::string_view place = std::string_view(first).substr(line + 1, end - line);
-  fault.line = takeNumber(place);
-  fault.column = takeNumber(place);
+  fault.message = first.substr(begin + mark.size());
+  for (size_t end = begin; end != std::string::npos; end = first.find(mark, end + 1)) {
+    size_t column = end > 0 ? first.rfind(':', end - 1) : std::string::npos;
+    size_t line = column == std::string::npos || column == 0 ? std::string::npos : first.rfind(':', column - 1);
+    if (line == std::string::npos)
+      continue;
+    std::string_view place = std::string_view(first).substr(line + 1, end - line);
+    const int32_t lineNumber = takeNumber(place), columnNumber = takeNumber(place);
+    if (lineNumber == 0 || columnNumber == 0)
+      continue;
+    fault.line = lineNumber;
+    fault.column = columnNumber;
+    fault.message = first.substr(end + mark.size());
+    break;
+  }
   return fault;
 }
 

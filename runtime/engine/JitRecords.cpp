@@ -24,11 +24,13 @@ std::string engine::nameDevice(const CompileRequest &request, llvm::StringRef cp
 }
 
 std::string engine::describeChoice(const CompileRequest &request, llvm::StringRef device) {
+  // A shape is held against the spec where that is read, whether or not it decides anything: what was compiled for
+  // another says nothing of it.
   if (!request.records || request.policy == ATTNC_POLICY_HEURISTICS || !request.schedule.empty())
-    return "";
+    return request.shape;
   std::string stamp = static_cast<JitRecords *>(request.records)->book().getStamp(device);
   if (stamp.empty() && request.policy == ATTNC_POLICY_AUTO)
-    return "";
+    return request.shape;
   return stamp + '\n' + request.shape + '\n' + std::to_string(request.policy);
 }
 

@@ -236,13 +236,59 @@ TEST(Api, AFaultOfAScheduleOrATargetIsAnError) {
   EXPECT_EQ(std::string(attnc_error_details(error)).find("schedule:1:"), 0u) << attnc_error_details(error);
   attnc_error_destroy(error);
   options.schedule = nullptr;
-  options.target = "abacus";
-  EXPECT_EQ(take(attnc_compile(context.get(), spec.get(), &options, &kernel)),
-            "unknown target 'abacus'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH");
+  for (const char *target : {"abacus", "nvptxfoo", "nvrtc2"}) {
+    options.target = target;
+    EXPECT_EQ(take(attnc_compile(context.get(), spec.get(), &options, &kernel)),
+              "unknown target '" + std::string(target) +
+                  "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH");
+  }
   EXPECT_EQ(take(attnc_compile(context.get(), nullptr, &options, &kernel)), "expected a context and a spec, got null");
   EXPECT_EQ(take(attnc_compile(context.get(), spec.get(), &options, nullptr)),
             "expected a place for the kernel, got null");
   EXPECT_EQ(kernel, nullptr);
+}
+
+TEST(Api, AFaultOfAShapeIsAnErrorWhateverIsCached) {
+  TemporaryDirectory root;
+  for (int round = 0; round < 2; ++round) {
+    ContextHandle context = makeContext(root.path());
+    SpecHandle spec = makeSpec(context, paddedSpec());
+    attnc_compile_options options = forCpu();
+    for (int32_t policy : {ATTNC_POLICY_AUTO, ATTNC_POLICY_HEURISTICS})
+      for (const char *shape : {"zzz", "Sq=", "B=1,Sq=5,Sk=7,X=3"}) {
+        options.policy = policy;
+        options.shape = shape;
+        attnc_kernel *kernel = nullptr;
+        EXPECT_NE(take(attnc_compile(context.get(), spec.get(), &options, &kernel)), "") << shape;
+        EXPECT_EQ(kernel, nullptr);
+      }
+    options.shape = "B=1,Sq=5,Sk=7";
+    attnc_kernel *kernel = nullptr;
+    EXPECT_EQ(take(attnc_compile(context.get(), spec.get(), &options, &kernel)), "");
+    KernelHandle known(kernel, attnc_kernel_destroy);
+    EXPECT_EQ(originOf(known), round == 0 ? ATTNC_FROM_COMPILER : ATTNC_FROM_DISK);
+    EXPECT_TRUE(compile(context, spec));
+  }
+}
+
+TEST(Api, TheNameOfASpecMayHoldAnything) {
+  ContextHandle context = makeContext("");
+  const std::string text = "func.func @f(";
+  attnc_spec_options options = {};
+  options.struct_size = sizeof(options);
+  options.text = text.data();
+  options.text_bytes = text.size();
+  options.name = "no: error: here:7: error: \n.mlir";
+  attnc_spec *spec = nullptr;
+  attnc_error *error = attnc_spec_create(context.get(), &options, &spec);
+  ASSERT_TRUE(error);
+  attnc_error_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(attnc_error_get_info(error, &info), nullptr);
+  EXPECT_EQ(info.line, 1);
+  EXPECT_EQ(info.column, 13);
+  EXPECT_EQ(std::string(info.message).find("error:"), std::string::npos) << info.message;
+  attnc_error_destroy(error);
 }
 
 TEST(Api, ReadsBytecode) {
