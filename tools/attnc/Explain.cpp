@@ -5,6 +5,7 @@
 #include "runtime/engine/CachedCompile.h"
 #include "runtime/explain/Explanation.h"
 #include "runtime/jit/CompileTarget.h"
+#include "runtime/jit/GpuTarget.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/Spec.h"
@@ -15,6 +16,34 @@
 using namespace attnc;
 using namespace attnc::cli;
 using runtime::Result;
+
+namespace {
+
+/// What a kernel is compiled for.
+struct Machine {
+  mlir::Attribute target;
+  bool portable = false; ///< as `jit::GpuCode` has it
+  bool isHere = false;   ///< whether it is a GPU of this machine, which runs would use
+};
+
+} // namespace
+
+/// What runs on `target` compile for: a GPU that is at hand has facts of its own, and another need not be here.
+static Result<Machine> findMachine(mlir::MLIRContext &context, llvm::StringRef target) {
+  auto [kind, architecture] = target.split(':');
+  if (kind == "nvptx" || kind == "nvrtc")
+    if (Result<cuda::DeviceFacts> gpu = cuda::Device::describeFirst())
+      if (jit::explainGpu(*gpu, architecture).empty()) {
+        Result<jit::GpuCode> code = jit::chooseGpuCode(&context, *gpu, architecture, kind == "nvrtc");
+        if (!code)
+          return code.takeError();
+        return Machine{code->target, code->portable, /*isHere=*/true};
+      }
+  Result<mlir::Attribute> machine = jit::parseTargetAttr(&context, target);
+  if (!machine)
+    return machine.takeError();
+  return Machine{*machine};
+}
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<int64_t> seed = getInteger(args, OPT_seed, 0, 0);
@@ -30,7 +59,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
   if (target == "auto" || target == "reference")
     target = "cpu";
-  Result<mlir::Attribute> machine = jit::parseTargetAttr(&spec->session->context(), target);
+  Result<Machine> machine = findMachine(spec->session->context(), target);
   if (!machine)
     return fail(machine.takeError());
   bool sized = args.hasArg(OPT_shape) || args.hasArg(OPT_dim);
@@ -40,13 +69,15 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   Result<UserRecords> records = UserRecords::open(args);
   if (!records)
     return fail(records.takeError());
-  Result<tune::Choice> choice = records->choose(*spec->session, spec->kernel, *machine, shapes ? &*shapes : nullptr);
+  Result<tune::Choice> choice =
+      records->choose(*spec->session, spec->kernel, machine->target, shapes ? &*shapes : nullptr, machine->isHere);
   if (!choice)
     return fail(choice.takeError());
-  explain::Subject subject{*spec->session, spec->kernel, *machine, target.str(), std::move(*choice), std::move(shapes)};
+  explain::Subject subject{*spec->session, spec->kernel,       machine->target,
+                           target.str(),   std::move(*choice), std::move(shapes)};
   subject.seed = static_cast<uint64_t>(*seed);
   if (!target.starts_with("sim")) {
-    subject.key = engine::getKey(spec->kernel, *machine);
+    subject.key = engine::getKey(spec->kernel, machine->target, machine->portable);
     subject.cacheDirectory = readUserCache().directory;
   }
   Result<explain::Explanation> explanation = explain::Explanation::get(std::move(subject));

@@ -68,8 +68,8 @@ tune::ChoiceRequest UserRecords::makeRequest(const attn::KernelFunction &kernel,
 }
 
 Result<tune::Choice> UserRecords::choose(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,
-                                         const jit::Shapes *shapes) const {
-  return tune::chooseSchedules(session, kernel, target, makeRequest(kernel, target, shapes, /*isHere=*/false));
+                                         const jit::Shapes *shapes, bool isHere) const {
+  return tune::chooseSchedules(session, kernel, target, makeRequest(kernel, target, shapes, isHere));
 }
 
 Result<runtime::KernelImage> UserRecords::compile(const Spec &spec, const jit::Shapes &shapes, mlir::Attribute target,

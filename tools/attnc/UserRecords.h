@@ -29,9 +29,9 @@ public:
   /// no driver is asked unless there are records of that kernel on some device.
   std::string findDevice(const attn::KernelFunction &kernel, mlir::Attribute target, bool isHere) const;
 
-  /// Chooses the schedules of `kernel` and attaches them. `shapes` are those that count, if any.
+  /// Chooses the schedules of `kernel` and attaches them. `shapes` are those that count, if any; `isHere` is as above.
   runtime::Result<tune::Choice> choose(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,
-                                       const jit::Shapes *shapes) const;
+                                       const jit::Shapes *shapes, bool isHere = false) const;
 
   /// The same for the kernel of `spec`, which is about to run at `shapes` and may be tuned for that, and its image from
   /// `source`. The kernel is as it was afterwards.
