@@ -74,6 +74,7 @@ Result<ArchiveCounts> cache::importArchive(const CacheDirectory &directory, Span
     if (Status status = directory.write(file.name, content); !status)
       return Error{"'" + directory.pathOf(file.name) + "': " + status.message()};
     count(file.name, counts);
+    counts.written.push_back(file.name);
   }
   return counts;
 }

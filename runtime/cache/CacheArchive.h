@@ -18,6 +18,8 @@ struct ArchiveCounts {
   size_t kernels = 0, aliases = 0;
   /// Those that are damaged, or of another version of attnc.
   size_t leftOut = 0;
+  /// The files that were imported.
+  std::vector<FileName> written;
 };
 
 /// An archive of all that is whole in `directory`.

@@ -6,6 +6,8 @@
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/UserCache.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <ctime>
@@ -34,6 +36,10 @@ struct OpenCache {
       return runtime::Error{"there is no kernel cache: ATTNC_CACHE is 'off'"};
     CacheDirectory directory(options.directory);
     Result<std::vector<StoredFile>> files = directory.list();
+    // It is made when the first file is put there.
+    llvm::sys::fs::file_status status;
+    if (!files && llvm::sys::fs::status(options.directory, status) != std::errc::no_such_file_or_directory)
+      return runtime::Error{"cannot read the kernel cache '" + options.directory + "': " + files.message()};
     return OpenCache{directory, files ? std::move(*files) : std::vector<StoredFile>(), options.maxBytes};
   }
 
@@ -159,6 +165,12 @@ static ExitCode exportCache(const llvm::opt::InputArgList &args) {
   return ExitCode::Success;
 }
 
+/// How many of `names` are in `directory`.
+static size_t countThere(const CacheDirectory &directory, llvm::ArrayRef<cache::FileName> names) {
+  return llvm::count_if(names,
+                        [&](const cache::FileName &name) { return llvm::sys::fs::exists(directory.pathOf(name)); });
+}
+
 static ExitCode importCache(const llvm::opt::InputArgList &args) {
   llvm::StringRef path = args.getLastArgValue(OPT_INPUT);
   Result<OpenCache> cache = OpenCache::open();
@@ -173,6 +185,11 @@ static ExitCode importCache(const llvm::opt::InputArgList &args) {
   if (!counts)
     return fail("cannot import '" + path + "': " + counts.message());
   cache->directory.shrink(cache->maxBytes);
+  // The least recently used have gone: files that were here before, and then the archive's own.
+  if (size_t lost = counts->written.size() - countThere(cache->directory, counts->written))
+    return fail(std::to_string(lost) + " of " + count(counts->written.size(), "file") + " of '" + path +
+                "' did not stay in '" + cache->directory.path() + "', which holds at most " +
+                printBytes(cache->maxBytes) + "; ATTNC_CACHE_BYTES says how much");
   llvm::outs() << "imported " << describe(*counts) << " into " << cache->directory.path() << '\n';
   return ExitCode::Success;
 }
