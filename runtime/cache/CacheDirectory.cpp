@@ -72,6 +72,23 @@ Status CacheDirectory::create() const {
   return S_ISDIR(info.st_mode) ? Status() : Status(systemError(ENOTDIR));
 }
 
+Status CacheDirectory::checkWritable() const {
+  // Where it is not there, it is made in the first one above that is.
+  std::string path = directory;
+  for (;;) {
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) == 0) {
+      if (!S_ISDIR(info.st_mode))
+        return systemError(ENOTDIR);
+      return ::access(path.c_str(), W_OK | X_OK) == 0 ? Status() : Status(systemError(errno));
+    }
+    if (errno != ENOENT || path == "." || path == "/")
+      return systemError(errno);
+    const size_t end = path.find_last_of('/');
+    path = end == std::string::npos ? "." : end == 0 ? "/" : path.substr(0, end);
+  }
+}
+
 Result<Bytes> CacheDirectory::read(const FileName &name) const {
   // Without blocking, as a pipe may lie there.
   int descriptor = ::open(pathOf(name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

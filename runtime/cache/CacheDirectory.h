@@ -39,6 +39,9 @@ public:
   /// Makes the directory, and those that it lies in, where they are not there.
   runtime::Status create() const;
 
+  /// What keeps files from being put there, without making anything; `create` may find more.
+  runtime::Status checkWritable() const;
+
   /// The content of a file, or why there is none.
   runtime::Result<Bytes> read(const FileName &name) const;
 

@@ -93,8 +93,10 @@ public:
   virtual Tuned tune(const CompileRequest &request, const TuneSettings &settings) const = 0;
 
   /// Tells what becomes of a kernel. Where `request.gpu` is null, its target may be a GPU that is not here.
-  /// `cacheDirectory`: where images are kept; empty for nowhere.
-  virtual Explained explain(const CompileRequest &request, const std::string &cacheDirectory) const = 0;
+  /// `cacheDirectory`: where images are kept; empty for nowhere. `cacheComplaint` says why, where nobody asked for
+  /// that.
+  virtual Explained explain(const CompileRequest &request, const std::string &cacheDirectory,
+                            const std::string &cacheComplaint) const = 0;
 
   /// Links the code of `image`, which must be for this CPU, into the process.
   virtual runtime::Result<std::shared_ptr<CpuProgram>> link(const runtime::KernelImage &image) const = 0;

@@ -22,8 +22,8 @@ static bool isGpu(const std::string &target) {
 }
 
 Context::Context(cache::CacheOptions cache, unsigned threads)
-    : remark(cache.remark ? cache.remark : [](const std::string &) {}), cacheDirectory(cache.directory), kernels(cache),
-      process(::getpid()), workers(threads) {
+    : remark(cache.remark ? cache.remark : [](const std::string &) {}), cacheDirectory(cache.directory),
+      cacheComplaint(cache.complaint), kernels(cache), process(::getpid()), workers(threads) {
   const std::string folder = cache.directory.empty() ? "" : cache.directory + "/records";
   if (const Compiler *compiler = getCompiler())
     records = compiler->openRecords(folder, remark);
@@ -219,7 +219,7 @@ Explained Context::explain(std::shared_ptr<const SpecSource> spec, Wish wish) {
     request = makeRequestWithoutGpu(std::move(spec), wish);
   if (!request)
     return {"", "", Fault(request.takeError())};
-  return compiler->explain(*request, cacheDirectory);
+  return compiler->explain(*request, cacheDirectory, cacheComplaint);
 }
 
 runtime::Status Context::addRecords(std::string_view text) {

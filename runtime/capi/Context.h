@@ -93,6 +93,7 @@ private:
 
   std::function<void(const std::string &)> remark;
   const std::string cacheDirectory; ///< empty for none
+  const std::string cacheComplaint; ///< why there is none, where nobody asked for that
   cache::KernelCache kernels;
   std::shared_ptr<Records> records;   ///< null without a compiler
   std::atomic<unsigned> revision = 0; ///< of the records: kernels of another are not what is asked for

@@ -108,7 +108,8 @@ public:
     return std::make_shared<engine::JitRecords>(folder, std::move(remark));
   }
   Tuned tune(const CompileRequest &request, const TuneSettings &settings) const override;
-  Explained explain(const CompileRequest &request, const std::string &cacheDirectory) const override;
+  Explained explain(const CompileRequest &request, const std::string &cacheDirectory,
+                    const std::string &cacheComplaint) const override;
   Result<std::shared_ptr<CpuProgram>> link(const KernelImage &image) const override;
 
 private:
@@ -309,7 +310,8 @@ Tuned JitCompiler::tune(const CompileRequest &request, const TuneSettings &setti
 }
 
 /// What becomes of a request. `diagnostics` is what a reported fault says.
-static Explained explainRequest(const CompileRequest &request, const std::string &cacheDirectory, jit::Session &session,
+static Explained explainRequest(const CompileRequest &request, const std::string &cacheDirectory,
+                                const std::string &cacheComplaint, jit::Session &session,
                                 const std::string &diagnostics, llvm::raw_ostream &os) {
   auto fail = [&](Error error) { return Explained{"", "", toFault(std::move(error), diagnostics)}; };
   Result<Opened> opened = open(session, request, os);
@@ -329,6 +331,7 @@ static Explained explainRequest(const CompileRequest &request, const std::string
                            request.target, std::move(*choice), std::move(shapes)};
   subject.key = engine::getKey(opened->kernel, opened->target, opened->portable);
   subject.cacheDirectory = cacheDirectory;
+  subject.cacheComplaint = cacheComplaint;
   Result<explain::Explanation> explanation = explain::Explanation::get(std::move(subject));
   if (!explanation)
     return fail(explanation.takeError());
@@ -340,7 +343,8 @@ static Explained explainRequest(const CompileRequest &request, const std::string
   return explained;
 }
 
-Explained JitCompiler::explain(const CompileRequest &request, const std::string &cacheDirectory) const {
+Explained JitCompiler::explain(const CompileRequest &request, const std::string &cacheDirectory,
+                               const std::string &cacheComplaint) const {
   Explained explained;
   Status status = codegen::runGuarded([&] {
     CompileRequest asked = request;
@@ -354,7 +358,7 @@ Explained JitCompiler::explain(const CompileRequest &request, const std::string 
     std::string diagnostics;
     llvm::raw_string_ostream os(diagnostics);
     jit::Session session(os);
-    explained = explainRequest(asked, cacheDirectory, session, diagnostics, os);
+    explained = explainRequest(asked, cacheDirectory, cacheComplaint, session, diagnostics, os);
   });
   if (!status)
     explained.fault = Fault(status.takeError(), ATTNC_ERROR_COMPILER);

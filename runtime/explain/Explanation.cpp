@@ -11,6 +11,7 @@
 #include "runtime/explain/Roofline.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/RandomInputs.h"
+#include "runtime/jit/SpecDiagnostics.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -28,7 +29,7 @@ public:
   void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> queries);
   void explainChoice(const tune::Choice &choice);
   void explainMemory(const runtime::KernelImage &image);
-  void explainCache(const cache::Digest &key, const std::string &folder);
+  void explainCache(const cache::Digest &key, const std::string &folder, const std::string &complaint);
   void explainMasks(const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks, unsigned columns);
   void explainWork(const Work &work);
   void explainLimits(const Work &work, const PeakRates &peak);
@@ -261,16 +262,23 @@ void Printer::explainWork(const Work &work) {
                << llvm::format("%.3g", work.intensity()) << " FLOP for each byte\n";
 }
 
-/// Where the image is, or will be.
-void Printer::explainCache(const cache::Digest &key, const std::string &folder) {
+/// Where the image is, or will be, or why it is kept nowhere.
+void Printer::explainCache(const cache::Digest &key, const std::string &folder, const std::string &complaint) {
   if (folder.empty()) {
     line("cache") << "off: every run compiles\n";
+    if (!complaint.empty())
+      line("") << jit::makePrintable(complaint) << '\n';
     return;
   }
   cache::CacheDirectory directory(folder);
   const cache::FileName name{cache::FileKind::Entry, key};
   Result<cache::Bytes> file = directory.read(name);
   bool there = file && cache::unpackEntry(name.key, *file);
+  if (runtime::Status status = directory.checkWritable(); !there && !status) {
+    line("cache") << "not compiled yet, and every run does: it cannot be kept\n";
+    line("") << "in '" << jit::makePrintable(folder) << "': " << status.message() << '\n';
+    return;
+  }
   line("cache") << (there ? "compiled before: runs take it from\n"
                           : "not compiled yet: the first run does, and keeps it in\n");
   line("") << directory.pathOf(name) << '\n';
@@ -313,7 +321,7 @@ void Explanation::print(llvm::raw_ostream &os, unsigned columns) const {
   printer.explainChoice(subject.choice);
   printer.explainMemory(image);
   if (subject.key)
-    printer.explainCache(*subject.key, subject.cacheDirectory);
+    printer.explainCache(*subject.key, subject.cacheDirectory, subject.cacheComplaint);
   if (!subject.shapes) {
     os << "\nGive sizes for the picture of the mask's tiles: " << subject.shapes.message() << '\n';
     return;

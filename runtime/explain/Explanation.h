@@ -24,8 +24,9 @@ struct Subject {
   runtime::Result<jit::Shapes> shapes; ///< of a launch, where somebody says; else what they would have to say
   uint64_t seed = 0;                   ///< of the random inputs that masks are looked at with
   /// The key of its image. None where no image of it is kept, whatever the cache.
-  std::optional<cache::Digest> key;
-  std::string cacheDirectory; ///< where images are kept; empty for nowhere
+  std::optional<cache::Digest> key = {};
+  std::string cacheDirectory = {}; ///< where images are kept; empty for nowhere
+  std::string cacheComplaint = {}; ///< why nowhere, where nobody asked for that
 };
 
 /// What the compiler decided for a kernel, for people to read.

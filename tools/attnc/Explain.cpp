@@ -78,7 +78,9 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   subject.seed = static_cast<uint64_t>(*seed);
   if (!target.starts_with("sim")) {
     subject.key = engine::getKey(spec->kernel, machine->target, machine->portable);
-    subject.cacheDirectory = readUserCache().directory;
+    const cache::CacheOptions cache = readUserCache();
+    subject.cacheDirectory = cache.directory;
+    subject.cacheComplaint = cache.complaint;
   }
   Result<explain::Explanation> explanation = explain::Explanation::get(std::move(subject));
   if (!explanation)

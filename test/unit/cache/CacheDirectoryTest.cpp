@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace attnc;
 using namespace attnc::cache;
@@ -49,6 +50,22 @@ TEST(CacheDirectory, ReadsWhatItWrites) {
   EXPECT_EQ(*read, content);
   directory.remove(entry(1));
   EXPECT_FALSE(directory.read(entry(1)));
+}
+
+TEST(CacheDirectory, SaysWhetherItCanBeWritten) {
+  TemporaryDirectory root;
+  writeFile(root / "file", "");
+  EXPECT_TRUE(CacheDirectory(root.path()).checkWritable());
+  EXPECT_TRUE(CacheDirectory(root / "a/b/c").checkWritable());
+  EXPECT_FALSE(std::filesystem::exists(root / "a"));
+  for (const char *path : {"file", "file/a/b"})
+    EXPECT_EQ(CacheDirectory(root / path).checkWritable().message(), "Not a directory") << path;
+  std::filesystem::permissions(root.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  // Who may do all may do this.
+  if (::geteuid() != 0)
+    for (const char *path : {".", "a/b"})
+      EXPECT_EQ(CacheDirectory(root / path).checkWritable().message(), "Permission denied") << path;
+  std::filesystem::permissions(root.path(), std::filesystem::perms::owner_all);
 }
 
 TEST(CacheDirectory, ReadsRegularFilesOnly) {
