@@ -57,7 +57,7 @@ Status RecordBook::addOverlay(llvm::StringRef text) {
   return {};
 }
 
-void RecordBook::keep(llvm::StringRef device, const Record &record) {
+bool RecordBook::keep(llvm::StringRef device, const Record &record) {
   RecordList added{device.str(), {record}};
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -69,9 +69,11 @@ void RecordBook::keep(llvm::StringRef device, const Record &record) {
       addRecord(*list, record);
   }
   if (!user)
-    return;
-  if (Status status = user->add(RecordList{device.str(), {record}}, remark); !status)
+    return true;
+  Status status = user->add(RecordList{device.str(), {record}}, remark);
+  if (!status)
     remark("the record is not kept: " + status.message());
+  return static_cast<bool>(status);
 }
 
 const RecordList &RecordBook::read(const RecordStore &store, llvm::StringRef device,

@@ -41,8 +41,9 @@ public:
   /// Adds the records of `text`, which go before all others.
   runtime::Status addOverlay(llvm::StringRef text);
 
-  /// Keeps what was found out about `device`: in memory, and in the user's files where there are some.
-  void keep(llvm::StringRef device, const Record &record);
+  /// Keeps what was found out about `device`: in memory, and in the user's files where there are some. False where
+  /// those refuse it, which a remark says.
+  bool keep(llvm::StringRef device, const Record &record);
 
   /// The records of `kernel` on `device` for `target`, the first source's of each class of queries. Of records of one
   /// source that differ in keys and heads only, the one whose class is `wanted`, else that of the most keys and heads.

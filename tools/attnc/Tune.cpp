@@ -139,12 +139,12 @@ static ExitCode run(const InputArgList &args) {
   tuning->record.build = engine::getBuildId();
   std::string device = records->findDevice(spec->kernel, *machine, /*isHere=*/true);
   bool keeps = !args.hasArg(OPT_no_keep) && !device.empty();
-  if (keeps)
-    records->book().keep(device, tuning->record);
+  const bool isKept = !keeps || records->book().keep(device, tuning->record);
+  const ExitCode code = isKept ? ExitCode::Success : ExitCode::BadUse;
   llvm::raw_ostream &os = llvm::outs();
   if (args.hasArg(OPT_json)) {
     os << llvm::formatv("{0:2}", toJson(*tuning, device)) << '\n';
-    return ExitCode::Success;
+    return code;
   }
   const tune::Record &record = tuning->record;
   os << '@' << record.name << " on " << device << " for " << record.target << ", " << record.sizes << '\n';
@@ -156,9 +156,9 @@ static ExitCode run(const InputArgList &args) {
   else
     os << llvm::format("best     %.4g ms, was %.4g ms by heuristics: %.2f times as fast\n", 1e3 * record.bestSeconds,
                        1e3 * record.defaultSeconds, record.defaultSeconds / record.bestSeconds);
-  if (std::string folder = findUserRecords(); keeps && !folder.empty())
+  if (std::string folder = findUserRecords(); keeps && isKept && !folder.empty())
     os << "kept     for " << record.shape.toString() << ", in " << tune::RecordStore(folder).pathOf(device) << '\n';
-  return ExitCode::Success;
+  return code;
 }
 
 const Command cli::tuneCommand = {
