@@ -319,4 +319,19 @@ Result<Tuning> Tuner::run() {
   return std::move(tuning);
 }
 
-Result<Tuning> tune::tune(TuneSubject subject, const TuneOptions &options) { return Tuner(subject, options).run(); }
+/// Whether a launch of `kernel` at `shapes` computes anything: no argument is without elements.
+static bool hasWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes) {
+  auto hasElements = [&](const attn::KernelArgument &argument) {
+    return llvm::none_of(shapes.shapeOf(argument), [](int64_t size) { return size == 0; });
+  };
+  return llvm::all_of(kernel.inputs, hasElements) && llvm::all_of(kernel.outputs, hasElements);
+}
+
+Result<Tuning> tune::tune(TuneSubject subject, const TuneOptions &options) {
+  if (!hasWork(subject.kernel, subject.shapes))
+    return Error{"expected sizes of 1 or more to tune at, got " + subject.shapes.toString()};
+  if (options.validateBackward && !subject.backward)
+    if (Status status = checkSavesLse(subject.kernel); !status)
+      return status.takeError();
+  return Tuner(subject, options).run();
+}

@@ -47,6 +47,14 @@ static Result<std::vector<Tensor>> run(jit::Executable &kernel, const attn::Kern
   return results;
 }
 
+Status tune::checkSavesLse(const attn::KernelFunction &forward) {
+  if (llvm::any_of(llvm::seq<size_t>(0, forward.outputs.size()), [&](size_t index) {
+        return jit::getJudgeRule(forward, static_cast<unsigned>(index)).kind == jit::ResultKind::Lse;
+      }))
+    return {};
+  return Error{"expected a spec that returns the LSE, which gradients are computed from"};
+}
+
 Result<std::string> tune::compareGradients(const TuneSubject &subject, Span<const ArgValue> inputs,
                                            Span<const Tensor> got, Span<const Tensor> want, uint64_t seed) {
   // A session has one backward of a function; this one may have it from elsewhere.
@@ -61,10 +69,6 @@ Result<std::string> tune::compareGradients(const TuneSubject &subject, Span<cons
   Result<attn::KernelFunction> forward = session.findKernel(subject.entry);
   if (!forward)
     return describe(forward.takeError());
-  if (llvm::none_of(llvm::seq<size_t>(0, forward->outputs.size()), [&](size_t index) {
-        return jit::getJudgeRule(*forward, static_cast<unsigned>(index)).kind == jit::ResultKind::Lse;
-      }))
-    return Error{"expected a spec that returns the LSE, which gradients are computed from"};
   Result<attn::KernelFunction> gradients = session.deriveBackward(*forward);
   if (!gradients)
     return describe(gradients.takeError());

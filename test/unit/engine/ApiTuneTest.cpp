@@ -149,6 +149,8 @@ TEST(ApiTune, SaysWhatIsWrong) {
   SpecHandle spec = makeSpec(context, paddedSpec());
   EXPECT_EQ(tuneSpec(context, spec, quickly(nullptr)).fault.substr(0, 27), "the spec leaves sizes open:");
   EXPECT_EQ(tuneSpec(context, spec, quickly("B=x")).fault.substr(0, 5), "shape");
+  EXPECT_EQ(tuneSpec(context, spec, quickly("B=0,Sq=4,Sk=4")).fault,
+            "expected sizes of 1 or more to tune at, got B=0, Sq=4, Sk=4");
   attnc_tune_options options = quickly("B=1,Sq=4,Sk=4");
   options.seconds = -1;
   EXPECT_EQ(tuneSpec(context, spec, options).fault,
