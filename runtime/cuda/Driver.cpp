@@ -64,6 +64,10 @@ const char *findFunctions(void *library, DriverApi &api) {
   lookup.require(api.contextGetDevice, "cuCtxGetDevice");
   lookup.require(api.moduleLoadDataEx, "cuModuleLoadDataEx");
   lookup.require(api.moduleUnload, "cuModuleUnload");
+  lookup.require(api.linkCreate, "cuLinkCreate_v2");
+  lookup.require(api.linkAddData, "cuLinkAddData_v2");
+  lookup.require(api.linkComplete, "cuLinkComplete");
+  lookup.require(api.linkDestroy, "cuLinkDestroy");
   lookup.require(api.moduleGetFunction, "cuModuleGetFunction");
   lookup.require(api.functionGetAttribute, "cuFuncGetAttribute");
   lookup.require(api.functionSetAttribute, "cuFuncSetAttribute");

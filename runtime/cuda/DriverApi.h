@@ -17,6 +17,7 @@
 // The driver's own opaque types, so that a CUstream of a caller fits as it is.
 struct CUctx_st;
 struct CUmod_st;
+struct CUlinkState_st;
 struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
@@ -29,10 +30,11 @@ using DriverResult = int;
 /// Results that are told apart.
 inline constexpr DriverResult driverSuccess = 0, driverInvalidContext = 201, driverInvalidHandle = 400;
 
-/// Handles: CUcontext, CUmodule, CUfunction, CUstream, CUevent, CUdevice and
-/// CUdeviceptr.
+/// Handles: CUcontext, CUmodule, CUlinkState, CUfunction, CUstream, CUevent,
+/// CUdevice and CUdeviceptr.
 using ContextHandle = CUctx_st *;
 using ModuleHandle = CUmod_st *;
+using LinkHandle = CUlinkState_st *;
 using FunctionHandle = CUfunc_st *;
 using StreamHandle = CUstream_st *;
 using EventHandle = CUevent_st *;
@@ -76,6 +78,9 @@ enum class JitOption : int {
   ErrorLogBuffer = 5,
   ErrorLogBufferSizeBytes = 6,
 };
+
+/// Members of CUjitInputType.
+enum class JitInput : int { Ptx = 1 };
 
 /// Members of CUtensorMapDataType.
 enum class TensorMapType : int {
@@ -138,6 +143,12 @@ struct DriverApi {
   DriverResult (*moduleLoadDataEx)(ModuleHandle *module, const void *image, unsigned numOptions, JitOption *options,
                                    void **values) = nullptr;
   DriverResult (*moduleUnload)(ModuleHandle module) = nullptr;
+  /// The linker, which assembles PTX. What `linkComplete` gives lives as long as the link.
+  DriverResult (*linkCreate)(unsigned numOptions, JitOption *options, void **values, LinkHandle *link) = nullptr;
+  DriverResult (*linkAddData)(LinkHandle link, JitInput type, void *data, size_t bytes, const char *name,
+                              unsigned numOptions, JitOption *options, void **values) = nullptr;
+  DriverResult (*linkComplete)(LinkHandle link, void **cubin, size_t *bytes) = nullptr;
+  DriverResult (*linkDestroy)(LinkHandle link) = nullptr;
   DriverResult (*moduleGetFunction)(FunctionHandle *function, ModuleHandle module, const char *name) = nullptr;
   DriverResult (*functionGetAttribute)(int *value, FunctionAttribute attribute, FunctionHandle function) = nullptr;
   DriverResult (*functionSetAttribute)(FunctionHandle function, FunctionAttribute attribute, int value) = nullptr;

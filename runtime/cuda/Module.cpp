@@ -34,6 +34,50 @@ std::string oneLine(const char *log) {
   return line;
 }
 
+/// PTX on its way to machine code, by the driver's linker. `cuModuleLoadDataEx` assembles as well, but the driver of
+/// CUDA 13.0 made code that took rows for others of a kernel with spilled registers, whatever level of optimization it
+/// was asked for; of the same PTX, its linker and ptxas of the same version made code that is right.
+class PtxLink {
+public:
+  explicit PtxLink(const Driver &driver) : driver(driver), log(16384, '\0') {}
+  ~PtxLink() {
+    if (link)
+      driver->linkDestroy(link);
+  }
+  PtxLink(const PtxLink &) = delete;
+  PtxLink &operator=(const PtxLink &) = delete;
+
+  /// The machine code of `text`, which ends with a zero; it lives as long as this object. An error has the log.
+  Result<const void *> assemble(std::vector<uint8_t> &text, const std::string &attempt) {
+    JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
+    void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1))};
+    void *cubin = nullptr;
+    size_t bytes = 0;
+    const char *call = "cuLinkCreate_v2";
+    DriverResult result = driver->linkCreate(2, options, values, &link);
+    if (result == driverSuccess) {
+      call = "cuLinkAddData_v2";
+      result = driver->linkAddData(link, JitInput::Ptx, text.data(), text.size(), "attnc", 0, nullptr, nullptr);
+    }
+    if (result == driverSuccess) {
+      call = "cuLinkComplete";
+      result = driver->linkComplete(link, &cubin, &bytes);
+    }
+    if (result == driverSuccess)
+      return static_cast<const void *>(cubin);
+    Error error = driver.error(result, call, attempt);
+    if (const std::string said = oneLine(log.c_str()); !said.empty())
+      error.message += ": " + said;
+    return error;
+  }
+
+private:
+  const Driver &driver;
+  /// The linker writes to it until it is destroyed.
+  std::string log;
+  LinkHandle link = nullptr;
+};
+
 } // namespace
 
 Result<std::unique_ptr<Module>> Module::load(DeviceRef device, Span<const uint8_t> code, const std::string &name) {
@@ -42,26 +86,21 @@ Result<std::unique_ptr<Module>> Module::load(DeviceRef device, Span<const uint8_
   RelaxedCaptureScope relaxed(driver);
   std::unique_ptr<Module> module(new Module(std::move(device), name));
   const std::string attempt = "load kernel '" + name + "' on the GPU";
-  if (!isPtx(code)) {
-    if (Status status = driver.check(driver->moduleLoadDataEx(&module->handle, code.data(), 0, nullptr, nullptr),
-                                     "cuModuleLoadDataEx", attempt);
-        !status)
-      return status.takeError();
-    return module;
+  const void *cubin = code.data();
+  PtxLink link(driver);
+  if (isPtx(code)) {
+    std::vector<uint8_t> text = code.toVector();
+    text.push_back(0);
+    Result<const void *> assembled = link.assemble(text, attempt);
+    if (!assembled)
+      return assembled.takeError();
+    cubin = *assembled;
   }
-  // Text ends with a zero.
-  std::vector<uint8_t> text = code.toVector();
-  text.push_back(0);
-  std::string log(16384, '\0');
-  JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
-  void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1))};
-  const DriverResult result = driver->moduleLoadDataEx(&module->handle, text.data(), 2, options, values);
-  if (result == driverSuccess)
-    return module;
-  Error error = driver.error(result, "cuModuleLoadDataEx", attempt);
-  if (const std::string said = oneLine(log.c_str()); !said.empty())
-    error.message += ": " + said;
-  return error;
+  if (Status status = driver.check(driver->moduleLoadDataEx(&module->handle, cubin, 0, nullptr, nullptr),
+                                   "cuModuleLoadDataEx", attempt);
+      !status)
+    return status.takeError();
+  return module;
 }
 
 Module::~Module() {

@@ -91,12 +91,13 @@ TEST(CudaModule, TellsWhatTheAssemblerSaid) {
   FakeDriver fake;
   ASSERT_TRUE(Module::load(fake.device(), bytes(".version 8.3"), "forward"));
   EXPECT_EQ(fake.code, ".version 8.3");
-  fake.failures["cuModuleLoadDataEx"] = 218;
+  EXPECT_EQ(std::count(fake.calls.begin(), fake.calls.end(), "cuLinkDestroy"), 1);
+  fake.failures["cuLinkAddData_v2"] = 218;
   fake.log = "ptxas error : Unknown symbol 'x'\nptxas fatal : aborted\n\n";
-  EXPECT_EQ(
-      Module::load(fake.device(), bytes(".version 8.3"), "forward").message(),
-      "cannot load kernel 'forward' on the GPU: cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX (a PTX JIT compilation "
-      "failed): ptxas error : Unknown symbol 'x'; ptxas fatal : aborted");
+  EXPECT_EQ(Module::load(fake.device(), bytes(".version 8.3"), "forward").message(),
+            "cannot load kernel 'forward' on the GPU: cuLinkAddData_v2: CUDA_ERROR_INVALID_PTX (a PTX JIT compilation "
+            "failed): ptxas error : Unknown symbol 'x'; ptxas fatal : aborted");
+  EXPECT_EQ(std::count(fake.calls.begin(), fake.calls.end(), "cuLinkDestroy"), 2);
 }
 
 TEST(CudaModule, EndsNoCaptureOfItsThread) {

@@ -28,10 +28,14 @@ Handle handle(uintptr_t number) {
 
 /// Whether a thread may call it during a capture in relaxed mode only.
 bool isUnsafeInCaptures(std::string_view name) {
-  constexpr std::string_view unsafe[] = {"cuModuleLoadDataEx", "cuModuleUnload", "cuFuncLoad",
+  constexpr std::string_view unsafe[] = {"cuModuleLoadDataEx", "cuModuleUnload", "cuLinkComplete", "cuFuncLoad",
                                          "cuMemAlloc_v2",      "cuMemFree_v2",   "cuMemsetD8_v2"};
   return std::find(std::begin(unsafe), std::end(unsafe), name) != std::end(unsafe);
 }
+
+/// What the linker makes of any PTX.
+constexpr char linked[] = "\x7F"
+                          "ELF";
 
 /// Records a call; its result.
 DriverResult called(const char *name) {
@@ -121,18 +125,37 @@ DriverApi makeApi() {
     --FakeDriver::current->depth;
     return called("cuCtxPopCurrent_v2");
   };
-  api.moduleLoadDataEx = [](ModuleHandle *module, const void *image, unsigned numOptions, JitOption *options,
-                            void **values) {
+  api.moduleLoadDataEx = [](ModuleHandle *module, const void *image, unsigned, JitOption *, void **) {
     FakeDriver &fake = *FakeDriver::current;
-    // PTX ends with a zero, and comes with options.
-    const auto *bytes = static_cast<const char *>(image);
-    fake.code.assign(bytes, numOptions > 0 ? std::strlen(bytes) : 4);
+    // What the linker made stands for the text that it was given.
+    if (image != linked)
+      fake.code.assign(static_cast<const char *>(image), 4);
     const DriverResult result = called("cuModuleLoadDataEx");
-    for (unsigned i = 0; i < numOptions; ++i)
-      if (options[i] == JitOption::ErrorLogBuffer)
-        std::strcpy(static_cast<char *>(values[i]), fake.log.c_str());
     *module = result == driverSuccess ? handle<ModuleHandle>(2) : nullptr;
     return result;
+  };
+  api.linkCreate = [](unsigned numOptions, JitOption *options, void **values, LinkHandle *link) {
+    for (unsigned i = 0; i < numOptions; ++i)
+      if (options[i] == JitOption::ErrorLogBuffer)
+        FakeDriver::current->linkLog = static_cast<char *>(values[i]);
+    *link = handle<LinkHandle>(3);
+    return called("cuLinkCreate_v2");
+  };
+  api.linkAddData = [](LinkHandle, JitInput, void *data, size_t bytes, const char *, unsigned, JitOption *, void **) {
+    FakeDriver &fake = *FakeDriver::current;
+    // PTX ends with a zero.
+    fake.code.assign(static_cast<const char *>(data), bytes - 1);
+    std::strcpy(fake.linkLog, fake.log.c_str());
+    return called("cuLinkAddData_v2");
+  };
+  api.linkComplete = [](LinkHandle, void **cubin, size_t *bytes) {
+    *cubin = const_cast<char *>(linked);
+    *bytes = 4;
+    return called("cuLinkComplete");
+  };
+  api.linkDestroy = [](LinkHandle) {
+    FakeDriver::current->linkLog = nullptr;
+    return called("cuLinkDestroy");
   };
   api.moduleUnload = [](ModuleHandle) { return called("cuModuleUnload"); };
   api.moduleGetFunction = [](FunctionHandle *function, ModuleHandle, const char *name) {

@@ -67,6 +67,8 @@ public:
   int registers = 168, maxThreads = 384, staticSharedBytes = 0;
   /// What the assembler says when PTX cannot be loaded.
   std::string log;
+  /// Where a link that is there writes that.
+  char *linkLog = nullptr;
   /// The text of the module that was loaded last, or the first four bytes of a
   /// cubin.
   std::string code;

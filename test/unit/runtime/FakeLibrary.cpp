@@ -65,6 +65,14 @@ EXPORT(cuCtxPopCurrent_v2, contextPop, (ContextHandle * context), (context))
 EXPORT(cuModuleLoadDataEx, moduleLoadDataEx,
        (ModuleHandle * module, const void *image, unsigned numOptions, JitOption *options, void **values),
        (module, image, numOptions, options, values))
+EXPORT(cuLinkCreate_v2, linkCreate, (unsigned numOptions, JitOption *options, void **values, LinkHandle *link),
+       (numOptions, options, values, link))
+EXPORT(cuLinkAddData_v2, linkAddData,
+       (LinkHandle link, JitInput type, void *data, size_t bytes, const char *name, unsigned numOptions,
+        JitOption *options, void **values),
+       (link, type, data, bytes, name, numOptions, options, values))
+EXPORT(cuLinkComplete, linkComplete, (LinkHandle link, void **cubin, size_t *bytes), (link, cubin, bytes))
+EXPORT(cuLinkDestroy, linkDestroy, (LinkHandle link), (link))
 EXPORT(cuModuleGetFunction, moduleGetFunction, (FunctionHandle * function, ModuleHandle module, const char *name),
        (function, module, name))
 EXPORT(cuFuncGetAttribute, functionGetAttribute, (int *value, FunctionAttribute attribute, FunctionHandle function),
