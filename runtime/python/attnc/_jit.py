@@ -13,6 +13,7 @@ from ._explanation import Explanation, check_texts
 from ._frameworks import as_read, dtype_name
 from ._kernel import Kernel, compile
 from ._mods import MaskMod, ScoreMod
+from ._trace.capture import Caller
 from ._trace.spec import Facts, Traced, trace
 
 #: Kernels by the text of their specs, the least recently used first. Each holds a few megabytes at most.
@@ -87,7 +88,8 @@ class Attention:
                 raise TypeError(f"argument '{name}': expected an array or a tensor, got {type(value).__name__}")
         shapes = (tuple(q.shape), tuple(k.shape), tuple(v.shape))
         facts = facts_of(shapes, (dtype_name(q), dtype_name(k), dtype_name(v)), self._scale, self._align)
-        return trace(facts, self.score_mod, self.mask_mod, (shapes[0][0], shapes[0][1], shapes[1][1]))
+        caller = Caller("torch" if _frameworks.is_torch(q) else "numpy")
+        return trace(facts, self.score_mod, self.mask_mod, (shapes[0][0], shapes[0][1], shapes[1][1]), caller=caller)
 
     def explain(
         self, q: Any, k: Any, v: Any, *, shape: str | None = None, target: str | None = None, backward: bool = False

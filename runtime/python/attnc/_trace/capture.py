@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._frameworks import READ_AS, dtype_name, is_torch
 from .errors import TraceError
+from .autograd import gradients_are_on
 from .functions import _where, lift, to_type
 from .graph import ANY, BOOL, COORDINATE, FLOAT, INT, Graph, Node
 from .values import Value, add_operators
@@ -34,6 +35,14 @@ _MOST_ORDERED = 1024
 
 #: Says of an array whether its gradient is wanted.
 WantsGradient = Callable[[Any], bool]
+
+
+class Caller(NamedTuple):
+    """Who asks for a trace: the library whose functions and types the functions know, and whether the score that they are given
+    has a gradient."""
+
+    library: str
+    score_has_gradient: bool = False
 
 
 class Tensor:
@@ -74,9 +83,16 @@ def _element(name: str, array: Any) -> str:
 class Trace:
     """What is known while functions are traced: the operations, the captured arrays, and the sizes of the call."""
 
-    def __init__(self, axes: dict[str, int], rows: int, wants_gradient: WantsGradient | None = None) -> None:
+    def __init__(
+        self, axes: dict[str, int], rows: int, wants_gradient: WantsGradient | None = None, caller: Caller | None = None
+    ) -> None:
         self.graph = Graph()
+        if caller is not None:
+            self.graph.library, self.graph.score_has_gradient = caller
+            self.graph.is_differentiated = caller.library == "torch" and wants_gradient is not None
         self._wants_gradient = wants_gradient
+        #: What it has answered, of each array that was read.
+        self.asked: list[tuple[Any, bool]] = []
         #: The rows that positions of queries name: more than there are queries, where these stand at the last keys.
         self.rows = rows
         #: The size of each axis, by the name of its coordinate: "%b", "%h", "%i", "%j".
@@ -98,38 +114,47 @@ class Trace:
     def argument(self, name: str, type: str, bounds: tuple[int, int] = ANY) -> Value:
         return Value(self.graph, self.graph.add(name, type, bounds=bounds))
 
-    def load(self, name: str, array: Any, indices: list[Value]) -> Value:
+    def load(self, name: str, array: Any, indices: list[Value], without_gradient: bool = False) -> Value:
         """An element of a captured array."""
         # The one element of an array without dimensions has an index all the same.
         for dim, (index, size) in enumerate(zip(indices, array.shape, strict=False)):
             number = index.node.bounds[0] if index.node.bounds[0] == index.node.bounds[1] else 0
             if number and not -size <= number < size:
                 raise TraceError(f"captured array '{name}': dimension {dim} has {size} elements, and is indexed by {number}")
-        tensor = self._capture(name, array, indices)
-        seen = [indices[dim] for dim in tensor.places] or [Value(self.graph, self.graph.constant(0, INT))]
-        written = [self._index(tensor, dim, index) for dim, index in enumerate(seen)]
-        places = ", ".join("{}" for _ in written)
-        # The type is written when all indices of the function are known.
-        node = self.graph.add(f"attn.load %{tensor.name}[{places}] : ${tensor.name}$", tensor.element, written)
+        node = self._read(name, array, indices, without_gradient or not gradients_are_on(self.graph))
         dtype = dtype_name(array)
         text, type = _ELEMENTS[READ_AS.get(dtype, dtype)][1:]
         if text is None:
             return Value(self.graph, node)
         return Value(self.graph, self.graph.add(text, type, [node], _RANGES.get(dtype, ANY)))
 
-    def _capture(self, name: str, array: Any, indices: list[Value]) -> Tensor:
+    def _read(self, name: str, array: Any, indices: list[Value], without_gradient: bool) -> Node:
+        """The element as the tensor has it."""
+        tensor = self._capture(name, array, indices, without_gradient)
+        seen = [indices[dim] for dim in tensor.places] or [Value(self.graph, self.graph.constant(0, INT))]
+        written = [self._index(tensor, dim, index) for dim, index in enumerate(seen)]
+        places = ", ".join("{}" for _ in written)
+        # The type is written when all indices of the function are known.
+        node = self.graph.add(f"attn.load %{tensor.name}[{places}] : ${tensor.name}$", tensor.element, written)
+        if tensor.is_learned:
+            self.graph.learned_reads[node.number] = lambda: self._read(name, array, indices, True)
+        return node
+
+    def _capture(self, name: str, array: Any, indices: list[Value], without_gradient: bool) -> Tensor:
         """The tensor that an array is in the spec. Of those that have gradients a spec reads each element for one place
         alone, so that what is read by queries and by keys is two, whose gradients the framework adds; so is what two
         computed indices read, and a number leaves a part of the array."""
-        is_learned = self._wants_gradient is not None and self._wants_gradient(array)
+        has_gradient = self._wants_gradient is not None and self._wants_gradient(array)
+        self.asked.append((array, has_gradient))
+        is_learned = has_gradient and not without_gradient
         ways = tuple(self._way_of(array, dim, index) for dim, index in enumerate(indices)) if is_learned else ()
-        tensor = self._by_array.get((id(array), *ways))
+        tensor = self._by_array.get((id(array), is_learned, *ways))
         if tensor is None:
             numbers = {dim: self._number_of(indices[dim]) for dim, way in enumerate(ways) if way is not None}
             chosen = {dim: number for dim, number in numbers.items() if number is not None}
             tensor = Tensor(self._unused(name), array, chosen)
             tensor.is_learned = is_learned
-            self._by_array[id(array), *ways] = tensor
+            self._by_array[id(array), is_learned, *ways] = tensor
             self.tensors.append(tensor)
         return tensor
 
@@ -210,11 +235,14 @@ class Trace:
 class Captured:
     """A captured array inside of a traced function: indexed, it gives a traced value."""
 
-    def __init__(self, trace: Trace, name: str, array: Any, indices: tuple[Value, ...] = ()) -> None:
+    def __init__(
+        self, trace: Trace, name: str, array: Any, indices: tuple[Value, ...] = (), without_gradient: bool = False
+    ) -> None:
         self._trace = trace
         self._name = name
         self._array = array
         self._indices = indices
+        self._without_gradient = without_gradient
 
     @property
     def graph(self) -> Graph:
@@ -260,16 +288,23 @@ class Captured:
             indices.append(to_type(value, INT))
         whole = (*self._indices, *indices)
         if len(whole) < len(self._array.shape):
-            return Captured(self._trace, self._name, self._array, whole)
-        return self._trace.load(self._name, self._array, list(whole))
+            without_gradient = self._without_gradient or not gradients_are_on(self.graph)
+            return Captured(self._trace, self._name, self._array, whole, without_gradient)
+        return self._trace.load(self._name, self._array, list(whole), self._without_gradient)
+
+    def detach(self) -> Captured:
+        """The same array, which has no gradient."""
+        return Captured(self._trace, self._name, self._array, self._indices, True)
 
     def load_scalar(self) -> Value:
         """The one element, where the array is used as a number."""
         if self.ndim > 0:
             raise TraceError(
-                f"captured array '{self._name}' has {self.ndim} dimensions left, and is used as a number: index it"
+                f"captured array '{self._name}' has {self.ndim} dimensions left, and is used as a number: index it; what is computed "
+                "of the whole array is computed before, outside of the function"
             )
-        return self._trace.load(self._name, self._array, [Value(self.graph, self.graph.constant(0, INT))])
+        index = Value(self.graph, self.graph.constant(0, INT))
+        return self._trace.load(self._name, self._array, [index], self._without_gradient)
 
     def as_vector(self) -> Vector | None:
         """The elements that are left, where an index has chosen a short row of them."""

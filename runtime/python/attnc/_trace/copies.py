@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from . import autograd
 from .capture import Captured, Trace
 from .memo import MISSING, Reads, content_of
 from .objects import CONSTANTS, Attributes, Dict, List, has_arrays, is_array, is_of_library
@@ -47,7 +48,7 @@ class Capture:
 
     def wrap(self, value: Any, name: str) -> Any:
         """A value that a function reads, ready to be traced."""
-        if isinstance(value, (Value, Captured, Attributes, *CONSTANTS)):
+        if isinstance(value, (Value, Captured, Attributes, autograd.Applied, *CONSTANTS)):
             return value
         if is_array(value):
             self.reads.answer(_kind_of, value, _kind_of(value))
@@ -60,12 +61,16 @@ class Capture:
             self.reads.is_open = self.reads.is_open or not all(isinstance(item, CONSTANTS) for item in value)
             return value
         if isinstance(value, types.BuiltinFunctionType):
+            if autograd.is_function(value.__self__) and value.__name__ == "apply":
+                return autograd.Applied(self, value.__self__).apply
             # Methods of what may change are of this type too.
             is_bound = not isinstance(value.__self__, (types.ModuleType, type, *CONSTANTS))
             self.reads.is_open = self.reads.is_open or is_bound or value.__name__ in _READERS
             return value
         if isinstance(value, types.ModuleType):
             return self._of_library(value, value.__name__)
+        if autograd.is_function(value):
+            return autograd.Applied(self, value)
         if isinstance(value, type):
             is_looked_into = not is_of_library(value.__module__) and has_arrays(value)
             return Attributes(self, value) if is_looked_into else self._of_library(value, value.__module__)
@@ -123,6 +128,8 @@ class Capture:
             held = given.__self__
             if not isinstance(given.__func__, types.FunctionType):
                 return given
+            if autograd.is_function(held) and given.__func__.__name__ == "apply":
+                return autograd.Applied(self, held).apply
             if isinstance(held, type):
                 return types.MethodType(self.function(given.__func__), self._of_library(held, held.__module__))
             return types.MethodType(self.function(given.__func__), Attributes(self, held))

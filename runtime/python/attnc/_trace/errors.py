@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import os
+import re
 import sys
 import threading
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from .._core import Error
@@ -21,6 +24,8 @@ class _Running(threading.local):
 
     def __init__(self) -> None:
         self.watches: list[Watch] = []
+        #: The line of the function that is traced again from a graph.
+        self.place: tuple[str, int] | None = None
 
 
 _running = _Running()
@@ -42,6 +47,20 @@ class Watch:
             raise self.errors[0] from None
 
 
+@contextlib.contextmanager
+def at_line_of(stack: str | None) -> Iterator[None]:
+    """What is refused inside of it names the innermost line of the user's in a text of a stack, as graphs of torch have it."""
+    place = None
+    for name, line in re.findall(r'^ *File "(.+)", line (\d+), in ', stack or "", re.MULTILINE):
+        if _is_name_of_user(name):
+            place = (name, int(line))
+    before, _running.place = _running.place, place
+    try:
+        yield
+    finally:
+        _running.place = before
+
+
 class TraceError(Error):
     """What a score or mask function does that no region of a spec can say.
 
@@ -52,7 +71,7 @@ class TraceError(Error):
     lineno: int | None
 
     def __init__(self, text: str, place: tuple[str, int] | None = None) -> None:
-        self.filename, self.lineno = place or _user_line()
+        self.filename, self.lineno = place or _running.place or _user_line()
         prefix = ""
         if self.filename is not None and self.lineno is not None:
             source = linecache.getline(self.filename, self.lineno).strip()
@@ -72,14 +91,17 @@ def _user_line() -> tuple[str | None, int | None]:
     """The innermost line that belongs neither to attnc nor to a library."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
-        if _is_users(frame.f_code):
+        if is_users(frame.f_code):
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None, None
 
 
-def _is_users(code: types.CodeType) -> bool:
-    name = code.co_filename
+def is_users(code: types.CodeType) -> bool:
+    return _is_name_of_user(code.co_filename)
+
+
+def _is_name_of_user(name: str) -> bool:
     return not name.startswith(_PACKAGE) and not any(library in name for library in _LIBRARIES)
 
 
@@ -91,7 +113,7 @@ def refusal_of_jax(error: Exception) -> TraceError | None:
     place = None
     trail = error.__traceback__
     while trail is not None:
-        if _is_users(trail.tb_frame.f_code):
+        if is_users(trail.tb_frame.f_code):
             place = (trail.tb_frame.f_code.co_filename, trail.tb_lineno)
         trail = trail.tb_next
     return TraceError(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from .autograd import as_traced_now
 from .errors import TraceError
 from .graph import ANY, BOOL, FLOAT, INT, Graph, Node
 from .values import Value
@@ -384,6 +385,14 @@ TABLE: dict[str, Callable[..., Value]] = {
     "eq": _compare("eq", "oeq"), "equal": _compare("eq", "oeq"), "__eq__": _compare("eq", "oeq"),
     "ne": _compare("ne", "une"), "not_equal": _compare("ne", "une"), "__ne__": _compare("ne", "une"),
     "lt": _compare("slt", "olt"), "less": _compare("slt", "olt"), "__lt__": _compare("slt", "olt"),
+def _detached(a: Any) -> Any:
+    detach = getattr(type(a), "detach", None)
+    if detach is not None:
+        return detach(a)
+    (value,) = _together(a)
+    return Value(value.graph, value.graph.stopped(value.node))
+
+
     "le": _compare("sle", "ole"), "less_equal": _compare("sle", "ole"), "__le__": _compare("sle", "ole"),
     "gt": _compare("sgt", "ogt"), "greater": _compare("sgt", "ogt"), "__gt__": _compare("sgt", "ogt"),
     "ge": _compare("sge", "oge"), "greater_equal": _compare("sge", "oge"), "__ge__": _compare("sge", "oge"),
@@ -409,7 +418,7 @@ TABLE: dict[str, Callable[..., Value]] = {
     "to_float": _to(FLOAT), "to_int": _to(INT), "to_bool": _to(BOOL),
     "float": _to(FLOAT), "int": _to(INT), "long": _to(INT), "bool": _to(BOOL), "half": _to(FLOAT), "bfloat16": _to(FLOAT),
     "new_ones": _new(1), "new_zeros": _new(0), "new_full": _new_full, "ones_like": _new(1), "zeros_like": _new(0),
-    "full_like": _full_like, "clone": _same, "contiguous": _same, "detach": _same,
+    "full_like": _full_like, "clone": _same, "contiguous": _same, "detach": _detached,
 }  # fmt: skip
 
 
@@ -430,7 +439,7 @@ def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: s
         raise TraceError(f"{library}.{name}: a traced value cannot be written to")
     options = {key: value for key, value in options.items() if value is not None}
     try:
-        return function(*inputs, **options)
+        result = function(*inputs, **options)
     except TypeError as error:
         raise TraceError(f"{library}.{name}: {error}") from None
 
@@ -451,3 +460,4 @@ def constant_or_call(name: str, inputs: tuple[Any, ...]) -> Any:
     if function is None:
         return call(name, tuple(lift(graph, value) for value in inputs), {}, "attnc")
     return function(*inputs)
+    return as_traced_now(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 #: Types of values: integers are all of 64 bits, floats of 32.
@@ -14,6 +14,9 @@ BOOL, INT, FLOAT = "i1", "index", "f32"
 ANY = (-(2**63), 2**63 - 1)
 #: Of a coordinate: no dimension has more elements (docs/spec.md, "Limits").
 COORDINATE = (0, 2**29)
+
+#: A value without a gradient. A kernel of results computes nothing for it; what is taken for bits has no gradient.
+_STOP = "stop {}"
 
 
 class Node(NamedTuple):
@@ -33,6 +36,12 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self._known: dict[tuple[str, str, tuple[int, ...]], Node] = {}
+        #: The library whose types values have: "numpy" or "torch".
+        self.library = "numpy"
+        #: Whether gradients may be wanted at all, and whether the score that functions are given has one.
+        self.is_differentiated = self.score_has_gradient = False
+        #: Reads of tensors whose gradients are wanted: what makes the same read without one.
+        self.learned_reads: dict[int, Callable[[], Node]] = {}
 
     def add(self, text: str, type: str, operands: Iterable[Node] = (), bounds: tuple[int, int] = ANY) -> Node:
         """The node of an operation: "arith.addi {}, {} : index"."""
@@ -63,6 +72,39 @@ class Graph:
                 needed.update(node.operands)
         return needed
 
+    def has_gradient(self, node: Node) -> bool:
+        """Whether something is wanted the gradient of that a number is computed from by floats alone."""
+        waiting, seen = [node.number], set()
+        while waiting:
+            number = waiting.pop()
+            given = self.nodes[number]
+            if number in seen or given.text == _STOP:
+                continue
+            seen.add(number)
+            if number in self.learned_reads or (given.text == "%s" and self.score_has_gradient):
+                return True
+            waiting += [operand for operand in given.operands if self.nodes[operand].type in (FLOAT, "f16", "bf16")]
+        return False
+
+    def stopped(self, node: Node) -> Node:
+        """The same number without a gradient. Tensors that it is computed from are read without one."""
+        if node.type != FLOAT or not self.has_gradient(node):
+            return node
+        made: dict[int, Node] = {}
+        for number in sorted(self._needed([node])):
+            given = self.nodes[number]
+            read = self.learned_reads.get(number)
+            if read is not None:
+                made[number] = read()
+            else:
+                made[number] = self.add(given.text, given.type, [made[operand] for operand in given.operands], given.bounds)
+        found = made[node.number]
+        return self.add(_STOP, FLOAT, [found]) if self.has_gradient(found) else found
+
+    def stops(self, result: Node) -> bool:
+        """Whether the gradient stops somewhere before a result."""
+        return _STOP in self.texts(result)
+
     def texts(self, result: Node) -> set[str]:
         """The operations that a node is computed from."""
         needed = self._needed([result])
@@ -72,8 +114,9 @@ class Graph:
         """The arguments that results are computed from: "%h"."""
         return {text for result in results for text in self.texts(result) if text.startswith("%")}
 
-    def write(self, result: Node, indent: str) -> list[str]:
-        """The lines that compute a node and yield it. Arguments of the region stand for themselves."""
+    def write(self, result: Node, indent: str, backward: bool = False) -> list[str]:
+        """The lines that compute a node and yield it. Arguments of the region stand for themselves. backward: of a kernel of
+        gradients."""
         needed = self._needed([result])
         names: dict[int, str] = {}
         lines: list[str] = []
@@ -81,6 +124,14 @@ class Graph:
             if node.number not in needed:
                 continue
             operation = node.text.format(*(names[operand] for operand in node.operands))
+            if node.text == _STOP:
+                names[node.number] = names[node.operands[0]]
+                if backward:
+                    bits = f"%{len(lines)}"
+                    lines.append(f"{indent}{bits} = arith.bitcast {names[node.number]} : f32 to i32")
+                    names[node.number] = f"%{len(lines)}"
+                    lines.append(f"{indent}{names[node.number]} = arith.bitcast {bits} : i32 to f32")
+                continue
             if operation.startswith("%"):
                 names[node.number] = operation
             else:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from . import activations as _activations  # noqa: F401  # puts what others are made of into the table
 from . import memo
-from .capture import Trace, WantsGradient
+from .autograd import refusal_of_torch
+from .capture import Caller, Trace, WantsGradient
 from .copies import Capture
 from .errors import TraceError, Watch, refusal_of_jax
 from .functions import lift, to_type
@@ -78,6 +79,7 @@ def trace(
     mask_mod: Callable[..., Any] | None,
     sizes: tuple[int, int, int],
     wants_gradient: WantsGradient | None = None,
+    caller: Caller | None = None,
 ) -> Traced:
     """The spec of score_mod(score, b, h, q_idx, kv_idx) and mask_mod(b, h, q_idx, kv_idx).
 
@@ -86,13 +88,13 @@ def trace(
     """
     owner = score_mod if score_mod is not None else mask_mod
     # Functions without an identity of their own, methods say, are traced each time.
-    key = (facts, sizes, mask_mod if isinstance(mask_mod, types.FunctionType) else None, wants_gradient)
+    key = (facts, sizes, mask_mod if isinstance(mask_mod, types.FunctionType) else None, wants_gradient, caller)
     if owner is None:
         return _plain(facts)
     remembered = isinstance(owner, types.FunctionType) and (mask_mod is None or key[2] is not None)
     if remembered and (found := memo.find(owner, key)) is not None:
         return found  # type: ignore[no-any-return]
-    traced, reads = _trace(facts, score_mod, mask_mod, sizes, wants_gradient)
+    traced, reads = _trace(facts, score_mod, mask_mod, sizes, wants_gradient, caller)
     if remembered:
         memo.keep(owner, key, reads, traced)
     return traced
@@ -110,9 +112,10 @@ def _trace(
     mask_mod: Callable[..., Any] | None,
     sizes: tuple[int, int, int],
     wants_gradient: WantsGradient | None,
+    caller: Caller | None = None,
 ) -> tuple[Traced, memo.Reads]:
     """The spec, and what the functions read."""
-    known = begin(facts, sizes, wants_gradient)
+    known = begin(facts, sizes, wants_gradient, caller)
     capture = Capture(known)
     coordinates = [known.argument(name, "index") for name in COORDINATES]
     score = mask = None
@@ -123,8 +126,8 @@ def _trace(
         result = _run(capture, mask_mod, "mask_mod", tuple(coordinates))
         mask = as_result(known, result, "mask_mod", _name(mask_mod))
     if wants_gradient is not None:
-        for tensor in known.tensors:
-            capture.reads.answer(wants_gradient, tensor.array, tensor.is_learned)
+        for array, answer in known.asked:
+            capture.reads.answer(wants_gradient, array, answer)
     return finish(facts, known, score, mask), capture.reads
 
 
@@ -136,7 +139,8 @@ def finish(
     page_rows: of the pages that keys and values lie in, or 0."""
     asked = known.graph.arguments([node for node in (score, mask) if node is not None])
     learned = () if score is None else tuple(tensor.name for tensor in known.learned(score))
-    text = _write(facts, known, score, mask, extra, weights, packed, page_rows, ())
+    text = _write(facts, known, score, mask, extra, weights, packed, page_rows, None)
+    is_other = bool(learned) or (score is not None and known.graph.stops(score))
     return Traced(
         text,
         (*(tensor.array for tensor in known.tensors), *(array for _, _, array in extra.tensors)),
@@ -151,15 +155,17 @@ def finish(
             *(None if tensor.passed == list(tensor.sizes) else tuple(tensor.passed) for tensor in known.tensors),
             *(None for _ in extra.tensors),
         ),
-        _write(facts, known, score, mask, extra, weights, packed, page_rows, learned) if learned else text,
+        _write(facts, known, score, mask, extra, weights, packed, page_rows, learned) if is_other else text,
     )
 
 
-def begin(facts: Facts, sizes: tuple[int, int, int], wants_gradient: WantsGradient | None = None) -> Trace:
+def begin(
+    facts: Facts, sizes: tuple[int, int, int], wants_gradient: WantsGradient | None = None, caller: Caller | None = None
+) -> Trace:
     """A trace in which nothing has been computed yet."""
     batch, queries, keys = sizes
     rows = max(queries, keys) if facts.align == "bottom_right" else queries
-    return Trace(dict(zip(COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)), rows, wants_gradient)
+    return Trace(dict(zip(COORDINATES, (batch, facts.query_heads, queries, keys), strict=True)), rows, wants_gradient, caller)
 
 
 def _run(capture: Capture, function: Callable[..., Any], role: str, arguments: tuple[Value, ...]) -> Any:
@@ -175,8 +181,8 @@ def _run(capture: Capture, function: Callable[..., Any], role: str, arguments: t
     with Watch():
         try:
             return capture.function(function)(*arguments)
-        except TypeError as error:
-            refusal = refusal_of_jax(error)
+        except (TypeError, RuntimeError) as error:
+            refusal = (refusal_of_jax(error) if isinstance(error, TypeError) else None) or refusal_of_torch(error)
             if refusal is None:
                 raise
             raise refusal from error
@@ -222,9 +228,10 @@ def _describe(result: Any) -> str:
 
 def _write(
     facts: Facts, known: Trace, score: Node | None, mask: Node | None, extra: Extra, weights: bool, packed: bool,
-    page_rows: int, learned: tuple[str, ...],
+    page_rows: int, differentiated: tuple[str, ...] | None,
 ) -> str:  # fmt: skip
-    """The text. learned: the captured tensors that it asks gradients of."""
+    """The text. differentiated: of the kernel of gradients, the captured tensors that it asks those of."""
+    learned = differentiated or ()
     element = _DTYPES[facts.dtype]
 
     rows = "" if packed else "?x"
@@ -265,7 +272,7 @@ def _write(
     lines[-1] += extra.clauses
     for region, node, given in (("score", score, "%s, %b, %h, %i, %j"), ("mask", mask, "%b, %h, %i, %j")):
         if node is not None:
-            lines += [f"    {region} ({given}) {{", *known.graph.write(node, "      "), "    }"]
+            lines += [f"    {region} ({given}) {{", *known.graph.write(node, "      ", differentiated is not None), "    }"]
     returned = results if weights else f"({results})"
     lines += [f"    : ({', '.join(operands)}) -> {returned}", f"  return {', '.join(named)} : {results}", "}", ""]
     text = "\n".join(lines)

@@ -17,10 +17,13 @@ from torch._dynamo.variables.higher_order_ops import BaseHOPVariable, _hop_name_
 from torch._higher_order_ops.base_hop import BaseHOP
 from torch._ops import HigherOrderOperator
 
+from .._trace.autograd import refusal
 from .._trace.capture import Captured, Trace
+from .._trace.errors import at_line_of
 from .._trace.graph import COORDINATE, FLOAT, INT
 from .._trace.spec import COORDINATES, as_result, begin, finish
-from ._ops import attend, call_of, facts_of_tensors, laid_like, trace_call, wants_gradient
+from .._trace.values import Value
+from ._ops import attend, call_of, caller_of, facts_of_tensors, laid_like, trace_call, wants_gradient
 
 _library = torch.library.Library("attnc", "FRAGMENT")
 # In the graph of a function these say which input is what: Dynamo orders them as it meets them.
@@ -91,6 +94,10 @@ def compiled_attention(
     """What Dynamo traces: the output and the LSE."""
     # Of one element: torch reads the numbers of tensors without dimensions where they are indices.
     score = query.new_empty((1,), dtype=torch.float32)
+    if torch.is_grad_enabled() and (query.requires_grad or key.requires_grad):
+        # Then it has a gradient in the graph of the functions too, and Dynamo says there what is made for that. Nobody computes this.
+        source = query if query.requires_grad else key
+        score = score + source[:1, :1, :1, :1].sum().float()
     b, h, i, j = (query.new_empty((1,), dtype=torch.int32) for _ in range(4))
 
     def functions(q: Tensor, k: Tensor, v: Tensor, s: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Any:
@@ -128,7 +135,7 @@ def _lower(
     results = next(node for node in nodes if node.target is torch.ops.attnc.results)
     query, key, value = (inputs[node] for node in results.args)
     facts = facts_of_tensors(query, key, value, _decided(scale))
-    known = begin(facts, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient())
+    known = begin(facts, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient(), caller_of(query, key))
     _, _, changed, kept = _interpret(subgraph, known, inputs, query.device)
     score = as_result(known, changed, "score_mod", "score_mod") if has_score else None
     mask = as_result(known, kept, "mask_mod", "mask_mod") if has_mask else None
@@ -143,6 +150,21 @@ def _interpret(subgraph: torch.fx.GraphModule, known: Trace, inputs: dict[torch.
     def read(item: Any) -> Any:
         return values[item] if isinstance(item, torch.fx.Node) else item
 
+    def call(node: torch.fx.Node, arguments: Any, options: Any) -> Any:
+        if node.op == "call_method":
+            return getattr(arguments[0], node.target)(*arguments[1:], **options)
+        if node.target is torch.select and arguments[1] == 0 and not isinstance(arguments[0], Value):
+            # What Dynamo makes of table[number], where the number is a symbol.
+            return arguments[0][arguments[2]]
+        if node.target is torch.ops.attnc.results:
+            return None, None
+        if node.target is torch.ops.attnc.role:
+            name = arguments[1]
+            return known.argument(name, INT, COORDINATE) if name in COORDINATES else known.argument(name, FLOAT)
+        if type(node.target).__name__ == "AutogradFunctionApply":
+            raise refusal()
+        return node.target(*arguments, **options)
+
     for node in subgraph.graph.nodes:
         arguments = torch.fx.map_arg(node.args, read)
         options = torch.fx.map_arg(node.kwargs, read)
@@ -152,21 +174,9 @@ def _interpret(subgraph: torch.fx.GraphModule, known: Trace, inputs: dict[torch.
             values[node] = _as_input(known, node.name, getattr(subgraph, node.target), device)
         elif node.op == "output":
             return arguments[0]
-        elif node.op == "call_method":
-            values[node] = getattr(arguments[0], node.target)(*arguments[1:], **options)
-        elif node.target is torch.select and arguments[1] == 0:
-            # What Dynamo makes of table[number], where the number is a symbol.
-            values[node] = arguments[0][arguments[2]]
-        elif node.target is torch.ops.attnc.results:
-            values[node] = (None, None)
-        elif node.target is torch.ops.attnc.role:
-            name = arguments[1]
-            if name in COORDINATES:
-                values[node] = known.argument(name, INT, COORDINATE)
-            else:
-                values[node] = known.argument(name, FLOAT)
         else:
-            values[node] = node.target(*arguments, **options)
+            with at_line_of(node.stack_trace):
+                values[node] = call(node, arguments, options)
     raise AssertionError("a graph ends with its output")
 
 

@@ -152,11 +152,12 @@ def _attention(
     inputs = query, key, value, *_tensors(traced, query)
     if is_plain(*inputs):
         inputs = query, key, value, *(as_read(tensor) for tensor in inputs[3:])
-        # A text stands for itself. It is kept before anything is computed: what is computed again goes the same way.
-        results = _known(traced.text, *inputs, *traced.numbers)
+        # Texts stand for themselves. They are kept before anything is computed: what is computed again goes the same way.
+        plan = traced.text, traced.backward_text
+        results = _known(plan, *inputs, *traced.numbers)
         if results is None:
-            _keep(traced.text, query, key, value, traced)
-            results = _known(traced.text, *inputs, *traced.numbers)
+            _keep(plan, query, key, value, traced)
+            results = _known(plan, *inputs, *traced.numbers)
         if results is not None:
             return results
     return attend(query, key, value, call_of(traced))

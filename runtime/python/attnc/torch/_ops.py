@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from .._frameworks import READ_AS, dtype_name
 from .._jit import facts_of, kernel_of
-from .._trace.capture import WantsGradient
+from .._trace.capture import Caller, WantsGradient
 from .._trace.spec import DETERMINISTIC, Facts, Traced, deterministic, trace
 from ._direct import is_plain
 from ._tf32 import rounds
@@ -204,7 +204,13 @@ def facts_of_tensors(query: Tensor, key: Tensor, value: Tensor, scale: Any) -> F
 def trace_call(query: Tensor, key: Tensor, value: Tensor, score_mod: Any, mask_mod: Any, scale: Any) -> Traced:
     """The spec of [B, H, S, D] tensors with a score and a mask function."""
     sizes = query.shape[0], query.shape[2], key.shape[2]
-    return trace(facts_of_tensors(query, key, value, scale), score_mod, mask_mod, sizes, wants_gradient())
+    facts = facts_of_tensors(query, key, value, scale)
+    return trace(facts, score_mod, mask_mod, sizes, wants_gradient(), caller_of(query, key))
+
+
+def caller_of(query: Tensor, key: Tensor) -> Caller:
+    """What traced functions have to know of a call: scores are those of the queries and the keys."""
+    return Caller("torch", torch.is_grad_enabled() and (query.requires_grad or key.requires_grad))
 
 
 def _is_learned(array: Any) -> bool:
