@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import TraceAttributeError, TraceError
-from .graph import Graph, Node
+from .graph import BOOL, FLOAT, INT, Graph, Node
 
 _TRUTH = (
     "'if', 'while', 'and', 'or', 'not' and chained comparisons ask for the truth of a traced value, which is not known "
@@ -57,6 +58,14 @@ class Value(_Operators):
     shape = ()
     # Nowhere in particular: what is made there is made with the kernel's other numbers.
     device = None
+    @property
+    def dtype(self) -> Any:
+        """The type of the library whose functions take it: scores are of float32 whatever queries are, as torch has it, and
+        integers of int64."""
+        name = {BOOL: "bool", INT: "int64", FLOAT: "float32"}[self.node.type]
+        library = importlib.import_module(self.graph.library)
+        return getattr(library, name) if self.graph.library == "torch" else library.dtype(name)
+
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__":
