@@ -44,15 +44,14 @@ def noop_mask(b: Any, h: Any, q_idx: Any, kv_idx: Any) -> Any:
     return kv_idx >= 0
 
 
-def _joined(name: str, masks: tuple[MaskMod, ...], join: Callable[[Any, Any], Any]) -> MaskMod:
+def _joined(name: str, masks: tuple[MaskMod, ...], join: Callable[[Any, Any], Any], of_none: bool) -> MaskMod:
+    """of_none: what there is where there are no masks."""
     for mask in masks:
         if not callable(mask):
             raise TypeError(f"attnc.{name}: expected functions of (b, h, q_idx, kv_idx), got {type(mask).__name__}")
-    if not masks:
-        raise TypeError(f"attnc.{name}: expected at least one mask")
 
     def mask_mod(b: Any, h: Any, q_idx: Any, kv_idx: Any) -> Any:
-        result = masks[0](b, h, q_idx, kv_idx)
+        result = masks[0](b, h, q_idx, kv_idx) if masks else (kv_idx >= 0) == of_none
         for mask in masks[1:]:
             result = join(result, mask(b, h, q_idx, kv_idx))
         return result
@@ -61,13 +60,13 @@ def _joined(name: str, masks: tuple[MaskMod, ...], join: Callable[[Any, Any], An
 
 
 def and_masks(*masks: MaskMod) -> MaskMod:
-    """Keeps the keys that every mask keeps."""
-    return _joined("and_masks", masks, lambda a, b: a & b)
+    """Keeps the keys that every mask keeps; without masks all."""
+    return _joined("and_masks", masks, lambda a, b: a & b, True)
 
 
 def or_masks(*masks: MaskMod) -> MaskMod:
-    """Keeps the keys that some mask keeps."""
-    return _joined("or_masks", masks, lambda a, b: a | b)
+    """Keeps the keys that some mask keeps; without masks none."""
+    return _joined("or_masks", masks, lambda a, b: a | b, False)
 
 
 def times(score_mod: ScoreMod | None, factor: float) -> ScoreMod:
