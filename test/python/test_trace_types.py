@@ -113,3 +113,24 @@ def test_floats_of_8_bits_are_refused():
     table = np.zeros(H, types.float8_e4m3fn)
     with pytest.raises(attnc.TraceError, match="is of float8_e4m3fn, which kernels do not read: make it one of float32"):
         attnc.jit(lambda s, b, h, i, j: s + table[h])(q, k, v)
+
+
+def test_types_of_values():
+    """Those of numpy, where queries are not torch's."""
+
+    def score(s, b, h, i, j):
+        assert [value.dtype for value in (s, i, i >= j)] == [np.float32, np.int64, np.bool_]
+        return np.where(i >= j, s, np.finfo(s.dtype).min)
+
+    q = np.ones((1, 4, 2, 8), np.float32)
+    np.testing.assert_allclose(attnc.jit(score)(q, q, q), q)
+
+
+def test_select_of_numpy():
+    """The first condition that holds counts."""
+    q = np.random.default_rng(0).standard_normal((1, 6, 2, 8), dtype=np.float32)
+    chosen = attnc.jit(lambda s, b, h, i, j: np.select([i > j, i > 2], [s, 2 * s], 0.5))(q, q, q)
+    same = attnc.jit(lambda s, b, h, i, j: np.where(i > j, s, np.where(i > 2, 2 * s, 0.5)))(q, q, q)
+    assert np.array_equal(chosen, same)
+    is_near = attnc.jit(None, lambda b, h, i, j: np.isin(i - j, [0, 2]))(q, q, q)
+    assert np.array_equal(is_near, attnc.jit(None, lambda b, h, i, j: (i == j) | (i - j == 2))(q, q, q))

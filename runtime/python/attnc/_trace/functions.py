@@ -9,7 +9,7 @@ from typing import Any
 from .autograd import as_traced_now
 from .errors import TraceError
 from .graph import ANY, BOOL, FLOAT, INT, Graph, Node
-from .values import Value
+from .values import NOT_CAPTURED, Value
 from .vectors import call_with_vectors, vector_of
 
 #: From the narrower to the wider type: operands of an operation are brought to the wider of them.
@@ -124,6 +124,10 @@ def _floor_divide(a: Any, b: Any) -> Value:
     return _emit("arith.floordivsi {}, {} : index", INT, [left, right], bounds)
 
 
+def _reversed_sub(a: Any, b: Any, *, alpha: Any = None) -> Value:
+    return _sub(b, a, alpha=alpha)
+
+
 def _remainder(a: Any, b: Any) -> Value:
     """Python's and torch's: the sign is the divisor's."""
     left, right = _together(a, b, least=INT)
@@ -161,6 +165,10 @@ def _power(a: Any, b: Any) -> Value:
     if left.type == INT:
         return _emit("math.ipowi {}, {} : index", INT, [left, right])
     return _emit("math.powf {}, {} : f32", FLOAT, [left, right])
+
+
+def _float_power(a: Any, b: Any) -> Value:
+    return _power(to_type(lift(_graph_of((a, b)), a), FLOAT), b)
 
 
 def _bits(name: str) -> Callable[..., Value]:
@@ -237,6 +245,35 @@ def _where(condition: Any, a: Any, b: Any) -> Value:
     return _emit(f"arith.select {{}}, {{}}, {{}} : {left.type}", left.type, [truth, left, right], bounds)
 
 
+def _is_true_or_false(value: Value) -> bool:
+    """Whether torch takes it for a condition: a bool, or an element of a tensor of uint8, which once were bools."""
+    node = value.node
+    return value.type == BOOL or (node.text.startswith("arith.index_cast {} : i32") and node.bounds == (0, 2**8 - 1))
+
+
+def _where_of_torch(condition: Any, input: Any, other: Any) -> Value:
+    truth = lift(_graph_of((condition, input, other)), condition)
+    if not _is_true_or_false(truth):
+        raise TraceError("the condition of 'where' is a number, expected a bool: compare it, as (x != 0) does")
+    return _where(truth, input, other)
+
+
+def _masked_fill(a: Any, mask: Any, value: Any) -> Value:
+    if lift(_graph_of((a, mask, value)), mask).type != BOOL:
+        raise TraceError("the mask of 'masked_fill' is a number, expected a bool: compare it, as (x != 0) does")
+    return _where(mask, value, a)
+
+
+def _select(conditions: Any, values: Any, default: Any = 0) -> Value:
+    """numpy's: the value of the first condition that holds."""
+    if not (isinstance(conditions, (list, tuple)) and isinstance(values, (list, tuple)) and len(conditions) == len(values)):
+        raise TraceError("'select' takes a list of conditions and one of as many values, as numpy has it: write where(condition, a, b)")
+    result = default
+    for condition, value in zip(reversed(conditions), reversed(values), strict=True):
+        result = _where(condition, value, result)
+    return lift(_graph_of((*conditions, *values)), result)
+
+
 def _clamp(a: Any, min: Any = None, max: Any = None) -> Value:
     value = lift(_graph_of((a,)), a)
     if min is not None:
@@ -287,10 +324,6 @@ def _test(operation: str) -> Callable[..., Value]:
 def _sigmoid(a: Any) -> Any:
     (value,) = _together(a, least=FLOAT)
     return 1.0 / (1.0 + _real("exp")(-value))
-
-
-def _masked_fill(a: Any, mask: Any, value: Any) -> Value:
-    return _where(mask, value, a)
 
 
 def _type_as(a: Any, other: Any) -> Value:
@@ -352,6 +385,14 @@ def _full_like(a: Any, value: Any, *, dtype: Any = None, device: Any = None) -> 
     return _filled(a, value, dtype)
 
 
+def _detached(a: Any) -> Any:
+    detach = getattr(type(a), "detach", None)
+    if detach is not None:
+        return detach(a)
+    (value,) = _together(a)
+    return Value(value.graph, value.graph.stopped(value.node))
+
+
 def _same(a: Any, *inputs: Any, **options: Any) -> Value:
     return _together(a)[0]
 
@@ -363,14 +404,14 @@ _mul = _arithmetic("mul", _product_bounds)
 #: Functions by name. Several names are one function: those of numpy, of torch, of methods.
 TABLE: dict[str, Callable[..., Value]] = {
     "add": _add, "__add__": _add, "__radd__": _add,
-    "sub": _sub, "subtract": _sub, "__sub__": _sub, "rsub": lambda a, b: _sub(b, a), "__rsub__": lambda a, b: _sub(b, a),
+    "sub": _sub, "subtract": _sub, "__sub__": _sub, "rsub": _reversed_sub, "__rsub__": lambda a, b: _sub(b, a),
     "mul": _mul, "multiply": _mul, "__mul__": _mul, "__rmul__": _mul,
     "div": _divide, "divide": _divide, "true_divide": _divide, "truediv": _divide, "__truediv__": _divide,
     "__rtruediv__": lambda a, b: _divide(b, a), "__rdiv__": lambda a, b: _divide(b, a),
     "floor_divide": _floor_divide, "floordiv": _floor_divide, "__floordiv__": _floor_divide,
     "__rfloordiv__": lambda a, b: _floor_divide(b, a),
     "remainder": _remainder, "mod": _remainder, "__mod__": _remainder, "__rmod__": lambda a, b: _remainder(b, a),
-    "fmod": _fmod, "pow": _power, "power": _power, "float_power": _power, "__pow__": _power,
+    "fmod": _fmod, "pow": _power, "power": _power, "float_power": _float_power, "__pow__": _power,
     "__rpow__": lambda a, b: _power(b, a), "square": lambda a: _mul(a, a),
     "bitwise_and": _bits("andi"), "and_": _bits("andi"), "__and__": _bits("andi"), "__rand__": _bits("andi"),
     "bitwise_or": _bits("ori"), "or_": _bits("ori"), "__or__": _bits("ori"), "__ror__": _bits("ori"),
@@ -385,20 +426,12 @@ TABLE: dict[str, Callable[..., Value]] = {
     "eq": _compare("eq", "oeq"), "equal": _compare("eq", "oeq"), "__eq__": _compare("eq", "oeq"),
     "ne": _compare("ne", "une"), "not_equal": _compare("ne", "une"), "__ne__": _compare("ne", "une"),
     "lt": _compare("slt", "olt"), "less": _compare("slt", "olt"), "__lt__": _compare("slt", "olt"),
-def _detached(a: Any) -> Any:
-    detach = getattr(type(a), "detach", None)
-    if detach is not None:
-        return detach(a)
-    (value,) = _together(a)
-    return Value(value.graph, value.graph.stopped(value.node))
-
-
     "le": _compare("sle", "ole"), "less_equal": _compare("sle", "ole"), "__le__": _compare("sle", "ole"),
     "gt": _compare("sgt", "ogt"), "greater": _compare("sgt", "ogt"), "__gt__": _compare("sgt", "ogt"),
     "ge": _compare("sge", "oge"), "greater_equal": _compare("sge", "oge"), "__ge__": _compare("sge", "oge"),
     "minimum": _extreme("minsi", "minimumf", min), "fmin": _extreme("minsi", "minnumf", min),
     "maximum": _extreme("maxsi", "maximumf", max), "fmax": _extreme("maxsi", "maxnumf", max),
-    "where": _where, "select": _where, "clamp": _clamp, "clip": _clamp, "clamp_min": lambda a, min: _clamp(a, min),
+    "where": _where, "select": _select, "clamp": _clamp, "clip": _clamp, "clamp_min": lambda a, min: _clamp(a, min),
     "clamp_max": lambda a, max: _clamp(a, None, max),
     "abs": _absolute, "absolute": _absolute, "__abs__": _absolute, "fabs": _real("absf"),
     "neg": _negate, "negative": _negate, "__neg__": _negate, "positive": _same, "sign": _sign, "sgn": _sign,
@@ -421,6 +454,23 @@ def _detached(a: Any) -> Any:
     "full_like": _full_like, "clone": _same, "contiguous": _same, "detach": _detached,
 }  # fmt: skip
 
+#: What torch's functions and methods do in a way of their own. Of methods the receiver is the first argument: of x.where(condition,
+#: y) it is what is taken where the condition holds.
+_OF_LIBRARIES: dict[tuple[str, str], Callable[..., Value]] = {
+    ("torch", "where"): _where_of_torch,
+    ("method", "where"): lambda self, condition, other: _where_of_torch(condition, self, other),
+}
+
+#: What torch calls for array[i] and its like, where the array is none that a function reads.
+_INDEXING = {"__getitem__", "index_select", "gather", "take", "take_along_dim", "embedding"}
+
+_IN_PLACE = "a traced value cannot be changed in place, since other names of it would not see that"
+
+
+def is_in_place(name: str) -> bool:
+    """Whether a method of torch changes its tensor by a function that is there."""
+    return name.endswith("_") and not name.startswith("_") and name not in TABLE and name[:-1] in TABLE
+
 
 def names() -> list[str]:
     """The functions, for people."""
@@ -430,18 +480,27 @@ def names() -> list[str]:
 def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: str) -> Any:
     """Calls the function `name`, as `library` knows it, on traced values."""
     vectors = [vector_of(value) for value in inputs]
-    if any(vector is not None for vector in vectors):
+    if any(vector is not None for vector in vectors) and name != "isin":
         return call_with_vectors(name, inputs, vectors, options, library)
-    function = TABLE.get(name)
+    function = _OF_LIBRARIES.get((library, name)) or TABLE.get(name)
+    # As people write it.
+    library = "x" if library == "method" else library
+    if function is None and is_in_place(name):
+        raise TraceError(f"{library}.{name}: {_IN_PLACE}: write x = x.{name[:-1]}(…)")
+    if function is None and name in _INDEXING:
+        raise TraceError(NOT_CAPTURED)
     if function is None:
         raise TraceError(f"{library}.{name} cannot be traced; there are {', '.join(names())}")
     if options.pop("out", None) is not None:
         raise TraceError(f"{library}.{name}: a traced value cannot be written to")
+    if options.pop("inplace", False):
+        raise TraceError(f"{library}.{name}: {_IN_PLACE}: leave inplace=True out, and go on with what the function returns")
     options = {key: value for key, value in options.items() if value is not None}
     try:
         result = function(*inputs, **options)
     except TypeError as error:
         raise TraceError(f"{library}.{name}: {error}") from None
+    return as_traced_now(result)
 
 
 def constant_or_call(name: str, inputs: tuple[Any, ...]) -> Any:
@@ -460,4 +519,3 @@ def constant_or_call(name: str, inputs: tuple[Any, ...]) -> Any:
     if function is None:
         return call(name, tuple(lift(graph, value) for value in inputs), {}, "attnc")
     return function(*inputs)
-    return as_traced_now(result)

@@ -35,6 +35,14 @@ else:
         __slots__ = ()
 
 
+#: Of an array that is indexed by a traced value and was made in the function, or lies in a list.
+NOT_CAPTURED = (
+    "a traced value indexes something that is no captured array: an array of numpy, torch or JAX that the function "
+    "reads as a variable or an attribute can be indexed; make a list or a dictionary one of these first, and an array "
+    "that the function makes outside of it"
+)
+
+
 class Value(_Operators):
     """A number that a kernel computes for each query and key: an integer, a float or a bool."""
 
@@ -50,14 +58,6 @@ class Value(_Operators):
     def type(self) -> str:
         return self.node.type
 
-    def __repr__(self) -> str:
-        return f"<traced {self.node.type}>"
-
-    # What frameworks ask of their own scalars.
-    ndim = 0
-    shape = ()
-    # Nowhere in particular: what is made there is made with the kernel's other numbers.
-    device = None
     @property
     def dtype(self) -> Any:
         """The type of the library whose functions take it: scores are of float32 whatever queries are, as torch has it, and
@@ -66,6 +66,14 @@ class Value(_Operators):
         library = importlib.import_module(self.graph.library)
         return getattr(library, name) if self.graph.library == "torch" else library.dtype(name)
 
+    def __repr__(self) -> str:
+        return f"<traced {self.node.type}>"
+
+    # What frameworks ask of their own scalars.
+    ndim = 0
+    shape = ()
+    # Nowhere in particular: what is made there is made with the kernel's other numbers.
+    device = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__":
@@ -77,17 +85,15 @@ class Value(_Operators):
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, inputs: Any = (), options: Any = None) -> Any:
-        return _call(function.__name__, inputs, options or {}, "torch")
+        # Of a tensor that is no traced value: torch.tensor(0.0).where(i >= j, s).
+        is_method = type(function).__name__ == "method_descriptor"
+        return _call(function.__name__, inputs, options or {}, "method" if is_method else "torch")
 
     def __bool__(self) -> NoReturn:
         raise TraceError(_TRUTH)
 
     def __index__(self) -> NoReturn:
-        raise TraceError(
-            "a traced value indexes something that is no captured array: an array of numpy, torch or JAX that the function "
-            "reads as a variable or an attribute can be indexed; make a list or a dictionary one of these first, and an array "
-            "that the function makes outside of it"
-        )
+        raise TraceError(NOT_CAPTURED)
 
     def __int__(self) -> NoReturn:
         raise TraceError("int() of a traced value: write attnc.to_int(x), which rounds to zero")
@@ -117,7 +123,7 @@ class Value(_Operators):
             raise TraceAttributeError(f"a traced value has no '{name}'; there are {', '.join(known_functions())}")
 
         def method(*inputs: Any, **options: Any) -> Any:
-            return _call(name, (self, *inputs), options, "attnc")
+            return _call(name, (self, *inputs), options, "method")
 
         return method
 
@@ -146,7 +152,7 @@ def _call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: 
 def has_function(name: str) -> bool:
     from . import functions
 
-    return name in functions.TABLE
+    return name in functions.TABLE or functions.is_in_place(name)
 
 
 def known_functions() -> list[str]:

@@ -41,7 +41,7 @@ class Vector:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not (name in REDUCTIONS or has_function(name)):
             raise AttributeError(name)
-        return lambda *inputs, **options: _call(name, (self, *inputs), options, "attnc")
+        return lambda *inputs, **options: _call(name, (self, *inputs), options, "method")
 
     __array_ufunc__ = Value.__array_ufunc__
     __array_function__ = Value.__array_function__
