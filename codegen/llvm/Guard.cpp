@@ -6,10 +6,13 @@
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 using namespace attnc;
 
@@ -20,14 +23,24 @@ struct Guard {
   std::jmp_buf place;
   /// Not a string: memory may be what is missing.
   std::array<char, 512> reason;
+  /// Whether `operator new` leads here as well.
+  bool catchesNew = false;
+  /// Whether memory is what is missing.
+  bool wantsMemory = false;
 };
 
 thread_local Guard *current = nullptr;
 
+/// What `operator new` did before; null for throwing.
+std::atomic<std::new_handler> previousHandler = nullptr;
+
+/// Some memory to put an error into words with, where all else is used up.
+constexpr size_t reserveBytes = size_t{1} << 18;
+
 } // namespace
 
 /// Goes to where the work of this thread was begun. Without one the program ends, as LLVM would have it.
-static void leave(void *, const char *reason, bool) {
+static void leave(const char *reason) {
   if (!current) {
     (void)std::fprintf(stderr, "attnc: error: %s; this is a fault of attnc\n", reason);
     std::abort();
@@ -39,22 +52,64 @@ static void leave(void *, const char *reason, bool) {
   std::longjmp(current->place, 1); // NOLINT(cert-err52-cpp)
 }
 
-runtime::Status codegen::runGuarded(llvm::function_ref<void()> work) {
+static void leaveForFault(void *, const char *reason, bool) { leave(reason); }
+
+static void leaveForMemory(void *, const char *reason, bool) {
+  if (current)
+    current->wantsMemory = true;
+  leave(reason);
+}
+
+/// What `operator new` calls before it throws, and again when it is back.
+static void refuseNew() {
+  if (current && current->catchesNew)
+    return leaveForMemory(nullptr, "operator new failed", false);
+  std::set_new_handler(previousHandler);
+}
+
+/// Does `work` in a guard; `reserve` is freed before an error is put into words.
+static runtime::Status run(llvm::function_ref<void()> work, bool catchesNew, void *reserve) {
   static std::once_flag once;
   std::call_once(once, [] {
-    llvm::install_fatal_error_handler(leave);
-    llvm::install_bad_alloc_error_handler(leave);
+    llvm::install_fatal_error_handler(leaveForFault);
+    llvm::install_bad_alloc_error_handler(leaveForMemory);
   });
   Guard guard;
+  guard.catchesNew = catchesNew;
   Guard *outer = current;
   current = &guard;
   if (setjmp(guard.place) != 0) { // NOLINT(cert-err52-cpp)
     current = outer;
-    return runtime::Error{std::string("the compiler gave up, which is a fault of attnc: ") + guard.reason.data()};
+    std::free(reserve);
+    return runtime::Error{std::string(guard.wantsMemory ? "the compiler was refused memory: "
+                                                        : "the compiler gave up, which is a fault of attnc: ") +
+                          guard.reason.data()};
   }
   work();
   current = outer;
+  std::free(reserve);
   return {};
+}
+
+runtime::Status codegen::runGuarded(llvm::function_ref<void()> work) {
+  return run(work, /*catchesNew=*/false, /*reserve=*/nullptr);
+}
+
+runtime::Status codegen::runCompiler(llvm::function_ref<void()> work) {
+  // Each time: a thread without a guard puts the one before back.
+  if (std::new_handler known = std::set_new_handler(refuseNew); known != refuseNew)
+    previousHandler = known;
+  return run(work, /*catchesNew=*/true, std::malloc(reserveBytes));
+}
+
+codegen::WithoutRecovery::WithoutRecovery() : before(current && current->catchesNew) {
+  if (before)
+    current->catchesNew = false;
+}
+
+codegen::WithoutRecovery::~WithoutRecovery() {
+  if (before)
+    current->catchesNew = true;
 }
 
 bool codegen::isGuarded() { return current != nullptr; }

@@ -236,6 +236,7 @@ FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetA
   llvm::raw_svector_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(*(*translated)->module, stream);
   SmallVector<std::string> texts(kernels.size()), errors(kernels.size());
+  const codegen::WithoutRecovery whileThreadsWork;
   llvm::DefaultThreadPool pool;
   auto emit = [&](size_t n) {
     std::unique_ptr<LlvmModule> kernel = readKernel(bitcode, kernels[n], target);
@@ -250,7 +251,7 @@ FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetA
     pool.async([&, n] {
       if (!guarded)
         return emit(n);
-      if (runtime::Status status = codegen::runGuarded([&] { emit(n); }); !status)
+      if (runtime::Status status = codegen::runCompiler([&] { emit(n); }); !status)
         errors[n] = status.message();
     });
   pool.wait();

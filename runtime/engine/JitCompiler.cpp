@@ -136,7 +136,7 @@ const HostFacts &JitCompiler::getHost() const {
 
 std::optional<Fault> JitCompiler::check(const SpecSource &spec) const {
   std::optional<Fault> fault;
-  Status status = codegen::runGuarded([&] {
+  Status status = codegen::runCompiler([&] {
     std::string diagnostics;
     llvm::raw_string_ostream os(diagnostics);
     jit::Session session(os);
@@ -202,7 +202,7 @@ static Compiled compileOpened(jit::Session &session, const Opened &opened, Kerne
   Result<CachedImage> image = cache.getOrMake(key, [&] {
     Result<KernelImage> made = Error();
     Status status =
-        codegen::runGuarded([&] { made = engine::compile(session, opened.kernel, opened.target, opened.portable); });
+        codegen::runCompiler([&] { made = engine::compile(session, opened.kernel, opened.target, opened.portable); });
     gaveUp = !status;
     return status ? std::move(made) : Result<KernelImage>(status.takeError());
   });
@@ -367,7 +367,7 @@ Explained JitCompiler::explain(const CompileRequest &request, const std::string 
 
 Result<std::shared_ptr<CpuProgram>> JitCompiler::link(const KernelImage &image) const {
   Result<std::unique_ptr<jit::LoadedKernel>> loaded = Error();
-  if (Status status = codegen::runGuarded([&] { loaded = jit::LoadedKernel::load(image); }); !status)
+  if (Status status = codegen::runCompiler([&] { loaded = jit::LoadedKernel::load(image); }); !status)
     return status.takeError();
   if (!loaded)
     return loaded.takeError();

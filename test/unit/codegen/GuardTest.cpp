@@ -3,12 +3,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/llvm/Guard.h"
+#include "../runtime/Sanitizers.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
 
 using namespace attnc;
+using namespace attnc::test;
 
 namespace {
 
@@ -32,7 +34,29 @@ TEST(Guard, MakesAFatalErrorAnError) {
 
 TEST(Guard, MakesALackOfMemoryAnError) {
   runtime::Status status = codegen::runGuarded([] { llvm::report_bad_alloc_error("Buffer allocation failed"); });
-  EXPECT_EQ(status.message(), "the compiler gave up, which is a fault of attnc: Buffer allocation failed");
+  EXPECT_EQ(status.message(), "the compiler was refused memory: Buffer allocation failed");
+}
+
+/// Asks for more memory than there is, by `operator new`; the size is nothing that a compiler looks at.
+void askForMuch() {
+  static volatile size_t much = SIZE_MAX / 4;
+  ::operator delete(::operator new(much));
+}
+
+TEST(Guard, MakesARefusalOfNewAnError) {
+  if (isThreadSanitized || isAddressSanitized)
+    GTEST_SKIP() << "sanitizers end programs that ask for so much";
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(codegen::runCompiler(askForMuch).message(), "the compiler was refused memory: operator new failed");
+  // In any other place it is what it was.
+  EXPECT_DEATH((void)codegen::runGuarded(askForMuch), "");
+  EXPECT_DEATH((void)codegen::runCompiler([] {
+                 codegen::WithoutRecovery whileThreadsWork;
+                 askForMuch();
+               }),
+               "");
+  EXPECT_DEATH((void)codegen::runCompiler([] { std::thread(askForMuch).join(); }), "bad_alloc");
+  EXPECT_EQ(codegen::runCompiler(askForMuch).message(), "the compiler was refused memory: operator new failed");
 }
 
 TEST(Guard, StandsInEachThreadAndInItself) {

@@ -10,11 +10,13 @@
 
 namespace attnc::test {
 
-/// Whether ThreadSanitizer watches this build.
+/// Whether ThreadSanitizer watches this build, or AddressSanitizer.
 #if defined(__has_feature)
 inline constexpr bool isThreadSanitized = __has_feature(thread_sanitizer);
+inline constexpr bool isAddressSanitized = __has_feature(address_sanitizer);
 #else
 inline constexpr bool isThreadSanitized = false;
+inline constexpr bool isAddressSanitized = false;
 #endif
 
 } // namespace attnc::test
