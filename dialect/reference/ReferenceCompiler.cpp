@@ -237,6 +237,11 @@ int RegionCompiler::lowerByName(Operation *op) {
   if (getIntegerWidth(operand))
     step.width = getIntegerWidth(operand);
 
+  if (isa<arith::TruncFOp>(op)) {
+    step.kind = Instruction::Narrow;
+    step.narrow = {*getFloatKind(operand), *getFloatKind(result)};
+    return append(step);
+  }
   if (const UnaryRule *rule = findUnaryRule(name)) {
     step.kind = Instruction::Unary;
     step.unary = rule;

@@ -92,6 +92,13 @@ static Slot loadCaptured(const CapturedLoad &load, ArrayRef<Slot> slots) {
   return slot;
 }
 
+/// `arith.truncf` of x. What the type `from` holds exactly, as it does what a tensor or a position gives, is rounded as
+/// the machine rounds it, also where nothing else is: a comparison may read it. Other numbers would be rounded by a
+/// machine before, and perhaps to either side: they stay as they are.
+static double narrow(ElementKind from, ElementKind to, double x) {
+  return roundToKind(from, x) == x ? roundToKind(to, x) : x;
+}
+
 Slot ScalarProgram::run(std::vector<Slot> &slots) const {
   for (const Instruction &step : instructions) {
     Slot a = slots[step.operands[0]], b = slots[step.operands[1]];
@@ -102,6 +109,9 @@ Slot ScalarProgram::run(std::vector<Slot> &slots) const {
       break;
     case Instruction::Binary:
       result.f = roundToKind(step.rounding, step.binary->value(a.f, b.f));
+      break;
+    case Instruction::Narrow:
+      result.f = roundToKind(step.rounding, narrow(step.narrow.from, step.narrow.to, a.f));
       break;
     case Instruction::MultiplyAdd:
       result.f = multiplyAdd(step.rounding, a.f, b.f, slots[step.operands[2]].f);
@@ -140,6 +150,9 @@ double ScalarProgram::differentiate(ArrayRef<Slot> slots, double gradient, std::
       continue;
     Slot a = slots[step.operands[0]], b = slots[step.operands[1]], y = slots[step.result];
     switch (step.kind) {
+    case Instruction::Narrow:
+      adjoints[step.operands[0]] += bar;
+      break;
     case Instruction::Unary:
       adjoints[step.operands[0]] += bar * step.unary->slope(a.f, y.f);
       break;

@@ -71,7 +71,7 @@ struct CapturedLoad {
 
 /// One step. `operands` and `result` number slots; the member of the union that `kind` names is set.
 struct Instruction {
-  enum Kind : uint8_t { Unary, Binary, MultiplyAdd, Integer, TestFloat, ToFloat, ToInteger, Select, Load };
+  enum Kind : uint8_t { Unary, Binary, Narrow, MultiplyAdd, Integer, TestFloat, ToFloat, ToInteger, Select, Load };
 
   Kind kind;
   ElementKind rounding = ElementKind::F64; ///< that a float result is rounded to
@@ -82,6 +82,9 @@ struct Instruction {
   union {
     const UnaryRule *unary;
     const BinaryRule *binary;
+    struct {
+      ElementKind from, to;
+    } narrow; ///< types that `arith.truncf` goes between
     IntegerFunction integer;
     FloatPredicate testFloat;
     double (*toFloat)(int64_t, unsigned);

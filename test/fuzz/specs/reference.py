@@ -230,8 +230,12 @@ class Evaluator:
             result = np.minimum(np.maximum(wide[0], wide[1]), wide[2])
         elif name == "math.fpowi":
             result = np.power(wide[0], wide[1].astype(np.float64))
-        elif name in ("arith.extf", "arith.truncf"):
+        elif name == "arith.extf":
             result = wide[0]
+        elif name == "arith.truncf":
+            # What the operand's type holds exactly is rounded as machines do, also where nothing else is.
+            is_held = round_to(wide[0], self.types[op.operands[0]]) == wide[0]
+            result = np.where(is_held, round_to(wide[0], target), wide[0])
         else:
             raise NotImplementedError(f"no meaning for '{name}'")
         return result if self.precision is Precision.EXACT else round_to(result, target)
