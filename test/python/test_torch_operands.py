@@ -64,8 +64,10 @@ def test_autocast(compiles):
         assert call(q, q, q).dtype == torch.bfloat16
 
 
-def test_numbers_that_change_under_compile():
-    q = torch.randn(B, H, S, 16)
+@pytest.mark.parametrize("learns", [False, True])
+def test_numbers_that_change_under_compile(learns):
+    torch._dynamo.reset()
+    q = torch.randn(B, H, S, 16, requires_grad=learns)
     scaled = torch.compile(lambda q, scale: flex_attention(q, q, q, causal_bias, scale=scale), backend="aot_eager", fullgraph=True)
     capped = torch.compile(lambda q, cap: flex_attention(q, q, q, lambda s, b, h, i, j: cap * torch.tanh(s / cap)), backend="aot_eager")
     for number in (0.5, 0.7, 0.9):

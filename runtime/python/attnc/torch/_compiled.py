@@ -134,7 +134,7 @@ def _lower(
     inputs = dict(zip((node for node in nodes if node.op == "placeholder"), operands, strict=True))
     results = next(node for node in nodes if node.target is torch.ops.attnc.results)
     query, key, value = (inputs[node] for node in results.args)
-    facts = facts_of_tensors(query, key, value, _decided(scale))
+    facts = facts_of_tensors(query, key, value, scale)
     known = begin(facts, (query.shape[0], query.shape[2], key.shape[2]), wants_gradient(), caller_of(query, key))
     _, _, changed, kept = _interpret(subgraph, known, inputs, query.device)
     score = as_result(known, changed, "score_mod", "score_mod") if has_score else None

@@ -81,7 +81,7 @@ def flex_attention(
             if results is not None:
                 return results if return_lse else results[0]
     _check(query, key, value, enable_gqa, kernel_options, return_lse, return_aux)
-    scale = _checks.scale("scale", scale)
+    scale = fixed(_checks.scale("scale", scale))
     if query.shape[0] > 1:
         key, value = (
             tensor.expand(query.shape[0], -1, -1, -1) if tensor.shape[0] == 1 else tensor for tensor in (key, value)
