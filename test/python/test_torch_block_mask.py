@@ -4,6 +4,7 @@ import pytest
 import torch
 from flex_mods import COUNTS, DEVICE, INDICES, SIZES, SK, SQ, B, H, causal, plain, sliding_window, tensors
 from torch.nn.attention import flex_attention as torchs
+from torch.nn.attention.experimental._paged_attention import PagedAttention
 
 import attnc
 import attnc.torch
@@ -17,6 +18,31 @@ def test_masks_of_torch():
     theirs = torchs.create_block_mask(mask, B, H, SQ, SK, device=DEVICE, BLOCK_SIZE=16)
     out = flex_attention(q, k, v, block_mask=theirs)
     torch.testing.assert_close(out.double(), plain(q, k, v, mask=mask)[0], atol=3e-5, rtol=0)
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+def test_pages_of_torch(compiles):
+    """Functions that torch makes of the user's, and of tables of pages that it holds."""
+    torch._dynamo.reset()
+    length, rows, count = 32, 16, 8
+    q, k, v = (torch.randn(B, H, length, 16) for _ in range(3))
+    pages = PagedAttention(count, rows, B, device=DEVICE)
+    for entry in range(B):
+        pages.reserve(torch.tensor(entry), torch.tensor(length))
+    caches = [torch.zeros(1, H, count * rows, 16) for _ in range(2)]
+    positions = torch.arange(length, dtype=torch.int32).expand(B, length)
+    pages.assign(torch.arange(B, dtype=torch.int32), positions, k, v, *caches)
+    logical = torchs.create_block_mask(causal, B, 1, length, length, device=DEVICE, BLOCK_SIZE=rows)
+    mask = pages.convert_logical_block_mask(logical, kv_len=torch.tensor([length, 20]))
+    score = pages.get_score_mod(lambda s, b, h, i, j: s + 0.1 * (i - j))
+    attend = torch.compile(flex_attention, backend="aot_eager", fullgraph=True) if compiles else flex_attention
+
+    def kept(b, h, i, j):
+        return (i >= j) & (j < torch.tensor([length, 20])[b])
+
+    out = attend(q, *caches, score, mask)
+    wanted = plain(q, k, v, lambda s, b, h, i, j: s + 0.1 * (i - j), kept)[0]
+    torch.testing.assert_close(out.double(), wanted, atol=3e-5, rtol=0)
 
 
 #: What COUNTS and INDICES list, as a table.

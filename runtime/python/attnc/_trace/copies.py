@@ -18,8 +18,9 @@ from .memo import MISSING, Reads, content_of
 from .objects import CONSTANTS, Attributes, Dict, List, has_arrays, is_array, is_of_library
 from .values import Value
 
-#: But functions of these are made of the user's.
-_COMBINATORS = {"attnc._mods", "attnc.torch._block_mask", "torch.nn.attention.flex_attention"}
+#: But functions of these, and of the modules in them, are made of the user's: torch makes those of pages of what a user's mask
+#: and a table of its own say.
+_COMBINATORS = ("attnc._mods", "attnc.torch._block_mask", "torch.nn.attention")
 
 #: Functions and attributes by whose names variables are read that nobody sees being read.
 _READERS = {
@@ -144,7 +145,7 @@ class Capture:
                 return self.function(types.MethodType(call, given))
             return self._of_library(given, self._module_of(given))
         module = given.__module__ or ""
-        if is_of_library(module) and module not in _COMBINATORS:
+        if is_of_library(module) and not any(f"{module}.".startswith(f"{name}.") for name in _COMBINATORS):
             # What a function that a library has made reads is not looked at.
             self.reads.is_open = self.reads.is_open or given.__closure__ is not None
             return given
