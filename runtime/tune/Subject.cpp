@@ -27,7 +27,8 @@ cache::Digest tune::digestOf(const attn::KernelFunction &kernel) {
   copy->walk([](attn::KernelOpInterface op) { op.setSchedulesAttr({}); });
   std::string text;
   llvm::raw_string_ostream os(text);
-  copy->getOperation()->print(os, OpPrintingFlags().printGenericOpForm().useLocalScope().enableDebugInfo(false));
+  // The form that people write says nothing of clauses that are not there, and so stays as it is where more come to be.
+  copy->getOperation()->print(os, OpPrintingFlags().useLocalScope().enableDebugInfo(false));
   return cache::KeyBuilder("subject").add(text).digest();
 }
 
