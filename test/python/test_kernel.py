@@ -131,8 +131,49 @@ def test_dlpack(kernel):
     assert [array.exports for array in foreign] == [3, 3, 3]
     assert [sys.getrefcount(array) for array in (q, k, v)] == before
     np.testing.assert_allclose(out, expected(q, k, v, 0.25)[0], atol=1e-5)
-    with pytest.raises(attnc.Error, match="results of type Foreign cannot be made here: pass out="):
-        kernel(*foreign, 0.25)
+    # Without out=, results are numpy's.
+    for found, wanted in zip(kernel(*foreign, 0.25), (out, lse), strict=True):
+        assert type(found) is np.ndarray and np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("versions", [True, False])
+def test_dlpack_alone(kernel, versions):
+    """The two methods are enough: sizes are those that DLPack has."""
+
+    class Bare:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            if options and not versions:
+                raise TypeError("no options")
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    q, k, v = inputs()
+    bare = [Bare(array) for array in (q, k, v)]
+    before = [sys.getrefcount(array) for array in (q, k, v)]
+    for _ in range(2):
+        for found, wanted in zip(kernel(*bare, 0.25), kernel(q, k, v, 0.25), strict=True):
+            assert type(found) is np.ndarray and np.array_equal(found, wanted)
+    assert [sys.getrefcount(array) for array in (q, k, v)] == before
+    with pytest.raises(attnc.Error, match="argument 'k': expected rank 4, got 3"):
+        kernel(bare[0], Bare(k[0]), bare[2], 0.25)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"spec": 3}, "spec: expected a text, got int"), ({"spec": None}, "spec: expected a text, got NoneType"),
+        ({"name": 3}, "name: expected a text, got int"), ({"target": 3}, "target: expected a text, got int"),
+        ({"schedule": 3}, "schedule: expected a text, got int"), ({"entry": b"f"}, "entry: expected a text, got bytes"),
+    ],
+)  # fmt: skip
+def test_what_is_compiled_is_a_text(options, message):
+    with pytest.raises(TypeError, match=message):
+        attnc.compile(**{"spec": TEXT, **options})
 
 
 def test_gradients():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from ._core import Error
@@ -72,6 +74,41 @@ def device_of(value: Any) -> tuple[int, int]:
     return kind, number
 
 
+class _DlpackTensor(ctypes.Structure):
+    """DLTensor, as far as its shape."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+    ]  # fmt: skip
+
+
+#: Where a DLTensor begins in what a capsule holds, by the capsule's name: behind version, context, deleter and flags.
+_PLACES_IN_CAPSULES = {b"dltensor": 0, b"dltensor_versioned": 8 + 2 * ctypes.sizeof(ctypes.c_void_p) + 8}
+
+
+def shape_of(value: Any) -> Sequence[int] | None:
+    """The sizes of a tensor, also where DLPack alone has them; None of what is none."""
+    if hasattr(value, "shape"):
+        return value.shape  # type: ignore[no-any-return]
+    if not hasattr(value, "__dlpack__"):
+        return None
+    try:
+        capsule = value.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        capsule = value.__dlpack__()
+    pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_in.restype, pointer_in.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    is_valid = ctypes.pythonapi.PyCapsule_IsValid
+    is_valid.restype, is_valid.argtypes = ctypes.c_int, (ctypes.py_object, ctypes.c_char_p)
+    for name, place in _PLACES_IN_CAPSULES.items():
+        if is_valid(capsule, name):
+            tensor = _DlpackTensor.from_address(pointer_in(capsule, name) + place)
+            return tuple(tensor.shape[: tensor.ndim])
+    # The launch says what it expects.
+    return None
+
+
 def place_of(device: tuple[int, int]) -> str:
     """A device as `Kernel.prepare` takes it: "cpu", "cuda:1"."""
     return "cpu" if device[0] == CPU else f"cuda:{device[1]}"
@@ -109,8 +146,11 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
     if is_torch(like):
         torch = _module("torch")
         return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
-    if is_numpy(like) or (is_jax(like) and device_of(like)[0] == CPU):
-        numpy = _module("numpy")
+    if is_numpy(like) or device_of(like)[0] == CPU:
+        try:
+            import numpy
+        except ImportError:
+            raise Error(f"results of type {type(like).__name__} would be arrays of numpy, which is not installed: pass out=") from None
         return numpy.empty(shape, _numpy_dtype(numpy, dtype))
     raise Error(f"results of type {type(like).__name__} cannot be made here: pass out=")
 

@@ -29,6 +29,10 @@ def compile(
     name: what errors call the spec. entry: the function, where there are several.
     schedule: `#attn.schedule<...>` in place of the compiler's. backward: the kernel of the gradients.
     """
+    for argument, text in (("spec", spec), ("name", name)):
+        if not isinstance(text, str):
+            raise TypeError(f"{argument}: expected a text, got {type(text).__name__}")
+    check_texts(target=target, entry=entry, schedule=schedule)
     kernel = Kernel(context().read_spec(spec, name, entry), target, schedule, backward)
     if target is not None:
         kernel.prepare()
@@ -86,7 +90,8 @@ class Kernel:
             return self._loaded.setdefault(key, _Loaded(kernel))
 
     def __call__(self, *inputs: Any, out: Any = None, stream: int | None = None, **named: Any) -> Any:
-        """The results: one tensor, or a tuple of them, in the framework of the first tensor among the inputs.
+        """The results: one tensor, or a tuple of them, in the framework of the first tensor among the inputs; arrays of numpy where
+        that is none of numpy, torch and JAX and lies on the CPU.
 
         inputs: in the order of the spec; the last of them may be given by their names.
         out: a tensor, or a sequence of them, to write to. stream: a CUDA stream, as a number, in place of the one that
@@ -165,11 +170,12 @@ def bind(arguments: Sequence[_core.Argument], values: Sequence[Any]) -> dict[str
     """The sizes of a call, by symbol. What does not agree with them is found by the launch."""
     sizes: dict[str, int] = {}
     for argument, value in zip(arguments, values, strict=True):
-        if not argument.is_tensor or not hasattr(value, "shape"):
+        shape = _frameworks.shape_of(value) if argument.is_tensor else None
+        if shape is None:
             continue
-        if len(value.shape) != len(argument.dims):
-            raise Error(f"argument '{argument.name}': expected rank {len(argument.dims)}, got {len(value.shape)}")
-        for dim, size in zip(argument.dims, value.shape, strict=True):
+        if len(shape) != len(argument.dims):
+            raise Error(f"argument '{argument.name}': expected rank {len(argument.dims)}, got {len(shape)}")
+        for dim, size in zip(argument.dims, shape, strict=True):
             if dim.symbol is not None and not (dim.broadcast and size == 1):
                 sizes.setdefault(dim.symbol, (int(size) - dim.extra) * dim.unit)
     return sizes
