@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import torch
 from torch_reference import DEVICE as DEVICE
@@ -41,6 +42,22 @@ def test_sparse_tensors(name):
             given[place] = given[place].to_sparse()
             with pytest.raises(attnc.Error, match=f"argument '{argument}': expected a dense tensor, got one of torch.sparse_coo"):
                 function(*given)
+
+
+@pytest.mark.parametrize("given", [None, [1.0], "q", np.zeros((1, 8, 2, 16), np.float32)], ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize("name", [name for name in SURFACES if name != "jit"])
+def test_what_is_no_tensor(name, given):
+    function, inputs, names = SURFACES[name]
+    for place, argument in enumerate(names):
+        with pytest.raises(TypeError, match=f"argument '{argument}': expected a tensor, got {type(given).__name__}"):
+            function(*inputs[:place], given, *inputs[place + 1 :])
+
+
+@pytest.mark.parametrize("name", [name for name in SURFACES if name != "jit"])
+def test_tensors_without_elements(name):
+    function, inputs, names = SURFACES[name]
+    with pytest.raises(attnc.Error, match=f"expected a tensor on meta, as '{names[0]}' is|as queries are"):
+        function(inputs[0].to("meta"), *inputs[1:])
 
 
 def test_captured_tensors_of_jit():

@@ -68,7 +68,11 @@ def flex_attention(
     kernel_options: torch's are accepted, and mean nothing here. Returns the output, [B, Hq, Sq, Dv]; with return_lse a tuple
     with the LSE, [B, Hq, Sq], a natural logarithm; with return_aux a tuple with torch's AuxOutput.
     """
-    if torch.is_autocast_enabled(query.device.type):
+    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
+        for name, given in (("query", query), ("key", key), ("value", value)):
+            _checks.tensor(name, given)
+    # Of tensors without elements autocast knows nothing.
+    if query.device.type != "meta" and torch.is_autocast_enabled(query.device.type):
         query, key, value = (_cast(tensor) for tensor in (query, key, value))
     # What was computed before with tensors of these sizes, and without functions, is right to be computed again.
     plan = None

@@ -87,7 +87,7 @@ def flash_attn_with_kvcache(
 
 def _key(q: Any, k_cache: Any, v_cache: Any, lengths: Any, table: Any, scale: Any, causal: Any, window: Any, cap: Any) -> Any:
     """What the kernel of a call is known by, and what that takes; None where checks come first."""
-    inputs = tuple(tensor for tensor in (q, k_cache, v_cache, lengths, table) if tensor is not None)
+    inputs = (q, k_cache, v_cache, *(tensor for tensor in (lengths, table) if tensor is not None))
     if not are_numbers(scale, window, cap) or not are_flags(causal) or not is_plain(*inputs):
         return None, inputs
     kinds = tuple((tensor.shape, tensor.dtype) for tensor in inputs)
