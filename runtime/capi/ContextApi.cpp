@@ -75,6 +75,12 @@ void attnc_context_destroy(attnc_context *context) {
     delete context;
 }
 
+/// The fault of a context whose threads are in another process.
+static Error forkedError() {
+  return {"the context was in use when this process was forked, and its threads are in the parent: expected a fork "
+          "before the first context is made, or a context that the child makes"};
+}
+
 /// Sets `spec` to a handle on `given`, if it is a spec.
 static attnc_error *readSpec(SpecSource given, attnc_spec **spec) {
   auto source = std::make_shared<const SpecSource>(std::move(given));
@@ -93,6 +99,8 @@ attnc_error *attnc_spec_create(attnc_context *context, const attnc_spec_options 
   if (!context || !spec || !options->text)
     return fail(Error{"expected a context, a text and a place for the spec, got null"});
   *spec = nullptr;
+  if (!context->context.isUsable())
+    return fail(forkedError());
   // Messages begin with it, and are read by lines.
   std::string name = textOr(options->name, "spec");
   std::replace(name.begin(), name.end(), '\n', ' ');
@@ -107,6 +115,8 @@ attnc_error *attnc_spec_create_variant(attnc_context *context, const attnc_varia
   if (!context || !spec)
     return fail(Error{"expected a context and a place for the spec, got null"});
   *spec = nullptr;
+  if (!context->context.isUsable())
+    return fail(forkedError());
   Result<std::string> text = writeSpec(*variant);
   if (!text)
     return fail(text.takeError());
@@ -116,12 +126,6 @@ attnc_error *attnc_spec_create_variant(attnc_context *context, const attnc_varia
 const char *attnc_spec_get_text(const attnc_spec *spec) { return spec ? spec->source->text.c_str() : ""; }
 
 void attnc_spec_destroy(attnc_spec *spec) { delete spec; }
-
-/// The fault of a context whose threads are in another process.
-static Error forkedError() {
-  return {"the context was in use when this process was forked, and its threads are in the parent: expected a fork "
-          "before the first context is made, or a context that the child makes"};
-}
 
 /// What the caller wants of a spec.
 static Result<Wish> readWish(attnc_context *context, const attnc_spec *spec, const attnc_compile_options *given) {

@@ -187,6 +187,8 @@ TEST(ApiThreads, AChildOfABusyContextIsToldSo) {
   const std::string message = "the context was in use when this process was forked, and its threads are in the parent: "
                               "expected a fork before the first context is made, or a context that the child makes";
   EXPECT_TRUE(isWellInAChild([&] {
+    attnc_spec *read = nullptr;
+    EXPECT_EQ(take(readSpec(context.get(), numbered(0), &read)), message);
     attnc_compile_options options = forCpu();
     for (const SpecHandle *spec : {&known, &unknown}) {
       attnc_kernel *made = nullptr;
