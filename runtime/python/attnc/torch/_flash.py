@@ -239,8 +239,8 @@ def flash_attention(
     """
     _check_unused(platform, cfg, logits_dtype, others)
     _checks.precision(precision)
-    if not _checks.flag("normalize_output", normalize_output):
-        raise Error("normalize_output=False is not there: outputs are divided by the sum of their weights")
+    if not _checks.flag("normalize_output", normalize_output) and not torch.compiler.is_compiling():
+        warn_once("outputs are divided by the sum of their weights, whatever normalize_output says")
     # Both are checked where they are there, and a seed is wanted where something is dropped.
     probability = _checks.probability("dropout_prob", dropout_prob)
     seed = _checks.seed("dropout_seed", dropout_seed) if probability or dropout_seed is not None else 0
