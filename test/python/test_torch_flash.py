@@ -14,6 +14,8 @@ from attnc.torch import (
     flash_attn_kvpacked_func,
     flash_attn_qkvpacked_func,
     flash_attn_varlen_func,
+    flash_attn_varlen_kvpacked_func,
+    flash_attn_varlen_qkvpacked_func,
     varlen_attn,
 )
 from attnc.torch._calls import prepare
@@ -158,6 +160,30 @@ def test_packed_into_one():
     wanted = flash_attn_func(k, k, v[..., :D], causal=True)
     torch.testing.assert_close(flash_attn_qkvpacked_func(torch.stack([k, k, v[..., :D]], 2), causal=True), wanted)
     torch.testing.assert_close(flash_attn_kvpacked_func(k, torch.stack([k, v[..., :D]], 2), causal=True), wanted)
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+def test_packed_by_lengths_into_one(compiles):
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    rows, lengths = torch.randn(3, 31, 4, D, requires_grad=True), torch.tensor([0, 12, 31], dtype=torch.int32)
+    options = dict(causal=True, window_size=(9, 0), softcap=5.0, alibi_slopes=torch.rand(4), return_attn_probs=True)
+
+    def check(function, *inputs):
+        function = torch.compile(function, backend="aot_eager", fullgraph=True) if compiles else function
+        out, lse, _ = function(*inputs, **options)
+        torch.testing.assert_close((out, lse), wanted[:2])
+        torch.testing.assert_close(torch.autograd.grad(out.square().sum(), rows), gradients)
+
+    wanted = flash_attn_varlen_func(*rows, lengths, lengths, 19, 19, **options)
+    gradients = torch.autograd.grad(wanted[0].square().sum(), rows, retain_graph=True)
+    check(flash_attn_varlen_qkvpacked_func, rows.transpose(0, 1), lengths, 19)
+    check(flash_attn_varlen_kvpacked_func, rows[0], rows[1:].transpose(0, 1), lengths, lengths, 19, 19)
+
+
+def test_outputs_are_normalized():
+    """Whatever is asked for, as ejkernel has it."""
+    assert torch.equal(flash_attention(q, k, v, normalize_output=False), flash_attention(q, k, v))
 
 
 QUERIES, KEYS = [0, 5, 5, 20], [0, 9, 12, 27]
@@ -410,9 +436,16 @@ REFUSED = {
     "bias and offsets": (lambda: flash_attention(q[:1], k[:1], v[:1], bias, cu_q, cu_k), "cum_seqlens_q and bias are both given"),
     "sinks": (lambda: flash_attention(q, k, v, softmax_aux=sinks[1:]), "argument 'softmax_aux': expected [n] or [4, n], got [3, 2] [S6]"),
     "sinks of integers": (lambda: flash_attention(q, k, v, softmax_aux=sinks.int()), "argument 'softmax_aux': expected float32, float16 or bfloat16"),
-    "normalize": (lambda: flash_attention(q, k, v, normalize_output=False), "normalize_output=False is not there"),
+    "normalize": (lambda: flash_attention(q, k, v, normalize_output=0), "normalize_output: expected True or False, got 0"),
     "packed keys": (lambda: flash_attn_kvpacked_func(q, k), "argument 'kv': expected [B, S, 2, H, D], got [2, 29, 2, 16]"),
     "all packed": (lambda: flash_attn_qkvpacked_func(k), "argument 'qkv': expected [B, S, 3, H, D], got [2, 29, 2, 16]"),
+    "packed keys of lengths": (
+        lambda: flash_attn_varlen_kvpacked_func(q[0], q, cu_q, cu_k), "argument 'kv': expected [T, 2, H, D], got [2, 21, 4, 16]"
+    ),
+    "all packed of lengths": (
+        lambda: flash_attn_varlen_qkvpacked_func(torch.stack([k[0]] * 3, 1), cu_q.long()),
+        "argument 'cu_seqlens': expected int32 of shape [batch + 1], got torch.int64",
+    ),
     "type of what is packed": (
         lambda: flash_attn_qkvpacked_func(torch.stack([k, k, k], 2).double()),
         "argument 'qkv': expected float32, float16 or bfloat16, got torch.float64",

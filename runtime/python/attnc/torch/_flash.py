@@ -41,16 +41,16 @@ def _options(
 
 def _flash(
     query: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor | None], options: dict[str, Any],
-    alibi_slopes: Any, return_attn_probs: bool,
+    alibi_slopes: Any, return_attn_probs: bool, called: dict[str, str] = _CALLED,
 ) -> Any:  # fmt: skip
-    """What the functions of FlashAttention share."""
+    """What the functions of FlashAttention share. called: what the caller calls arrays."""
     with_lse = _checks.flag("return_attn_probs", return_attn_probs)
     if alibi_slopes is not None:
         slopes = _checks.tensor("alibi_slopes", alibi_slopes, query)
         if slopes.dim() not in (1, 2) or slopes.dtype != torch.float32:
             raise Error(f"argument 'alibi_slopes': expected float32 of [H] or [B, H], got {slopes.dtype} of {list(slopes.shape)}")
     given = {**given, "slopes": alibi_slopes, "dropout_seed": drawn_seed(options["dropout"], query)}
-    out, lse = call(query, key, value, given, _CALLED, **options)
+    out, lse = call(query, key, value, given, called, **options)
     return (out, lse, None) if with_lse else out
 
 
@@ -91,11 +91,12 @@ def _by_plan(q: Tensor, k: Tensor, v: Tensor, plan: Plan) -> Tensor:
     return attend_known(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), plan)[0].transpose(1, 2)
 
 
-def _check_packed(name: str, given: Any, count: int) -> None:
-    """Raises unless several tensors are packed as one."""
+def _check_packed(name: str, given: Any, count: int, rows: str = "B, S") -> None:
+    """Raises unless several tensors are packed as one. rows: the dimensions before those that say which."""
     found = _checks.tensor(name, given)
-    if found.dim() != 5 or found.shape[2] != count:
-        raise Error(f"argument '{name}': expected [B, S, {count}, H, D], got {list(found.shape)}")
+    place = rows.count(",") + 1
+    if found.dim() != place + 3 or found.shape[place] != count:
+        raise Error(f"argument '{name}': expected [{rows}, {count}, H, D], got {list(found.shape)}")
     if found.dtype not in _checks.FLOATS:
         raise Error(f"argument '{name}': expected float32, float16 or bfloat16, got {found.dtype}")
 
@@ -131,6 +132,36 @@ def flash_attn_varlen_func(
     if block_table is not None:
         given = in_pages(("block_table", "k"), block_table, q, k, v, given, cu_seqlens_k.diff())
     return _flash(q, k, v, given, options, alibi_slopes, return_attn_probs)
+
+
+def flash_attn_varlen_kvpacked_func(
+    q: Tensor, kv: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor, max_seqlen_q: int | None = None,
+    max_seqlen_k: int | None = None, dropout_p: float = 0.0, softmax_scale: float | None = None, causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0, alibi_slopes: Tensor | None = None,
+    deterministic: bool = False, return_attn_probs: bool = False,
+) -> Any:  # fmt: skip
+    """flash_attn_varlen_func of [T, 2, H, D] keys and values."""
+    _check_packed("kv", kv, 2, "T")
+    return flash_attn_varlen_func(
+        q, kv[:, 0], kv[:, 1], cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p, softmax_scale, causal, window_size,
+        softcap, alibi_slopes, deterministic, return_attn_probs,
+    )  # fmt: skip
+
+
+def flash_attn_varlen_qkvpacked_func(
+    qkv: Tensor, cu_seqlens: Tensor, max_seqlen: int | None = None, dropout_p: float = 0.0, softmax_scale: float | None = None,
+    causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0, alibi_slopes: Tensor | None = None,
+    deterministic: bool = False, return_attn_probs: bool = False,
+) -> Any:  # fmt: skip
+    """flash_attn_varlen_func of [T, 3, H, D] queries, keys and values, which have the same lengths."""
+    _check_packed("qkv", qkv, 3, "T")
+    q, k, v = qkv[:, 0], qkv[:, 1], qkv[:, 2]
+    _checks.inputs(("qkv", "qkv", "qkv"), (q, k, v), "T, H, D")
+    _checks.hint("max_seqlen", max_seqlen)
+    options = _options(dropout_p, softmax_scale, causal, window_size, softcap, deterministic)
+    given = _checks.pair_of_offsets(("cu_seqlens", "cu_seqlens"), cu_seqlens, cu_seqlens, q)
+    called = {**_CALLED, "q_offsets": "cu_seqlens", "kv_offsets": "cu_seqlens"}
+    return _flash(q, k, v, given, options, alibi_slopes, return_attn_probs, called)
 
 
 def in_pages(
