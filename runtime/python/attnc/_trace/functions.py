@@ -245,35 +245,6 @@ def _where(condition: Any, a: Any, b: Any) -> Value:
     return _emit(f"arith.select {{}}, {{}}, {{}} : {left.type}", left.type, [truth, left, right], bounds)
 
 
-def _is_true_or_false(value: Value) -> bool:
-    """Whether torch takes it for a condition: a bool, or an element of a tensor of uint8, which once were bools."""
-    node = value.node
-    return value.type == BOOL or (node.text.startswith("arith.index_cast {} : i32") and node.bounds == (0, 2**8 - 1))
-
-
-def _where_of_torch(condition: Any, input: Any, other: Any) -> Value:
-    truth = lift(_graph_of((condition, input, other)), condition)
-    if not _is_true_or_false(truth):
-        raise TraceError("the condition of 'where' is a number, expected a bool: compare it, as (x != 0) does")
-    return _where(truth, input, other)
-
-
-def _masked_fill(a: Any, mask: Any, value: Any) -> Value:
-    if lift(_graph_of((a, mask, value)), mask).type != BOOL:
-        raise TraceError("the mask of 'masked_fill' is a number, expected a bool: compare it, as (x != 0) does")
-    return _where(mask, value, a)
-
-
-def _select(conditions: Any, values: Any, default: Any = 0) -> Value:
-    """numpy's: the value of the first condition that holds."""
-    if not (isinstance(conditions, (list, tuple)) and isinstance(values, (list, tuple)) and len(conditions) == len(values)):
-        raise TraceError("'select' takes a list of conditions and one of as many values, as numpy has it: write where(condition, a, b)")
-    result = default
-    for condition, value in zip(reversed(conditions), reversed(values), strict=True):
-        result = _where(condition, value, result)
-    return lift(_graph_of((*conditions, *values)), result)
-
-
 def _clamp(a: Any, min: Any = None, max: Any = None) -> Value:
     value = lift(_graph_of((a,)), a)
     if min is not None:
@@ -431,7 +402,7 @@ TABLE: dict[str, Callable[..., Value]] = {
     "ge": _compare("sge", "oge"), "greater_equal": _compare("sge", "oge"), "__ge__": _compare("sge", "oge"),
     "minimum": _extreme("minsi", "minimumf", min), "fmin": _extreme("minsi", "minnumf", min),
     "maximum": _extreme("maxsi", "maximumf", max), "fmax": _extreme("maxsi", "maxnumf", max),
-    "where": _where, "select": _select, "clamp": _clamp, "clip": _clamp, "clamp_min": lambda a, min: _clamp(a, min),
+    "where": _where, "clamp": _clamp, "clip": _clamp, "clamp_min": lambda a, min: _clamp(a, min),
     "clamp_max": lambda a, max: _clamp(a, None, max),
     "abs": _absolute, "absolute": _absolute, "__abs__": _absolute, "fabs": _real("absf"),
     "neg": _negate, "negative": _negate, "__neg__": _negate, "positive": _same, "sign": _sign, "sgn": _sign,
@@ -443,7 +414,7 @@ TABLE: dict[str, Callable[..., Value]] = {
     "asinh": _real("asinh"), "acosh": _real("acosh"), "atanh": _real("atanh"), "erf": _real("erf"),
     "erfc": _real("erfc"), "sigmoid": _sigmoid, "relu": lambda a: TABLE["maximum"](a, 0),
     "reciprocal": lambda a: _divide(1.0, a),
-    "masked_fill": _masked_fill, "type_as": _type_as, "max": _greatest("maximum"), "min": _greatest("minimum"),
+    "type_as": _type_as, "max": _greatest("maximum"), "min": _greatest("minimum"),
     "floor": _rounded("floor"), "ceil": _rounded("ceil"), "trunc": _rounded("trunc"), "fix": _rounded("trunc"),
     "round": _rounded("roundeven"), "rint": _rounded("roundeven"),
     "isfinite": _test("isfinite"), "isinf": _test("isinf"), "isnan": _test("isnan"),
@@ -454,12 +425,8 @@ TABLE: dict[str, Callable[..., Value]] = {
     "full_like": _full_like, "clone": _same, "contiguous": _same, "detach": _detached,
 }  # fmt: skip
 
-#: What torch's functions and methods do in a way of their own. Of methods the receiver is the first argument: of x.where(condition,
-#: y) it is what is taken where the condition holds.
-_OF_LIBRARIES: dict[tuple[str, str], Callable[..., Value]] = {
-    ("torch", "where"): _where_of_torch,
-    ("method", "where"): lambda self, condition, other: _where_of_torch(condition, self, other),
-}
+#: What torch's functions and methods do in a way of their own, by library, or "method", and name.
+OF_LIBRARIES: dict[tuple[str, str], Callable[..., Value]] = {}
 
 #: What torch calls for array[i] and its like, where the array is none that a function reads.
 _INDEXING = {"__getitem__", "index_select", "gather", "take", "take_along_dim", "embedding"}
@@ -482,7 +449,7 @@ def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any], library: s
     vectors = [vector_of(value) for value in inputs]
     if any(vector is not None for vector in vectors) and name != "isin":
         return call_with_vectors(name, inputs, vectors, options, library)
-    function = _OF_LIBRARIES.get((library, name)) or TABLE.get(name)
+    function = OF_LIBRARIES.get((library, name)) or TABLE.get(name)
     # As people write it.
     library = "x" if library == "method" else library
     if function is None and is_in_place(name):

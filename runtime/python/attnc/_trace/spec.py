@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from . import activations as _activations  # noqa: F401  # puts what others are made of into the table
+from . import choices as _choices  # noqa: F401  # the same
 from . import memo
 from .autograd import refusal_of_torch
 from .capture import Caller, Trace, WantsGradient
