@@ -69,7 +69,10 @@ protected:
   }
 
   /// A call by TVM FFI of x, c and y.
-  int call(std::vector<TvmFfiAny> args) {
+  int call(std::vector<TvmFfiAny> args) { return call(std::move(args), result); }
+
+  /// The same with a result of the caller's, for calls at once.
+  int call(std::vector<TvmFfiAny> args, TvmFfiAny &result) {
     return attnc_linked_call(&linked, args.data(), static_cast<int32_t>(args.size()), &result);
   }
 
@@ -210,7 +213,8 @@ TEST_F(LinkedKernel, LoadsOnceForAllThreads) {
     threads.emplace_back([&] {
       std::vector<float> mine(3);
       DLTensor own = makeTensor(mine, &size);
-      right += call({pointer(&x), real(2), pointer(&own)}) == 0 && mine == std::vector<float>{2, 4, 6};
+      TvmFfiAny none = {};
+      right += call({pointer(&x), real(2), pointer(&own)}, none) == 0 && mine == std::vector<float>{2, 4, 6};
     });
   for (std::thread &thread : threads)
     thread.join();
