@@ -3,13 +3,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cache/CacheArchive.h"
+#include "runtime/jit/InputFile.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/UserCache.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <ctime>
 
 using namespace attnc;
@@ -176,9 +176,11 @@ static ExitCode importCache(const llvm::opt::InputArgList &args) {
   Result<OpenCache> cache = OpenCache::open();
   if (!cache)
     return fail(cache.takeError());
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  // Twice what a cache holds unless its user says otherwise.
+  constexpr size_t most = size_t(1) << 31;
+  auto file = jit::readInput(path, most);
   if (!file)
-    return fail("cannot read '" + path + "': " + file.getError().message());
+    return fail(file.takeError());
   llvm::StringRef bytes = (*file)->getBuffer();
   Result<ArchiveCounts> counts =
       cache::importArchive(cache->directory, {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()});

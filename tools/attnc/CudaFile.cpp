@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/CudaFile.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "runtime/jit/InputFile.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -17,8 +17,10 @@ Result<std::optional<target::SourceFile>> cli::readCudaFile(const llvm::opt::Inp
   llvm::StringRef path = option->getValue(), target = args.getLastArgValue(OPT_target, "auto");
   if (target.split(':').first != "nvrtc")
     return Error{"expected --target nvrtc or nvrtc:ARCH with --cuda, got '" + target.str() + "'"};
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  // Long kernels print some hundred thousand bytes.
+  constexpr size_t most = size_t(1) << 26;
+  auto buffer = jit::readInput(path, most);
   if (!buffer)
-    return Error{"cannot read '" + path.str() + "': " + buffer.getError().message()};
+    return buffer.takeError();
   return std::optional<target::SourceFile>({(*buffer)->getBuffer().str(), path.str()});
 }

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "runtime/jit/InputFile.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/OutputFile.h"
 #include "tools/attnc/UserRecords.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -131,9 +131,9 @@ static ExitCode importRecords(const InputArgList &args) {
   if (!store)
     return fail(store.takeError());
   llvm::StringRef path = args.getLastArgValue(OPT_INPUT);
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto file = jit::readInput(path, tune::longestRecordFile);
   if (!file)
-    return fail("cannot read '" + path + "': " + file.getError().message());
+    return fail(file.takeError());
   Result<RecordList> records = tune::readRecords((*file)->getBuffer());
   if (!records)
     return fail("cannot import '" + path + "': " + records.message());

@@ -6,8 +6,8 @@
 #include "runtime/engine/BuildId.h"
 #include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/GpuTarget.h"
+#include "runtime/jit/InputFile.h"
 #include "tools/attnc/UserCache.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -32,9 +32,9 @@ Result<UserRecords> UserRecords::open(const InputArgList &args) {
   user.device = args.getLastArgValue(OPT_device).str();
   user.records = std::make_unique<tune::RecordBook>(findUserRecords(), tune::findShippedRecords(), remark);
   for (const std::string &path : args.getAllArgValues(OPT_records)) {
-    auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    auto file = jit::readInput(path, tune::longestRecordFile);
     if (!file)
-      return Error{"cannot read '" + path + "': " + file.getError().message()};
+      return file.takeError();
     if (Status status = user.records->addOverlay((*file)->getBuffer()); !status)
       return Error{"'" + path + "': " + status.message()};
   }

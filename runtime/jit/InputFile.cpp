@@ -1,7 +1,8 @@
-//===- SpecFile.cpp - Reading the file of a spec ----------------*- C++ -*-===//
+//===- InputFile.cpp - Reading files that a user names ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "runtime/jit/InputFile.h"
 #include "runtime/jit/SpecText.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
@@ -34,17 +35,17 @@ static bool isReady(int descriptor, bool wait) {
   return llvm::sys::RetryAfterSignal(-1, ::poll, &request, nfds_t(1), wait ? -1 : 0) != 0;
 }
 
-/// Reads all of `descriptor` into `text`. A pipe is open without blocking: it gives nothing while nobody has opened it
-/// to write.
-static Status readAll(int descriptor, bool isPipe, llvm::SmallVectorImpl<char> &text) {
+/// Reads all of `descriptor`, at most `most` bytes, into `text`. A pipe is open without blocking: it gives nothing
+/// while nobody has opened it to write.
+static Status readAll(int descriptor, bool isPipe, size_t most, llvm::SmallVectorImpl<char> &text) {
   auto deadline = std::chrono::steady_clock::now() + patience;
   for (;;) {
     size_t known = text.size();
     text.resize_for_overwrite(known + chunk);
     ssize_t size = llvm::sys::RetryAfterSignal(-1, ::read, descriptor, text.data() + known, chunk);
     text.truncate(known + static_cast<size_t>(std::max<ssize_t>(size, 0)));
-    if (text.size() > longestSpec)
-      return Error{"expected at most " + std::to_string(longestSpec) + " bytes"};
+    if (text.size() > most)
+      return Error{"expected at most " + std::to_string(most) + " bytes"};
     if (size > 0)
       continue;
     if (size < 0 && errno != EAGAIN)
@@ -62,7 +63,7 @@ static Status readAll(int descriptor, bool isPipe, llvm::SmallVectorImpl<char> &
   }
 }
 
-Result<std::unique_ptr<llvm::MemoryBuffer>> jit::readSpec(StringRef path) {
+Result<std::unique_ptr<llvm::MemoryBuffer>> jit::readInput(StringRef path, size_t most) {
   auto failure = [&](const std::string &why) { return Error{"cannot read '" + path.str() + "': " + why}; };
   bool standardInput = path == "-";
   int descriptor = standardInput ? STDIN_FILENO : ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -78,7 +79,9 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> jit::readSpec(StringRef path) {
   if (S_ISDIR(info.st_mode))
     return failure("it is a directory");
   llvm::SmallVector<char> text;
-  if (Status status = readAll(descriptor, S_ISFIFO(info.st_mode) && !standardInput, text); !status)
+  if (Status status = readAll(descriptor, S_ISFIFO(info.st_mode) && !standardInput, most, text); !status)
     return failure(status.message());
   return llvm::MemoryBuffer::getMemBufferCopy(StringRef(text.data(), text.size()), standardInput ? "<stdin>" : path);
 }
+
+Result<std::unique_ptr<llvm::MemoryBuffer>> jit::readSpec(StringRef path) { return readInput(path, longestSpec); }
