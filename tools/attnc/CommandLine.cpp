@@ -41,10 +41,24 @@ std::string cli::count(size_t number, StringRef what) {
   return std::to_string(number) + ' ' + what.str() + (number == 1 ? "" : "s");
 }
 
+/// `text` with the beginning of each word only, as of an argument that is no word at all.
+static std::string shortenWords(StringRef text) {
+  std::string shortened;
+  size_t length = 0;
+  for (char c : text) {
+    length = c == ' ' || c == '\n' ? 0 : length + 1;
+    if (length <= jit::longestLineShown)
+      shortened += c;
+    else if (length == jit::longestLineShown + 1)
+      shortened += "...";
+  }
+  return shortened;
+}
+
 ExitCode cli::fail(const Twine &message) {
   std::string text = message.str();
   if (!text.empty())
-    errs() << "attnc: error: " << jit::makePrintable(text) << '\n';
+    errs() << "attnc: error: " << jit::makePrintable(shortenWords(text)) << '\n';
   return ExitCode::BadUse;
 }
 
