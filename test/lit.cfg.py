@@ -101,8 +101,9 @@ for tool in ("ptxas", "nvdisasm"):
     if lit.util.which(tool, config.environment["PATH"]):
         config.available_features.add(tool)
 
-if lit.util.which("pkg-config", config.environment["PATH"]):
-    config.available_features.add("pkg-config")
+for tool in ("pkg-config", "valgrind"):
+    if lit.util.which(tool, config.environment["PATH"]):
+        config.available_features.add(tool)
 
 # Specs are drawn and judged with numpy: that of tools/dev setup, or the interpreter's own.
 for python in (os.path.join(config.attnc_source_dir, ".venv/bin/python"), sys.executable):
