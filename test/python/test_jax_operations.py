@@ -14,6 +14,7 @@ from attnc.jax import (
     AttentionConfig,
     AttentionOutput,
     AutotunePolicy,
+    Backend,
     BlockSizes,
     ConfigCache,
     ConfigSelectorChain,
@@ -29,8 +30,11 @@ from attnc.jax import (
     OperationMetadata,
     OperationRegistry,
     PersistentCache,
+    Platform,
     Tuner,
+    attention,
     create_default_executor,
+    detect_platform,
     flash_attention,
     kernel_registry,
     overlay_cache,
@@ -345,3 +349,22 @@ def test_configurations():
         FlashAttentionConfig(platform="metal")
     with pytest.raises(attnc.Error, match="panel"):
         flash_attention(q, k, v, cfg=FlashAttentionConfig(schedule="#attn.schedule<query_tile = 7, key_tile = 64, panel = 7>"))
+
+
+def test_platforms_by_name():
+    """As sources of ejkernel's kernels have them."""
+    registry = KernelRegistry()
+
+    @registry.register("flash_attention", Platform.TRITON, Backend.GPU)
+    def implementation():
+        pass
+
+    assert registry.get("flash_attention", Platform.TRITON, Backend.GPU) is registry.get("flash_attention", "triton", "gpu")
+    with pytest.raises(ValueError, match="no implementation of 'flash_attention'"):
+        registry.get("flash_attention", Platform.PALLAS, Backend.TPU)
+    assert kernel_registry.get("attention", detect_platform("attention", "auto"), Backend.ANY) is attention
+    assert detect_platform("attention") is Platform.AUTO and detect_platform("attention", Platform.CUDA) is Platform.CUDA
+    with pytest.raises(attnc.Error, match="platform: expected one of auto, triton, pallas"):
+        detect_platform("attention", "zz")
+    with pytest.raises(ValueError, match="there is no algorithm 'zz'"):
+        detect_platform("zz")

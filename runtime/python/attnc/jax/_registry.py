@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 from collections.abc import Callable
@@ -26,6 +27,26 @@ from ._configs import (
 #: The configurations and the results of an operation.
 Cfg = TypeVar("Cfg")
 Out = TypeVar("Out")
+
+
+class Platform(str, enum.Enum):
+    """Platforms by ejkernel's names. Whatever is named, the device of the program decides."""
+
+    AUTO, TRITON, PALLAS, CUDA, XLA = "auto", "triton", "pallas", "cuda", "xla"
+    CPU, NVPTX, NVRTC = "cpu", "nvptx", "nvrtc"
+
+
+class Backend(str, enum.Enum):
+    """Backends by ejkernel's names."""
+
+    ANY, GPU, TPU, CPU = "any", "gpu", "tpu", "cpu"
+
+
+def detect_platform(algorithm: str, platform: str | None = None) -> Platform:
+    """The platform that an algorithm's implementation is looked up by: the one that is named, or any."""
+    _checks.choice("platform", "auto" if platform is None else platform, PLATFORMS)
+    kernel_registry.list_implementations(algorithm)
+    return Platform("auto" if platform is None else _name(platform))
 
 
 class KernelSpec(NamedTuple):
