@@ -26,5 +26,6 @@ from ._varlen import varlen_attn
 __all__ = [
     "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask", "create_mask",
     "flash_attention", "flash_attn_func", "flash_attn_kvpacked_func", "flash_attn_qkvpacked_func", "flash_attn_varlen_func",
-    "flash_attn_varlen_kvpacked_func", "flash_attn_varlen_qkvpacked_func", "flash_attn_with_kvcache", "flex_attention", "noop_mask", "or_masks", "varlen_attn",
+    "flash_attn_varlen_kvpacked_func", "flash_attn_varlen_qkvpacked_func", "flash_attn_with_kvcache", "flex_attention",
+    "noop_mask", "or_masks", "varlen_attn",
 ]  # fmt: skip
