@@ -88,7 +88,8 @@ def _applied() -> str | None:
 def refusal_of_torch(error: Exception) -> TraceError | None:
     """What is to be said where torch itself refuses traced values; None for other errors."""
     method = re.search(r"descriptor '(\w+)' for .* doesn't apply to a '(Value|Captured)'", str(error))
-    if method is None and not re.search("(but got|of type) (Value|Captured)", str(error)):
+    # Older ones of torch do not say what they got.
+    if method is None and not re.search("(but got|of type) (Value|Captured)|mark_non_differentiable only accepts", str(error)):
         return None
     place = None
     trail = error.__traceback__
