@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import TraceAttributeError, TraceError
+from .errors import TraceAttributeError, TraceError, is_users
 from .graph import BOOL, FLOAT, INT, Graph, Node
 
 _TRUTH = (
@@ -81,6 +83,9 @@ class Value(_Operators):
         return _call(ufunc.__name__, inputs, options, "numpy")
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        # Asked by functions of JAX, which then say that they do not take it.
+        if function.__name__ == "shape":
+            return self.shape
         return _call(function.__name__, inputs, options, "numpy")
 
     @classmethod
@@ -127,14 +132,20 @@ class Value(_Operators):
 
         return method
 
-    def __str__(self) -> str:
+    def _text_for(self, frame: types.FrameType) -> str:
+        # A library that does not take it says what it was given.
+        if not is_users(frame.f_code):
+            return repr(self)
         raise TraceError(
             "the text of a traced value, as str(), print() and f-strings ask for it, which is not known yet: repr(x), or {x!r}, "
             "tells its type, and the text of what a function computes with may not depend on it"
         )
 
+    def __str__(self) -> str:
+        return self._text_for(sys._getframe(1))
+
     def __format__(self, form: str) -> str:
-        return str(self)
+        return self._text_for(sys._getframe(1))
 
     def __hash__(self) -> int:
         raise TraceError(
