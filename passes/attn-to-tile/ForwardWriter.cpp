@@ -40,10 +40,9 @@ Value ForwardWriter::equals(Value x, float value) {
 }
 
 void ForwardWriter::chooseUnit() {
-  // What the power of 2 of a GPU lacks is the same in weights that are alike, as a score region may make them. Divided
-  // by their sum it is gone, but weights of f32 are results themselves, and a sink in that sum does not lack it.
-  const bool showsPowers = isa<WeightsOp>(kernel.getOperation()) || (kernel.getSinks() && !kernel.getScore().empty());
-  unit.octaves = b.countsOctaves() && !(b.isExact() && showsPowers);
+  // Weights of f32 are results themselves: what the power of 2 of a GPU lacks would be seen in each, and averaged in
+  // none.
+  unit.octaves = b.countsOctaves() && !(b.isExact() && isa<WeightsOp>(kernel.getOperation()));
   unit.factor = b.getScoreUnit() * unit.perNatural();
   if (b.getPipeline() && isa<ForwardOp>(kernel.getOperation()))
     unit.headroom = b.getPipeline().getHeadroom();
