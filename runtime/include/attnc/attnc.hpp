@@ -168,6 +168,7 @@ public:
   /// and again on the same buffers is better off with a structure of C that is kept.
   Status launch(const std::vector<Value> &values, void *stream = nullptr, uint64_t workspace = 0) const {
     std::vector<attnc_value> plain;
+    plain.reserve(values.size());
     for (const Value &value : values)
       plain.push_back(value.get());
     auto options = makeStruct<attnc_launch_options>();
@@ -219,7 +220,7 @@ public:
     };
     Status status(attnc_compilation_on_done(get(), call, kept.get()));
     if (status)
-      (void)kept.release();
+      (void)kept.release(); // NOLINT(bugprone-unused-return-value): the callback owns it
     return status;
   }
 

@@ -28,7 +28,7 @@ struct Held {
 
 class Stress {
 public:
-  explicit Stress(const std::string &directory) : directory(directory) { renewContext(); }
+  Stress(const std::string &directory, uint64_t seed) : directory(directory), random(seed) { renewContext(); }
 
   /// One step: a new kernel, one that was there before, a launch, or an end.
   void step() {
@@ -117,7 +117,7 @@ private:
   }
 
   std::string directory;
-  std::mt19937_64 random{20};
+  std::mt19937_64 random;
   ContextHandle context{nullptr, attnc_context_destroy};
   std::vector<Held> held;
   std::vector<attnc_variant> seen;
@@ -133,9 +133,9 @@ int64_t residentBytes() {
 
 TEST(ApiStress, DoesNotGrow) {
   const char *asked = std::getenv("ATTNC_STRESS");
-  const int steps = asked ? std::atoi(asked) : 120;
+  const int steps = asked ? static_cast<int>(std::strtol(asked, nullptr, 10)) : 120;
   TemporaryDirectory directory;
-  Stress stress(directory.path());
+  Stress stress(directory.path(), /*seed=*/20);
   int64_t before = 0;
   for (int step = 0; step < steps; ++step) {
     stress.step();

@@ -13,7 +13,6 @@
 using namespace attnc::cuda;
 using attnc::runtime::Result;
 using attnc::runtime::Span;
-using attnc::runtime::Status;
 using attnc::test::FakeDriver;
 
 namespace {
