@@ -39,10 +39,18 @@ static std::string indexString(const Tensor &tensor, int64_t linear) {
 }
 
 /// A number for a message, short.
-static std::string numberString(double value) {
+static std::string numberString(double value, int digits = 3) {
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.3g", value);
+  llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, value);
   return text;
+}
+
+/// "211.143, expected 211.144": both with as many digits as tell them apart.
+static std::string comparisonString(double value, double expected) {
+  int digits = 3;
+  while (digits < 17 && value != expected && numberString(value, digits) == numberString(expected, digits))
+    digits += 3;
+  return numberString(value, digits) + ", expected " + numberString(expected, digits);
 }
 
 std::string Judgement::toString() const {
@@ -102,8 +110,7 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
   double sum = 0, baselineSum = 0, greatest = 0;
   int64_t worst = 0;
   auto describe = [&](int64_t n) {
-    return "element " + indexString(got, n) + " is " + numberString(got.loadLinear(n)) + ", expected " +
-           numberString(exact.loadLinear(n));
+    return "element " + indexString(got, n) + " is " + comparisonString(got.loadLinear(n), exact.loadLinear(n));
   };
   for (int64_t n = 0, count = got.numElements(); n < count; ++n) {
     double value = got.loadLinear(n), ref = exact.loadLinear(n), base = baseline.loadLinear(n);

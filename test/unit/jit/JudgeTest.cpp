@@ -52,6 +52,9 @@ TEST(Judge, AllowsTwiceTheErrorOfTheBaseline) {
 
   Judgement wrong = judged({}, {1, 2, 3.125, 4}, {1, 2, 3, 4}, {1.03125, 2.03125, 3.03125, 4.03125});
   EXPECT_EQ(wrong.fault, "element [1, 0] is 3.12, expected 3; the error may be 0.0625");
+  // Numbers that look alike have as many digits as tell them apart.
+  Judgement near = judged({}, {1, 2, 211.25, 4}, {1, 2, 211.125, 4}, {1, 2, 211.125, 4});
+  EXPECT_EQ(near.fault.substr(0, near.fault.find(';')), "element [1, 0] is 211.25, expected 211.125");
   JudgeRule capped;
   capped.factor = 5;
   EXPECT_TRUE(judged(capped, {1, 2, 3.125, 4}, {1, 2, 3, 4}, {1.03125, 2.03125, 3.03125, 4.03125}).right());
