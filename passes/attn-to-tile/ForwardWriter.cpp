@@ -39,6 +39,10 @@ Value ForwardWriter::equals(Value x, float value) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x, constant(value));
 }
 
+Value ForwardWriter::finiteMax(Value max) {
+  return arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
+}
+
 void ForwardWriter::chooseUnit() {
   // Weights of f32 are results themselves: what the power of 2 of a GPU lacks would be seen in each, and averaged in
   // none.
@@ -130,6 +134,13 @@ ForwardWriter::State ForwardWriter::initialState() {
       state.max = arith::MinimumFOp::create(builder, loc, state.max, b.choose(isFirst, infinity, -infinity));
       state.sum = arith::MulFOp::create(builder, loc, state.sum, b.choose(isFirst, 1, 0));
     }
+    // Next to a sink's weight of 1, small ones that are alike would all be rounded the same way. Results of f32 show
+    // that.
+    if (b.isExact()) {
+      lateSinks.max = state.max;
+      lateSinks.sum = state.sum;
+      state.sum = constant(0);
+    }
   } else if (!reference)
     state.max = constant(-infinity);
   return state;
@@ -173,6 +184,8 @@ tile::SoftmaxEndOp ForwardWriter::finish(State state) {
     padding = arith::XOrIOp::create(builder, loc, b.buildRowExists(), one);
   }
   Value max = reference ? constant(*reference) : state.max;
+  if (lateSinks.sum)
+    state.sum = arith::AddFOp::create(builder, loc, state.sum, weightsOfPart(lateSinks, finiteMax(max)));
   auto end = tile::SoftmaxEndOp::create(builder, loc, max, state.sum, padding, greatestSink, unit);
   end.setApproximate(!b.isExact());
   return end;
@@ -220,7 +233,7 @@ void ForwardWriter::writeWeights(WeightsOp op, Value query, State state) {
     max = constant(*reference);
   } else {
     // Rows that have kept nothing keep nothing here.
-    max = arith::SelectOp::create(builder, loc, equals(state.max, -infinity), constant(0), state.max);
+    max = finiteMax(state.max);
   }
   Type element = cast<RankedTensorType>(op.getWeights().getType()).getElementType();
   Value end = memref::DimOp::create(builder, loc, b.lookup(op.getKey()), 1);

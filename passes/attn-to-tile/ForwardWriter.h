@@ -52,6 +52,7 @@ private:
   void combineParts(ForwardOp op);
   mlir::Value greatestOfParts(mlir::Value parts);
   Part loadPart(mlir::Value number, mlir::Value parts);
+  mlir::Value weightsOfPart(const Part &part, mlir::Value finite);
   State addPart(const Part &part, mlir::Value finite, State state);
   tile::SoftmaxEndOp finish(State state);
   mlir::Value outputFactors(tile::SoftmaxEndOp end);
@@ -68,6 +69,8 @@ private:
   mlir::Type elementType() { return mlir::cast<mlir::RankedTensorType>(kernel.getQuery().getType()).getElementType(); }
   mlir::Value constant(float value) { return b.splat(b.rowType(builder.getF32Type()), value); }
   mlir::Value equals(mlir::Value x, float value);
+  /// Row maxima, and 0 for rows without one: what is subtracted from -inf leaves -inf.
+  mlir::Value finiteMax(mlir::Value max);
 
   TileBuilder b;
   KernelOpInterface kernel;
@@ -79,6 +82,7 @@ private:
   bool rawLogits = false;
   /// What all weights are taken relative to, in place of row maxima, where scores have limits that allow it.
   std::optional<float> reference;
+  Part lateSinks;           ///< maxima and weights of sinks that are added to sums at their end
   mlir::Value greatestSink; ///< of each row, where it may be beyond f32 in the unit of logits
   bool listed;              ///< whether a block mask lists the steps
 };

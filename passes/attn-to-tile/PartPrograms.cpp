@@ -64,11 +64,16 @@ ForwardWriter::Part ForwardWriter::loadPart(Value number, Value parts) {
   return part;
 }
 
-/// Adds a part to sums that stand by the maxima `finite`.
-ForwardWriter::State ForwardWriter::addPart(const Part &part, Value finite, State state) {
+/// The sum of a part's weights, relative to the maxima `finite`.
+Value ForwardWriter::weightsOfPart(const Part &part, Value finite) {
   Value distance = arith::SubFOp::create(builder, loc, part.max, finite);
   Value exponent = arith::MulFOp::create(builder, loc, distance, constant(unit.factor));
-  Value sum = arith::MulFOp::create(builder, loc, unit.power(builder, loc, exponent), part.sum);
+  return arith::MulFOp::create(builder, loc, unit.power(builder, loc, exponent), part.sum);
+}
+
+/// Adds a part to sums that stand by the maxima `finite`.
+ForwardWriter::State ForwardWriter::addPart(const Part &part, Value finite, State state) {
+  Value sum = weightsOfPart(part, finite);
   sum = arith::MulFOp::create(builder, loc, sum, b.choose(part.exists, 1, 0));
   if (state.out)
     state.out = b.buildMap({state.out, part.out}, sum, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
@@ -84,7 +89,7 @@ void ForwardWriter::combineParts(ForwardOp op) {
   if (kernel.getSinks())
     sinkState();
   Value parts = b.countParts(), max = greatestOfParts(parts);
-  Value finite = arith::SelectOp::create(builder, loc, equals(max, -infinity), constant(0), max);
+  Value finite = finiteMax(max);
   State initial;
   initial.sum = constant(0);
   if (valueOrNull())

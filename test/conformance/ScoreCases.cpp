@@ -280,6 +280,9 @@ void attnc::conformance::addAlikeCases(std::vector<Case> &cases, Extent extent) 
   spec.weights = true;
   add("S6_weights_alike", spec);
   add.last().dtypes = {"f32"};
+  spec.weights = false;
+  add("S6_alike_beside_a_sink", spec);
+  add.last().dtypes = {"f32"};
 }
 
 /// Numbers near the end of f32 that are the same for all keys of a row, beside terms that are linear in the key.

@@ -166,8 +166,9 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 
 // -----
 
-// Sinks are what a row starts with (S6), once. A maximum of
-// -inf counts as 0, so that no difference of infinities arises (S7).
+// Sinks are what a row's maximum starts with (S6), once. A maximum of -inf counts as 0, so that no difference of
+// infinities arises (S7). Their weights are added to the sum at its end, where results are exact: next to them, small ones
+// that are alike would all be rounded the same way.
 
 // CHECK-LABEL: tile.program @sinks_tile(
 // CHECK-SAME: %[[SINKS:[a-z0-9]+]]: memref<4x2xf32
@@ -183,8 +184,12 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 // CHECK: %[[SUM:[a-z0-9_]+]] = arith.addf
 // CHECK: %[[MAX0:[a-z0-9_]+]] = vector.broadcast %{{.*}} : f32 to vector<32xf32>
 // CHECK: %[[SUM0:[a-z0-9_]+]] = vector.broadcast %[[SUM]] : f32 to vector<32xf32>
-// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[MAX0]], %{{.*}} = %[[SUM0]])
+// CHECK: %[[ROWS:[a-z0-9_]+]]:3 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[MAX0]], %{{.*}} = %cst_{{[0-9]+}})
 // CHECK-NOT: memref.load %[[SINKS]]
+// CHECK: %[[DISTANCE:[a-z0-9_]+]] = arith.subf %[[MAX0]], %{{.*}} : vector<32xf32>
+// CHECK: %[[POWER:[a-z0-9_]+]] = math.exp
+// CHECK: %[[LATE:[a-z0-9_]+]] = arith.mulf %[[POWER]], %[[SUM0]] : vector<32xf32>
+// CHECK: arith.addf %[[ROWS]]#2, %[[LATE]] : vector<32xf32>
 // CHECK: tile.return
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   func.func @sinks(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x2x16xf32>, %v: tensor<?x?x2x24xf32>, %t: tensor<4x2xf32>) -> tensor<?x?x4x24xf32> {
