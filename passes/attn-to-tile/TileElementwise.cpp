@@ -183,14 +183,20 @@ static bool isModerate(Value value) {
   return isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(maker);
 }
 
-/// Whether `term` can be divided by a scale and stay finite: it is moderate, or a moderate number of the key times one
-/// that is the same for a row, which `divideTerm` keeps finite.
+/// The factor of `product` that is the same for a row, as `isOfRow` tells, where the other one is moderate; or null.
+static Value findRowFactor(arith::MulFOp product, function_ref<bool(Value)> isOfRow) {
+  Value left = product.getLhs(), right = product.getRhs();
+  if (isOfRow(right) && isModerate(left))
+    return right;
+  return isOfRow(left) && isModerate(right) ? left : Value();
+}
+
+/// Whether `term` can be divided by a scale and stays finite, by itself or by the factor that `divideTerm` keeps so.
 static bool canBeDivided(Value term, const llvm::SmallDenseSet<Value> &ofKeys) {
   auto product = term.getDefiningOp<arith::MulFOp>();
   if (!product || !ofKeys.contains(term))
     return isModerate(term);
-  auto isRowTimes = [&](Value factor, Value other) { return !ofKeys.contains(factor) && isModerate(other); };
-  return isRowTimes(product.getRhs(), product.getLhs()) || isRowTimes(product.getLhs(), product.getRhs());
+  return static_cast<bool>(findRowFactor(product, [&](Value factor) { return !ofKeys.contains(factor); }));
 }
 
 /// Where a score region only adds to the logit and takes away from it, and what it adds is linear in the key, these
@@ -261,14 +267,13 @@ static void divideTerm(OpBuilder &builder, OpOperand &term, float unit) {
     return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(value));
   };
   auto product = term.get().getDefiningOp<arith::MulFOp>();
-  auto isRowTimes = [&](Value factor, Value other) { return isOfRow(factor, sum->getBlock()) && isModerate(other); };
-  bool right = product && isRowTimes(product.getRhs(), product.getLhs());
-  if (!right && !(product && isRowTimes(product.getLhs(), product.getRhs()))) {
+  Value factor = product ? findRowFactor(product, [&](Value x) { return isOfRow(x, sum->getBlock()); }) : Value();
+  if (!factor) {
     term.set(arith::MulFOp::create(builder, loc, term.get(), number(1 / unit)));
     return;
   }
   constexpr float greatest = std::numeric_limits<float>::max();
-  Value factor = right ? product.getRhs() : product.getLhs(), other = right ? product.getLhs() : product.getRhs();
+  Value other = factor == product.getRhs() ? product.getLhs() : product.getRhs();
   factor = arith::MulFOp::create(builder, loc, factor, number(1 / unit));
   if (unit < 1) {
     factor = arith::MinimumFOp::create(builder, loc, factor, number(greatest));

@@ -285,7 +285,7 @@ void attnc::conformance::addAlikeCases(std::vector<Case> &cases, Extent extent) 
   add.last().dtypes = {"f32"};
 }
 
-/// Numbers near the end of f32 that are the same for all keys of a row, beside terms that are linear in the key.
+/// Numbers near the end of f32 that are the same for all keys of a row, in a sum with terms that are linear in the key.
 void attnc::conformance::addLargeRowTermCases(std::vector<Case> &cases, Extent extent) {
   Adder add(cases, extent);
   const std::string entries = "tensor<?x$T>", heads = "tensor<$Hxf32>";

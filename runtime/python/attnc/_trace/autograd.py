@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .errors import TraceError, is_users
+from .errors import TraceError, place_of
 from .graph import Graph, Node
 from .values import Value
 
@@ -91,12 +91,7 @@ def refusal_of_torch(error: Exception) -> TraceError | None:
     # Older ones of torch do not say what they got.
     if method is None and not re.search("(but got|of type) (Value|Captured)|mark_non_differentiable only accepts", str(error)):
         return None
-    place = None
-    trail = error.__traceback__
-    while trail is not None:
-        if is_users(trail.tb_frame.f_code):
-            place = (trail.tb_frame.f_code.co_filename, trail.tb_lineno)
-        trail = trail.tb_next
+    place = place_of(error)
     if method is not None:
         return TraceError(f"torch.Tensor.{method[1]} takes tensors alone: write x.{method[1]}()", place)
     return TraceError(

@@ -105,17 +105,22 @@ def _is_name_of_user(name: str) -> bool:
     return not name.startswith(_PACKAGE) and not any(library in name for library in _LIBRARIES)
 
 
-def refusal_of_jax(error: Exception) -> TraceError | None:
-    """What is to be said of an error that functions of JAX raise, which take arrays alone; None for other errors."""
-    # JAX takes its own frames out of tracebacks. It names the type that it was given.
-    if __package__ not in str(error):
-        return None
+def place_of(error: Exception) -> tuple[str, int] | None:
+    """The file and line of the user's, nearest to where an error was raised; None where it went through none."""
     place = None
     trail = error.__traceback__
     while trail is not None:
         if is_users(trail.tb_frame.f_code):
             place = (trail.tb_frame.f_code.co_filename, trail.tb_lineno)
         trail = trail.tb_next
+    return place
+
+
+def refusal_of_jax(error: Exception) -> TraceError | None:
+    """What is to be said of an error that functions of JAX raise, which take arrays alone; None for other errors."""
+    # JAX takes its own frames out of tracebacks. It names the type that it was given.
+    if __package__ not in str(error):
+        return None
     return TraceError(
-        "functions of jax.numpy take arrays alone: write attnc.where, attnc.exp, attnc.tanh, …, or those of numpy", place
+        "functions of jax.numpy take arrays alone: write attnc.where, attnc.exp, attnc.tanh, …, or those of numpy", place_of(error)
     )
