@@ -39,7 +39,7 @@ std::string oneLine(const char *log) {
 /// was asked for; of the same PTX, its linker and ptxas of the same version made code that is right.
 class PtxLink {
 public:
-  explicit PtxLink(const Driver &driver) : driver(driver), log(16384, '\0') {}
+  explicit PtxLink(const Driver &driver) : driver(driver) {}
   ~PtxLink() {
     if (link)
       driver->linkDestroy(link);
@@ -49,6 +49,7 @@ public:
 
   /// The machine code of `text`, which ends with a zero; it lives as long as this object. An error has the log.
   Result<const void *> assemble(std::vector<uint8_t> &text, const std::string &attempt) {
+    log.assign(16384, '\0');
     JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
     void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1))};
     void *cubin = nullptr;
