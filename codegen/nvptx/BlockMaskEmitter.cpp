@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -88,6 +89,7 @@ void BlockMaskEmitter::emitForStep(Value step, ArrayRef<Operation *> ops) {
     // Constants are made where they are read.
     if (matchPattern(op, m_Constant()))
       continue;
+    llvm::SaveAndRestore<Location> place(ptx.loc, op->getLoc());
     // What says where others lie is wanted at once.
     if (auto minMax = dyn_cast<tile::MinMaxOp>(op)) {
       minMaxEmitter.emit(minMax);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
 #include <limits>
 
@@ -165,6 +166,7 @@ std::optional<RowNumber> ElementBody::computeLinear(Operation &op) {
 
 /// Computes what `op` does, if it is the same for a row or linear in the column.
 void ElementBody::computeRow(Operation &op) {
+  llvm::SaveAndRestore<Location> place(ptx.loc, op.getLoc());
   if (std::optional<RowNumber> linear = computeLinear(op)) {
     numbers[op.getResult(0)] = *linear;
     return;

@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/ElementBody.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -119,9 +120,12 @@ std::optional<Value> ElementBody::computeWord(Value condition, int64_t word) {
   if (std::optional<RowNumber> number = find(condition))
     return ptx.select(number->base, ptx.i32(-1), ptx.i32(0));
   Operation *op = condition.getDefiningOp();
-  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
+  if (!op)
+    return std::nullopt;
+  llvm::SaveAndRestore<Location> place(ptx.loc, op->getLoc());
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return emitRange(compare, word);
-  if (!isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+  if (!isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
     return std::nullopt;
   std::optional<Value> a = emitWord(op->getOperand(0), word), b = emitWord(op->getOperand(1), word);
   if (!a || !b)

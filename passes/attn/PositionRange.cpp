@@ -5,6 +5,7 @@
 #include "passes/attn/PositionRange.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -103,6 +104,7 @@ PositionRange PositionSolver::solveOp(Value condition, bool negated) {
   Operation *op = condition.getDefiningOp();
   if (!op)
     return unknown();
+  llvm::SaveAndRestore<Location> place(loc, op->getLoc());
   if (isa<arith::AndIOp, arith::OrIOp>(op)) {
     PositionRange a = solve(op->getOperand(0), negated), b = solve(op->getOperand(1), negated);
     // De Morgan: a negated conjunction is a disjunction of negations.
