@@ -2,33 +2,49 @@
 
     PYTHONPATH=build/release/python .venv/bin/python test/bench/host_cost.py
 
-The kernel itself is in every row: 'launch' is the least that a call can take. Frameworks that are not installed are left out.
+On a CPU the kernel itself is in every row: 'launch' is the least that a call can take. On a GPU calls come in series, between
+which it finishes: so few that none waits for the GPU. Frameworks that are not installed are left out.
 """
 
 import argparse
 import ctypes
 import importlib.util
 import platform
+import statistics
 import time
 
 import attnc
 from attnc._jit import kernel_of
 
 
-def cost(call, seconds):
-    """Microseconds of a call: the least mean of some rounds, since others may use the machine."""
-    call()
-    start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < seconds / 8:
+# Launches that the driver's queue holds beside what else a call may put there.
+CALLS_OF_SERIES = 50
+
+
+def mean(call, count):
+    """Seconds of one of so many calls."""
+    start = time.perf_counter()
+    for _ in range(count):
         call()
-        count += 1
-    best = float("inf")
-    for _ in range(8):
-        start = time.perf_counter()
-        for _ in range(count):
+    return (time.perf_counter() - start) / count
+
+
+def cost(call, seconds, finish=None):
+    """Microseconds of a call: the least mean of some rounds, since others may use the machine. With `finish`, which waits
+    for a GPU, the median of series."""
+    call()
+    if finish is None:
+        start, count = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds / 8:
             call()
-        best = min(best, (time.perf_counter() - start) / count)
-    return best * 1e6
+            count += 1
+        return min(mean(call, count) for _ in range(8)) * 1e6
+    means, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        finish()
+        means.append(mean(call, CALLS_OF_SERIES))
+    finish()
+    return statistics.median(means) * 1e6
 
 
 def of_numpy():
@@ -43,14 +59,18 @@ def of_numpy():
 
 
 class Driver:
-    """The launch of an empty kernel by CUDA's driver, called as directly as Python can."""
+    """The launch of an empty kernel by CUDA's driver, called as directly as Python can. The kernel takes as many bytes as
+    attention of three tensors, its output and its LSE does."""
 
-    PTX = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"
+    BYTES = 43 * 8
+    PTX = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry nothing(.param .align 8 .b8 p[%d]) { ret; }\n\0"
 
     def __init__(self):
         self.library = ctypes.CDLL("libcuda.so.1")
+        self.block = ctypes.create_string_buffer(self.BYTES)
+        self.parameters = (ctypes.c_void_p * 1)(ctypes.addressof(self.block))
         self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.check(self.library.cuModuleLoadData(ctypes.byref(self.module), self.PTX))
+        self.check(self.library.cuModuleLoadData(ctypes.byref(self.module), self.PTX % self.BYTES))
         self.check(self.library.cuModuleGetFunction(ctypes.byref(self.function), self.module, b"nothing"))
         self.library.cuLaunchKernel.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3]
 
@@ -60,11 +80,11 @@ class Driver:
             raise RuntimeError(f"CUDA's driver: error {status}")
 
     def launch(self):
-        self.library.cuLaunchKernel(self.function, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+        self.library.cuLaunchKernel(self.function, 1, 1, 1, 32, 1, 1, 0, None, self.parameters, None)
 
     def refuse(self):
         """The same call, which ends at once: what is left is Python's."""
-        self.library.cuLaunchKernel(None, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+        self.library.cuLaunchKernel(None, 1, 1, 1, 32, 1, 1, 0, None, self.parameters, None)
 
 
 def of_driver():
@@ -126,8 +146,14 @@ def rows(device, seconds):
     """Framework, path and microseconds of each path whose framework is installed."""
     found = []
     for name, paths in (("numpy", of_numpy), ("torch", lambda: of_torch(device)), ("jax", of_jax)):
-        if importlib.util.find_spec(name) is not None:
-            found += [(framework, path, cost(call, seconds)) for framework, path, call in paths()]
+        if importlib.util.find_spec(name) is None:
+            continue
+        finish = None
+        if name == "torch" and device != "cpu":
+            import torch
+
+            finish = torch.cuda.synchronize
+        found += [(framework, path, cost(call, seconds, finish)) for framework, path, call in paths()]
     return found
 
 
