@@ -409,6 +409,13 @@ bool Agent::computeMinMax(const Instruction &instruction) {
   int64_t greatest = isBool ? 0 : std::numeric_limits<int64_t>::min() >> (64 - width);
   bool empty =
       llvm::any_of(llvm::zip_equal(first, last), [](auto pair) { return std::get<0>(pair) > std::get<1>(pair); });
+  // Code for a GPU loads no more.
+  if (std::optional<uint64_t> most = minMax.getMost();
+      most && !empty && last.back() - first.back() >= static_cast<int64_t>(*most)) {
+    fail(minMax) << "takes " << last.back() - first.back() + 1 << " elements along the last dimension, of at most "
+                 << *most;
+    return false;
+  }
   while (!empty) {
     Number number;
     if (!readElement(view, at, number)) {

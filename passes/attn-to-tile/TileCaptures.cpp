@@ -163,11 +163,14 @@ void TileBuilder::buildCaptures() {
 // Bounds and blocks
 //===----------------------------------------------------------------------===//
 
-/// The most elements that a range has along the last dimension of its tensor; no number where it has no dimensions.
+/// The most elements that a range has along the last dimension of its tensor; no number where it has no dimensions, and
+/// where indices are computed, which may be as far apart as the tensor is long.
 IntegerAttr TileBuilder::lengthAlongLast(LoadRangeOp range, int64_t columns) {
   if (range.getFirst().empty())
     return {};
   std::optional<Coordinate> coordinate = getIndexCoordinate(range, range.getFirst().size() - 1);
+  if (!coordinate)
+    return range.getFirst().back() == range.getLast().back() ? builder.getI64IntegerAttr(1) : IntegerAttr();
   bool isLong = coordinate == Coordinate::Query || coordinate == Coordinate::Key;
   return builder.getI64IntegerAttr(!isLong ? 1 : *coordinate == getColumnAxis() ? columns : getExtent(*coordinate));
 }

@@ -4,6 +4,8 @@
 
 #include "test/conformance/Case.h"
 
+#include <algorithm>
+
 using namespace attnc::conformance;
 
 /// A spec with a mask region.
@@ -116,6 +118,14 @@ static void addUserMasks(std::vector<Case> &cases, Extent extent) {
       %keep = arith.ori %before, %behind : i1)"}};
   for (auto [name, mask] : masks)
     cases.push_back({std::string("S3_user_") + name, masked(mask), standardTrials(extent)});
+  // A tile's distances are many, of which the first 33 keep: they decide whether it keeps all, some or none.
+  std::vector<double> near(64, 0);
+  std::fill_n(near.begin(), 33, 1);
+  cases.push_back({"S3_user_table_of_distances",
+                   masked(R"(%d = arith.subi %i, %j : index
+      %keep = attn.load %t[%d] : tensor<64xi1>)",
+                          {"t: tensor<64xi1>"}),
+                   standardTrials(extent, {{"t", near}})});
   // The magnitude of the least integer is itself, and below 0.
   cases.push_back({"S3_user_least_magnitudes",
                    masked(R"(%m = math.absi %x : i32
