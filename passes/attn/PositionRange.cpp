@@ -116,31 +116,36 @@ PositionRange PositionSolver::solveOp(Value condition, bool negated) {
     PositionRange chosen = conjunction(solve(op->getOperand(0)), solve(op->getOperand(1), negated));
     return disjunction(chosen, conjunction(solve(op->getOperand(0), true), solve(op->getOperand(2), negated)));
   }
-  if (isa<arith::CmpIOp>(op))
-    return solveCompare(op, negated);
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    Predicate predicate = negated ? arith::invertPredicate(compare.getPredicate()) : compare.getPredicate();
+    return solveCompare(predicate, compare.getLhs(), compare.getRhs());
+  }
   return unknown();
 }
 
-std::optional<PositionSolver::Linear> PositionSolver::decompose(Value value) {
-  auto it = decomposed.find(value);
+std::optional<PositionSolver::Linear> PositionSolver::decompose(Value value, const Variable &variable) {
+  auto it = decomposed.find({value, variable.value});
   if (it != decomposed.end())
     return it->second;
-  std::optional<Linear> linear = evaluator.fits(value, smallBits) ? decomposeOp(value) : std::nullopt;
-  decomposed.try_emplace(value, linear);
+  std::optional<Linear> linear = evaluator.fits(value, variable.bits) ? decomposeOp(value, variable) : std::nullopt;
+  decomposed.try_emplace({value, variable.value}, linear);
   return linear;
 }
 
-std::optional<PositionSolver::Linear> PositionSolver::decomposeOp(Value value) {
+std::optional<PositionSolver::Linear> PositionSolver::decomposeOp(Value value, const Variable &variable) {
   if (!value.getType().isIndex())
     return std::nullopt;
-  if (value == position)
+  if (value == variable.value)
     return Linear{1, {constant(0), constant(0)}};
   if (std::optional<Interval> range = evaluator.evaluate(value))
     return Linear{0, *range};
   Operation *op = value.getDefiningOp();
   if (!op || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || evaluator.mayWrap(value))
     return std::nullopt;
-  std::optional<Linear> a = decompose(op->getOperand(0));
+  llvm::SaveAndRestore<Location> place(loc, op->getLoc());
+  if (isa<arith::SubIOp>(op))
+    return subtract(op->getOperand(0), op->getOperand(1), variable);
+  std::optional<Linear> a = decompose(op->getOperand(0), variable);
   if (!a)
     return std::nullopt;
   if (isa<arith::MulIOp>(op)) {
@@ -154,11 +159,17 @@ std::optional<PositionSolver::Linear> PositionSolver::decomposeOp(Value value) {
                   {arith::MulIOp::create(builder, loc, a->rest.least, by),
                    arith::MulIOp::create(builder, loc, a->rest.greatest, by)}};
   }
-  std::optional<Linear> b = decompose(op->getOperand(1));
-  if (!b || std::abs(isa<arith::AddIOp>(op) ? a->factor + b->factor : a->factor - b->factor) > maxFactor)
+  std::optional<Linear> b = decompose(op->getOperand(1), variable);
+  if (!b || std::abs(a->factor + b->factor) > maxFactor)
     return std::nullopt;
-  if (isa<arith::AddIOp>(op))
-    return Linear{a->factor + b->factor, {add(a->rest.least, b->rest.least), add(a->rest.greatest, b->rest.greatest)}};
+  return Linear{a->factor + b->factor, {add(a->rest.least, b->rest.least), add(a->rest.greatest, b->rest.greatest)}};
+}
+
+/// lhs - rhs.
+std::optional<PositionSolver::Linear> PositionSolver::subtract(Value lhs, Value rhs, const Variable &variable) {
+  std::optional<Linear> a = decompose(lhs, variable), b = decompose(rhs, variable);
+  if (!a || !b || std::abs(a->factor - b->factor) > maxFactor)
+    return std::nullopt;
   return Linear{a->factor - b->factor, {sub(a->rest.least, b->rest.greatest), sub(a->rest.greatest, b->rest.least)}};
 }
 
@@ -178,67 +189,111 @@ static Predicate mirror(Predicate predicate) {
   }
 }
 
-PositionRange PositionSolver::solveCompare(Operation *op, bool negated) {
-  auto compare = cast<arith::CmpIOp>(op);
-  Predicate predicate = negated ? arith::invertPredicate(compare.getPredicate()) : compare.getPredicate();
-  Value lhs = compare.getLhs(), rhs = compare.getRhs();
-  if (std::optional<PositionRange> quotient = solveQuotient(predicate, lhs, rhs))
-    return *quotient;
-  if (std::optional<PositionRange> quotient = solveQuotient(mirror(predicate), rhs, lhs))
-    return *quotient;
-  std::optional<Linear> a = decompose(lhs), b = decompose(rhs);
-  if (!a || !b)
-    return unknown();
-  // a ? b  is  (fa - fb) * p + (ra - rb) ? 0.
-  Interval rest{sub(a->rest.least, b->rest.greatest), sub(a->rest.greatest, b->rest.least)};
-  int64_t factor = a->factor - b->factor;
-  if (factor >= 0)
-    return solveLinear(predicate, factor, rest);
-  Value zero = constant(0);
-  return solveLinear(mirror(predicate), -factor, {sub(zero, rest.greatest), sub(zero, rest.least)});
+/// Comparisons with the greater or the lesser of two numbers that are taken apart, each of which has two others.
+static constexpr unsigned mostChoices = 16;
+
+/// A comparison with the greater or the lesser of two numbers, as two comparisons.
+std::optional<PositionRange> PositionSolver::solveChoice(Predicate predicate, Value lhs, Value rhs) {
+  Operation *op = rhs.getDefiningOp();
+  bool isGreater = isa_and_nonnull<arith::MaxSIOp>(op);
+  if (!dependent.contains(rhs) || (!isGreater && !isa_and_nonnull<arith::MinSIOp>(op)) || choices == mostChoices)
+    return std::nullopt;
+  bool isBelow = predicate == Predicate::slt || predicate == Predicate::sle;
+  if (!isBelow && predicate != Predicate::sgt && predicate != Predicate::sge)
+    return std::nullopt;
+  ++choices;
+  PositionRange a = solveCompare(predicate, lhs, op->getOperand(0));
+  PositionRange b = solveCompare(predicate, lhs, op->getOperand(1));
+  // Below the greater of two is below one of them; below the lesser is below both.
+  return isBelow == isGreater ? disjunction(a, b) : conjunction(a, b);
 }
 
-/// floor(e / c) ? r with a positive constant c is a comparison of e itself: e <= c*r + c-1, or e >= c*r.
-std::optional<PositionRange> PositionSolver::solveQuotient(Predicate predicate, Value lhs, Value rhs) {
-  Operation *op = lhs.getDefiningOp();
+/// A division in what two numbers are sums, differences and products of; null where there is none.
+Operation *PositionSolver::findDivision(Value lhs, Value rhs) {
+  SetVector<Operation *> within;
+  auto add = [&](Value value) {
+    if (Operation *op = value.getDefiningOp(); op && dependent.contains(value))
+      within.insert(op);
+  };
+  add(lhs);
+  add(rhs);
+  for (size_t n = 0; n < within.size(); ++n) {
+    Operation *op = within[n];
+    if (isa<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(op))
+      return op;
+    if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+      llvm::for_each(op->getOperands(), add);
+  }
+  return nullptr;
+}
+
+std::optional<PositionSolver::Quotient> PositionSolver::readQuotient(Operation *op) {
   // Truncating division floors what is not negative; of the values here, a key's position is known to be.
-  bool floors = op && (isa<arith::FloorDivSIOp>(op) ||
-                       (isa<arith::DivSIOp, arith::DivUIOp>(op) && axis.first == 0 && op->getOperand(0) == position));
+  bool floors = isa<arith::FloorDivSIOp>(op) || (axis.first == 0 && op->getOperand(0) == position);
   APInt divisor;
   if (!floors || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive() ||
       divisor.uge(int64_t(1) << 31))
     return std::nullopt;
-  if (!evaluator.fits(rhs, smallBits - divisor.getActiveBits()))
+  std::optional<Linear> numerator = decompose(op->getOperand(0), {position, smallBits});
+  if (!numerator || numerator->factor < 0)
     return std::nullopt;
-  std::optional<Linear> numerator = decompose(op->getOperand(0));
-  std::optional<Interval> quotient = evaluator.evaluate(rhs);
-  if (!numerator || numerator->factor < 0 || !quotient || !quotient->least.getType().isIndex())
-    return std::nullopt;
-  int64_t c = divisor.getSExtValue();
-  auto scaled = [&](Value r, int64_t offset) {
-    return add(arith::MulIOp::create(builder, loc, r, constant(c)), constant(offset));
+  return Quotient{{op->getResult(0), smallBits - divisor.getActiveBits()}, *numerator, divisor.getSExtValue()};
+}
+
+PositionRange PositionSolver::solveCompare(Predicate predicate, Value lhs, Value rhs) {
+  // a ? b  is  a - b ? 0.
+  if (std::optional<Linear> difference = subtract(lhs, rhs, {position, smallBits})) {
+    auto [factor, rest] = *difference;
+    if (factor >= 0)
+      return solveLinear(predicate, factor, rest);
+    Value zero = constant(0);
+    return solveLinear(mirror(predicate), -factor, {sub(zero, rest.greatest), sub(zero, rest.least)});
+  }
+  Operation *division = findDivision(lhs, rhs);
+  if (std::optional<Quotient> quotient = division ? readQuotient(division) : std::nullopt)
+    if (std::optional<Linear> difference = subtract(lhs, rhs, quotient->variable))
+      return solveQuotient(predicate, *quotient, *difference);
+  if (std::optional<PositionRange> choice = solveChoice(predicate, lhs, rhs))
+    return *choice;
+  return solveChoice(mirror(predicate), rhs, lhs).value_or(unknown());
+}
+
+/// factor * floor(e / c) + rest ? 0 is a comparison of e itself: floor(e / c) <= r is e <= c*r + c-1.
+PositionRange PositionSolver::solveQuotient(Predicate predicate, const Quotient &quotient, Linear difference) {
+  auto [factor, rest] = difference;
+  if (factor == 0)
+    return solveLinear(predicate, factor, rest);
+  if (factor < 0) {
+    Value zero = constant(0);
+    return solveQuotient(mirror(predicate), quotient, {-factor, {sub(zero, rest.greatest), sub(zero, rest.least)}});
+  }
+  const auto &[e, c] = std::pair(quotient.numerator, quotient.divisor);
+  // The greatest r with factor * r <= slack - rest, and the greatest e of which it is the quotient.
+  auto last = [&](Value r, int64_t slack) -> Value {
+    Value bound = sub(constant(slack), r);
+    if (factor != 1)
+      bound = arith::FloorDivSIOp::create(builder, loc, bound, constant(factor));
+    return add(arith::MulIOp::create(builder, loc, bound, constant(c)), constant(c - 1));
   };
-  // e ? bound, where bound ranges over [scaled(least), scaled(greatest)].
-  auto against = [&](Predicate p, int64_t offset) {
-    return solveLinear(p, numerator->factor,
-                       {sub(numerator->rest.least, scaled(quotient->greatest, offset)),
-                        sub(numerator->rest.greatest, scaled(quotient->least, offset))});
+  auto against = [&](Predicate p, int64_t slack) {
+    return solveLinear(p, e.factor,
+                       {sub(e.rest.least, last(rest.least, slack)), sub(e.rest.greatest, last(rest.greatest, slack))});
   };
   switch (predicate) {
   case Predicate::slt:
-    return against(Predicate::slt, 0);
+    return against(Predicate::sle, -1);
   case Predicate::sle:
-    return against(Predicate::sle, c - 1);
+    return against(Predicate::sle, 0);
   case Predicate::sgt:
-    return against(Predicate::sgt, c - 1);
+    return against(Predicate::sgt, 0);
   case Predicate::sge:
-    return against(Predicate::sge, 0);
+    return against(Predicate::sgt, -1);
   case Predicate::eq:
-    return conjunction(against(Predicate::sge, 0), against(Predicate::sle, c - 1));
+    return conjunction(against(Predicate::sgt, -1), against(Predicate::sle, 0));
   case Predicate::ne:
-    return disjunction(against(Predicate::slt, 0), against(Predicate::sgt, c - 1));
+    return disjunction(against(Predicate::sle, -1), against(Predicate::sgt, 0));
   default:
-    return std::nullopt;
+    return unknown();
   }
 }
 

@@ -51,17 +51,31 @@ public:
   PositionRange solve(mlir::Value condition, bool negated = false);
 
 private:
-  /// An integer as `factor * p + rest` with the position p that is solved for, and the range of what does not depend on
-  /// it.
+  /// A number that others are decomposed by: the position that is solved for, or a quotient of it.
+  struct Variable {
+    mlir::Value value;
+    unsigned bits; ///< numbers that are made of it must fit
+  };
+  /// An integer as `factor * x + rest` with a variable x, and the range of what does not depend on the position.
   struct Linear {
     int64_t factor;
     Interval rest;
   };
-  std::optional<Linear> decompose(mlir::Value value);
-  std::optional<Linear> decomposeOp(mlir::Value value);
+  /// floor(numerator / divisor).
+  struct Quotient {
+    Variable variable;
+    Linear numerator; ///< by the position, with a factor of 0 or more
+    int64_t divisor;
+  };
+  std::optional<Linear> decompose(mlir::Value value, const Variable &variable);
+  std::optional<Linear> decomposeOp(mlir::Value value, const Variable &variable);
+  std::optional<Linear> subtract(mlir::Value lhs, mlir::Value rhs, const Variable &variable);
+  mlir::Operation *findDivision(mlir::Value lhs, mlir::Value rhs);
+  std::optional<Quotient> readQuotient(mlir::Operation *op);
   PositionRange solveOp(mlir::Value condition, bool negated);
-  PositionRange solveCompare(mlir::Operation *op, bool negated);
-  std::optional<PositionRange> solveQuotient(mlir::arith::CmpIPredicate predicate, mlir::Value lhs, mlir::Value rhs);
+  PositionRange solveCompare(mlir::arith::CmpIPredicate predicate, mlir::Value lhs, mlir::Value rhs);
+  std::optional<PositionRange> solveChoice(mlir::arith::CmpIPredicate predicate, mlir::Value lhs, mlir::Value rhs);
+  PositionRange solveQuotient(mlir::arith::CmpIPredicate predicate, const Quotient &quotient, Linear difference);
   PositionRange solveLinear(mlir::arith::CmpIPredicate predicate, int64_t factor, Interval rest);
   PositionRange uniform(Interval condition, bool negated);
   PositionRange unknown();
@@ -82,8 +96,9 @@ private:
   mlir::Location loc;
   llvm::DenseSet<mlir::Value> dependent; ///< values of the region that depend on the position
   /// What is solved already: values that are used twice must not cost twice.
-  llvm::DenseMap<mlir::Value, PositionRange> solved[2]; ///< second: negated
-  llvm::DenseMap<mlir::Value, std::optional<Linear>> decomposed;
+  llvm::DenseMap<mlir::Value, PositionRange> solved[2];                                  ///< second: negated
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, std::optional<Linear>> decomposed; ///< second: the variable
+  unsigned choices = 0;                                                                  ///< that were taken apart
 };
 
 /// What the mask of a kernel says of positions along an axis.

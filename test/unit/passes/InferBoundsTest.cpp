@@ -208,10 +208,21 @@ static void compareQueries(const MaskCase &mask, attn::KernelOpInterface kernel,
 
 /// Whether the queries that see a key are one stretch, and the solver is expected to find it.
 static bool isStretchOfQueries(const MaskCase &mask) {
-  static const std::set<std::string> names = {"causal",           "causal_mirrored", "causal_by_difference",
-                                              "causal_negated",   "anticausal",      "diagonal",
-                                              "window_left",      "window_right",    "window",
-                                              "window_of_itself", "some_queries"};
+  static const std::set<std::string> names = {"causal",
+                                              "causal_mirrored",
+                                              "causal_by_difference",
+                                              "causal_negated",
+                                              "anticausal",
+                                              "diagonal",
+                                              "window_left",
+                                              "window_right",
+                                              "window",
+                                              "window_of_itself",
+                                              "some_queries",
+                                              "chunks_flooring",
+                                              "from_a_chunks_start",
+                                              "up_to_a_chunks_end",
+                                              "below_the_lesser"};
   return names.count(mask.name) > 0;
 }
 

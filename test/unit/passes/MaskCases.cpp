@@ -142,6 +142,32 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
        constant("%c", 12) + "%p = arith.divsi %i, %c : index\n%r = arith.divsi %j, %c : index\n"
                             "%keep = arith.cmpi ne, %r, %p : index\n",
        [](const Point &p, const Problem &) { return p.j / 12 != p.i / 12; }, decided},
+      {"from_a_chunks_start",
+       constant("%c", 12) + "%p = arith.floordivsi %i, %c : index\n%s = arith.muli %p, %c : index\n"
+                            "%keep = arith.cmpi sge, %j, %s : index\n",
+       [](const Point &p, const Problem &) { return p.j >= (p.i >= 0 ? p.i / 12 : (p.i - 11) / 12) * 12; }, tight},
+      {"up_to_a_chunks_end",
+       constant("%c", 12) + constant("%c5", 5) +
+           "%p = arith.floordivsi %j, %c : index\n%s = arith.muli %p, %c : index\n%e = arith.addi %s, %c5 : index\n"
+           "%keep = arith.cmpi slt, %e, %i : index\n",
+       [](const Point &p, const Problem &) { return p.j / 12 * 12 + 5 < p.i; }, tight},
+      {"halves_of_chunks",
+       constant("%c", 12) + constant("%c2", 2) +
+           "%p = arith.floordivsi %j, %c : index\n%r = arith.muli %p, %c2 : index\n"
+           "%keep = arith.cmpi eq, %r, %i : index\n",
+       [](const Point &p, const Problem &) { return p.j / 12 * 2 == p.i; }, sound},
+      {"no_less_than_ten_keys",
+       constant("%c9", 9) + "%m = arith.maxsi %i, %c9 : index\n%keep = arith.cmpi sle, %j, %m : index\n",
+       [](const Point &p, const Problem &) { return p.j <= std::max<int64_t>(p.i, 9); }, tight},
+      {"below_the_lesser",
+       constant("%c3", 3) + constant("%c25", 25) +
+           "%x = arith.addi %i, %c3 : index\n%m = arith.minsi %x, %c25 : index\n"
+           "%keep = arith.cmpi sgt, %m, %j : index\n",
+       [](const Point &p, const Problem &) { return p.j < std::min<int64_t>(p.i + 3, 25); }, tight},
+      {"folded",
+       constant("%c30", 30) + "%x = arith.subi %c30, %i : index\n%m = arith.maxsi %x, %i : index\n"
+                              "%keep = arith.cmpi sle, %j, %m : index\n",
+       [](const Point &p, const Problem &) { return p.j <= std::max<int64_t>(p.i, 30 - p.i); }, sound},
       {"two_keys_a_query",
        constant("%c2", 2) + "%d = arith.muli %j, %c2 : index\n%keep = arith.cmpi sle, %d, %i : index\n",
        [](const Point &p, const Problem &) { return 2 * p.j <= p.i; }, tight},
