@@ -53,7 +53,7 @@ public:
     return std::move(*text);
   }
 
-  Status setCode(LoweredKernel &kernel, bool) const override {
+  Status setCode(LoweredKernel &kernel) const override {
     FailureOr<std::vector<uint8_t>> object = cpu::emitObject(kernel.module, cast<attn::CpuTargetAttr>(kernel.target));
     if (failed(object))
       return Error();

@@ -18,6 +18,7 @@ using runtime::Result;
 /// Where programs and libraries of the toolkit are looked for, for messages.
 static std::string places() { return "the PATH, " + cudaPlaces.str(); }
 
+/// An empty result where it does not know `arch`, which a driver may.
 static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch,
                                                bool keepLines) {
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx.text);
@@ -38,6 +39,8 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, const
   }
   if (!result)
     return result.takeError();
+  if ((result->output + result->log).find("is not defined for option 'gpu-name'") != std::string::npos)
+    return AssembledKernel();
   if (result->exitCode != 0)
     return runtime::Error{"ptxas: " + summarizeAssemblerErrors(result->output + result->log)};
   Result<std::string> bytes = output->read();
@@ -51,7 +54,7 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, const
   return kernel;
 }
 
-/// Assembles, and leaves files behind in no case.
+/// Assembles; an empty result where what assembles does not know `arch`. Leaves files behind in no case.
 static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const PtxModule &ptx, StringRef arch) {
   Assembler assembler = options.assembler;
   bool any = assembler == Assembler::Auto;
@@ -75,6 +78,9 @@ static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const
 
 Result<AssembledKernel> nvptx::assemble(const PtxModule &ptx, StringRef arch, const AssemblerOptions &options) {
   Result<AssembledKernel> kernel = assembleBy(options, ptx, arch);
+  bool mayBeEmpty = options.assembler == Assembler::None || (options.assembler == Assembler::Auto && !options.required);
+  if (kernel && kernel->cubin.empty() && !mayBeEmpty)
+    return runtime::Error{"the assembler does not know the architecture " + arch.str()};
   if (kernel || !options.keepRefused)
     return kernel;
   runtime::Error error = kernel.takeError();

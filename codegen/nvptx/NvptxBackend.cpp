@@ -29,7 +29,7 @@ static Result<AssembledKernel> assemblePtx(LoweredKernel &kernel, const PtxModul
   AssemblerOptions options;
   options.required = required;
   options.keepRefused = llvm::sys::Process::GetEnv("ATTNC_KEEP_PTX").has_value();
-  Result<AssembledKernel> assembled = assemble(ptx, cast<attn::GpuTargetAttr>(kernel.target).getArch(), options);
+  Result<AssembledKernel> assembled = assemble(ptx, cast<attn::GpuTargetAttr>(kernel.target).getMachineArch(), options);
   if (!assembled)
     return assembled;
   takeReport(kernel, assembled->report, assembled->by);
@@ -93,17 +93,15 @@ public:
     return std::string(assembled->cubin.begin(), assembled->cubin.end());
   }
 
-  Status setCode(LoweredKernel &kernel, bool portable) const override {
+  Status setCode(LoweredKernel &kernel) const override {
     FailureOr<PtxModule> ptx = emitPtx(kernel.module, cast<attn::GpuTargetAttr>(kernel.target));
     if (failed(ptx))
       return Error();
+    Result<AssembledKernel> assembled = assemblePtx(kernel, *ptx, /*required=*/false);
+    if (!assembled)
+      return assembled.takeError();
     std::vector<uint8_t> &bytes = kernel.image.bytes;
-    if (!portable) {
-      Result<AssembledKernel> assembled = assemblePtx(kernel, *ptx, /*required=*/false);
-      if (!assembled)
-        return assembled.takeError();
-      bytes = std::move(assembled->cubin);
-    }
+    bytes = std::move(assembled->cubin);
     // The driver tells PTX from machine code by looking at it, and reads it as a string that ends with a zero.
     if (bytes.empty())
       bytes.assign(ptx->text.c_str(), ptx->text.c_str() + ptx->text.size() + 1);

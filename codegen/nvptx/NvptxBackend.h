@@ -14,9 +14,9 @@ namespace attnc::nvptx {
 /// compiled for by default. Stages: nvvm, llvm, ptx, cubin, sass.
 ///
 /// An image holds machine code where something here assembles it, else PTX, which ends with a zero and which the driver
-/// assembles; a portable one holds PTX in any case: machine code runs on devices of one major version alone. What costs
-/// time by the assembler's word is a warning. PTX that an assembler refuses is left in a file where the environment has
-/// `ATTNC_KEEP_PTX`.
+/// assembles. Machine code runs on devices of one major version alone: where the target names the GPU at hand
+/// (`machine`), it is for that one. What costs time by the assembler's word is a warning. PTX that an assembler refuses
+/// is left in a file where the environment has `ATTNC_KEEP_PTX`.
 const target::Backend &getBackend();
 
 /// Enters what an assembler says of `kernel` in its image, and warns of what costs time, in the name of `by`.

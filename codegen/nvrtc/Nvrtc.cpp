@@ -84,7 +84,7 @@ static std::string summarizeErrors(StringRef log) {
   return errors.empty() ? log.trim().str() : errors;
 }
 
-Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch, bool portable) {
+Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch, bool toPtx) {
   const Library *library = findLibrary();
   if (!library)
     return runtime::Error{explainMissing()};
@@ -96,9 +96,9 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
   llvm::scope_exit destroy([&] { library->destroy(&program); });
 
   std::string number = arch.substr(arch.find('_') + 1).str();
-  std::string archOption = std::string("--gpu-architecture=") + (portable ? "compute_" : "sm_") + number;
+  std::string archOption = std::string("--gpu-architecture=") + (toPtx ? "compute_" : "sm_") + number;
   llvm::SmallVector<const char *> options = {archOption.c_str(), "--std=c++17", "--fmad=false", "--generate-line-info"};
-  if (!portable)
+  if (!toPtx)
     options.push_back("--ptxas-options=-v");
   int result = library->compile(program, static_cast<int>(options.size()), options.data());
   std::string log = nvptx::readCudaLog(program, library->logSize, library->log);
@@ -107,8 +107,8 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
 
   CompiledCuda compiled;
   compiled.report = nvptx::parseAssemblerLog(log);
-  auto getSize = portable ? library->ptxSize : library->cubinSize;
-  auto get = portable ? library->ptx : library->cubin;
+  auto getSize = toPtx ? library->ptxSize : library->cubinSize;
+  auto get = toPtx ? library->ptx : library->cubin;
   size_t size = 0;
   if (getSize(program, &size) != 0)
     return runtime::Error{"NVRTC does not hand out what it made"};

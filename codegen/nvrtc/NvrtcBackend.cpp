@@ -74,25 +74,39 @@ static Result<nvptx::AssembledKernel> assemblePtx(const LoweredKernel &kernel, s
   return nvptx::assemble(module, arch, options);
 }
 
-/// Compiles `source`, to PTX with a zero at its end where `portable`, enters what the assembler says in the image of
-/// `kernel`, and warns of what costs time. NVRTC's own assembler is asked where there is no other: it cannot be told
-/// how many threads blocks have.
-static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSource &source, bool portable) {
-  StringRef arch = cast<attn::GpuTargetAttr>(kernel.target).getArch();
-  if (portable || !nvptx::findCudaProgram("ptxas").empty()) {
-    Result<CompiledCuda> ptx = compileCuda(source, arch, /*portable=*/true);
-    if (!ptx)
-      return ptx.takeError();
-    std::string text(ptx->code.begin(), ptx->code.end() - 1);
-    requireThreads(text, kernel.image.entries);
-    if (portable)
-      return std::vector<uint8_t>(text.c_str(), text.c_str() + text.size() + 1);
-    if (Result<nvptx::AssembledKernel> assembled = assemblePtx(kernel, std::move(text), arch)) {
+/// The PTX of `source`.
+static Result<std::string> compileToPtx(const LoweredKernel &kernel, const CudaSource &source) {
+  Result<CompiledCuda> ptx = compileCuda(source, cast<attn::GpuTargetAttr>(kernel.target).getArch(), /*toPtx=*/true);
+  if (!ptx)
+    return ptx.takeError();
+  // It ends with a zero.
+  std::string text(ptx->code.begin(), ptx->code.end() - 1);
+  requireThreads(text, kernel.image.entries);
+  return text;
+}
+
+/// Compiles `source`, enters what the assembler says in the image of `kernel`, and warns of what costs time. NVRTC's own
+/// assembler is asked where there is no other: it cannot be told how many threads blocks have.
+static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSource &source) {
+  auto gpu = cast<attn::GpuTargetAttr>(kernel.target);
+  StringRef arch = gpu.getMachineArch();
+  if (!nvptx::findCudaProgram("ptxas").empty()) {
+    Result<std::string> text = compileToPtx(kernel, source);
+    if (!text)
+      return text.takeError();
+    if (Result<nvptx::AssembledKernel> assembled = assemblePtx(kernel, std::move(*text), arch)) {
       nvptx::takeReport(kernel, assembled->report, assembled->by);
       return std::move(assembled->cubin);
     }
   }
-  Result<CompiledCuda> compiled = compileCuda(source, arch, /*portable=*/false);
+  Result<CompiledCuda> compiled = compileCuda(source, arch, /*toPtx=*/false);
+  // A GPU that is newer than NVRTC takes what NVRTC knows as PTX.
+  if (!compiled && !gpu.getMachine().empty()) {
+    Result<std::string> text = compileToPtx(kernel, source);
+    if (!text)
+      return text.takeError();
+    return std::vector<uint8_t>(text->c_str(), text->c_str() + text->size() + 1);
+  }
   if (!compiled)
     return compiled.takeError();
   nvptx::takeReport(kernel, compiled->report, "NVRTC");
@@ -100,8 +114,8 @@ static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSou
 }
 
 /// Makes what `source` compiles to the code of `kernel`.
-static Status setCompiled(LoweredKernel &kernel, const CudaSource &source, bool portable) {
-  Result<std::vector<uint8_t>> code = compile(kernel, source, portable);
+static Status setCompiled(LoweredKernel &kernel, const CudaSource &source) {
+  Result<std::vector<uint8_t>> code = compile(kernel, source);
   if (!code)
     return code.takeError();
   kernel.image.bytes = std::move(*code);
@@ -163,24 +177,25 @@ public:
       return Error();
     if (stage == "cuda")
       return std::move(*text);
-    Result<std::vector<uint8_t>> code = compile(kernel, {*text}, /*portable=*/stage == "ptx");
+    if (stage == "ptx")
+      return compileToPtx(kernel, {*text});
+    Result<std::vector<uint8_t>> code = compile(kernel, {*text});
     if (!code)
       return code.takeError();
     if (stage == "sass")
       return nvptx::disassemble(*code);
-    // PTX ends with a zero.
-    return std::string(code->begin(), code->end() - (stage == "ptx" ? 1 : 0));
+    return std::string(code->begin(), code->end());
   }
 
-  Status setCode(LoweredKernel &kernel, bool portable) const override {
+  Status setCode(LoweredKernel &kernel) const override {
     FailureOr<std::string> text = emitCuda(kernel.module);
     if (failed(text))
       return Error();
-    return setCompiled(kernel, {*text}, portable);
+    return setCompiled(kernel, {*text});
   }
 
-  Status setCodeFrom(LoweredKernel &kernel, const target::SourceFile &source, bool portable) const override {
-    return setCompiled(kernel, {source.text + writeChecks(kernel), source.name}, portable);
+  Status setCodeFrom(LoweredKernel &kernel, const target::SourceFile &source) const override {
+    return setCompiled(kernel, {source.text + writeChecks(kernel), source.name});
   }
 };
 

@@ -21,7 +21,7 @@ void registerNvrtcPasses();
 
 /// "nvrtc:sm_90a" is a GPU of that architecture, and "nvrtc" the one that is compiled for by default: the same
 /// machines, schedules and images as those of `nvptx`, with CUDA C++ and NVRTC in the place of LLVM. Stages: nvvm,
-/// cuda, ptx, cubin, sass. A portable image holds PTX.
+/// cuda, ptx, cubin, sass.
 const target::Backend &getBackend();
 
 } // namespace attnc::nvrtc

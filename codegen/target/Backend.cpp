@@ -10,7 +10,7 @@ using namespace attnc::target;
 
 Backend::~Backend() = default;
 
-runtime::Status Backend::setCodeFrom(LoweredKernel &kernel, const SourceFile &source, bool) const {
+runtime::Status Backend::setCodeFrom(LoweredKernel &kernel, const SourceFile &source) const {
   return runtime::Error{"expected a target whose kernels are CUDA C++ for '" + source.name + "', as nvrtc, got " +
                         getName(kernel.target)};
 }

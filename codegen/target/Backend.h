@@ -71,12 +71,12 @@ public:
   /// What `kernel` is at `stage`, one of `getStages`.
   virtual runtime::Result<std::string> emit(LoweredKernel &kernel, llvm::StringRef stage) const = 0;
 
-  /// Enters the code of `kernel` in its image; `portable`: in a form that later machines of its kind take as well.
-  virtual runtime::Status setCode(LoweredKernel &kernel, bool portable) const = 0;
+  /// Enters the code of `kernel` in its image.
+  virtual runtime::Status setCode(LoweredKernel &kernel) const = 0;
 
   /// The same with `source` in the place of what `emit` would print of `kernel`; its entries are to have the same names
   /// and parameters. An error where kernels of this kind have no text that can be compiled.
-  virtual runtime::Status setCodeFrom(LoweredKernel &kernel, const SourceFile &source, bool portable) const;
+  virtual runtime::Status setCodeFrom(LoweredKernel &kernel, const SourceFile &source) const;
 };
 
 /// Adds a backend, which must live as long as the program. Not while kernels are compiled.

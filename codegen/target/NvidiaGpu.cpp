@@ -47,13 +47,13 @@ attn::GpuTargetAttr target::getNvidiaGpu(MLIRContext *context, StringRef arch) {
     return {};
   return attn::GpuTargetAttr::get(context, gpu->arch, gpu->ptx, gpu->multiprocessors, gpu->sharedKiB << 10, registers,
                                   gpu->l2MiB << 20, gpu->warpgroupMma, gpu->tensorCopies, gpu->earlyStart,
-                                  /*cuda=*/false);
+                                  /*cuda=*/false, /*machine=*/"");
 }
 
 attn::GpuTargetAttr target::throughCuda(attn::GpuTargetAttr gpu) {
   return attn::GpuTargetAttr::get(gpu.getContext(), gpu.getArch(), gpu.getPtx(), gpu.getMultiprocessors(),
                                   gpu.getSharedBytes(), gpu.getRegisters(), gpu.getL2Bytes(), gpu.getWarpgroupMma(),
-                                  gpu.getTensorCopies(), gpu.getEarlyStart(), /*cuda=*/true);
+                                  gpu.getTensorCopies(), gpu.getEarlyStart(), /*cuda=*/true, gpu.getMachine());
 }
 
 Result<attn::GpuTargetAttr> target::parseNvidiaGpu(MLIRContext *context, StringRef name) {

@@ -329,6 +329,7 @@ def Attn_GpuTargetAttr : AttrDef<Attn_Dialect, "GpuTarget"> {
     - `early_start`: a kernel can start before the one that it depends on has ended, and wait for it (PTX ISA 9.7.13.13,
       `griddepcontrol`).
     - `cuda`: kernels become CUDA C++, which NVRTC compiles; else LLVM IR, and PTX by LLVM's NVPTX back end.
+    - `machine`: the architecture to assemble for, where the GPU at hand takes no machine code of `arch`, only its PTX.
 
     Example: `#attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
     l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>`
@@ -337,8 +338,13 @@ def Attn_GpuTargetAttr : AttrDef<Attn_Dialect, "GpuTarget"> {
                         "int64_t":$multiprocessors, "int64_t":$shared_bytes, "int64_t":$registers, "int64_t":$l2_bytes,
                         "bool":$warpgroup_mma, "bool":$tensor_copies,
                         DefaultValuedParameter<"bool", "false">:$early_start,
-                        DefaultValuedParameter<"bool", "false">:$cuda);
+                        DefaultValuedParameter<"bool", "false">:$cuda,
+                        StringRefParameter<"name of an architecture", "\"\"">:$machine);
   let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// The architecture that machine code is for.
+    llvm::StringRef getMachineArch() const { return getMachine().empty() ? getArch() : getMachine(); }
+  }];
 }
 
 #endif // ATTNC_DIALECT_ATTN_ATTRS

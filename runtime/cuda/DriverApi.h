@@ -77,6 +77,7 @@ enum class JitOption : int {
   InfoLogBufferSizeBytes = 4,
   ErrorLogBuffer = 5,
   ErrorLogBufferSizeBytes = 6,
+  OptimizationLevel = 7,
 };
 
 /// Members of CUjitInputType.

@@ -63,17 +63,17 @@ Status GpuLaunch::load() {
                  "or later; here is " +
                  gpu->facts().toString()};
 
-  auto code = Module::load(gpu, kernel.bytes, kernel.name);
-  if (!code)
-    return code.takeError();
-  module = std::move(*code);
+  Status status = loadCode(/*plain=*/false);
+  // The assembler within the driver of CUDA 13.0 (580.159) loses instructions where registers are spilled: rows were
+  // taken for others in two of ten thousand random kernels, by its linker or by cuModuleLoadDataEx, at each level of
+  // optimization but none. ptxas made code of the same PTX that is right.
+  const bool spills =
+      std::any_of(loaded.begin(), loaded.end(), [](const Function &function) { return function.localBytes > 0; });
+  if (status && spills && isPtx(kernel.bytes))
+    status = loadCode(/*plain=*/true);
+  if (!status)
+    return status;
   kernel.bytes = {};
-  for (const KernelEntry &entry : kernel.entries) {
-    Result<Function> function = module->prepare(entry.symbol, entry.threads, entry.sharedBytes);
-    if (!function)
-      return function.takeError();
-    loaded.push_back(*function);
-  }
   if (!needsShared)
     return {};
   Result<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, countersSize + zeroBytes);
@@ -81,6 +81,21 @@ Status GpuLaunch::load() {
     return buffer.takeError();
   shared = std::move(*buffer);
   return shared.clear();
+}
+
+Status GpuLaunch::loadCode(bool plain) {
+  auto code = Module::load(gpu, kernel.bytes, kernel.name, plain);
+  if (!code)
+    return code.takeError();
+  module = std::move(*code);
+  loaded.clear();
+  for (const KernelEntry &entry : kernel.entries) {
+    Result<Function> function = module->prepare(entry.symbol, entry.threads, entry.sharedBytes);
+    if (!function)
+      return function.takeError();
+    loaded.push_back(*function);
+  }
+  return {};
 }
 
 Result<TensorMapKey> GpuLaunch::makeKey(const runtime::TensorMapSpec &spec, Span<const int64_t> slots) const {

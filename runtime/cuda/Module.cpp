@@ -13,14 +13,14 @@ using attnc::runtime::Span;
 using attnc::runtime::Status;
 
 namespace attnc::cuda {
-namespace {
 
-/// Whether `code` is text. Cubins are ELF files; fat binaries have a magic
-/// number of their own.
 bool isPtx(Span<const uint8_t> code) {
+  // Cubins are ELF files; fat binaries have a magic number of their own.
   constexpr uint8_t elf[] = {0x7F, 'E', 'L', 'F'}, fat[] = {0x50, 0xED, 0x55, 0xBA};
   return code.size() < 4 || (std::memcmp(code.data(), elf, 4) != 0 && std::memcmp(code.data(), fat, 4) != 0);
 }
+
+namespace {
 
 /// A log of several lines, up to its end, as a part of one line: "a; b".
 std::string oneLine(const char *log) {
@@ -34,12 +34,11 @@ std::string oneLine(const char *log) {
   return line;
 }
 
-/// PTX on its way to machine code, by the driver's linker. `cuModuleLoadDataEx` assembles as well, but the driver of
-/// CUDA 13.0 made code that took rows for others of a kernel with spilled registers, whatever level of optimization it
-/// was asked for; of the same PTX, its linker and ptxas of the same version made code that is right.
+/// PTX on its way to machine code, by the driver's linker, which says why it refuses; without optimization where
+/// `plain`.
 class PtxLink {
 public:
-  explicit PtxLink(const Driver &driver) : driver(driver) {}
+  PtxLink(const Driver &driver, bool plain) : driver(driver), plain(plain) {}
   ~PtxLink() {
     if (link)
       driver->linkDestroy(link);
@@ -50,12 +49,12 @@ public:
   /// The machine code of `text`, which ends with a zero; it lives as long as this object. An error has the log.
   Result<const void *> assemble(std::vector<uint8_t> &text, const std::string &attempt) {
     log.assign(16384, '\0');
-    JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
-    void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1))};
+    JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes, JitOption::OptimizationLevel};
+    void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1)), nullptr};
     void *cubin = nullptr;
     size_t bytes = 0;
     const char *call = "cuLinkCreate_v2";
-    DriverResult result = driver->linkCreate(2, options, values, &link);
+    DriverResult result = driver->linkCreate(plain ? 3 : 2, options, values, &link);
     if (result == driverSuccess) {
       call = "cuLinkAddData_v2";
       result = driver->linkAddData(link, JitInput::Ptx, text.data(), text.size(), "attnc", 0, nullptr, nullptr);
@@ -74,6 +73,7 @@ public:
 
 private:
   const Driver &driver;
+  bool plain;
   /// The linker writes to it until it is destroyed.
   std::string log;
   LinkHandle link = nullptr;
@@ -81,14 +81,15 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Module>> Module::load(DeviceRef device, Span<const uint8_t> code, const std::string &name) {
+Result<std::unique_ptr<Module>> Module::load(DeviceRef device, Span<const uint8_t> code, const std::string &name,
+                                             bool plain) {
   const Driver &driver = device->driver();
   ContextScope scope(*device);
   RelaxedCaptureScope relaxed(driver);
   std::unique_ptr<Module> module(new Module(std::move(device), name));
   const std::string attempt = "load kernel '" + name + "' on the GPU";
   const void *cubin = code.data();
-  PtxLink link(driver);
+  PtxLink link(driver, plain);
   if (isPtx(code)) {
     std::vector<uint8_t> text = code.toVector();
     text.push_back(0);

@@ -19,14 +19,17 @@ struct Function {
   int maxThreads = 0;        ///< the largest block
 };
 
+/// Whether `code` is text, which the driver assembles when it is loaded.
+bool isPtx(runtime::Span<const uint8_t> code);
+
 /// Code of a GPU. Unloaded with the module.
 class Module {
 public:
-  /// Loads `code`: a cubin or a fat binary, or PTX, which the driver compiles.
-  /// An error about PTX tells what the driver's assembler said. `name` is for
-  /// messages.
+  /// Loads `code`: a cubin or a fat binary, or PTX, which the driver compiles,
+  /// without optimization where `plain` says so. An error about PTX tells what
+  /// the driver's assembler said. `name` is for messages.
   static runtime::Result<std::unique_ptr<Module>> load(DeviceRef device, runtime::Span<const uint8_t> code,
-                                                       const std::string &name);
+                                                       const std::string &name, bool plain = false);
 
   ~Module();
   Module(const Module &) = delete;

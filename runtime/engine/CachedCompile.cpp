@@ -33,34 +33,32 @@ static std::string print(func::FuncOp function) {
   return text;
 }
 
-Digest engine::getKey(const attn::KernelFunction &kernel, Attribute target, bool portable) {
+Digest engine::getKey(const attn::KernelFunction &kernel, Attribute target) {
   const Digest build = getBuild(target);
   return KeyBuilder("kernel")
       .add(print(kernel.function))
       .add(print(target))
-      .add(portable ? "portable" : "")
       .add({reinterpret_cast<const char *>(build.data()), build.size()})
       .digest();
 }
 
-Result<KernelImage> engine::compile(jit::Session &session, const attn::KernelFunction &kernel, Attribute target,
-                                    bool portable) {
-  Result<KernelImage> image = jit::compileToImage(session, kernel, target, portable);
+Result<KernelImage> engine::compile(jit::Session &session, const attn::KernelFunction &kernel, Attribute target) {
+  Result<KernelImage> image = jit::compileToImage(session, kernel, target);
   if (image)
     image->buildId = getBuildId();
   return image;
 }
 
 Result<CachedImage> engine::compileCached(jit::Session &session, const attn::KernelFunction &kernel, Attribute target,
-                                          bool portable, KernelCache &cache) {
+                                          KernelCache &cache) {
   target = jit::targetOrHost(&session.context(), target);
-  return cache.getOrMake(getKey(kernel, target, portable), [&] { return compile(session, kernel, target, portable); });
+  return cache.getOrMake(getKey(kernel, target), [&] { return compile(session, kernel, target); });
 }
 
 Result<KernelImage> engine::compileInto(KernelCache &cache, jit::Session &session, const attn::KernelFunction &kernel,
                                         Attribute target) {
   target = jit::targetOrHost(&session.context(), target);
-  Result<KernelImage> image = compile(session, kernel, target, /*portable=*/false);
+  Result<KernelImage> image = compile(session, kernel, target);
   if (image)
     cache.put(getKey(kernel, target), *image);
   return image;

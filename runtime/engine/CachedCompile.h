@@ -19,15 +19,15 @@ cache::Digest getBuild(mlir::Attribute target);
 
 /// The key of `kernel` for `target`, as `jit::compileToImage` takes them. How a spec is written does not enter it:
 /// comments, names of values and places are no part of the function, and its schedules are.
-cache::Digest getKey(const attn::KernelFunction &kernel, mlir::Attribute target, bool portable = false);
+cache::Digest getKey(const attn::KernelFunction &kernel, mlir::Attribute target);
 
 /// Compiles `kernel` as `jit::compileToImage` does, and enters in the image by what.
 runtime::Result<runtime::KernelImage> compile(jit::Session &session, const attn::KernelFunction &kernel,
-                                              mlir::Attribute target, bool portable);
+                                              mlir::Attribute target);
 
 /// The image of `kernel` from `cache`, or compiled into it. A fault is `reported()`.
 runtime::Result<cache::CachedImage> compileCached(jit::Session &session, const attn::KernelFunction &kernel,
-                                                  mlir::Attribute target, bool portable, cache::KernelCache &cache);
+                                                  mlir::Attribute target, cache::KernelCache &cache);
 
 /// Compiles `kernel`, whatever `cache` holds, and keeps what comes of it there.
 runtime::Result<runtime::KernelImage> compileInto(cache::KernelCache &cache, jit::Session &session,

@@ -155,7 +155,6 @@ struct Opened {
   attn::KernelFunction kernel;
   std::string entry; ///< the function of the spec
   Attribute target;
-  bool portable = false;
 };
 
 } // namespace
@@ -177,13 +176,12 @@ static Result<Opened> open(jit::Session &session, const CompileRequest &request,
       return status.takeError();
   opened.target = jit::targetOrHost(&session.context(), {});
   if (request.gpu) {
-    Result<jit::GpuCode> code =
-        jit::chooseGpuCode(&session.context(), request.gpu->facts(), getArchitecture(request.target),
-                           StringRef(request.target).starts_with("nvrtc"));
-    if (!code)
-      return code.takeError();
-    opened.target = code->target;
-    opened.portable = code->portable;
+    Result<attn::GpuTargetAttr> target =
+        jit::chooseGpuTarget(&session.context(), request.gpu->facts(), getArchitecture(request.target),
+                             StringRef(request.target).starts_with("nvrtc"));
+    if (!target)
+      return target.takeError();
+    opened.target = *target;
   } else if (request.target != "cpu") {
     Result<Attribute> target = jit::parseTargetAttr(&session.context(), request.target);
     if (!target)
@@ -196,13 +194,13 @@ static Result<Opened> open(jit::Session &session, const CompileRequest &request,
 /// Compiles what is open; its key is settled on the way.
 static Compiled compileOpened(jit::Session &session, const Opened &opened, KernelCache &cache, Digest &key,
                               const std::string &diagnostics) {
-  key = engine::getKey(opened.kernel, opened.target, opened.portable);
+  key = engine::getKey(opened.kernel, opened.target);
   bool gaveUp = false;
   // A fault of the compiler must not leave the cache: others wait there.
   Result<CachedImage> image = cache.getOrMake(key, [&] {
     Result<KernelImage> made = Error();
     Status status =
-        codegen::runCompiler([&] { made = engine::compile(session, opened.kernel, opened.target, opened.portable); });
+        codegen::runCompiler([&] { made = engine::compile(session, opened.kernel, opened.target); });
     gaveUp = !status;
     return status ? std::move(made) : Result<KernelImage>(status.takeError());
   });
@@ -220,7 +218,7 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
   if (!opened)
     return {{}, toFault(opened.takeError(), diagnostics)};
   Result<tune::Choice> choice =
-      engine::choose(request, {session, opened->kernel, opened->entry, opened->target, opened->portable});
+      engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
   if (!choice)
     return {{}, toFault(choice.takeError(), diagnostics)};
   Compiled compiled = compileOpened(session, *opened, cache, key, diagnostics);
@@ -292,7 +290,7 @@ Tuned JitCompiler::tune(const CompileRequest &request, const TuneSettings &setti
     options.progress = settings.progress;
     options.remark = settings.remark;
     Result<tune::Tuning> tuning = engine::tuneRequest(
-        request, {session, opened->kernel, opened->entry, opened->target, opened->portable}, options);
+        request, {session, opened->kernel, opened->entry, opened->target}, options);
     if (!tuning) {
       tuned.fault = toFault(tuning.takeError(), diagnostics);
       return;
@@ -324,12 +322,12 @@ static Explained explainRequest(const CompileRequest &request, const std::string
     if (Status status = jit::checkSizes(opened->kernel, *shapes); !status)
       return fail(status.takeError());
   Result<tune::Choice> choice =
-      engine::choose(request, {session, opened->kernel, opened->entry, opened->target, opened->portable});
+      engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
   if (!choice)
     return fail(choice.takeError());
   explain::Subject subject{session,        opened->kernel,     opened->target,
                            request.target, std::move(*choice), std::move(shapes)};
-  subject.key = engine::getKey(opened->kernel, opened->target, opened->portable);
+  subject.key = engine::getKey(opened->kernel, opened->target);
   subject.cacheDirectory = cacheDirectory;
   subject.cacheComplaint = cacheComplaint;
   Result<explain::Explanation> explanation = explain::Explanation::get(std::move(subject));

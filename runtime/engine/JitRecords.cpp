@@ -43,9 +43,8 @@ Result<jit::Shapes> engine::resolveShape(const CompileRequest &request, const at
 
 /// Makes images ready to run on the machine of `request`.
 static tune::Loader makeLoader(const CompileRequest &request, const OpenRequest &open) {
-  return [gpu = request.gpu, target = open.target,
-          portable = open.portable](jit::Session &session, const attn::KernelFunction &kernel,
-                                    jit::ImageSource source) -> Result<std::unique_ptr<jit::Executable>> {
+  return [gpu = request.gpu, target = open.target](jit::Session &session, const attn::KernelFunction &kernel,
+                                                   jit::ImageSource source) -> Result<std::unique_ptr<jit::Executable>> {
     // Gradients are validated in a session of their own.
     mlir::Attribute machine = &session.context() == target.getContext() ? target : mlir::Attribute();
     if (!machine) {
@@ -53,7 +52,7 @@ static tune::Loader makeLoader(const CompileRequest &request, const OpenRequest 
       llvm::raw_string_ostream(text) << target;
       machine = mlir::parseAttribute(text, &session.context());
     }
-    Result<KernelImage> image = source(session, kernel, machine, portable);
+    Result<KernelImage> image = source(session, kernel, machine);
     if (!image)
       return image.takeError();
     if (gpu) {

@@ -33,7 +33,6 @@ struct OpenRequest {
   attn::KernelFunction &kernel; ///< what is asked for
   std::string entry;            ///< the function of the spec that it is, or is the backward of
   mlir::Attribute target;       ///< the machine
-  bool portable = false;        ///< whether code is for later machines as well
 };
 
 /// The sizes that `request` names for `kernel`. An error tells which it would have to name.

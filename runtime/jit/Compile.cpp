@@ -127,24 +127,23 @@ Result<KernelImage> jit::describeKernel(Session &session, const attn::KernelFunc
   return std::move(lowered->image);
 }
 
-Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunction &kernel, Attribute target,
-                                        bool portable) {
+Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunction &kernel, Attribute target) {
   Result<Lowered> lowered = lower(session, kernel, target);
   if (!lowered)
     return lowered.takeError();
   LoweredKernel code = lowered->kernel();
-  if (runtime::Status status = getBackend(lowered->target).setCode(code, portable); !status)
+  if (runtime::Status status = getBackend(lowered->target).setCode(code); !status)
     return status.takeError();
   return std::move(lowered->image);
 }
 
 Result<KernelImage> jit::compileSource(Session &session, const attn::KernelFunction &kernel,
-                                       const target::SourceFile &source, Attribute target, bool portable) {
+                                       const target::SourceFile &source, Attribute target) {
   Result<Lowered> lowered = lower(session, kernel, target);
   if (!lowered)
     return lowered.takeError();
   LoweredKernel code = lowered->kernel();
-  if (runtime::Status status = getBackend(lowered->target).setCodeFrom(code, source, portable); !status)
+  if (runtime::Status status = getBackend(lowered->target).setCodeFrom(code, source); !status)
     return status.takeError();
   return std::move(lowered->image);
 }
@@ -169,7 +168,7 @@ Result<std::string> jit::compileToStage(Session &session, const attn::KernelFunc
   LoweredKernel code = lowered->kernel();
   if (stage != "image")
     return backend.emit(code, stage);
-  if (runtime::Status status = backend.setCode(code, /*portable=*/false); !status)
+  if (runtime::Status status = backend.setCode(code); !status)
     return status.takeError();
   std::vector<uint8_t> bytes = runtime::serialize(lowered->image);
   return std::string(bytes.begin(), bytes.end());

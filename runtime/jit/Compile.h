@@ -38,14 +38,13 @@ runtime::Result<std::string> compileToStage(Session &session, const attn::Kernel
 runtime::Result<runtime::KernelImage> describeKernel(Session &session, const attn::KernelFunction &kernel,
                                                      mlir::Attribute target = {});
 
-/// Compiles `kernel` for `target`; `portable`: in a form that later machines of its kind take as well, PTX for a GPU.
+/// Compiles `kernel` for `target`.
 runtime::Result<runtime::KernelImage> compileToImage(Session &session, const attn::KernelFunction &kernel,
-                                                     mlir::Attribute target = {}, bool portable = false);
+                                                     mlir::Attribute target = {});
 
 /// The same with `source`, a text by hand, in the place of what the compiler would print of `kernel`.
 runtime::Result<runtime::KernelImage> compileSource(Session &session, const attn::KernelFunction &kernel,
-                                                    const target::SourceFile &source, mlir::Attribute target,
-                                                    bool portable = false);
+                                                    const target::SourceFile &source, mlir::Attribute target);
 
 } // namespace attnc::jit
 

@@ -30,20 +30,7 @@ std::string jit::explainGpu(const DeviceFacts &gpu, llvm::StringRef architecture
          (architecture.empty() ? "any of " + target::getNvidiaGpuNames() : architecture.str());
 }
 
-/// What the code generator is told of `gpu` for code of `architecture`.
-static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceFacts &gpu,
-                                       llvm::StringRef architecture) {
-  attn::GpuTargetAttr known = target::getNvidiaGpu(context, architecture);
-  if (!known)
-    return {};
-  return attn::GpuTargetAttr::get(context, known.getArch(), known.getPtx(), gpu.multiprocessors,
-                                  std::min(known.getSharedBytes(), gpu.sharedBytes), known.getRegisters(),
-                                  gpu.l2Bytes > 0 ? gpu.l2Bytes : known.getL2Bytes(), known.getWarpgroupMma(),
-                                  known.getTensorCopies(), known.getEarlyStart(), /*cuda=*/false);
-}
-
-/// Whether machine code for `architecture` loads on `gpu`: that of another major version does not, and the driver has
-/// to assemble PTX.
+/// Whether machine code for `architecture` loads on `gpu`: that of another major version does not.
 static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architecture) {
   architecture.consume_front("sm_");
   architecture.consume_back("a");
@@ -51,15 +38,26 @@ static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architectur
   return !architecture.getAsInteger(10, version) && version / 10 == gpu.major;
 }
 
-Result<GpuCode> jit::chooseGpuCode(mlir::MLIRContext *context, const DeviceFacts &gpu, llvm::StringRef architecture,
-                                   bool cuda) {
+/// What the code generator is told of `gpu` for code of `architecture`.
+static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceFacts &gpu,
+                                       llvm::StringRef architecture, bool cuda) {
+  attn::GpuTargetAttr known = target::getNvidiaGpu(context, architecture);
+  if (!known)
+    return {};
+  return attn::GpuTargetAttr::get(context, known.getArch(), known.getPtx(), gpu.multiprocessors,
+                                  std::min(known.getSharedBytes(), gpu.sharedBytes), known.getRegisters(),
+                                  gpu.l2Bytes > 0 ? gpu.l2Bytes : known.getL2Bytes(), known.getWarpgroupMma(),
+                                  known.getTensorCopies(), known.getEarlyStart(), cuda,
+                                  loadsMachineCode(gpu, architecture) ? "" : gpu.architecture());
+}
+
+Result<attn::GpuTargetAttr> jit::chooseGpuTarget(mlir::MLIRContext *context, const DeviceFacts &gpu,
+                                                 llvm::StringRef architecture, bool cuda) {
   if (!architecture.empty())
     if (auto known = target::parseNvidiaGpu(context, ((cuda ? "nvrtc:" : "nvptx:") + architecture).str()); !known)
       return known.takeError();
-  attn::GpuTargetAttr target = describeGpu(context, gpu, chooseArchitecture(gpu, architecture));
+  attn::GpuTargetAttr target = describeGpu(context, gpu, chooseArchitecture(gpu, architecture), cuda);
   if (!target)
     return runtime::Error{explainGpu(gpu, architecture)};
-  if (cuda)
-    target = target::throughCuda(target);
-  return GpuCode{target, !loadsMachineCode(gpu, target.getArch())};
+  return target;
 }

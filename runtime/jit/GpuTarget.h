@@ -13,15 +13,9 @@ namespace attnc::jit {
 /// Why `gpu` cannot run code of `architecture` ("sm_80"), or of any where that is empty. Empty where it can.
 std::string explainGpu(const cuda::DeviceFacts &gpu, llvm::StringRef architecture);
 
-/// What is compiled for a GPU.
-struct GpuCode {
-  attn::GpuTargetAttr target;
-  bool portable; ///< as PTX: machine code of the architecture does not load there
-};
-
 /// What to compile for `gpu`, in code of `architecture`, or in the best where that is empty; `cuda`: through CUDA C++.
-runtime::Result<GpuCode> chooseGpuCode(mlir::MLIRContext *context, const cuda::DeviceFacts &gpu,
-                                       llvm::StringRef architecture, bool cuda = false);
+runtime::Result<attn::GpuTargetAttr> chooseGpuTarget(mlir::MLIRContext *context, const cuda::DeviceFacts &gpu,
+                                                     llvm::StringRef architecture, bool cuda = false);
 
 } // namespace attnc::jit
 

@@ -24,7 +24,7 @@ static std::string alwaysAvailable(llvm::StringRef) { return ""; }
 
 static Result<std::unique_ptr<Executable>> loadCpu(Session &session, const attn::KernelFunction &kernel,
                                                    llvm::StringRef, ImageSource source) {
-  Result<KernelImage> image = source(session, kernel, /*target=*/{}, /*portable=*/false);
+  Result<KernelImage> image = source(session, kernel, /*target=*/{});
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<LoadedKernel>> loaded = LoadedKernel::load(std::move(*image));
@@ -65,10 +65,10 @@ static Result<std::unique_ptr<Executable>> loadGpu(Session &session, const attn:
   Result<cuda::DeviceRef> device = openGpu();
   if (!device)
     return device.takeError();
-  Result<GpuCode> code = chooseGpuCode(&session.context(), (*device)->facts(), architecture, cuda);
-  if (!code)
-    return code.takeError();
-  Result<KernelImage> image = source(session, kernel, code->target, code->portable);
+  Result<attn::GpuTargetAttr> target = chooseGpuTarget(&session.context(), (*device)->facts(), architecture, cuda);
+  if (!target)
+    return target.takeError();
+  Result<KernelImage> image = source(session, kernel, *target);
   if (!image)
     return image.takeError();
   Result<std::unique_ptr<GpuKernel>> loaded = GpuKernel::load(*device, std::move(*image));

@@ -14,7 +14,7 @@ namespace attnc::jit {
 
 /// Where images of kernels come from: `compileToImage`, or a cache that stands before it.
 using ImageSource = llvm::function_ref<runtime::Result<runtime::KernelImage>(
-    Session &session, const attn::KernelFunction &kernel, mlir::Attribute target, bool portable)>;
+    Session &session, const attn::KernelFunction &kernel, mlir::Attribute target)>;
 
 /// Something that carries kernels out. A new one is a new row of the table in Target.cpp.
 struct Target {

@@ -42,7 +42,7 @@ static Result<KernelImage> compile(const CandidateSpec &spec, const ScheduleText
   Attribute target = parseAttribute(spec.target, &session.context());
   if (!target)
     return describe(Error(), diagnostics);
-  Result<KernelImage> image = jit::compileToImage(session, *kernel, target, spec.portable);
+  Result<KernelImage> image = jit::compileToImage(session, *kernel, target);
   if (!image)
     return describe(image.takeError(), diagnostics);
   return image;

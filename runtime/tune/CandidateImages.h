@@ -16,7 +16,6 @@ struct CandidateSpec {
   std::string entry; ///< its function
   bool backward = false;
   std::string target; ///< the attribute of the machine, as text
-  bool portable = false;
 };
 
 /// The image of each of `candidates`, or why it cannot be compiled; compiled by `threads` threads at a time.

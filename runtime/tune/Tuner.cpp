@@ -79,7 +79,6 @@ private:
   TuneSubject &subject;
   const TuneOptions &options;
   Attribute target; ///< the machine
-  bool portable = false;
   OwningOpRef<ModuleOp> lowered;                       ///< with the target's own schedules
   SmallVector<attn::KernelOpInterface> kernels;        ///< of `lowered`
   std::vector<SmallVector<ScheduleAttr>> own, current; ///< of each kernel, at these sizes
@@ -96,7 +95,7 @@ private:
 Result<std::unique_ptr<jit::Executable>> Tuner::load(const KernelImage &image) const {
   return subject.load(
       subject.session, subject.kernel,
-      [&](jit::Session &, const attn::KernelFunction &, Attribute, bool) -> Result<KernelImage> { return image; });
+      [&](jit::Session &, const attn::KernelFunction &, Attribute) -> Result<KernelImage> { return image; });
 }
 
 /// Compiles the kernel as it is, draws its inputs, and computes what candidates are held against.
@@ -105,11 +104,10 @@ Status Tuner::prepare() {
     return Error{"the spec has a schedule of its own, which is what it is compiled with; remove it to tune"};
   Result<std::unique_ptr<jit::Executable>> loaded =
       subject.load(subject.session, subject.kernel,
-                   [&](jit::Session &session, const attn::KernelFunction &kernel, Attribute machine,
-                       bool isPortable) -> Result<KernelImage> {
+                   [&](jit::Session &session, const attn::KernelFunction &kernel,
+                       Attribute machine) -> Result<KernelImage> {
                      target = jit::targetOrHost(&session.context(), machine);
-                     portable = isPortable;
-                     return jit::compileToImage(session, kernel, target, portable);
+                     return jit::compileToImage(session, kernel, target);
                    });
   if (!loaded)
     return loaded.takeError();
@@ -193,7 +191,7 @@ Status Tuner::tuneAxis(const Axis &axis, double seconds) {
   llvm::raw_string_ostream(machine) << target;
   std::string count = std::to_string(candidates.size()) + " candidates of " + axis.program;
   std::vector<Result<KernelImage>> images =
-      compileCandidates({subject.session.text().str(), subject.entry, subject.backward, machine, portable}, texts,
+      compileCandidates({subject.session.text().str(), subject.entry, subject.backward, machine}, texts,
                         options.threads, [&](double share) { report(share / 2, "compiling " + count); });
 
   std::vector<std::unique_ptr<jit::Executable>> loaded(candidates.size());

@@ -22,8 +22,7 @@ namespace {
 /// What a kernel is compiled for.
 struct Machine {
   mlir::Attribute target;
-  bool portable = false; ///< as `jit::GpuCode` has it
-  bool isHere = false;   ///< whether it is a GPU of this machine, which runs would use
+  bool isHere = false; ///< whether it is a GPU of this machine, which runs would use
 };
 
 } // namespace
@@ -34,10 +33,10 @@ static Result<Machine> findMachine(mlir::MLIRContext &context, llvm::StringRef t
   if (kind == "nvptx" || kind == "nvrtc")
     if (Result<cuda::DeviceFacts> gpu = cuda::Device::describeFirst())
       if (jit::explainGpu(*gpu, architecture).empty()) {
-        Result<jit::GpuCode> code = jit::chooseGpuCode(&context, *gpu, architecture, kind == "nvrtc");
-        if (!code)
-          return code.takeError();
-        return Machine{code->target, code->portable, /*isHere=*/true};
+        Result<attn::GpuTargetAttr> machine = jit::chooseGpuTarget(&context, *gpu, architecture, kind == "nvrtc");
+        if (!machine)
+          return machine.takeError();
+        return Machine{*machine, /*isHere=*/true};
       }
   Result<mlir::Attribute> machine = jit::parseTargetAttr(&context, target);
   if (!machine)
@@ -77,7 +76,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
                            target.str(),   std::move(*choice), std::move(shapes)};
   subject.seed = static_cast<uint64_t>(*seed);
   if (!target.starts_with("sim")) {
-    subject.key = engine::getKey(spec->kernel, machine->target, machine->portable);
+    subject.key = engine::getKey(spec->kernel, machine->target);
     const cache::CacheOptions cache = readUserCache();
     subject.cacheDirectory = cache.directory;
     subject.cacheComplaint = cache.complaint;

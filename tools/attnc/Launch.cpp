@@ -21,9 +21,9 @@ Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgVal
     return outputs.takeError();
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  auto choose = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target, bool portable) {
-    return records ? records->compile(spec, shapes, target, portable, source)
-                   : source(session, kernel, target, portable);
+  auto choose = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target) {
+    return records ? records->compile(spec, shapes, target, source)
+                   : source(session, kernel, target);
   };
   Result<std::unique_ptr<jit::Executable>> kernel = spec.target->load(*spec.session, spec.kernel, choose);
   if (!kernel)
@@ -56,9 +56,9 @@ Result<Launch> Launch::draw(const llvm::opt::InputArgList &args, bool computeSav
   auto inputs = jit::makeRandomInputs(spec->kernel, *shapes, drawn);
   if (!inputs)
     return inputs.takeError();
-  auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target, bool portable) {
-    return *source ? jit::compileSource(session, kernel, **source, target, portable)
-                   : jit::compileToImage(session, kernel, target, portable);
+  auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target) {
+    return *source ? jit::compileSource(session, kernel, **source, target)
+                   : jit::compileToImage(session, kernel, target);
   };
   // A file by hand is what its schedule was.
   auto launch =

@@ -121,11 +121,11 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   if (!shapes)
     return fail(shapes.takeError());
   cache::KernelCache cache(readUserCache());
-  auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target,
-                     bool portable) -> Result<runtime::KernelImage> {
+  auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel,
+                     mlir::Attribute target) -> Result<runtime::KernelImage> {
     if (*source)
-      return jit::compileSource(session, kernel, **source, target, portable);
-    Result<cache::CachedImage> image = engine::compileCached(session, kernel, target, portable, cache);
+      return jit::compileSource(session, kernel, **source, target);
+    Result<cache::CachedImage> image = engine::compileCached(session, kernel, target, cache);
     if (!image)
       return image.takeError();
     return *image->image;

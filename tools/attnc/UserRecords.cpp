@@ -73,7 +73,7 @@ Result<tune::Choice> UserRecords::choose(jit::Session &session, attn::KernelFunc
 }
 
 Result<runtime::KernelImage> UserRecords::compile(const Spec &spec, const jit::Shapes &shapes, mlir::Attribute target,
-                                                  bool portable, jit::ImageSource source) const {
+                                                  jit::ImageSource source) const {
   jit::Session &session = *spec.session;
   attn::KernelFunction kernel = spec.kernel;
   target = jit::targetOrHost(&session.context(), target);
@@ -89,12 +89,12 @@ Result<runtime::KernelImage> UserRecords::compile(const Spec &spec, const jit::S
   Result<tune::Choice> choice = tune::chooseSchedules(session, kernel, target, request);
   if (!choice)
     return choice.takeError();
-  Result<runtime::KernelImage> image = source(session, kernel, target, portable);
+  Result<runtime::KernelImage> image = source(session, kernel, target);
   // The spec is as it was: others look at it who know nothing of this machine.
   if (choice->source != tune::Source::Override)
     tune::clearSchedules(kernel);
   if (image || choice->records.empty() || !policy.heuristics)
     return image;
   remark("the record of @" + kernel.function.getName().str() + " cannot be compiled; heuristics are used");
-  return source(session, kernel, target, portable);
+  return source(session, kernel, target);
 }

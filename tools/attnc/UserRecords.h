@@ -36,7 +36,7 @@ public:
   /// The same for the kernel of `spec`, which is about to run at `shapes` and may be tuned for that, and its image from
   /// `source`. The kernel is as it was afterwards.
   runtime::Result<runtime::KernelImage> compile(const Spec &spec, const jit::Shapes &shapes, mlir::Attribute target,
-                                                bool portable, jit::ImageSource source) const;
+                                                jit::ImageSource source) const;
 
 private:
   /// What is asked of the records for `kernel`.

@@ -19,12 +19,11 @@ using runtime::Result;
 namespace {
 
 /// The key of the kernel of `text` for `target`.
-Digest keyOf(const std::string &text, const std::string &schedule = "", llvm::StringRef target = "cpu",
-             bool portable = false) {
+Digest keyOf(const std::string &text, const std::string &schedule = "", llvm::StringRef target = "cpu") {
   OpenSpec spec(text);
   if (!schedule.empty())
     EXPECT_TRUE(jit::setSchedule(schedule, "schedule", spec.stream, spec.kernel)) << spec.diagnostics;
-  return engine::getKey(spec.kernel, *jit::parseTargetAttr(&spec.session.context(), target), portable);
+  return engine::getKey(spec.kernel, *jit::parseTargetAttr(&spec.session.context(), target));
 }
 
 std::string replace(std::string text, const std::string &from, const std::string &to) {
@@ -54,8 +53,8 @@ TEST(CachedCompile, TargetsAndSchedulesArePartsOfIt) {
   const std::string text = paddedSpec();
   const std::string schedule = "#attn.schedule<query_tile = 16, key_tile = 64, panel = 16>";
   std::set<Digest> keys = {keyOf(text), keyOf(text, schedule), keyOf(text, "", "nvptx:sm_80"),
-                           keyOf(text, "", "nvptx:sm_90a"), keyOf(text, "", "nvptx:sm_90a", /*portable=*/true)};
-  EXPECT_EQ(keys.size(), 5u);
+                           keyOf(text, "", "nvptx:sm_90a")};
+  EXPECT_EQ(keys.size(), 4u);
 }
 
 TEST(CachedCompile, ABuildHasAnId) {
@@ -69,11 +68,11 @@ TEST(CachedCompile, ABuildHasAnId) {
 TEST(CachedCompile, CompilesOnce) {
   cache::KernelCache cache({});
   OpenSpec first(paddedSpec()), second("// The same.\n" + paddedSpec());
-  Result<CachedImage> made = engine::compileCached(first.session, first.kernel, {}, false, cache);
+  Result<CachedImage> made = engine::compileCached(first.session, first.kernel, {}, cache);
   ASSERT_TRUE(made) << made.message() << first.diagnostics;
   EXPECT_EQ(made->origin, Origin::Compiler);
   EXPECT_EQ(made->image->buildId, engine::getBuildId());
-  Result<CachedImage> found = engine::compileCached(second.session, second.kernel, {}, false, cache);
+  Result<CachedImage> found = engine::compileCached(second.session, second.kernel, {}, cache);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->origin, Origin::Memory);
   EXPECT_EQ(found->image, made->image);

@@ -90,12 +90,29 @@ TEST(GpuTarget, UnknownArchitecturesAreNamed) {
   for (bool cuda : {false, true})
     for (const char *architecture : {"sm_1", "sm_81", "foo"}) {
       const std::string target = std::string(cuda ? "nvrtc:" : "nvptx:") + architecture;
-      const std::string message = jit::chooseGpuCode(&context, gpu, architecture, cuda).message();
+      const std::string message = jit::chooseGpuTarget(&context, gpu, architecture, cuda).message();
       EXPECT_EQ(message.find("unknown architecture '" + std::string(architecture) + "' in target '" + target +
                              "'; there are sm_"),
                 0U)
           << message;
     }
+}
+
+TEST(GpuTarget, CodeIsAssembledForTheGpuAtHand) {
+  mlir::MLIRContext context;
+  context.loadDialect<attn::AttnDialect>();
+  const auto machineOf = [&](int major, int minor, llvm::StringRef architecture) {
+    cuda::DeviceFacts gpu;
+    gpu.major = major;
+    gpu.minor = minor;
+    Result<attn::GpuTargetAttr> target = jit::chooseGpuTarget(&context, gpu, architecture);
+    EXPECT_TRUE(target) << target.message();
+    return target ? target->getMachineArch().str() : "";
+  };
+  EXPECT_EQ(machineOf(9, 0, "sm_90a"), "sm_90a");
+  EXPECT_EQ(machineOf(8, 6, "sm_80"), "sm_80");
+  EXPECT_EQ(machineOf(9, 0, "sm_80"), "sm_90");
+  EXPECT_EQ(machineOf(12, 1, "sm_80"), "sm_121");
 }
 
 TEST(GpuTarget, CanBeNamedWhereNoGpuIs) {

@@ -135,9 +135,13 @@ DriverApi makeApi() {
     return result;
   };
   api.linkCreate = [](unsigned numOptions, JitOption *options, void **values, LinkHandle *link) {
+    FakeDriver &fake = *FakeDriver::current;
+    fake.levels.push_back(4);
     for (unsigned i = 0; i < numOptions; ++i)
       if (options[i] == JitOption::ErrorLogBuffer)
-        FakeDriver::current->linkLog = static_cast<char *>(values[i]);
+        fake.linkLog = static_cast<char *>(values[i]);
+      else if (options[i] == JitOption::OptimizationLevel)
+        fake.levels.back() = static_cast<int>(reinterpret_cast<uintptr_t>(values[i]));
     *link = handle<LinkHandle>(3);
     return called("cuLinkCreate_v2");
   };
@@ -168,7 +172,7 @@ DriverApi makeApi() {
     *value = attribute == FunctionAttribute::NumRegs              ? fake.registers
              : attribute == FunctionAttribute::MaxThreadsPerBlock ? fake.maxThreads
              : attribute == FunctionAttribute::SharedSizeBytes    ? fake.staticSharedBytes
-                                                                  : 0;
+                                                                  : fake.spilledBytes;
     return called("cuFuncGetAttribute");
   };
   api.functionSetAttribute = [](FunctionHandle, FunctionAttribute attribute, int value) {

@@ -65,6 +65,10 @@ public:
   int version = 13000;
   /// The registers of every function, and the largest block that leaves.
   int registers = 168, maxThreads = 384, staticSharedBytes = 0;
+  /// What every function spills.
+  int spilledBytes = 0;
+  /// The levels that the linker was asked for; 4 where it was left to it.
+  std::vector<int> levels;
   /// What the assembler says when PTX cannot be loaded.
   std::string log;
   /// Where a link that is there writes that.

@@ -75,7 +75,7 @@ public:
     return listing;
   }
 
-  Status setCode(LoweredKernel &kernel, bool) const override {
+  Status setCode(LoweredKernel &kernel) const override {
     Result<std::string> listing = emit(kernel, "listing");
     kernel.image.bytes.assign(listing->begin(), listing->end());
     return {};

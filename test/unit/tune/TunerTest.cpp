@@ -61,7 +61,7 @@ struct TunerFixture : testing::Test {
   Result<tune::Tuning> tune(Spoil spoil = [](int, Span<const ArgValue>) {}) {
     tune::Loader load = [this, spoil](jit::Session &session, const attn::KernelFunction &kernel,
                                       jit::ImageSource source) -> Result<std::unique_ptr<jit::Executable>> {
-      Result<KernelImage> image = source(session, kernel, {}, false);
+      Result<KernelImage> image = source(session, kernel, {});
       if (!image)
         return image.takeError();
       Result<std::unique_ptr<jit::LoadedKernel>> loaded = jit::LoadedKernel::load(std::move(*image));
