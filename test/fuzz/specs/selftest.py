@@ -18,7 +18,7 @@ from builder import Builder
 from generate import LAYOUTS, SMALL, Case, generate, with_schedules
 from gradients import names_of
 from reduction import reduce
-from reference import make_grid, run_kernel, run_spec
+from reference import make_grid, multiply_by_tensor_cores, run_kernel, run_spec
 from runner import BASELINES, Runner
 from scalars import Precision, cut_to_tf32, multiply_add, round_to, round_to_tf32
 from spec import parse
@@ -101,6 +101,24 @@ class ScalarTest(unittest.TestCase):
             errors = [max(np.abs(results[name][there] - want[there]).max(initial=0)
                           for name, want in case.expected.items() for there in [np.isfinite(want)]) for results in (rounded, exact)]
             self.assertGreater(errors[0], 10 * errors[1])
+
+
+class TensorCoreTest(unittest.TestCase):
+    def test_sums_are_cut_off(self) -> None:
+        left = np.ones((1, 16), dtype=np.float32)
+        right = np.full((16, 1), 1.75 * 2.0**-13, dtype=np.float32)
+        right[0] = 2.0**12
+        # Fifteen of a unit each, of which the last bit of 2^12 takes four; a bit less, and nothing is left of them.
+        self.assertEqual(multiply_by_tensor_cores(left, right, 1)[0, 0], 2.0**12 + 3 * 2.0**-11)
+        self.assertEqual(multiply_by_tensor_cores(left, right, 0)[0, 0], 2.0**12)
+        self.assertEqual(multiply_by_tensor_cores(-left, right, 1)[0, 0], -(2.0**12) - 3 * 2.0**-11)
+        right[3] = np.inf
+        self.assertTrue(np.isposinf(multiply_by_tensor_cores(left, right, 1)[0, 0]))
+
+    def test_exact_sums_stay_exact(self) -> None:
+        numbers = np.arange(1, 41, dtype=np.float32).reshape(1, 40)
+        for generation in (0, 1):
+            self.assertEqual(multiply_by_tensor_cores(numbers, numbers.T, generation)[0, 0], float((numbers * numbers).sum()))
 
 
 class ScheduleTest(unittest.TestCase):
