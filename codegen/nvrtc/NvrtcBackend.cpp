@@ -85,8 +85,8 @@ static Result<std::string> compileToPtx(const LoweredKernel &kernel, const CudaS
   return text;
 }
 
-/// Compiles `source`, enters what the assembler says in the image of `kernel`, and warns of what costs time. NVRTC's own
-/// assembler is asked where there is no other: it cannot be told how many threads blocks have.
+/// Compiles `source`, enters what the assembler says in the image of `kernel`, and warns of what costs time. NVRTC's
+/// own assembler is asked where there is no other: it cannot be told how many threads blocks have.
 static Result<std::vector<uint8_t>> compile(LoweredKernel &kernel, const CudaSource &source) {
   auto gpu = cast<attn::GpuTargetAttr>(kernel.target);
   StringRef arch = gpu.getMachineArch();

@@ -199,8 +199,7 @@ static Compiled compileOpened(jit::Session &session, const Opened &opened, Kerne
   // A fault of the compiler must not leave the cache: others wait there.
   Result<CachedImage> image = cache.getOrMake(key, [&] {
     Result<KernelImage> made = Error();
-    Status status =
-        codegen::runCompiler([&] { made = engine::compile(session, opened.kernel, opened.target); });
+    Status status = codegen::runCompiler([&] { made = engine::compile(session, opened.kernel, opened.target); });
     gaveUp = !status;
     return status ? std::move(made) : Result<KernelImage>(status.takeError());
   });
@@ -217,8 +216,7 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
   Result<Opened> opened = open(session, request, os);
   if (!opened)
     return {{}, toFault(opened.takeError(), diagnostics)};
-  Result<tune::Choice> choice =
-      engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
+  Result<tune::Choice> choice = engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
   if (!choice)
     return {{}, toFault(choice.takeError(), diagnostics)};
   Compiled compiled = compileOpened(session, *opened, cache, key, diagnostics);
@@ -289,8 +287,8 @@ Tuned JitCompiler::tune(const CompileRequest &request, const TuneSettings &setti
     options.validateBackward = settings.validateBackward;
     options.progress = settings.progress;
     options.remark = settings.remark;
-    Result<tune::Tuning> tuning = engine::tuneRequest(
-        request, {session, opened->kernel, opened->entry, opened->target}, options);
+    Result<tune::Tuning> tuning =
+        engine::tuneRequest(request, {session, opened->kernel, opened->entry, opened->target}, options);
     if (!tuning) {
       tuned.fault = toFault(tuning.takeError(), diagnostics);
       return;
@@ -321,8 +319,7 @@ static Explained explainRequest(const CompileRequest &request, const std::string
   if (shapes)
     if (Status status = jit::checkSizes(opened->kernel, *shapes); !status)
       return fail(status.takeError());
-  Result<tune::Choice> choice =
-      engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
+  Result<tune::Choice> choice = engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
   if (!choice)
     return fail(choice.takeError());
   explain::Subject subject{session,        opened->kernel,     opened->target,

@@ -43,29 +43,30 @@ Result<jit::Shapes> engine::resolveShape(const CompileRequest &request, const at
 
 /// Makes images ready to run on the machine of `request`.
 static tune::Loader makeLoader(const CompileRequest &request, const OpenRequest &open) {
-  return [gpu = request.gpu, target = open.target](jit::Session &session, const attn::KernelFunction &kernel,
-                                                   jit::ImageSource source) -> Result<std::unique_ptr<jit::Executable>> {
-    // Gradients are validated in a session of their own.
-    mlir::Attribute machine = &session.context() == target.getContext() ? target : mlir::Attribute();
-    if (!machine) {
-      std::string text;
-      llvm::raw_string_ostream(text) << target;
-      machine = mlir::parseAttribute(text, &session.context());
-    }
-    Result<KernelImage> image = source(session, kernel, machine);
-    if (!image)
-      return image.takeError();
-    if (gpu) {
-      Result<std::unique_ptr<jit::GpuKernel>> loaded = jit::GpuKernel::load(gpu, std::move(*image));
-      if (!loaded)
-        return loaded.takeError();
-      return std::unique_ptr<jit::Executable>(std::move(*loaded));
-    }
-    Result<std::unique_ptr<jit::LoadedKernel>> loaded = jit::LoadedKernel::load(std::move(*image));
-    if (!loaded)
-      return loaded.takeError();
-    return std::unique_ptr<jit::Executable>(std::move(*loaded));
-  };
+  return
+      [gpu = request.gpu, target = open.target](jit::Session &session, const attn::KernelFunction &kernel,
+                                                jit::ImageSource source) -> Result<std::unique_ptr<jit::Executable>> {
+        // Gradients are validated in a session of their own.
+        mlir::Attribute machine = &session.context() == target.getContext() ? target : mlir::Attribute();
+        if (!machine) {
+          std::string text;
+          llvm::raw_string_ostream(text) << target;
+          machine = mlir::parseAttribute(text, &session.context());
+        }
+        Result<KernelImage> image = source(session, kernel, machine);
+        if (!image)
+          return image.takeError();
+        if (gpu) {
+          Result<std::unique_ptr<jit::GpuKernel>> loaded = jit::GpuKernel::load(gpu, std::move(*image));
+          if (!loaded)
+            return loaded.takeError();
+          return std::unique_ptr<jit::Executable>(std::move(*loaded));
+        }
+        Result<std::unique_ptr<jit::LoadedKernel>> loaded = jit::LoadedKernel::load(std::move(*image));
+        if (!loaded)
+          return loaded.takeError();
+        return std::unique_ptr<jit::Executable>(std::move(*loaded));
+      };
 }
 
 Result<tune::Tuning> engine::tuneRequest(const CompileRequest &request, const OpenRequest &open,

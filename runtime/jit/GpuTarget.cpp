@@ -39,8 +39,8 @@ static bool loadsMachineCode(const DeviceFacts &gpu, llvm::StringRef architectur
 }
 
 /// What the code generator is told of `gpu` for code of `architecture`.
-static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceFacts &gpu,
-                                       llvm::StringRef architecture, bool cuda) {
+static attn::GpuTargetAttr describeGpu(mlir::MLIRContext *context, const DeviceFacts &gpu, llvm::StringRef architecture,
+                                       bool cuda) {
   attn::GpuTargetAttr known = target::getNvidiaGpu(context, architecture);
   if (!known)
     return {};

@@ -78,7 +78,7 @@ private:
 
   TuneSubject &subject;
   const TuneOptions &options;
-  Attribute target; ///< the machine
+  Attribute target;                                    ///< the machine
   OwningOpRef<ModuleOp> lowered;                       ///< with the target's own schedules
   SmallVector<attn::KernelOpInterface> kernels;        ///< of `lowered`
   std::vector<SmallVector<ScheduleAttr>> own, current; ///< of each kernel, at these sizes
@@ -102,13 +102,12 @@ Result<std::unique_ptr<jit::Executable>> Tuner::load(const KernelImage &image) c
 Status Tuner::prepare() {
   if (hasOwnSchedules(subject.kernel))
     return Error{"the spec has a schedule of its own, which is what it is compiled with; remove it to tune"};
-  Result<std::unique_ptr<jit::Executable>> loaded =
-      subject.load(subject.session, subject.kernel,
-                   [&](jit::Session &session, const attn::KernelFunction &kernel,
-                       Attribute machine) -> Result<KernelImage> {
-                     target = jit::targetOrHost(&session.context(), machine);
-                     return jit::compileToImage(session, kernel, target);
-                   });
+  Result<std::unique_ptr<jit::Executable>> loaded = subject.load(
+      subject.session, subject.kernel,
+      [&](jit::Session &session, const attn::KernelFunction &kernel, Attribute machine) -> Result<KernelImage> {
+        target = jit::targetOrHost(&session.context(), machine);
+        return jit::compileToImage(session, kernel, target);
+      });
   if (!loaded)
     return loaded.takeError();
   ownKernel = std::move(*loaded);

@@ -22,8 +22,7 @@ Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgVal
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
   auto choose = [&](jit::Session &session, const attn::KernelFunction &kernel, mlir::Attribute target) {
-    return records ? records->compile(spec, shapes, target, source)
-                   : source(session, kernel, target);
+    return records ? records->compile(spec, shapes, target, source) : source(session, kernel, target);
   };
   Result<std::unique_ptr<jit::Executable>> kernel = spec.target->load(*spec.session, spec.kernel, choose);
   if (!kernel)
