@@ -268,30 +268,32 @@ PositionRange PositionSolver::solveQuotient(Predicate predicate, const Quotient 
     return solveQuotient(mirror(predicate), quotient, {-factor, {sub(zero, rest.greatest), sub(zero, rest.least)}});
   }
   const auto &[e, c] = std::pair(quotient.numerator, quotient.divisor);
-  // The greatest r with factor * r <= slack - rest, and the greatest e of which it is the quotient.
-  auto last = [&](Value r, int64_t slack) -> Value {
-    Value bound = sub(constant(slack), r);
+  // Quotients up to floor((slack - rest) / factor) satisfy factor * quotient + rest <= slack. The first e whose
+  // quotient is greater:
+  auto beyond = [&](Value r, int64_t slack) {
+    Value last = sub(constant(factor == 1 ? 0 : slack), r);
     if (factor != 1)
-      bound = arith::FloorDivSIOp::create(builder, loc, bound, constant(factor));
-    return add(arith::MulIOp::create(builder, loc, bound, constant(c)), constant(c - 1));
+      last = arith::FloorDivSIOp::create(builder, loc, last, constant(factor));
+    return add(arith::MulIOp::create(builder, loc, last, constant(c)), constant(factor == 1 ? c * (slack + 1) : c));
   };
   auto against = [&](Predicate p, int64_t slack) {
-    return solveLinear(p, e.factor,
-                       {sub(e.rest.least, last(rest.least, slack)), sub(e.rest.greatest, last(rest.greatest, slack))});
+    return solveLinear(
+        p, e.factor,
+        {sub(e.rest.least, beyond(rest.least, slack)), sub(e.rest.greatest, beyond(rest.greatest, slack))});
   };
   switch (predicate) {
   case Predicate::slt:
-    return against(Predicate::sle, -1);
+    return against(Predicate::slt, -1);
   case Predicate::sle:
-    return against(Predicate::sle, 0);
+    return against(Predicate::slt, 0);
   case Predicate::sgt:
-    return against(Predicate::sgt, 0);
+    return against(Predicate::sge, 0);
   case Predicate::sge:
-    return against(Predicate::sgt, -1);
+    return against(Predicate::sge, -1);
   case Predicate::eq:
-    return conjunction(against(Predicate::sgt, -1), against(Predicate::sle, 0));
+    return conjunction(against(Predicate::sge, -1), against(Predicate::slt, 0));
   case Predicate::ne:
-    return disjunction(against(Predicate::sle, -1), against(Predicate::sgt, 0));
+    return disjunction(against(Predicate::slt, -1), against(Predicate::sge, 0));
   default:
     return unknown();
   }
