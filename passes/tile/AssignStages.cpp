@@ -24,16 +24,23 @@ static bool addsToScaled(MmaOp product, Value state) {
          map.getTiles()[0] == state;
 }
 
-/// Whether `product` may run a step after its left operand was computed: it adds to what `loop` carries as `number`,
-/// scaled or not, and nothing else of the step waits for it.
-static bool mayRunLate(MmaOp product, scf::ForOp loop, unsigned number) {
+/// Why `product` may not run a step after its left operand was computed, or nothing where it may: it adds to what
+/// `loop` carries, scaled or not, and nothing else of the step waits for it.
+static StringRef findObstacle(MmaOp product, scf::ForOp loop) {
+  auto yielded = llvm::find(loop.getYieldedValues(), product.getResult());
+  if (yielded == loop.getYieldedValues().end() || !product->hasOneUse())
+    return "the step reads the product that accumulates over it";
+  auto number = static_cast<unsigned>(std::distance(loop.getYieldedValues().begin(), yielded));
   Value state = loop.getRegionIterArg(number);
+  if (product.getAcc() != state && !addsToScaled(product, state))
+    return "more than a scaling comes between the product and the sum that it adds to";
   Operation *left = product.getA().getDefiningOp();
-  if ((product.getAcc() != state && !addsToScaled(product, state)) || !product->hasOneUse() || !left ||
-      left->getBlock() != loop.getBody() || isa<LoadOp>(left))
-    return false;
+  if (!left || left->getBlock() != loop.getBody() || isa<LoadOp>(left))
+    return "the step does not compute what the product that accumulates over it multiplies";
   // What the loop starts with would miss the factors of the first step.
-  return matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat());
+  if (!matchPattern(loop.getInitArgs()[number], m_AnyZeroFloat()))
+    return "the product that accumulates over it does not begin with 0";
+  return "";
 }
 
 /// The products of a step of `loop` that accumulate over it.
@@ -57,6 +64,8 @@ static SetVector<Operation *> findLateOfSeveral(scf::ForOp loop, attnc::attn::Ov
   SetVector<Operation *> late;
   if (overlap == attnc::attn::Overlap::SumsLate) {
     late = findSums(loop);
+    if (late.empty())
+      loop.emitRemark("the loop's steps are not overlapped: none of its products accumulates over it");
     addLoads(loop, late);
     return late;
   }
@@ -75,12 +84,19 @@ static SetVector<Operation *> findLateOfSeveral(scf::ForOp loop, attnc::attn::Ov
 /// told.
 static SetVector<Operation *> findLateOfOne(scf::ForOp loop) {
   SetVector<Operation *> late;
-  MmaOp first;
+  MmaOp first, other;
+  StringRef obstacle;
+  bool starts = false;
   for (auto product : loop.getBody()->getOps<MmaOp>()) {
-    auto yielded = llvm::find(loop.getYieldedValues(), product.getResult());
-    if (yielded == loop.getYieldedValues().end() ||
-        !mayRunLate(product, loop, std::distance(loop.getYieldedValues().begin(), yielded)))
+    if (startsFromZero(product)) {
+      starts |= startsStep(product);
       continue;
+    }
+    if (StringRef found = findObstacle(product, loop); !found.empty()) {
+      if (!other)
+        std::tie(other, obstacle) = std::pair(product, found);
+      continue;
+    }
     if (first) {
       product.emitRemark("the loop's steps are not overlapped: a second product accumulates over it")
           .attachNote(first.getLoc())
@@ -89,8 +105,13 @@ static SetVector<Operation *> findLateOfOne(scf::ForOp loop) {
     }
     first = product;
   }
-  if (!first)
+  if (!first) {
+    // Without a product that starts a step, there is nothing to overlap with. A loop in a loop goes on with the sums of
+    // that.
+    if (starts && other && !loop->getParentOfType<scf::ForOp>())
+      other.emitRemark("the loop's steps are not overlapped: ") << obstacle;
     return {};
+  }
   late.insert(first);
   addLoads(loop, late);
   if (!late.contains(first.getB().getDefiningOp())) {

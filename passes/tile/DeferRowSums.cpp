@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/tile/Passes.h"
 
 namespace attnc::tile {
@@ -14,46 +15,111 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// Whether `value` is `state`, multiplied by row factors or added to by a reduction or a step of the online softmax, on
-/// every way through branches; collects the operations in between.
-static bool isSumOver(Value value, Value state, SmallPtrSetImpl<Operation *> &path) {
+/// Whether `use` reads a row sum that begins with 0.
+static bool isSumAlone(OpOperand &use) {
+  auto reduce = use.get().getDefiningOp<ReduceOp>();
+  return reduce && reduce.getKind() == ReduceKind::Add && matchPattern(reduce.getAcc(), m_AnyZeroFloat());
+}
+
+/// Whether `use` reads `state`, multiplied by row factors or added to by a reduction or a step of the online softmax,
+/// on every way through branches; collects the uses on the way.
+static bool isSumOver(OpOperand &use, Value state, SmallVectorImpl<OpOperand *> &path) {
+  path.push_back(&use);
+  Value value = use.get();
   if (value == state)
     return true;
-  path.insert(value.getDefiningOp());
   if (auto reduce = value.getDefiningOp<ReduceOp>())
-    return reduce.getKind() == ReduceKind::Add && reduce->hasOneUse() && isSumOver(reduce.getAcc(), state, path);
+    return reduce.getKind() == ReduceKind::Add && isSumOver(reduce.getAccMutable(), state, path);
   if (auto softmax = value.getDefiningOp<SoftmaxOp>())
-    return value == softmax.getNewSum() && value.hasOneUse() && isSumOver(softmax.getSum(), state, path);
-  if (auto product = value.getDefiningOp<arith::MulFOp>())
-    return product->hasOneUse() && isSumOver(product.getLhs(), state, path);
+    return value == softmax.getNewSum() && isSumOver(softmax.getSumMutable(), state, path);
+  if (auto product = value.getDefiningOp<arith::MulFOp>()) {
+    size_t length = path.size();
+    return llvm::any_of(product->getOpOperands(), [&](OpOperand &operand) {
+      path.truncate(length);
+      return isSumOver(operand, state, path);
+    });
+  }
+  if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
+    OpOperand &left = sum.getLhsMutable(), &right = sum.getRhsMutable();
+    OpOperand &summand = isSumAlone(left) ? left : right;
+    path.push_back(&summand);
+    return isSumAlone(summand) && isSumOver(&summand == &left ? right : left, state, path);
+  }
   if (auto branch = value.getDefiningOp<scf::IfOp>()) {
     unsigned number = cast<OpResult>(value).getResultNumber();
-    return value.hasOneUse() && isSumOver(branch.thenYield().getOperand(number), state, path) &&
-           isSumOver(branch.elseYield().getOperand(number), state, path);
+    return isSumOver(branch.thenYield()->getOpOperand(number), state, path) &&
+           isSumOver(branch.elseYield()->getOpOperand(number), state, path);
   }
   return false;
 }
 
-/// Whether nothing but the operations of `path` reads `state`, an argument of `loop`.
-static bool isReadBy(const SmallPtrSetImpl<Operation *> &path, Value state, scf::ForOp loop) {
-  return llvm::all_of(state.getUsers(), [&](Operation *user) {
-    Operation *reader = isa<scf::YieldOp>(user) ? user->getParentOp() : user;
-    return reader == loop || path.contains(reader);
-  });
+/// What else reads a value that a use of `path` does, if anything.
+static Operation *findOtherReader(ArrayRef<OpOperand *> path) {
+  for (OpOperand *use : path)
+    for (OpOperand &other : use->get().getUses())
+      if (!llvm::is_contained(path, &other))
+        return other.getOwner();
+  return nullptr;
+}
+
+/// Tells of row sums that `loop` carries as `number`, where a step does something else to them than `isSumOver` finds.
+static void tellOther(scf::ForOp loop, unsigned number) {
+  Value state = loop.getRegionIterArg(number);
+  SetVector<Value> made;
+  made.insert(loop.getYieldedValues()[number]);
+  bool isSum = false;
+  Operation *other = nullptr;
+  for (size_t i = 0; i < made.size(); ++i) {
+    Value value = made[i];
+    Operation *op = value.getDefiningOp();
+    if (!op || !loop->isProperAncestor(op))
+      continue;
+    auto reduce = dyn_cast<ReduceOp>(op);
+    auto softmax = dyn_cast<SoftmaxOp>(op);
+    bool adds = (reduce && reduce.getKind() == ReduceKind::Add) || (softmax && value == softmax.getNewSum());
+    isSum |= adds;
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      unsigned result = cast<OpResult>(value).getResultNumber();
+      made.insert(branch.thenYield().getOperand(result));
+      made.insert(branch.elseYield().getOperand(result));
+    } else if (softmax) {
+      made.insert(adds ? softmax.getSum() : softmax.getMax());
+    } else {
+      if (!adds && !other && !isa<arith::MulFOp>(op))
+        other = op;
+      for (Value operand : op->getOperands())
+        if (operand.getType() == state.getType())
+          made.insert(operand);
+    }
+  }
+  if (isSum && other && made.contains(state))
+    other->emitRemark("row sums are added over lanes in each step: '")
+        << other->getName() << "' is neither a factor of a row nor a sum over one";
 }
 
 static void defer(scf::ForOp loop) {
-  for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
-    Value state = loop.getRegionIterArg(number);
-    SmallPtrSet<Operation *, 8> path;
-    if (!isSumOver(yielded, state, path) || !isReadBy(path, state, loop) ||
-        llvm::none_of(path, llvm::IsaPred<ReduceOp, SoftmaxOp>))
+  for (OpOperand &yielded : loop.getBody()->getTerminator()->getOpOperands()) {
+    unsigned number = yielded.getOperandNumber();
+    SmallVector<OpOperand *> path;
+    if (!isSumOver(yielded, loop.getRegionIterArg(number), path)) {
+      tellOther(loop, number);
       continue;
-    for (Operation *op : path) {
+    }
+    SmallVector<Operation *> sums;
+    for (OpOperand *use : path)
+      if (Operation *op = use->get().getDefiningOp(); isa_and_present<ReduceOp, SoftmaxOp>(op))
+        sums.push_back(op);
+    if (sums.empty())
+      continue;
+    if (Operation *reader = findOtherReader(path)) {
+      reader->emitRemark("row sums are added over lanes in each step, which reads them here");
+      continue;
+    }
+    for (Operation *op : sums) {
       if (auto sum = dyn_cast<ReduceOp>(op))
         sum.setPartial(true);
-      if (auto softmax = dyn_cast<SoftmaxOp>(op))
-        softmax.setPartial(true);
+      else
+        cast<SoftmaxOp>(op).setPartial(true);
     }
     OpBuilder builder(loop);
     OpOperand &init = loop.getInitArgsMutable()[number];

@@ -38,13 +38,16 @@ std::optional<Descent> attnc::tile::findDescent(scf::ForOp loop) {
   return std::nullopt;
 }
 
-void attnc::tile::guardLoop(scf::ForOp loop) {
-  if (loop->hasAttr(guardedAttrName))
-    return;
-  // What runs in another step reads constants too.
+void attnc::tile::shareConstants(scf::ForOp loop) {
   for (Operation &op : llvm::make_early_inc_range(*loop.getBody()))
     if (op.hasTrait<OpTrait::ConstantLike>())
       op.moveBefore(loop);
+}
+
+void attnc::tile::guardLoop(scf::ForOp loop) {
+  if (loop->hasAttr(guardedAttrName))
+    return;
+  shareConstants(loop);
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
   Value any =

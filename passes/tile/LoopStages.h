@@ -33,8 +33,11 @@ struct Descent {
 /// How `loop` goes down columns, or nothing where it does not.
 std::optional<Descent> findDescent(mlir::scf::ForOp loop);
 
+/// Moves constants of `loop` out of it: what runs in another step reads them too.
+void shareConstants(mlir::scf::ForOp loop);
+
 /// Moves `loop` under a condition that it has a step, unless it is under one already: nothing of it needs predicates
-/// then. Values that its body shares with other steps, as constants are, move out of it.
+/// then. Its constants move out of it.
 void guardLoop(mlir::scf::ForOp loop);
 
 } // namespace attnc::tile

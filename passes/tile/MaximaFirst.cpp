@@ -17,41 +17,140 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// Whether `op` never falls where its first operand rises.
-static bool rises(Operation &op) {
-  FloatAttr factor;
-  if (isa<arith::MulFOp>(op))
-    return matchPattern(op.getOperand(1), m_Constant(&factor)) && factor.getValueAsDouble() > 0;
-  return isa<math::TanhOp>(op);
+namespace {
+
+/// What a step makes of its products on the way to scores: one operation after the other, each of the one before and of
+/// constants.
+struct Chain {
+  SmallVector<Operation *> links;
+  bool isSlow = false;           ///< whether one of them is worth not waiting for
+  Operation *obstacle = nullptr; ///< why maxima of products do not tell those of scores, if they do not
+  std::string reason;            ///< what `obstacle` does; empty where only the launch knows
+  bool isAlone = true;           ///< whether scores of a row depend on nothing else
+};
+
+/// How an operation goes as one of its operands rises.
+enum class Way { Up, Down, Unknown };
+
+} // namespace
+
+/// The number that `op` takes next to `value`, or nothing where that is no finite constant.
+static std::optional<double> findConstant(Operation &op, Value value) {
+  FloatAttr constant;
+  if (op.getNumOperands() != 2 || !matchPattern(op.getOperand(op.getOperand(0) == value), m_Constant(&constant)) ||
+      !constant.getValue().isFinite())
+    return std::nullopt;
+  return constant.getValueAsDouble();
 }
 
-/// Whether a map applies a chain of rising operations to its one tile, and one of them is worth not waiting for.
-static bool isRisingFunction(MapOp map) {
-  if (map.getTiles().size() != 1 || !map.getRows().empty() || !map.getCols().empty() || map->getNumResults() != 1)
+/// The way that `op` goes as `value` rises. Rounding keeps it.
+static Way findWay(Operation &op, Value value) {
+  bool isLeft = op.getOperand(0) == value;
+  if (isa<math::TanhOp>(op))
+    return Way::Up;
+  if (isa<arith::NegFOp>(op))
+    return Way::Down;
+  std::optional<double> constant = findConstant(op, value);
+  if (!constant)
+    return Way::Unknown;
+  if (isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
+    return Way::Up;
+  if (isa<arith::SubFOp>(op))
+    return isLeft ? Way::Up : Way::Down;
+  if (*constant != 0 && (isa<arith::MulFOp>(op) || (isa<arith::DivFOp>(op) && isLeft)))
+    return *constant > 0 ? Way::Up : Way::Down;
+  return Way::Unknown;
+}
+
+/// Whether `value` is the same for all elements of a row of `map`.
+static bool isOfRow(Value value, MapOp map) {
+  if (value.getParentRegion() != &map.getBody())
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    unsigned number = argument.getArgNumber(), firstRow = map.getTiles().size();
+    return (number >= firstRow && number < firstRow + map.getRows().size()) ||
+           number + 2 == map.getBody().getNumArguments();
+  }
+  return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) { return isOfRow(operand, map); });
+}
+
+/// Whether `op` of `map` multiplies `value` by, or divides it by, a number that only the launch knows, and with it
+/// which way it goes.
+static bool isOpen(Operation &op, Value value, MapOp map) {
+  if (!isa<arith::MulFOp, arith::DivFOp>(op))
     return false;
+  Value other = op.getOperand(op.getOperand(0) == value);
+  return isOfRow(other, map) && !matchPattern(other, m_Constant());
+}
+
+/// The operations of `body` that `result`, a value of it, is made by.
+static SmallPtrSet<Operation *, 8> findMakers(Block &body, Value result) {
+  SmallPtrSet<Operation *, 8> makers;
+  for (Operation &op : llvm::reverse(body))
+    if (llvm::is_contained(op.getResults(), result) ||
+        llvm::any_of(op.getUsers(), [&](Operation *user) { return makers.contains(user); }))
+      makers.insert(&op);
+  return makers;
+}
+
+/// What of a map's tiles is made of the step's products: the only one, or else the first that is not loaded.
+static BlockArgument findProducts(MapOp map) {
+  for (auto [tile, element] : llvm::zip(map.getTiles(), map.getBody().getArguments()))
+    if (map.getTiles().size() == 1 || !tile.getDefiningOp<LoadOp>())
+      return element;
+  return BlockArgument();
+}
+
+/// What `map` makes of products on the way to `scores`, its result.
+static Chain findChain(MapOp map, OpResult scores) {
+  Chain chain;
+  Value value = findProducts(map);
+  SmallPtrSet<Value, 8> made{value};
+  bool falls = false;
+  auto stop = [&](Operation *op, const Twine &reason) {
+    if (!chain.obstacle)
+      std::tie(chain.obstacle, chain.reason) = std::pair(op, reason.str());
+  };
   Block &body = map.getBody().front();
-  Value value = body.getArgument(0);
-  bool slow = false;
-  for (Operation &op : body.without_terminator()) {
-    if (op.getOperand(0) != value || !rises(op))
-      return false;
-    slow |= isa<math::TanhOp>(op);
+  auto makers = findMakers(body, body.getTerminator()->getOperand(scores.getResultNumber()));
+  for (Operation &op : body) {
+    if (!makers.contains(&op) || llvm::none_of(op.getOperands(), [&](Value operand) { return made.contains(operand); }))
+      continue;
+    bool readsOthers = llvm::any_of(op.getOperands(), [&](Value v) { return v != value && made.contains(v); });
+    chain.isSlow |= isa<math::TanhOp>(op);
+    chain.isAlone &= llvm::all_of(op.getOperands(), [&](Value v) { return made.contains(v) || isOfRow(v, map); });
+    made.insert_range(op.getResults());
+    if (chain.obstacle)
+      continue;
+    Way way = readsOthers ? Way::Unknown : findWay(op, value);
+    if (readsOthers)
+      stop(&op, "they are read twice");
+    else if (way == Way::Unknown)
+      stop(&op, isOpen(op, value, map)
+                    ? ""
+                    : ("'" + op.getName().getStringRef() + "' is not known to rise or fall with them").str());
+    falls ^= way == Way::Down;
+    chain.links.push_back(&op);
     value = op.getResult(0);
   }
-  return slow && body.getTerminator()->getOperand(0) == value;
+  if (falls)
+    stop(map, "it falls where they rise");
+  if (map->getNumResults() != 1)
+    stop(map, "it has other results");
+  return chain;
 }
 
-/// What the body of `map` makes of row vectors.
-static Value applyToRows(OpBuilder &builder, MapOp map, Value rows) {
+/// What `chain` makes of row vectors.
+static Value applyToRows(OpBuilder &builder, const Chain &chain, Value rows) {
   auto type = cast<VectorType>(rows.getType());
-  for (Operation &op : map.getBody().front().without_terminator()) {
-    OperationState state(op.getLoc(), op.getName());
-    state.addOperands(rows);
-    for (Value operand : llvm::drop_begin(op.getOperands())) {
+  for (Operation *op : chain.links) {
+    OperationState state(op->getLoc(), op->getName());
+    for (Value operand : op->getOperands()) {
       Attribute constant;
-      matchPattern(operand, m_Constant(&constant));
-      state.addOperands(
-          arith::ConstantOp::create(builder, op.getLoc(), DenseElementsAttr::get(type, constant)).getResult());
+      // All but one are constants.
+      state.addOperands(matchPattern(operand, m_Constant(&constant))
+                            ? arith::ConstantOp::create(builder, op->getLoc(), DenseElementsAttr::get(type, constant))
+                            : rows);
     }
     state.addTypes(type);
     rows = builder.create(state)->getResult(0);
@@ -59,12 +158,22 @@ static Value applyToRows(OpBuilder &builder, MapOp map, Value rows) {
   return rows;
 }
 
-/// Takes the maxima of `softmax` before the map that its scores are made by, if that only rises.
+/// Takes the maxima of `softmax` before the map that its scores are made by, if that only rises. Tells of one that is
+/// slow, and does not.
 static bool hoist(SoftmaxOp softmax) {
   auto mask = softmax.getScores().getDefiningOp<MaskOp>();
   Value scores = mask ? mask.getTiles().front() : softmax.getScores();
   auto map = scores.getDefiningOp<MapOp>();
-  if (softmax.getFixed() || !map || map->getBlock() != softmax->getBlock() || !isRisingFunction(map))
+  if (softmax.getFixed() || !map || !findProducts(map))
+    return false;
+  Chain chain = findChain(map, cast<OpResult>(scores));
+  if (!chain.isSlow)
+    return false;
+  if (!chain.obstacle && map->getBlock() != softmax->getBlock())
+    std::tie(chain.obstacle, chain.reason) = std::pair(map.getOperation(), "it is computed outside of the step");
+  if (chain.obstacle && chain.isAlone && !chain.reason.empty())
+    chain.obstacle->emitRemark("row maxima wait for a function of products: ") << chain.reason;
+  if (chain.obstacle)
     return false;
   // What else the mask reads stands before it.
   OpBuilder builder(mask ? mask.getOperation() : map.getOperation());
@@ -72,7 +181,7 @@ static bool hoist(SoftmaxOp softmax) {
   auto type = cast<VectorType>(softmax.getMax().getType());
   constexpr float infinity = std::numeric_limits<float>::infinity();
   auto least = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, -infinity));
-  Value source = map.getTiles().front();
+  Value source = map.getTiles()[findProducts(map).getArgNumber()];
   if (mask) {
     IRMapping mapping;
     mapping.map(scores, source);
@@ -81,7 +190,7 @@ static bool hoist(SoftmaxOp softmax) {
   Value maxima = ReduceOp::create(builder, loc, ReduceKind::Max, source, least);
   // A row that kept nothing has no maximum for the function to rise from.
   Value none = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, maxima, least);
-  Value risen = arith::SelectOp::create(builder, loc, none, least, applyToRows(builder, map, maxima));
+  Value risen = arith::SelectOp::create(builder, loc, none, least, applyToRows(builder, chain, maxima));
   // The map itself comes after.
   map->moveAfter(maxima.getDefiningOp());
   softmax.getOwnMaxMutable().assign(risen);

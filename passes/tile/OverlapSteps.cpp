@@ -62,12 +62,57 @@ static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsi
       if (isWanted(&op))
         schedule.emplace_back(&op, stageOf(&op));
   };
-  auto isBehind = [&](Operation *op) { return lastProduct->isBeforeInBlock(op); };
+  auto isBehind = [&](Operation *op) { return lastProduct && lastProduct->isBeforeInBlock(op); };
   if (sumsAlone)
     append([&](Operation *op) { return stageOf(op) == 0 && logits.contains(op); });
   append([&](Operation *op) { return stageOf(op) == 1 && !isBehind(op); });
   append([&](Operation *op) { return stageOf(op) == 0 && !(sumsAlone && logits.contains(op)); });
   append([&](Operation *op) { return stageOf(op) == 1 && isBehind(op); });
+}
+
+/// Where a step of `loop` gets `value` from: the operation that computes it, of this step or of the one before. Nothing
+/// where it comes from elsewhere.
+static std::pair<Operation *, bool> findSource(Value value, scf::ForOp loop) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isCarried = argument && argument.getOwner() == loop.getBody() && argument != loop.getInductionVar();
+  if (isCarried)
+    value = loop.getTiedLoopYieldedValue(argument)->get();
+  Operation *op = value.getDefiningOp();
+  return {op && op->getBlock() == loop.getBody() ? op : nullptr, isCarried};
+}
+
+/// Whether the steps of `loop` can be overlapped as they are scheduled: nothing is to run before what it reads. Tells
+/// why not.
+static bool mayOverlap(scf::ForOp loop) {
+  constexpr llvm::StringLiteral isLeft = "the loop's steps are not overlapped: ";
+  for (Value yielded : loop.getYieldedValues())
+    if (!findSource(yielded, loop).first || isa<BlockArgument>(yielded)) {
+      loop.emitRemark(isLeft) << "it carries on what its step does not compute";
+      return false;
+    }
+  std::vector<std::pair<Operation *, unsigned>> schedule;
+  getSchedule(loop, schedule);
+  // When operations run, counted from the start of their step.
+  llvm::DenseMap<Operation *, size_t> times;
+  for (auto [place, entry] : llvm::enumerate(schedule))
+    times[entry.first] = place + entry.second * schedule.size();
+  for (auto [reader, stage] : schedule) {
+    Operation *late = nullptr;
+    reader->walk([&, op = reader](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (auto [source, isCarried] = findSource(operand, loop);
+            source && times[op] + (isCarried ? schedule.size() : 0) < times[source])
+          late = source;
+    });
+    if (late) {
+      reader->emitRemark(isLeft)
+          .append("this would run before what it reads")
+          .attachNote(late->getLoc())
+          .append("which is left for the next step");
+      return false;
+    }
+  }
+  return true;
 }
 
 /// Folds what the pipeliner has written into `block` to choose between results of a step and those before it: the step
@@ -175,6 +220,9 @@ struct OverlapSteps : attnc::tile::impl::TileOverlapStepsBase<OverlapSteps> {
   void runOnOperation() override {
     int64_t pairs = 0;
     for (scf::ForOp loop : findOverlappedLoops(getOperation())) {
+      shareConstants(loop);
+      if (!mayOverlap(loop))
+        continue;
       splitLoads(loop, pairs);
       if (failed(overlap(loop))) {
         getOperation().emitError("a loop's steps could not be overlapped");

@@ -12,8 +12,8 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
   let description = [{
     For programs whose warpgroups have roles: a product that accumulates over its loop, and whose left operand the step
     computes, gets the attribute `tile.stage = 1`, as do loads that nothing else reads. The softmax of a step then overlaps with the
-    product of the previous step. If a loop has several such products, or something else reads what it multiplies by, a
-    remark says so. A loop whose steps start several products
+    product of the previous step. If a loop has several such products, or none of those that accumulate is one, or something
+    else reads what it multiplies by, a remark says so. A loop whose steps start several products
     from zero, as those of gradients do, is left as it is: the later of them overlap with what becomes of the first. With
     `overlap = logits_ahead`, all of its operations have stage 1 but those products and what they, and vectors of columns,
     are made from; with `sums_late`, the products that accumulate have.
@@ -81,7 +81,8 @@ def TileOverlapSteps : Pass<"tile-overlap-steps", "::attnc::tile::ProgramOp"> {
     comes after it. In a loop with one product that starts from zero, each step starts that product, then what the step
     before has left, and then computes its weights: the product with the values overlaps with the softmax of the next
     keys. The first step scales nothing, since nothing has been added up. Tiles that both stages read are loaded in both,
-    and marked: `tile.kept` and `tile.held`.
+    and marked: `tile.kept` and `tile.held`. A loop whose step reads what was left for the next stays as it is, and a remark
+    says so.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numOverlapped", "overlapped", "Loops whose steps overlap">];
@@ -123,7 +124,7 @@ def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
   let summary = "Sums over lanes after the loop instead of in each step";
   let description = [{
     For programs with a `pipeline`: where a loop only multiplies row sums by row factors and adds to them, each lane keeps
-    its own partial sum, and the sum over lanes moves out of the loop.
+    its own partial sum, and the sum over lanes moves out of the loop. A remark tells of what else is done to them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -143,8 +144,11 @@ def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
 def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {
   let summary = "Takes row maxima before a monotone function of the products";
   let description = [{
-    For programs with a `pipeline`: where scores are the tanh of products, times positive constants, the greatest score is
-    that of the greatest product. Row maxima then do not wait for the function, which overlaps with what follows them.
+    For programs with a `pipeline`: where scores are a rising function of products, with a tanh in it, the greatest score is
+    that of the greatest product. Row maxima then do not wait for the function, which overlaps with what follows them. The
+    function may multiply and divide by constants, add them, negate, and be limited by them, as long as it rises in the end.
+    Where it has a tanh and is another, a remark says why. Nothing is said of factors that only the launch knows, and of
+    scores that depend on more than products.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numHoisted", "hoisted", "Row maxima taken before a function">];
@@ -157,7 +161,8 @@ def TileRescaleOnOverflow : Pass<"tile-rescale-on-overflow", "::attnc::tile::Pro
     the loop carries, and does not look for new ones. Where its row sums come near the limit of their type, or a row has
     no maximum yet, a branch repeats the step with new maxima. The loop also carries the greatest sum that a lane had in
     any step: where one key has nearly all of a row's weight, that sum tells by how much the weight was rounded for the
-    product, and `tile.softmax_end` corrects the divisor.
+    product, and `tile.softmax_end` corrects the divisor. A remark tells of loops with an output whose steps keep looking for
+    maxima.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"numReusing", "reusing", "Loops whose steps reuse the running maxima">];

@@ -50,23 +50,59 @@ static std::optional<unsigned> findCarried(scf::ForOp loop, Value argument, Valu
   return std::nullopt;
 }
 
-/// Finds the one step of a softmax in `loop`, whose row factors scale an output that comes of a product.
-static std::optional<LoopSoftmax> match(scf::ForOp loop) {
-  auto steps = loop.getBody()->getOps<SoftmaxOp>();
-  if (!llvm::hasSingleElement(steps))
-    return std::nullopt;
-  SoftmaxOp step = *steps.begin();
-  auto max = findCarried(loop, step.getMax(), step.getNewMax()),
-       sum = findCarried(loop, step.getSum(), step.getNewSum());
-  if (!max || !sum || !step.getPartial() || step.getRescaleOnGrowth() || step.getFixed())
-    return std::nullopt;
+/// The steps of a softmax in `loop`, those in its branches too.
+static SmallVector<SoftmaxOp> findSteps(scf::ForOp loop) {
+  SmallVector<SoftmaxOp> steps;
+  loop.walk([&](SoftmaxOp step) {
+    if (step->getParentOfType<scf::ForOp>() == loop)
+      steps.push_back(step);
+  });
+  return steps;
+}
+
+/// The number under which `loop` yields an output that comes of a product and that `step` scales by its row factors.
+static std::optional<unsigned> findScaled(scf::ForOp loop, SoftmaxOp step) {
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
     auto scaling = yielded.getDefiningOp<MapOp>();
     if (scaling && scaling->getBlock() == loop.getBody() && scaling.getRows().size() == 1 &&
         scaling.getRows()[0] == step.getShrink() && scaling.getTiles().size() == 1 && yielded.hasOneUse())
-      return LoopSoftmax{step, scaling, *max, *sum, static_cast<unsigned>(number)};
+      return number;
   }
   return std::nullopt;
+}
+
+/// Finds the one step of a softmax in `loop`, whose row factors scale an output that comes of a product. Tells of steps
+/// that keep looking for maxima.
+static std::optional<LoopSoftmax> match(scf::ForOp loop) {
+  SmallVector<SoftmaxOp> steps = findSteps(loop);
+  // Without an output there is nothing to rescale.
+  if (llvm::all_of(steps, [](SoftmaxOp step) { return step.getFixed() || step.getShrink().use_empty(); }))
+    return std::nullopt;
+  SoftmaxOp step = steps.front();
+  auto refuse = [&](SoftmaxOp refused, const Twine &reason) {
+    refused.emitRemark("each step looks for new row maxima: ") << reason;
+    return std::nullopt;
+  };
+  if (step->getBlock() != loop.getBody())
+    return refuse(step, "the loop's softmax is in a branch");
+  if (steps.size() > 1)
+    return refuse(steps[1], "the loop has a second softmax");
+  if (step.getRescaleOnGrowth())
+    return refuse(step, "they are to be kept until they have grown");
+  auto max = findCarried(loop, step.getMax(), step.getNewMax()),
+       sum = findCarried(loop, step.getSum(), step.getNewSum());
+  if (!max || !sum)
+    return refuse(step, "something else than the next step's softmax reads its maxima or sums");
+  if (!step.getPartial())
+    return refuse(step, "its row sums are added over lanes");
+  std::optional<unsigned> scaled = findScaled(loop, step);
+  if (!scaled)
+    return refuse(step, "the loop carries on no output that is scaled last by its row factors");
+  auto scaling = loop.getYieldedValues()[*scaled].getDefiningOp<MapOp>();
+  if (!llvm::all_of(step->getUsers(),
+                    [&](Operation *user) { return user == scaling || user == loop.getBody()->getTerminator(); }))
+    return refuse(step, "its own step reads the weights, and not the next");
+  return LoopSoftmax{step, scaling, *max, *sum, *scaled};
 }
 
 /// The largest sum for the weights of `step` in a row. `counted` is whether the divisor takes their rounding in.

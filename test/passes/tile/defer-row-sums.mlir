@@ -1,4 +1,4 @@
-// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums))" -split-input-file | FileCheck %s
+// RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums))" -split-input-file -verify-diagnostics | FileCheck %s
 
 // Row sums that a loop only multiplies by row factors and adds to stay parts, one a lane, until the loop is done.
 
@@ -115,7 +115,99 @@ tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 
 // -----
 
-// A sum that the step itself reads is needed whole in every step,
+// The sum may be either factor.
+
+// CHECK-LABEL: tile.program @right_factor(
+// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}})
+// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[SUM]]
+// CHECK: %[[AGAIN:.*]] = arith.mulf %{{.*}}, %[[SCALED]]
+// CHECK: tile.reduce <add> %{{.*}}, %[[AGAIN]] partial :
+// CHECK: tile.warp_reduce
+tile.program @right_factor(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %scaled = arith.mulf %factor, %sum : vector<8xf32>
+    %again = arith.mulf %factor, %scaled : vector<8xf32>
+    %n = tile.reduce <add> %t, %again : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// A step's sum may be added to it, on either side.
+
+// CHECK-LABEL: tile.program @summands(
+// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}})
+// CHECK: %[[X:.*]] = tile.reduce <add> %{{.*}}, %{{.*}} partial :
+// CHECK: %[[Y:.*]] = tile.reduce <add> %{{.*}}, %{{.*}} partial :
+// CHECK: %[[MORE:.*]] = arith.addf %[[SUM]], %[[X]]
+// CHECK: %[[MOST:.*]] = arith.addf %[[Y]], %[[MORE]]
+// CHECK: scf.yield %[[MOST]]
+// CHECK: tile.warp_reduce
+tile.program @summands(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %x = tile.reduce <add> %t, %zero : vector<8x4xf32>, vector<8xf32>
+    %y = tile.reduce <add> %t, %zero : vector<8x4xf32>, vector<8xf32>
+    %more = arith.addf %sum, %x : vector<8xf32>
+    %most = arith.addf %y, %more : vector<8xf32>
+    scf.yield %most : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// A sum that is a factor of itself, and one that another number carries on, are read whole.
+
+// CHECK-LABEL: tile.program @squared(
+// CHECK-NOT: tile.lane_partial
+// CHECK-NOT: partial
+// CHECK: tile.return
+tile.program @squared(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  %r:3 = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero, %other = %zero, %last = %zero) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-remark @+1 {{row sums are added over lanes in each step, which reads them here}}
+    %square = arith.mulf %sum, %sum : vector<8xf32>
+    %n = tile.reduce <add> %t, %square : vector<8x4xf32>, vector<8xf32>
+    %m = tile.reduce <add> %t, %other : vector<8x4xf32>, vector<8xf32>
+    // expected-remark @+1 {{row sums are added over lanes in each step, which reads them here}}
+    scf.yield %n, %m, %other : vector<8xf32>, vector<8xf32>, vector<8xf32>
+  }
+  tile.store %r#0, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.store %r#1, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.store %r#2, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// A sum that the step itself reads is needed whole in every step, which a remark says,
 
 // CHECK-LABEL: tile.program @read_inside(
 // CHECK-NOT: tile.lane_partial
@@ -132,6 +224,7 @@ tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, 
   %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
     %n = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
+    // expected-remark @+1 {{row sums are added over lanes in each step, which reads them here}}
     tile.store %n, %o[%j] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
     scf.yield %n : vector<8xf32>
   }
@@ -157,6 +250,7 @@ tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: i
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-remark @+1 {{row sums are added over lanes in each step, which reads them here}}
     tile.store %sum, %o[%j] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
     %n = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
     scf.yield %n : vector<8xf32>
@@ -184,6 +278,7 @@ tile.program @added_to(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %ti
   %one = arith.constant dense<1.0> : vector<8xf32>
   %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-remark @+1 {{row sums are added over lanes in each step: 'arith.addf' is neither a factor of a row nor a sum over one}}
     %more = arith.addf %sum, %one : vector<8xf32>
     %n = tile.reduce <add> %t, %more : vector<8x4xf32>, vector<8xf32>
     scf.yield %n : vector<8xf32>

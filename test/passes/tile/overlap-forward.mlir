@@ -279,6 +279,7 @@ tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V:
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
     } -> vector<8x16xf32>
+    // expected-remark@+1 {{the loop's steps are not overlapped: the product that accumulates over it does not begin with 0}}
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
