@@ -250,8 +250,7 @@ Value ElementBody::emitShifted(Operation &op, int64_t element) {
 ElementBody::Element::Element(ElementBody &parent, int64_t number) : number(number) {
   unsigned argument = parent.body.getNumArguments() - 2 - parent.cols.size();
   for (Value vector : parent.cols)
-    values[parent.body.getArgument(argument++)] =
-        parent.context.columns.find(vector)->second[parent.context.threadColumnOf(number)];
+    values[parent.body.getArgument(argument++)] = parent.context.column(vector, parent.context.threadColumnOf(number));
 }
 
 /// What `value` is for an element.

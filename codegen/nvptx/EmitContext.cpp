@@ -30,9 +30,11 @@ void EmitContext::onOneThread(llvm::function_ref<void()> body) {
   onlyIf(ptx.equal(place.lane, 0), body);
 }
 
+Value EmitContext::findBarrier(Value warpgroup, int64_t first) { return ptx.add(warpgroup, first + firstConsumer); }
+
 void EmitContext::syncWarpgroup() {
   constexpr int64_t firstBarrier = 8;
-  ptx.barrierSync(ptx.add(place.warpgroup, firstBarrier), warpgroupThreads);
+  ptx.barrierSync(findBarrier(place.warpgroup, firstBarrier), warpgroupThreads);
 }
 
 int64_t nvptx::countWarpgroups(Operation *op) {
@@ -111,6 +113,14 @@ Value EmitContext::row(Value vector, int64_t threadRow) {
     return it->second[threadRow];
   Value splat = splatOf(ptx, vector);
   assert(splat && "a row vector is used before it is computed");
+  return splat;
+}
+
+Value EmitContext::column(Value vector, int64_t threadColumn) {
+  if (auto it = columns.find(vector); it != columns.end())
+    return it->second[threadColumn];
+  Value splat = splatOf(ptx, vector);
+  assert(splat && "a column vector is used before it is computed");
   return splat;
 }
 
@@ -212,7 +222,7 @@ SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Va
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     Value value = lookup(op.getOperand(0));
-    Type type = scalarType(op.getResult(0).getType());
+    Type type = scalarType(getElementTypeOrSelf(op.getResult(0).getType()));
     unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
     if (from == to)
       return {value};
@@ -223,7 +233,7 @@ SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Va
     return {arith::ExtSIOp::create(b, ptx.loc, type, value)};
   }
   // An index whose magnitude does not fit 32 bits has 64 (attn-legalize-index).
-  if (isa<math::AbsIOp>(op) && op.getResult(0).getType().isIndex())
+  if (isa<math::AbsIOp>(op) && getElementTypeOrSelf(op.getResult(0).getType()).isIndex())
     return {ptx.magnitude(lookup(op.getOperand(0)))};
   OperationState state(ptx.loc, op.getName());
   for (Value operand : op.getOperands())

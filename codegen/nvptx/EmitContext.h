@@ -88,6 +88,8 @@ public:
   int64_t threadColumnOf(int64_t element) const { return element / (2 * rowsOfThread) * 2 + element % 2; }
   /// The column of an element, from the thread's first on.
   int64_t columnOf(int64_t element) const { return element / (2 * rowsOfThread) * 8 + element % 2; }
+  /// How many elements of a column vector the thread has.
+  static int64_t countColumns(mlir::VectorType vector) { return vector.getDimSize(0) / lanesOfRow; }
   /// Elements of a thread's part of a tile of that many columns.
   int64_t countElements(mlir::VectorType tile) const { return tile.getDimSize(1) / lanesOfRow * rowsOfThread; }
   /// Bands of sixteen rows that a warp has.
@@ -101,6 +103,8 @@ public:
   mlir::Value scalar(mlir::Value value);
   /// An element of a row vector.
   mlir::Value row(mlir::Value vector, int64_t threadRow);
+  /// An element of a column vector, of the thread's column of that number.
+  mlir::Value column(mlir::Value vector, int64_t threadColumn);
   /// Element `element` of a tile, in its own type.
   mlir::Value element(mlir::Value tile, int64_t element);
   /// The same without what its row is shifted by.
@@ -137,6 +141,8 @@ public:
   void storeFragment(mlir::Value address, const tile::SharedLayout &layout, llvm::ArrayRef<mlir::Value> packed,
                      int64_t first, int64_t end);
 
+  /// The named barrier of the warpgroup: those from `first` on are for the warpgroups of all consumers.
+  mlir::Value findBarrier(mlir::Value warpgroup, int64_t first);
   /// Joins the threads of one consumer warpgroup, each on a named barrier of its own: 8, 9, ...
   void syncWarpgroup();
 
@@ -152,7 +158,8 @@ public:
   int64_t warpgroupRows, rowsOfThread; ///< of a tile, that a warpgroup and a thread have part of
   bool sharesTiles;                    ///< consumers do: their registers are short
   Place place;
-  bool wholeWarp = false; ///< a warp runs a role's code where one thread would do, to share its loads
+  int64_t firstConsumer = 0; ///< warpgroups of consumers whose roles stand before this one
+  bool wholeWarp = false;    ///< a warp runs a role's code where one thread would do, to share its loads
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows;    ///< those of the thread's rows
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> columns; ///< those of the thread's columns

@@ -4,7 +4,7 @@
 
 #include "codegen/nvptx/LoadEmitter.h"
 #include "dialect/tile/BlockedRows.h"
-#include "dialect/tile/TileQueries.h"
+#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -227,9 +227,13 @@ void LoadEmitter::loadBlocked(tile::LoadOp load) {
   context.tiles[load.getResult()] = fragment;
 }
 
-void LoadEmitter::emit(tile::LoadOp load) {
-  if (load.getBlocked())
-    return loadBlocked(load);
+LogicalResult LoadEmitter::emit(tile::LoadOp load) {
+  if (load.getPages())
+    return load.emitOpError("expected rows in pages to come through a ring");
+  if (load.getBlocked()) {
+    loadBlocked(load);
+    return success();
+  }
   Ptx &ptx = context.ptx;
   auto type = cast<VectorType>(load.getResult().getType());
   Type element = type.getElementType();
@@ -253,4 +257,5 @@ void LoadEmitter::emit(tile::LoadOp load) {
     for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
       rows.push_back(readRow(load, threadRow));
   }
+  return success();
 }

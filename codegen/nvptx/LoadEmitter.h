@@ -15,7 +15,7 @@ class LoadEmitter {
 public:
   explicit LoadEmitter(EmitContext &context) : context(context) {}
 
-  void emit(tile::LoadOp load);
+  mlir::LogicalResult emit(tile::LoadOp load);
 
 private:
   /// Elements along a row of a view, from the thread's first column on.

@@ -21,9 +21,6 @@ static int64_t landingOffset(tile::RingOp ring) {
   return *ring.getBarriers() + 2 * ring.getRing().getType().getStages() * wordBytes;
 }
 
-/// Warpgroups that release buffers.
-static int64_t countConsumers(tile::ProgramOp program) { return program.getPipelineAttr().getConsumers(); }
-
 /// Producers that do not take tiles themselves, and get their numbers from the one that does.
 static int64_t countFollowers(tile::ProgramOp program) {
   return llvm::count_if(program.getBody().getOps<tile::RoleOp>(), [](tile::RoleOp role) {
@@ -67,9 +64,10 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
 }
 
 void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
-  int64_t consumers = countConsumers(program);
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
     int64_t stages = ring.getRing().getType().getStages();
+    // A barrier waits for somebody, also that of a ring which nobody gives anything back to.
+    int64_t consumers = std::max<int64_t>(tile::countReaders(ring), 1);
     // Products of a warpgroup read tiles, its warps vectors and captured tiles: each gives back what it has read.
     // Numbers of tiles go to producers as well.
     int64_t warps = consumers * warpgroupRows / warpRows, releases = tile::isReadByWarps(ring) ? warps : consumers;

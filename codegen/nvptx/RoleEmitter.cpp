@@ -7,6 +7,7 @@
 #include "codegen/nvptx/ScatterEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
+#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,7 +35,7 @@ SmallVector<Type> RoleEmitter::flatTypes(Value value) {
   if (!vector)
     return {context.scalarType(type)};
   if (vector.getRank() == 1)
-    return SmallVector<Type>(tile::isColumnVector(value) ? vector.getDimSize(0) / lanesOfRow : context.rowsOfThread,
+    return SmallVector<Type>(tile::isColumnVector(value) ? EmitContext::countColumns(vector) : context.rowsOfThread,
                              context.scalarType(vector.getElementType()));
   int64_t elements = context.countElements(vector);
   if (isPacked(vector))
@@ -42,15 +43,16 @@ SmallVector<Type> RoleEmitter::flatTypes(Value value) {
   return SmallVector<Type>(elements, vector.getElementType());
 }
 
-SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
+SmallVector<Value> RoleEmitter::flatten(ValueRange values, ValueRange targets) {
   Ptx &ptx = context.ptx;
   SmallVector<Value> flat;
-  for (Value value : values) {
+  for (auto [value, target] : llvm::zip_equal(values, targets)) {
     auto vector = dyn_cast<VectorType>(value.getType());
     if (!vector) {
       flat.push_back(context.scalar(value));
-    } else if (auto columns = context.columns.find(value); columns != context.columns.end()) {
-      llvm::append_range(flat, columns->second);
+    } else if (vector.getRank() == 1 && tile::isColumnVector(target)) {
+      for (int64_t number = 0; number < EmitContext::countColumns(vector); ++number)
+        flat.push_back(context.column(value, number));
     } else if (vector.getRank() == 1) {
       for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
         flat.push_back(context.row(value, threadRow));
@@ -108,7 +110,7 @@ void RoleEmitter::refreshSharedTiles(Region &region) {
 
 LogicalResult RoleEmitter::emitFor(scf::ForOp loop) {
   OpBuilder &b = context.ptx.b;
-  SmallVector<Value> init = flatten(toValues(loop.getInitArgs()));
+  SmallVector<Value> init = flatten(loop.getInitArgs(), toValues(loop.getRegionIterArgs()));
   auto emitted = scf::ForOp::create(b, context.ptx.loc, context.scalar(loop.getLowerBound()),
                                     context.scalar(loop.getUpperBound()), context.scalar(loop.getStep()), init);
   context.scalars[loop.getInductionVar()] = emitted.getInductionVar();
@@ -125,7 +127,7 @@ LogicalResult RoleEmitter::emitFor(scf::ForOp loop) {
       return failure();
     context.sharedTiles = outside;
     if (!init.empty())
-      scf::YieldOp::create(b, context.ptx.loc, flatten(loop.getYieldedValues()));
+      scf::YieldOp::create(b, context.ptx.loc, flatten(loop.getYieldedValues(), toValues(loop.getRegionIterArgs())));
   }
   unflatten(toValues(loop.getResults()), emitted.getResults());
   return success();
@@ -152,7 +154,8 @@ LogicalResult RoleEmitter::emitIf(scf::IfOp branch) {
       return failure();
     context.sharedTiles = outside;
     if (!types.empty())
-      scf::YieldOp::create(b, context.ptx.loc, flatten(from.front().getTerminator()->getOperands()));
+      scf::YieldOp::create(b, context.ptx.loc,
+                           flatten(from.front().getTerminator()->getOperands(), branch.getResults()));
   }
   unflatten(toValues(branch.getResults()), emitted.getResults());
   return success();
@@ -218,6 +221,42 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   return success();
 }
 
+/// What other dialects have is emitted on scalars alone, where no emitter of vectors takes it.
+static LogicalResult verifyScalar(Operation &op) {
+  auto isVector = llvm::IsaPred<VectorType>;
+  if (op.getNumRegions() == 0 && !llvm::any_of(op.getOperandTypes(), isVector) &&
+      !llvm::any_of(op.getResultTypes(), isVector))
+    return success();
+  return op.emitOpError("has no meaning in a kernel for a GPU");
+}
+
+/// What `op` needs of where it stands and of its operands, so that its emitter finds them.
+LogicalResult RoleEmitter::verifyPlace(Operation &op) {
+  bool isOfRoles = isa<tile::PersistentOp, tile::HeldOp, tile::ShareOp, tile::PostOp, tile::StartOp, tile::AwaitOp,
+                       tile::PingPongOp, tile::BufferOp>(op);
+  if (copies && isOfRoles)
+    return op.emitOpError("has no meaning in a program without roles");
+  if (!copies && isa<tile::SplitOp, tile::MmaOp>(op))
+    return op.emitOpError("has no meaning in a program with roles");
+  auto needShared = [&](Value operand) -> LogicalResult {
+    if (isa<tile::SharedTileType>(operand.getType()))
+      return success();
+    return op.emitOpError() << "expected an operand in shared memory, got " << operand.getType();
+  };
+  if (auto share = dyn_cast<tile::ShareOp>(op); share && !share.getRing())
+    return op.emitOpError("expected a ring");
+  if (auto row = dyn_cast<tile::RowOp>(op))
+    return needShared(row.getTile());
+  if (auto read = dyn_cast<tile::ReadOp>(op))
+    return needShared(read.getTile());
+  if (auto start = dyn_cast<tile::StartOp>(op))
+    return needShared(start.getB());
+  auto product = dyn_cast<tile::MmaOp>(op);
+  if (product && product.getLeftTransposed())
+    return op.emitOpError("has no meaning with 'left_transposed' in a program without roles");
+  return product ? needShared(product.getB()) : success();
+}
+
 LogicalResult RoleEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || matchPattern(&op, m_Constant()))
@@ -232,6 +271,8 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
       continue;
     }
     if (isScalar) {
+      if (failed(verifyScalar(op)))
+        return failure();
       context.ptx.loc = op.getLoc();
       auto results = context.cloneScalar(op, [&](Value value) { return context.scalar(value); });
       for (auto [from, to] : llvm::zip_equal(op.getResults(), results))
@@ -248,6 +289,8 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
 
 /// An operation that is neither elementwise nor on scalars alone.
 LogicalResult RoleEmitter::emitOp(Operation &op) {
+  if (failed(verifyPlace(op)))
+    return failure();
   LogicalResult result = success();
   context.ptx.loc = op.getLoc();
   llvm::TypeSwitch<Operation *>(&op)
@@ -289,8 +332,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
           MinMaxEmitter(context).emit(minMax);
       })
       .Case([&](tile::BlockMaskOp blockMask) { result = BlockMaskEmitter(context, base).emit(blockMask); })
-      .Case([&](tile::LoadOp load) { LoadEmitter(context).emit(load); })
-      .Case([&](tile::StoreOp store) { stores.emit(store); })
+      .Case([&](tile::LoadOp load) { result = LoadEmitter(context).emit(load); })
+      .Case([&](tile::StoreOp store) { result = stores.emit(store); })
       .Case([&](tile::ScatterOp scatter) { ScatterEmitter(context, scatter).emit(); })
       // Rings have their place already, and all rows of a warpgroup are computed.
       .Case<tile::RingOp, tile::BufferOp, tile::LiveRowsOp>([](auto) {})
@@ -353,7 +396,7 @@ void RoleEmitter::emitStart(tile::StartOp start) {
   }
   SmallVector<Value> acc;
   if (!fresh)
-    acc = flatten(start.getAcc());
+    acc = flatten(start.getAcc(), start.getAcc());
   // Registers that products read have been written since the last one: by rescaling, or by moves at a loop's edge.
   ptx.fenceProducts();
   acc = ptx.product(columns, element, steps, acc, !start.getTransposed(), start.getLeftTransposed());
@@ -380,7 +423,11 @@ void RoleEmitter::emitAwait(tile::AwaitOp await) {
 /// The rows of the tile that this warpgroup computes.
 void RoleEmitter::emitPart(tile::PartOp part) {
   Ptx &ptx = context.ptx;
-  auto role = part->getParentOfType<tile::RoleOp>();
+  if (!role) {
+    context.scalars[part.getFirst()] = ptx.i32(0);
+    context.scalars[part.getEnd()] = ptx.i32(static_cast<int32_t>(part.getCount()));
+    return;
+  }
   auto rows = static_cast<int64_t>(part.getCount() / role.getWarpgroups());
   Value first = ptx.mul(context.place.warpgroup, rows);
   context.scalars[part.getFirst()] = first;
@@ -393,10 +440,10 @@ void RoleEmitter::emitPingPong(tile::PingPongKind kind) {
   Value warpgroup = context.place.warpgroup;
   int64_t consumers = role.getWarpgroups();
   if (kind == tile::PingPongKind::Wait)
-    return ptx.barrierSync(ptx.add(warpgroup, firstTurnBarrier), 2 * warpgroupThreads);
+    return ptx.barrierSync(context.findBarrier(warpgroup, firstTurnBarrier), 2 * warpgroupThreads);
   Value next = ptx.add(warpgroup, 1);
   Value wrapped = ptx.select(ptx.equal(next, consumers), ptx.i32(0), next);
-  ptx.barrierArrive(ptx.add(wrapped, firstTurnBarrier), 2 * warpgroupThreads);
+  ptx.barrierArrive(context.findBarrier(wrapped, firstTurnBarrier), 2 * warpgroupThreads);
 }
 
 LogicalResult RoleEmitter::emit() {

@@ -33,6 +33,7 @@ public:
 
 private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult verifyPlace(mlir::Operation &op);
   mlir::LogicalResult emitOp(mlir::Operation &op);
   mlir::LogicalResult emitEach(tile::PersistentOp each);
   mlir::Value fetchNumber();
@@ -46,7 +47,8 @@ private:
   void refreshSharedTiles(mlir::Region &region);
 
   llvm::SmallVector<mlir::Type> flatTypes(mlir::Value value);
-  llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values);
+  /// The scalars that stand for `values`, each on its way to what it becomes among `targets`.
+  llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values, mlir::ValueRange targets);
   void unflatten(mlir::ValueRange values, mlir::ValueRange flat);
 
   EmitContext &context;

@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/RowwiseEmitter.h"
 #include "codegen/nvptx/ElementBody.h"
+#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,18 +15,19 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-/// Whether an operation computes a row vector from row vectors or scalars.
-static bool isRowVectorOp(Operation &op) {
+/// Whether an operation computes a vector from vectors of its kind or scalars.
+static bool isVectorOp(Operation &op) {
   if (op.getNumResults() != 1 || op.getNumRegions() != 0)
     return false;
   auto type = dyn_cast<VectorType>(op.getResult(0).getType());
   return type && type.getRank() == 1 &&
-         (isa<arith::ArithDialect, math::MathDialect, vector::VectorDialect>(op.getDialect()) ||
-          isa<tile::LanePartialOp, tile::WarpReduceOp>(op));
+         (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
+          isa<vector::StepOp, tile::LanePartialOp, tile::WarpReduceOp>(op) ||
+          (isa<vector::BroadcastOp>(op) && !isa<VectorType>(op.getOperand(0).getType())));
 }
 
 bool RowwiseEmitter::handles(Operation &op) {
-  return isa<tile::MapOp, tile::MaskOp, tile::ReduceOp, tile::SchedBarrierOp>(op) || isRowVectorOp(op);
+  return isa<tile::MapOp, tile::MaskOp, tile::ReduceOp, tile::SchedBarrierOp>(op) || isVectorOp(op);
 }
 
 /// Whether all that uses a tile knows elements with shifts.
@@ -258,6 +260,28 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> threadRows) {
   }
 }
 
+/// An operation on column vectors, for each of the thread's columns.
+void RowwiseEmitter::emitColumns(Operation &op) {
+  if (matchPattern(&op, m_Constant()))
+    return;
+  Ptx &ptx = context.ptx;
+  SmallVector<Value> values;
+  for (int64_t number = 0; number < EmitContext::countColumns(cast<VectorType>(op.getResult(0).getType())); ++number) {
+    if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+      values.push_back(context.scalar(broadcast.getSource()));
+    } else if (isa<vector::StepOp>(op)) {
+      constexpr int64_t groupColumns = 8;
+      values.push_back(ptx.add(context.place.column, number / 2 * groupColumns + number % 2));
+    } else {
+      auto results = context.cloneScalar(op, [&](Value value) {
+        return isa<VectorType>(value.getType()) ? context.column(value, number) : context.scalar(value);
+      });
+      values.push_back(results.front());
+    }
+  }
+  context.columns[op.getResult(0)] = values;
+}
+
 //===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
@@ -273,8 +297,12 @@ void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> threadRows) {
     emitMask(mask, threadRows);
   else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     emitReduce(reduce, threadRows);
-  else if (!isa<tile::SchedBarrierOp>(op))
+  else if (isa<tile::SchedBarrierOp>(op))
+    return;
+  else if (!tile::isColumnVector(op.getResult(0)))
     emitVector(op, threadRows);
+  else if (threadRows.front() == 0)
+    emitColumns(op);
 }
 
 void RowwiseEmitter::flush() {

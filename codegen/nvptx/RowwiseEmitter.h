@@ -28,6 +28,7 @@ public:
 private:
   void emit(mlir::Operation &op, llvm::ArrayRef<int64_t> threadRows);
   void emitVector(mlir::Operation &op, llvm::ArrayRef<int64_t> threadRows);
+  void emitColumns(mlir::Operation &op);
   void emitMap(tile::MapOp map, llvm::ArrayRef<int64_t> threadRows);
   void emitUnlessOne(tile::MapOp map);
   void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> threadRows);

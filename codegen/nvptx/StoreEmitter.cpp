@@ -278,7 +278,9 @@ void StoreEmitter::startCopies() {
   deferred.clear();
 }
 
-void StoreEmitter::emit(tile::StoreOp store) {
+LogicalResult StoreEmitter::emit(tile::StoreOp store) {
+  if (store.getAccumulate() && !store.getBuffer())
+    return store.emitOpError("expected a buffer with 'accumulate': the copy engine adds");
   if (store.getBlocked())
     storeBlocked(store);
   else if (cast<VectorType>(store.getValue().getType()).getRank() == 1)
@@ -289,6 +291,7 @@ void StoreEmitter::emit(tile::StoreOp store) {
     storeStaged(store);
   else
     storeStagedBelow(store);
+  return success();
 }
 
 void StoreEmitter::finish() {

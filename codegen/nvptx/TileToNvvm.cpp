@@ -6,6 +6,7 @@
 #include "codegen/nvptx/RoleEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
+#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -83,6 +84,15 @@ private:
 
 } // namespace
 
+/// Warpgroups of consumers whose roles stand before `role`.
+static int64_t countConsumersBefore(tile::RoleOp role) {
+  int64_t warpgroups = 0;
+  for (Operation *op = role->getPrevNode(); op; op = op->getPrevNode())
+    if (auto before = dyn_cast<tile::RoleOp>(op); before && before.getKind() == tile::RoleKind::Consumer)
+      warpgroups += static_cast<int64_t>(before.getWarpgroups());
+  return warpgroups;
+}
+
 /// Emits what the warpgroups from `firstWarpgroup` on do: one role, or the producers that share one.
 LogicalResult KernelEmitter::emitRoles(ArrayRef<tile::RoleOp> roles, int64_t firstWarpgroup) {
   OpBuilder &b = ptx.b;
@@ -91,6 +101,7 @@ LogicalResult KernelEmitter::emitRoles(ArrayRef<tile::RoleOp> roles, int64_t fir
   ptx.setRegisters(any.getRegisters(), /*increase=*/!produces);
   for (tile::RoleOp role : roles) {
     EmitContext context(b, ptx.loc, abi, program);
+    context.firstConsumer = countConsumersBefore(role);
     context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows);
     OpBuilder::InsertionGuard guard(b);
     if (produces) {
@@ -192,6 +203,7 @@ struct TileToNvvm : nvptx::impl::TileToNvvmBase<TileToNvvm> {
         program.emitOpError("expected a pipeline and shared memory laid out; run the tile passes for a GPU first");
         return signalPassFailure();
       }
+      tile::separateVectors(program);
       OpBuilder builder(program);
       if (failed(KernelEmitter(program, builder).emit()))
         return signalPassFailure();

@@ -4,6 +4,7 @@
 
 #include "codegen/sim/Code.h"
 #include "dialect/tile/TileQueries.h"
+#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -120,11 +121,38 @@ LogicalResult Code::compileElementwise(Op op) {
   return success();
 }
 
+/// What `op` needs of its operands, so that whoever runs it finds them; `parts` agents have rows of its tiles.
+static LogicalResult verifyOperands(Operation &op, int64_t parts) {
+  auto needShared = [&](Value operand) -> LogicalResult {
+    if (isa<tile::SharedTileType>(operand.getType()))
+      return success();
+    return op.emitOpError() << "expected an operand in shared memory, got " << operand.getType();
+  };
+  if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getAccumulate() && !store.getBuffer())
+    return op.emitOpError("expected a buffer with 'accumulate': the copy engine adds");
+  if (auto share = dyn_cast<tile::ShareOp>(op); share && !share.getRing())
+    return op.emitOpError("expected a ring");
+  if (auto row = dyn_cast<tile::RowOp>(op))
+    return needShared(row.getTile());
+  if (auto read = dyn_cast<tile::ReadOp>(op))
+    return needShared(read.getTile());
+  auto product = dyn_cast<tile::MmaOp>(op);
+  if (product && product.getLeftTransposed() && failed(needShared(product.getA())))
+    return failure();
+  auto start = dyn_cast<tile::StartOp>(op);
+  // In registers an agent has its own rows alone.
+  if ((product || start) && parts > 1)
+    return needShared(product ? product.getB() : start.getB());
+  return success();
+}
+
 LogicalResult Code::compileOp(Operation &op) {
   if (matchPattern(&op, m_Constant())) {
     numberOf(op.getResult(0));
     return success();
   }
+  if (failed(verifyOperands(op, parts)))
+    return failure();
   for (Type type : op.getResultTypes())
     if (auto vector = dyn_cast<VectorType>(type))
       if (vector.getRank() > 2 || (vector.getRank() == 2 && vector.getDimSize(0) % parts != 0))
@@ -196,6 +224,9 @@ LogicalResult Code::compileBlock(Block &block) {
 LogicalResult Code::compile(Block &body, int64_t dealt) {
   region = body.getParent();
   parts = dealt;
+  Operation *parent = body.getParentOp();
+  auto program = dyn_cast<tile::ProgramOp>(parent);
+  tile::separateVectors(program ? program : parent->getParentOfType<tile::ProgramOp>());
   if (failed(compileBlock(body)))
     return failure();
   append(Action::End, body.getParentOp());

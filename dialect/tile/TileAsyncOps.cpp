@@ -89,11 +89,23 @@ LogicalResult SyncOp::verify() {
   return success();
 }
 
+/// What consumers share are tiles that products take.
+static LogicalResult verifyNarrow(Operation *op, Type type) {
+  auto tile = dyn_cast<VectorType>(type);
+  if (!tile || tile.getRank() != 2 || tile.getElementTypeBitWidth() != 16)
+    return op->emitOpError() << "expected a tile of 16-bit elements, got " << type;
+  return success();
+}
+
 LogicalResult ShareOp::verify() {
-  auto tile = cast<VectorType>(getValue().getType());
-  if (tile.getElementTypeBitWidth() != 16)
-    return emitOpError() << "expected a tile of 16-bit elements, got " << tile;
+  Type tile = getValue().getType();
+  if (failed(verifyNarrow(*this, tile)))
+    return failure();
   if (getRing() && getRing().getType().getElement() != tile)
     return emitOpError() << "expected a ring of " << tile << ", got " << getRing().getType();
   return success();
 }
+
+LogicalResult PostOp::verify() { return verifyNarrow(*this, getRing().getType().getElement()); }
+
+LogicalResult TakeOp::verify() { return verifyNarrow(*this, getShared().getType().getTile()); }

@@ -144,6 +144,7 @@ def Tile_PostOp : Tile_Op<"post", [MemoryEffects<[MemRead, MemWrite]>]> {
   }];
   let arguments = (ins Tile_Ring:$ring);
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
+  let hasVerifier = 1;
 }
 
 def Tile_TakeOp : Tile_Op<"take", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -156,6 +157,7 @@ def Tile_TakeOp : Tile_Op<"take", [MemoryEffects<[MemRead, MemWrite]>]> {
   }];
   let results = (outs Tile_SharedTile:$shared);
   let assemblyFormat = "attr-dict `:` type($shared)";
+  let hasVerifier = 1;
 }
 
 def Tile_SplitOp : Tile_Op<"split", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -87,6 +87,22 @@ LogicalResult LoadOp::verify() {
   return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
 }
 
+/// What adds to memory goes with the order of `blocked`, and what the copy engine stores in that order it adds.
+static LogicalResult verifyAccumulate(StoreOp store) {
+  if (store.getAccumulate() && !store.getBlocked())
+    return store.emitOpError("expected 'blocked' with 'accumulate'");
+  if (store.getDeferred() && !(store.getAccumulate() && store.getBuffer()))
+    return store.emitOpError("expected 'accumulate' and a buffer with 'deferred'");
+  if (!store.getBlocked() || !store.getBuffer())
+    return success();
+  if (!store.getAccumulate())
+    return store.emitOpError("expected 'accumulate' with 'blocked' through a buffer");
+  if (VectorType buffer = store.getBuffer().getType().getTile(); buffer != store.getValue().getType())
+    return store.emitOpError() << "expected a buffer of " << store.getValue().getType() << ", all of it, got "
+                               << buffer;
+  return success();
+}
+
 LogicalResult StoreOp::verify() {
   if (getBuffer()) {
     auto value = cast<VectorType>(getValue().getType());
@@ -96,8 +112,8 @@ LogicalResult StoreOp::verify() {
       return emitOpError() << "expected a buffer with the rows and some or all columns of " << value << ", got "
                            << buffer;
   }
-  if (getAccumulate() && !getBlocked())
-    return emitOpError("expected 'blocked' with 'accumulate'");
+  if (failed(verifyAccumulate(*this)))
+    return failure();
   if (getBlocked() &&
       failed(verifyBlocked(*this, cast<VectorType>(getValue().getType()), getView().getType(), getAxes(), getGroup())))
     return failure();
@@ -249,5 +265,7 @@ LogicalResult StartOp::verify() {
   if (getResult().getType().getTile() != getAcc().getType())
     return emitOpError() << "expected a result of " << getAcc().getType() << " in flight, got "
                          << getResult().getType();
+  if (getLeftTransposed() && isa<VectorType>(getA().getType()))
+    return emitOpError() << "expected a tile in shared memory with 'left_transposed', got " << getA().getType();
   return verifyProduct(*this);
 }

@@ -26,6 +26,7 @@ def Tile_Tile : VectorOfRank<[2]>;
 def Tile_F32Tile : VectorOfRankAndType<[2], [F32]>;
 def Tile_Vector : VectorOfRank<[1]>;
 def Tile_RowVector : VectorOfRankAndType<[1], [F32]>;
+def Tile_TileOrVector : Type<VectorOfRank<[1, 2]>.predicate, "tile or vector", "::mlir::VectorType">;
 def Tile_Operand : AnyTypeOf<[Tile_Tile, Tile_SharedTile], "tile in registers or shared memory">;
 def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 
@@ -64,6 +65,7 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
@@ -153,7 +155,7 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
     for sixteen queries of four heads
     `%q = tile.load %Q[%b, %i, %h, %c0] axes [1, 3] group [4, 2] below(%sq, %d) : memref<...> -> vector<64x128xbf16>`
   }];
-  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let results = (outs Tile_TileOrVector:$result);
   let assemblyFormat = [{
     $view `[` $indices `]` (`pages` `(` $pages^ `:` type($pages) `)`)? `axes` $axes (`group` $group^)?
     `below` `(` $limits `)` attr-dict `:` type($view) `->` type($result)
@@ -165,7 +167,7 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
   }]>];
 }
 
-def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Optional<Tile_SharedTile>:$buffer),
+def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrVector:$value, Optional<Tile_SharedTile>:$buffer),
                                  [MemoryEffects<[MemWrite]>], (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred)> {
   let summary = "Stores a tile into a view";
   let description = [{
@@ -175,8 +177,8 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins AnyVectorOfNonZeroRank:$value, Op
 
     With `accumulate`, elements are added to what is there, which has the order of `blocked` (see `tile.load`): all of them,
     or none where the first row is past its limit. Others may add to the same element at any time: the order of additions
-    is left open, and each is atomic. With `deferred`, the copy engine starts from the buffer at the next `tile.post` of
-    the block.
+    is left open, and each is atomic. On a GPU the copy engine adds, from a buffer that is as large as the tile; with
+    `deferred` it starts at the next `tile.post` of the block. Without `accumulate`, `blocked` goes without a buffer.
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?

@@ -7,48 +7,10 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace attnc::tile;
-
-/// Adds to `values` those that `use` hands its value on to: across the edge of a loop, or out of a branch.
-static void addSuccessors(OpOperand &use, llvm::SetVector<Value> &values) {
-  if (auto loop = dyn_cast<scf::ForOp>(use.getOwner())) {
-    if (BlockArgument argument = loop.getTiedLoopRegionIterArg(&use)) {
-      values.insert(argument);
-      values.insert(loop.getTiedLoopResult(&use));
-    }
-    return;
-  }
-  if (!isa<scf::YieldOp>(use.getOwner()))
-    return;
-  Operation *parent = use.getOwner()->getParentOp();
-  values.insert(parent->getResult(use.getOperandNumber()));
-  if (auto loop = dyn_cast<scf::ForOp>(parent))
-    values.insert(loop.getRegionIterArg(use.getOperandNumber()));
-}
-
-bool attnc::tile::isColumnVector(Value value) {
-  auto type = dyn_cast<VectorType>(value.getType());
-  if (!type || type.getRank() != 1)
-    return false;
-  llvm::SetVector<Value> values;
-  values.insert(value);
-  // What leaves a loop, and may have no use there, is what the loop carries.
-  if (auto loop = value.getDefiningOp<scf::ForOp>())
-    values.insert(loop.getRegionIterArg(cast<OpResult>(value).getResultNumber()));
-  for (size_t number = 0; number < values.size(); ++number)
-    for (OpOperand &use : values[number].getUses()) {
-      auto takesIt = [&](auto op) {
-        return op && llvm::is_contained(op.getCols(), use.get()) && !llvm::is_contained(op.getRows(), use.get());
-      };
-      if (takesIt(dyn_cast<MapOp>(use.getOwner())) || takesIt(dyn_cast<MaskOp>(use.getOwner())))
-        return true;
-      addSuccessors(use, values);
-    }
-  return false;
-}
 
 bool attnc::tile::reachesViewEnd(Value view, int64_t axis, Value limit) {
   int64_t size = cast<MemRefType>(view.getType()).getDimSize(axis);
@@ -107,6 +69,18 @@ bool attnc::tile::mayClearRows(RingOp ring) {
 }
 
 bool attnc::tile::isFilledByConsumers(RingOp ring) { return llvm::any_of(ring->getUsers(), llvm::IsaPred<ShareOp>); }
+
+int64_t attnc::tile::countReaders(RingOp ring) {
+  llvm::SmallPtrSet<Operation *, 2> roles;
+  for (Operation *user : ring->getUsers())
+    if (auto role = user->getParentOfType<RoleOp>();
+        role && role.getKind() == RoleKind::Consumer && isa<ReleaseOp, PersistentOp>(user))
+      roles.insert(role);
+  int64_t warpgroups = 0;
+  for (Operation *role : roles)
+    warpgroups += static_cast<int64_t>(cast<RoleOp>(role).getWarpgroups());
+  return warpgroups;
+}
 
 bool attnc::tile::bringsVectors(PutOp put) {
   return put.getView() == put->getParentOfType<ProgramOp>().getWorkspaceView();

@@ -11,10 +11,6 @@
 
 namespace attnc::tile {
 
-/// Whether a vector holds one element a column, not a row: a map or mask takes it so, it or what it becomes across the
-/// edges of loops and branches.
-bool isColumnVector(mlir::Value value);
-
 /// Whether `limit` is the size of `view` along `axis`: what a copy engine stops at by itself.
 bool reachesViewEnd(mlir::Value view, int64_t axis, mlir::Value limit);
 
@@ -35,6 +31,10 @@ bool mayClearRows(RingOp ring);
 
 /// Whether consumers fill `ring` by `tile.share`: it has no barriers of its own.
 bool isFilledByConsumers(RingOp ring);
+
+/// Warpgroups of consumers that give back what they got from `ring`, tiles or their numbers: as many as a buffer waits
+/// for until it is filled again.
+int64_t countReaders(RingOp ring);
 
 /// Whether `put` brings rows of the workspace: they lie one after the other, as vectors do (see `tile.row`), and no
 /// tensor map speaks of them.

@@ -16,8 +16,8 @@ def Tile_Ring : Tile_Type<"Ring", "ring"> {
   let summary = "A ring of buffers in shared memory between a producer and consumers";
   let description = [{
     `stages` buffers, each for one value of type `element`: a tile, or an index. The producer fills them in order, every
-    consumer gets them in the same order, and a buffer is filled again once all consumers have released it. A tile of
-    f32 may be there as its parts (`tile.split`): then `element` has three tiles of bf16.
+    consumer gets them in the same order, and a buffer is filled again once all consumers, of whichever role, have released it.
+    A tile of f32 may be there as its parts (`tile.split`): then `element` has three tiles of bf16.
 
     Example: `!tile.ring<2 x vector<128x64xbf16>>`
   }];

@@ -122,3 +122,60 @@ func.func @start_parts(%a: !tile.shared<vector<16x8xf32>>, %b: !tile.shared<vect
     -> !tile.pending<vector<16x16xf32>>
   return
 }
+
+// -----
+
+func.func @start_turned_registers(%a: vector<16x64xbf16>, %b: !tile.shared<vector<16x8xbf16>>, %c: vector<64x8xf32>) {
+  // expected-error@+1 {{op expected a tile in shared memory with 'left_transposed', got 'vector<16x64xbf16>'}}
+  %p = tile.start %a, %b, %c left_transposed : vector<16x64xbf16>, !tile.shared<vector<16x8xbf16>>, vector<64x8xf32>
+    -> !tile.pending<vector<64x8xf32>>
+  return
+}
+
+// -----
+
+// What is in flight, or in shared memory, crosses no edge of a loop or a branch.
+
+tile.program @pending_carried(%low: index, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64} {
+  %ring = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
+  %zero = arith.constant dense<0.0> : vector<64x64xf32>
+  %b = tile.get %ring : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
+  %f = tile.start %b, %b, %zero : !tile.shared<vector<64x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<64x64xf32> -> !tile.pending<vector<64x64xf32>>
+  // expected-error@+1 {{op expected values that may cross its edge, got one of '!tile.pending<vector<64x64xf32>>'}}
+  %r = scf.for %i = %low to %high step %high iter_args(%g = %f) -> (!tile.pending<vector<64x64xf32>>) {
+    scf.yield %g : !tile.pending<vector<64x64xf32>>
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @shared_out_of_branch(%c: i1, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64} {
+  %ring = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
+  // expected-error@+1 {{op expected values that may cross its edge, got one of '!tile.shared<vector<64x64xbf16>>'}}
+  %r = scf.if %c -> !tile.shared<vector<64x64xbf16>> {
+    %a = tile.get %ring : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
+    scf.yield %a : !tile.shared<vector<64x64xbf16>>
+  } else {
+    %a = tile.get %ring : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
+    scf.yield %a : !tile.shared<vector<64x64xbf16>>
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @awaited_elsewhere(%c: i1, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64} {
+  %ring = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
+  %zero = arith.constant dense<0.0> : vector<64x64xf32>
+  %b = tile.get %ring : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
+  %f = tile.start %b, %b, %zero : !tile.shared<vector<64x64xbf16>>, !tile.shared<vector<64x64xbf16>>, vector<64x64xf32> -> !tile.pending<vector<64x64xf32>>
+  scf.if %c {
+    // expected-error@+1 {{op expected a product that starts in the same block}}
+    %r = tile.await %f : !tile.pending<vector<64x64xf32>> -> vector<64x64xf32>
+  }
+  tile.return
+}

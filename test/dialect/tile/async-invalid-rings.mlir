@@ -159,3 +159,69 @@ func.func @share_ring(%g: vector<8x16xbf16>, %r: !tile.ring<2 x vector<8x16xf16>
   tile.share %g to %r : !tile.ring<2 x vector<8x16xf16>> : vector<8x16xbf16>
   return
 }
+
+// -----
+
+func.func @post_wide(%r: !tile.ring<2 x vector<8x16xf32>>) {
+  // expected-error@+1 {{op expected a tile of 16-bit elements, got 'vector<8x16xf32>'}}
+  tile.post %r : !tile.ring<2 x vector<8x16xf32>>
+  return
+}
+
+// -----
+
+func.func @post_numbers(%r: !tile.ring<2 x index>) {
+  // expected-error@+1 {{op expected a tile of 16-bit elements, got 'index'}}
+  tile.post %r : !tile.ring<2 x index>
+  return
+}
+
+// -----
+
+func.func @take_wide() {
+  // expected-error@+1 {{op expected a tile of 16-bit elements, got 'vector<8x16xf32>'}}
+  %s = tile.take : !tile.shared<vector<8x16xf32>>
+  return
+}
+
+// -----
+
+// What is taken is shared somewhere in the program: that type, and no other.
+
+tile.program @take_of_nothing(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %g = arith.constant dense<0.0> : vector<8x16xf16>
+  tile.share %g : vector<8x16xf16>
+  // expected-error@+1 {{op expected a 'tile.share' of 'vector<8x16xbf16>'}}
+  %s = tile.take : !tile.shared<vector<8x16xbf16>>
+  tile.return
+}
+
+// -----
+
+tile.program @post_of_nothing(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %r = tile.ring : !tile.ring<2 x vector<8x16xbf16>>
+  // expected-error@+1 {{op expected a ring that a 'tile.share' fills}}
+  tile.post %r : !tile.ring<2 x vector<8x16xbf16>>
+  tile.return
+}
+
+// -----
+
+// A buffer is free when all consumers have given it back.
+
+tile.program @released_by_some(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64} {
+  // expected-error@+1 {{op expected all 3 warpgroups of consumers to give back its buffers, got 2}}
+  %r = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
+  tile.role <consumer> warpgroups 1 registers 160 {
+  }
+  tile.role <consumer> warpgroups 2 registers 160 {
+    tile.persistent {
+    ^bb0(%n: index):
+      tile.release %r : !tile.ring<2 x vector<64x64xbf16>>
+    }
+  }
+  tile.return
+}

@@ -124,3 +124,19 @@ tile.program @sync_of_role(%tile: index)
   }
   tile.return
 }
+
+// -----
+
+tile.program @more_consumers(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
+                pipeline = #attn.pipeline<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 160, epilogue = direct>} {
+  tile.role <producer> warpgroups 1 registers 24 {
+  }
+  tile.role <consumer> warpgroups 1 registers 160 {
+  }
+  // expected-error@+1 {{op expected 2 warpgroups of consumers in all, as the pipeline has, got 3}}
+  tile.role <consumer> warpgroups 2 registers 160 {
+  }
+  tile.return
+}

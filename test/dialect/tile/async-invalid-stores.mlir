@@ -58,3 +58,37 @@ func.func @blocked_columns(%v: memref<?x16xf32>, %n: index) {
   %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) {blocked} : memref<?x16xf32> -> vector<16x8xf32>
   return
 }
+
+// -----
+
+// The copy engine adds what it brings in blocks.
+
+func.func @blocked_via(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x16xf32>>, %v: memref<?x16xf32>, %n: index) {
+  // expected-error@+1 {{op expected 'accumulate' with 'blocked' through a buffer}}
+  tile.store %t via %b : !tile.shared<vector<64x16xf32>>, %v[%n, %n] axes [0, 1] below(%n, %n) {blocked} : vector<64x16xf32>, memref<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @blocked_via_part(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x8xf32>>, %v: memref<?x16xf32>, %n: index) {
+  // expected-error@+1 {{op expected a buffer of 'vector<64x16xf32>', all of it, got 'vector<64x8xf32>'}}
+  tile.store %t via %b : !tile.shared<vector<64x8xf32>>, %v[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @deferred_alone(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x16xf32>>, %v: memref<?x16xf32>, %n: index) {
+  // expected-error@+1 {{op expected 'accumulate' and a buffer with 'deferred'}}
+  tile.store %t via %b : !tile.shared<vector<64x16xf32>>, %v[%n, %n] axes [0, 1] below(%n, %n) {deferred} : vector<64x16xf32>, memref<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @deferred_without_buffer(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %n: index) {
+  // expected-error@+1 {{op expected 'accumulate' and a buffer with 'deferred'}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked, deferred} : vector<64x16xf32>, memref<?x16xf32>
+  return
+}

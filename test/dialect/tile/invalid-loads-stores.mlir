@@ -230,3 +230,19 @@ func.func @scatter_of_other_shape(%v: memref<?xf32>, %n: index, %x: vector<8x16x
   tile.scatter %x, %v[%n] at(%p : vector<8x8xi32>) axes [0] : vector<8x16xf32>, memref<?xf32>
   return
 }
+
+// -----
+
+func.func @load_of_rank_3(%v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op result #0 must be tile or vector, but got 'vector<2x8x16xf32>'}}
+  %t = tile.load %v[%n, %n, %n] axes [0, 1, 2] below(%n, %n, %n) : memref<?x?x?xf32> -> vector<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @store_of_rank_3(%t: vector<2x8x16xf32>, %v: memref<?x?x?xf32>, %n: index) {
+  // expected-error@+1 {{op operand #0 must be tile or vector, but got 'vector<2x8x16xf32>'}}
+  tile.store %t, %v[%n, %n, %n] axes [0, 1, 2] below(%n, %n, %n) : vector<2x8x16xf32>, memref<?x?x?xf32>
+  return
+}

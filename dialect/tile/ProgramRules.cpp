@@ -1,0 +1,68 @@
+//===- ProgramRules.cpp - Rules of what programs hold -----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// What no operation can see by itself: operations that belong together, and values that must not go everywhere.
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/TileQueries.h"
+#include "dialect/tile/VectorKinds.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attnc::tile;
+
+/// What is in flight or in shared memory is where it is: no registers hold it that a loop or a branch could hand on.
+static LogicalResult verifyEdge(Operation *op) {
+  auto isFixed = [](Type type) { return isa<PendingType, SharedTileType, RingType>(type); };
+  for (TypeRange types : {TypeRange(op->getResultTypes()), TypeRange(op->getOperandTypes())})
+    if (auto type = llvm::find_if(types, isFixed); type != types.end())
+      return op->emitOpError() << "expected values that may cross its edge, got one of " << *type;
+  return success();
+}
+
+/// A product is awaited where it was started: code that only some go through would wait for another.
+static LogicalResult verifyAwait(AwaitOp await) {
+  auto start = await.getPending().getDefiningOp<StartOp>();
+  if (!start || start->getBlock() != await->getBlock())
+    return await.emitOpError("expected a product that starts in the same block");
+  return success();
+}
+
+/// Consumers are those of the pipeline, and each gives back what it gets, if any does.
+static LogicalResult verifyConsumers(ProgramOp program) {
+  int64_t consumers = 0;
+  RoleOp last;
+  for (auto role : program.getBody().getOps<RoleOp>())
+    if (role.getKind() == RoleKind::Consumer) {
+      consumers += static_cast<int64_t>(role.getWarpgroups());
+      last = role;
+    }
+  auto pipeline = program.getPipelineAttr();
+  if (last && pipeline && consumers != pipeline.getConsumers())
+    return last.emitOpError() << "expected " << pipeline.getConsumers()
+                              << " warpgroups of consumers in all, as the pipeline has, got " << consumers;
+  for (auto ring : program.getBody().getOps<RingOp>())
+    if (int64_t readers = countReaders(ring); readers != 0 && readers != consumers)
+      return ring.emitOpError() << "expected all " << consumers
+                                << " warpgroups of consumers to give back its buffers, got " << readers;
+  return success();
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  llvm::SmallDenseSet<Type> shared;
+  walk([&](ShareOp share) { shared.insert(share.getValue().getType()); });
+  WalkResult result = walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+    if (isa<scf::SCFDialect>(op->getDialect()))
+      return verifyEdge(op);
+    if (auto await = dyn_cast<AwaitOp>(op))
+      return verifyAwait(await);
+    if (auto take = dyn_cast<TakeOp>(op); take && !shared.contains(take.getShared().getType().getTile()))
+      return take.emitOpError() << "expected a 'tile.share' of " << take.getShared().getType().getTile();
+    if (auto post = dyn_cast<PostOp>(op); post && !llvm::any_of(post.getRing().getUsers(), llvm::IsaPred<ShareOp>))
+      return post.emitOpError("expected a ring that a 'tile.share' fills");
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted() || failed(verifyConsumers(*this)))
+    return failure();
+  return verifyVectorKinds(*this);
+}
