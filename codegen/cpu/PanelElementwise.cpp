@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/RegionEmitter.h"
+#include "codegen/cpu/Staging.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -53,20 +54,21 @@ std::vector<ColumnBlock> PanelEmitter::evaluateElementwise(Operation *op, Value 
     Value at = context.add(column, context.index(offset));
     Value j = context.add(j0, at);
     SmallVector<Value> colElements;
-    for (Value vector : colOperands) {
-      Value element = memref::LoadOp::create(b, loc, values.columns.lookup(vector), at);
-      if (cast<VectorType>(vector.getType()).getElementType().isInteger(1))
-        element = arith::TruncIOp::create(b, loc, b.getI1Type(), element);
-      colElements.push_back(element);
-    }
+    for (Value vector : colOperands)
+      colElements.push_back(columnElement(context, values, vector, at));
     for (ColumnBlock &block : results)
       block.emplace_back();
     for (int64_t number = 0; number < numVectors; ++number) {
       SmallVector<Value> arguments;
       for (const ColumnBlock &block : inputs)
         arguments.push_back(block[offset][number]);
-      for (const Lanes &lanes : rowInputs)
-        arguments.push_back(lanes[firstVector + number]);
+      for (const Lanes &lanes : rowInputs) {
+        Value rows = lanes[firstVector + number];
+        // In a region, an index has 32 bits.
+        if (cast<VectorType>(rows.getType()).getElementType().isIndex())
+          rows = arith::IndexCastOp::create(b, loc, context.vectorType(b.getI32Type()), rows);
+        arguments.push_back(rows);
+      }
       arguments.append(colElements);
       // A position that is not used needs no value.
       arguments.push_back(positions.empty() ? context.index(0) : positions[firstVector + number]);

@@ -5,7 +5,7 @@
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/RegionEmitter.h"
 #include "codegen/cpu/Staging.h"
-#include "dialect/tile/TileQueries.h"
+#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,10 +23,11 @@ PanelEmitter::PanelEmitter(EmitContext &context, ProgramValues &values, ArrayRef
       width(context.columns), numVectors(context.vectors) {}
 
 bool PanelEmitter::isRowValue(Value value) {
-  if (!isa<VectorType>(value.getType()))
-    return false;
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type || type.getRank() == 1)
+    return type && !tile::isColumnVector(value);
   auto load = value.getDefiningOp<tile::LoadOp>();
-  return !load || !(isStaged(load) || tile::isColumnVector(value));
+  return !load || !isStaged(load);
 }
 
 bool PanelEmitter::isRowOp(Operation &op) {
@@ -132,7 +133,7 @@ void PanelEmitter::storeBlock(const ColumnBlock &block, Value buffer, Value colu
   for (auto [offset, lanes] : llvm::enumerate(block)) {
     SmallVector<Value> indices = bufferIndices(buffer, context.add(column, context.index(offset)));
     for (auto [number, vector] : llvm::enumerate(lanes))
-      context.storeVector(vector, buffer, indices, firstVector + static_cast<int64_t>(number));
+      context.storeVector(asStored(vector), buffer, indices, firstVector + static_cast<int64_t>(number));
   }
 }
 
@@ -267,6 +268,25 @@ Value PanelEmitter::findStored(Value tile) const {
   return buffer ? buffer : values.states.lookup(tile);
 }
 
+/// The buffer that holds a tile. What an operation of the run computes has one by then, constants get one.
+Value PanelEmitter::stored(Value tile) {
+  if (Value buffer = findStored(tile))
+    return buffer;
+  Value buffer = context.allocate({columnsOf(tile), context.panelRows()},
+                                  storageType(cast<VectorType>(tile.getType()).getElementType()));
+  fillWith(tile, buffer);
+  return buffers[tile] = buffer;
+}
+
+/// Lanes as buffers hold them.
+Value PanelEmitter::asStored(Value lanes) {
+  Type element = cast<VectorType>(lanes.getType()).getElementType();
+  auto type = context.vectorType(storageType(element));
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(context.builder, context.loc, type, lanes);
+  return element.isIndex() ? arith::IndexCastOp::create(context.builder, context.loc, type, lanes).getResult() : lanes;
+}
+
 /// A block of columns of a tile, from its buffer, a constant, or the operation that was deferred.
 ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
   if (Value buffer = findStored(tile)) {
@@ -287,8 +307,7 @@ ColumnBlock PanelEmitter::evaluate(Value tile, Value column) {
   }
   DenseElementsAttr constant;
   if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat()) {
-    Value vector = context.splat(
-        context.constant(context.builder.getF32Type(), constant.getSplatValue<APFloat>().convertToDouble()));
+    Value vector = context.splat(splatElement(context, constant));
     return ColumnBlock(width, Lanes(numVectors, vector));
   }
   return evaluateOp(tile.getDefiningOp(), column)[cast<OpResult>(tile).getResultNumber()];
@@ -306,9 +325,7 @@ Lanes PanelEmitter::rowVector(Value value) {
   DenseElementsAttr constant;
   Lanes lanes;
   if (matchPattern(value, m_Constant(&constant)) && constant.isSplat()) {
-    Attribute splat = constant.getSplatValue<Attribute>();
-    Value scalar = arith::ConstantOp::create(b, context.loc, cast<TypedAttr>(splat));
-    lanes.assign(context.vectors, context.splat(scalar));
+    lanes.assign(context.vectors, context.splat(splatElement(context, constant)));
   } else {
     Value state = values.states.lookup(value);
     assert(state && "a row vector is computed before it is used");
@@ -316,6 +333,8 @@ Lanes PanelEmitter::rowVector(Value value) {
       Value vector = context.loadVector(state, {panel, context.index(0)}, number);
       if (element.isInteger(1))
         vector = arith::TruncIOp::create(b, context.loc, context.vectorType(element), vector);
+      else if (element.isIndex())
+        vector = arith::IndexCastOp::create(b, context.loc, context.vectorType(element), vector);
       lanes.push_back(vector);
     }
   }
@@ -329,7 +348,7 @@ void PanelEmitter::emitRowVectorOp(Operation *op) {
   Lanes &lanes = rows[result];
   lanes.clear();
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    lanes.assign(context.vectors, context.splat(values.scalar(broadcast.getSource())));
+    lanes.assign(context.vectors, context.splat(RegionEmitter::widen(context, values.scalar(broadcast.getSource()))));
     return;
   }
   if (isa<vector::StepOp>(op)) {
@@ -342,14 +361,18 @@ void PanelEmitter::emitRowVectorOp(Operation *op) {
     return;
   }
   SmallVector<Lanes> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(rowVector(operand));
+  for (Value operand : op->getOperands()) {
+    if (isa<VectorType>(operand.getType()))
+      operands.push_back(rowVector(operand));
+    else
+      operands.push_back(Lanes(context.vectors, RegionEmitter::widen(context, values.scalar(operand))));
+  }
   Lanes results;
   for (int64_t number = 0; number < context.vectors; ++number) {
     SmallVector<Value> at;
     for (const Lanes &operand : operands)
       at.push_back(operand[number]);
-    results.push_back(RegionEmitter::emitVectorOp(context, *op, at));
+    results.push_back(RegionEmitter::emitElementwise(context, *op, at));
   }
   rows[result] = results;
 }
@@ -375,6 +398,8 @@ void PanelEmitter::emitReduce(tile::ReduceOp op) {
 void PanelEmitter::emit(Value panelNumber) {
   panel = panelNumber;
   for (Operation *op : run) {
+    if (auto product = dyn_cast<tile::MmaOp>(op); product && matchPattern(product.getA(), m_Constant()))
+      stored(product.getA());
     if (auto load = dyn_cast<tile::LoadOp>(op)) {
       emitLoad(load);
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
@@ -414,13 +439,8 @@ void PanelEmitter::copy(Value panelNumber, Value value, Value target) {
 
 /// Writes a row vector to [panels][rows].
 void PanelEmitter::storeRowVector(const Lanes &lanes, Value target) {
-  Type element = cast<MemRefType>(target.getType()).getElementType();
-  for (auto [number, vector] : llvm::enumerate(lanes)) {
-    Value held = vector;
-    if (cast<VectorType>(vector.getType()).getElementType() != element)
-      held = arith::ExtUIOp::create(context.builder, context.loc, context.vectorType(element), vector);
-    context.storeVector(held, target, {panel, context.index(0)}, number);
-  }
+  for (auto [number, vector] : llvm::enumerate(lanes))
+    context.storeVector(asStored(vector), target, {panel, context.index(0)}, static_cast<int64_t>(number));
 }
 
 /// Writes row vectors that are needed after the run to where they are kept.

@@ -77,6 +77,8 @@ private:
   // Tiles.
   /// The buffer that holds a tile, or null: a panel's own, or a state.
   mlir::Value findStored(mlir::Value tile) const;
+  mlir::Value stored(mlir::Value tile);
+  mlir::Value asStored(mlir::Value lanes);
   bool multiplies(mlir::Operation *op) const;
   void materialize(mlir::Operation *op);
   void materializeVectors(mlir::Operation *op, llvm::ArrayRef<StoredTile> stores,
@@ -118,10 +120,14 @@ private:
     tile::RowGroup group;
     int64_t columns;
     mlir::Value liveRows, liveColumns;
+    mlir::Value pages; ///< null where rows are in none
+    bool blocked;      ///< the view has the order of `tile::BlockedRows`
   };
   template <typename Op>
   PanelAccess accessOf(Op op, mlir::VectorType type);
   llvm::SmallVector<mlir::Value> viewIndices(const PanelAccess &access, mlir::Value row, mlir::Value column);
+  void moveToPage(const PanelAccess &access, llvm::MutableArrayRef<mlir::Value> indices);
+  void moveToBlocked(const PanelAccess &access, llvm::MutableArrayRef<mlir::Value> indices);
   llvm::SmallVector<mlir::Value> elementIndices(const PanelAccess &access, mlir::Value buffer, mlir::Value row,
                                                 mlir::Value column);
   void forElements(const PanelAccess &access, int64_t columnsOfSquare, int64_t columnsOfSingle,

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/Staging.h"
+#include "dialect/tile/BlockedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,7 +16,7 @@ using namespace attnc::cpu;
 
 template <typename Op>
 PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
-  PanelAccess access{{}, {}, 0, 0, op.getRowGroup(), 0, {}, {}};
+  PanelAccess access{{}, {}, 0, 0, op.getRowGroup(), 0, {}, {}, {}, op.getBlocked()};
   access.view = values.scalar(op.getView());
   for (Value index : op.getIndices())
     access.base.push_back(values.scalar(index));
@@ -35,6 +36,9 @@ PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
                            ? context.index(1)
                            : liveBelow(access.base[access.columnAxis], op.getLimits()[1], access.columns, 1);
   access.base[access.rowAxis] = firstRow;
+  if constexpr (std::is_same_v<Op, tile::LoadOp>)
+    if (op.getPages())
+      access.pages = values.scalar(op.getPages());
   return access;
 }
 
@@ -52,7 +56,42 @@ SmallVector<Value> PanelEmitter::viewIndices(const PanelAccess &access, Value ro
   }
   if (access.columnAxis >= 0)
     indices[access.columnAxis] = context.add(indices[access.columnAxis], column);
+  if (access.pages)
+    moveToPage(access, indices);
+  if (access.blocked)
+    moveToBlocked(access, indices);
   return indices;
+}
+
+/// Goes from a row of a sequence to where a page holds it.
+void PanelEmitter::moveToPage(const PanelAccess &access, MutableArrayRef<Value> indices) {
+  OpBuilder &b = context.builder;
+  Value ofPage = context.index(cast<MemRefType>(access.view.getType()).getDimSize(access.rowAxis));
+  Value &page = indices[access.rowAxis - 1], &position = indices[access.rowAxis];
+  Value entry = arith::DivUIOp::create(b, context.loc, position, ofPage);
+  page = memref::LoadOp::create(b, context.loc, access.pages, ValueRange{page, entry});
+  page = arith::IndexCastOp::create(b, context.loc, b.getIndexType(), page);
+  position = arith::RemUIOp::create(b, context.loc, position, ofPage);
+}
+
+/// Goes to where the order of `tile::BlockedRows` has an element, as its `positionOf` says.
+void PanelEmitter::moveToBlocked(const PanelAccess &access, MutableArrayRef<Value> indices) {
+  using tile::BlockedRows;
+  OpBuilder &b = context.builder;
+  auto divide = [&](Value x, int64_t by) {
+    return std::pair<Value, Value>(arith::DivUIOp::create(b, context.loc, x, context.index(by)),
+                                   arith::RemUIOp::create(b, context.loc, x, context.index(by)));
+  };
+  auto scaled = [&](Value x, int64_t by) { return context.mul(x, context.index(by)); };
+  constexpr int64_t ofLane = 2, lanesOfRow = BlockedRows::blockColumns / ofLane, half = BlockedRows::bandRows / 2;
+  auto [band, inBand] = divide(indices[0], BlockedRows::bandRows);
+  auto [block, inBlock] = divide(indices[1], BlockedRows::blockColumns);
+  auto [lower, row] = divide(inBand, half);
+  auto [pair, second] = divide(inBlock, ofLane);
+  Value lane = context.add(scaled(row, lanesOfRow), pair), inPiece = context.add(scaled(lower, ofLane), second);
+  Value place = context.add(scaled(block, BlockedRows::blockElements), scaled(lane, BlockedRows::pieceElements));
+  place = context.add(context.add(place, inPiece), scaled(band, BlockedRows::bandRows * access.columns));
+  std::tie(indices[0], indices[1]) = divide(place, access.columns);
 }
 
 /// Indices of the same element in a buffer: of one panel, or of all.
@@ -73,7 +112,7 @@ void PanelEmitter::forElements(const PanelAccess &access, int64_t columnsOfSquar
                                llvm::function_ref<void(Value, Value)> single) {
   Value zero = context.index(0);
   auto type = cast<MemRefType>(access.view.getType());
-  bool isContiguous = access.columnAxis == type.getRank() - 1 && type.isLastDimUnitStride();
+  bool isContiguous = !access.blocked && access.columnAxis == type.getRank() - 1 && type.isLastDimUnitStride();
   Value rows = isContiguous ? wholeBlocks(context, access.liveRows, squareBlock) : zero;
   if (isContiguous)
     forRange(context, zero, rows, squareBlock, [&](Value row) {
@@ -142,7 +181,8 @@ void PanelEmitter::emitLoad(tile::LoadOp op) {
            [&](Value row) { forRange(context, zero, allColumns, 1, [&](Value column) { clear(row, column); }); });
 }
 
-/// Copies a panel out, row by row, as far as the limits go.
+/// Copies a panel out, row by row, as far as the limits go, or adds it to what is there, element by element: other
+/// threads may add to the same.
 void PanelEmitter::emitStore(tile::StoreOp op) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
@@ -153,7 +193,7 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
   if (type.getRank() == 1) {
     buffer = context.allocate({context.panelRows()}, storageType(type.getElementType()));
     for (auto [number, vector] : llvm::enumerate(rowVector(op.getValue())))
-      context.storeVector(vector, buffer, zero, number);
+      context.storeVector(asStored(vector), buffer, zero, static_cast<int64_t>(number));
   } else {
     buffer = findStored(op.getValue());
     if (!buffer) {
@@ -165,6 +205,14 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
       Value column = loop.getInductionVar();
       storeBlock(evaluate(op.getValue(), column), buffer, column);
     }
+  }
+  if (op.getAccumulate()) {
+    // The tile's rows are added all, or none.
+    Value isBelow =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, values.scalar(op.getIndices()[access.rowAxis]),
+                              values.scalar(op.getLimits()[0]));
+    access.liveRows = arith::SelectOp::create(b, loc, isBelow, context.index(context.panelRows()), zero);
+    access.liveColumns = context.index(access.columns);
   }
   auto storeSquare = [&](Value row, Value column) {
     auto held = VectorType::get({squareBlock}, cast<MemRefType>(buffer.getType()).getElementType());
@@ -178,6 +226,11 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
   };
   forElements(access, squareBlock, /*columnsOfSingle=*/1, storeSquare, [&](Value row, Value column) {
     Value element = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
+    if (op.getAccumulate()) {
+      memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, element, access.view,
+                                  viewIndices(access, row, column));
+      return;
+    }
     memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), access.view,
                             viewIndices(access, row, column));
   });
@@ -187,7 +240,8 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
 void PanelEmitter::emitScatter(tile::ScatterOp op) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  Value buffer = findStored(op.getValue()), zero = context.index(0);
+  Value buffer = stored(op.getValue()), zero = context.index(0);
+  SmallVector<Value> places = llvm::map_to_vector(op.getPlaces(), [&](Value tile) { return stored(tile); });
   forRange(context, zero, context.index(columnsOf(op.getValue())), 1, [&](Value column) {
     forRange(context, zero, context.index(context.panelRows()), 1, [&](Value row) {
       auto elementOf = [&](Value stored) -> Value {
@@ -201,8 +255,8 @@ void PanelEmitter::emitScatter(tile::ScatterOp op) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
       SmallVector<Value> at = llvm::map_to_vector(op.getIndices(), [&](Value index) { return values.scalar(index); });
-      for (auto [axis, places] : llvm::zip_equal(op.getAxes(), op.getPlaces())) {
-        Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(), elementOf(findStored(places)));
+      for (auto [axis, tile] : llvm::zip_equal(op.getAxes(), places)) {
+        Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(), elementOf(tile));
         at[axis] = context.add(at[axis], place);
       }
       memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, value, values.scalar(op.getView()), at);

@@ -85,26 +85,30 @@ Value RegionEmitter::convert(Value value, FloatType type) {
   return round(context, value, type);
 }
 
-Value RegionEmitter::emitVectorOp(EmitContext &context, Operation &op, ValueRange operands) {
+Value RegionEmitter::emitElementwise(EmitContext &context, Operation &op, ValueRange operands) {
+  Type element = getElementTypeOrSelf(op.getResult(0).getType()), held = element;
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return round(context, operands.front(), element);
   Operation *copy = context.builder.clone(op);
   copy->setOperands(operands);
-  Type element = op.getResult(0).getType();
-  if (auto vector = dyn_cast<VectorType>(element))
-    element = vector.getElementType();
   if (isa<FloatType>(element))
-    element = context.builder.getF32Type();
-  copy->getResult(0).setType(context.vectorType(element));
-  return copy->getResult(0);
+    held = context.builder.getF32Type();
+  bool isOfLanes = llvm::any_of(operands.getTypes(), llvm::IsaPred<VectorType>);
+  copy->getResult(0).setType(isOfLanes ? context.vectorType(held) : held);
+  return isa<FloatType>(element) ? round(context, copy->getResult(0), element) : copy->getResult(0);
+}
+
+Value RegionEmitter::widen(EmitContext &context, Value scalar) {
+  if (isa<FloatType>(scalar.getType()) && scalar.getType().getIntOrFloatBitWidth() < 32)
+    return arith::ExtFOp::create(context.builder, context.loc, context.builder.getF32Type(), scalar);
+  return scalar;
 }
 
 /// What stands for a region value now: lanes or a scalar; narrow floats from outside are widened.
 Value RegionEmitter::held(Value value) {
   if (auto it = values.find(value); it != values.end())
     return it->second;
-  Value captured = outside.lookupOrDefault(value);
-  if (isa<FloatType>(captured.getType()) && captured.getType().getIntOrFloatBitWidth() < 32)
-    return arith::ExtFOp::create(context.builder, context.loc, context.builder.getF32Type(), captured);
-  return captured;
+  return widen(context, outside.lookupOrDefault(value));
 }
 
 /// An operation on values that all rows share.

@@ -28,8 +28,12 @@ public:
   /// Converts lanes of one integer type to another.
   static mlir::Value resize(EmitContext &context, mlir::Value lanes, mlir::Type element, bool isUnsigned = false);
 
-  /// An operation on whole vectors in place of one on elements, for row vectors: same name, given operands.
-  static mlir::Value emitVectorOp(EmitContext &context, mlir::Operation &op, mlir::ValueRange operands);
+  /// What an operation on vectors does to lanes, or to an element of each: same name, given operands, of which floats
+  /// are f32, as that of the result is.
+  static mlir::Value emitElementwise(EmitContext &context, mlir::Operation &op, mlir::ValueRange operands);
+
+  /// A scalar as it is held: floats in f32.
+  static mlir::Value widen(EmitContext &context, mlir::Value scalar);
 
   /// Rounds f32 lanes (or a scalar) to a narrower float type, kept in f32.
   static mlir::Value round(EmitContext &context, mlir::Value value, mlir::Type type);

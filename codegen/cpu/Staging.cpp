@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include <functional>
 
 using namespace mlir;
@@ -57,9 +58,27 @@ Value attnc::cpu::narrow(EmitContext &context, Value held, Type element) {
   return arith::TruncIOp::create(b, loc, like(element), held);
 }
 
-bool attnc::cpu::isStaged(tile::LoadOp load) {
-  return llvm::all_of(load->getUses(),
-                      [](OpOperand &use) { return isa<tile::MmaOp>(use.getOwner()) && use.getOperandNumber() == 1; });
+/// Whether `use` is the right operand of a product.
+static bool isRight(OpOperand &use) { return isa<tile::MmaOp>(use.getOwner()) && use.getOperandNumber() == 1; }
+
+bool attnc::cpu::isStaged(tile::LoadOp load) { return !load->use_empty() && llvm::all_of(load->getUses(), isRight); }
+
+void attnc::cpu::separateStagedLoads(tile::ProgramOp program) {
+  SmallVector<tile::LoadOp> loads;
+  program.walk([&](tile::LoadOp load) { loads.push_back(load); });
+  for (tile::LoadOp load : loads) {
+    SmallVector<OpOperand *> right;
+    for (OpOperand &use : load->getUses())
+      if (isRight(use))
+        right.push_back(&use);
+    if (right.empty() || isStaged(load))
+      continue;
+    OpBuilder builder(load->getContext());
+    builder.setInsertionPointAfter(load);
+    Value copy = builder.clone(*load)->getResult(0);
+    for (OpOperand *use : right)
+      use->set(copy);
+  }
 }
 
 /// Elements below the limit along an axis, from 0 to `size`.
@@ -95,11 +114,18 @@ struct TileCopy {
     for (Value index : load.getIndices())
       base.push_back(values.scalar(index));
     live = liveBelow(context, base[rowAxis], values.scalar(load.getLimits()[0]), type.getDimSize(0));
+    if (APInt first, limit; !matchPattern(load.getIndices()[columnAxis], m_ConstantInt(&first)) ||
+                            !matchPattern(load.getLimits()[1], m_ConstantInt(&limit)) ||
+                            (limit - first).getSExtValue() < columns())
+      liveColumns = liveBelow(context, base[columnAxis], values.scalar(load.getLimits()[1]), columns());
     if (load.getPages())
       pages = values.scalar(load.getPages());
   }
   int64_t rows() const { return type.getDimSize(0); }
   int64_t columns() const { return type.getDimSize(1); }
+
+  /// Rows that are copied in blocks of `size`: whole blocks of those that are live, or none where columns are cut.
+  Value wholeRows(int64_t size) const { return liveColumns ? context.index(0) : wholeBlocks(context, live, size); }
 
   /// Indices of the first element of row `row`, which has one.
   SmallVector<Value> rowAt(Value row) const {
@@ -147,7 +173,8 @@ struct TileCopy {
 
   EmitContext &context;
   Value view, live;
-  Value pages; ///< null where rows are in none
+  Value liveColumns; ///< null where all columns are below their limit
+  Value pages;       ///< null where rows are in none
   VectorType type;
   int64_t rowAxis, columnAxis;
   SmallVector<Value> base;
@@ -158,21 +185,23 @@ static void copyRest(EmitContext &context, const TileCopy &tile, Value whole, Va
                      function_ref<SmallVector<Value>(Value row, Value column)> place) {
   OpBuilder &b = context.builder;
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
-  auto forColumns = [&](function_ref<void(Value)> body) {
-    forRange(context, context.index(0), context.index(tile.columns()), 1, body);
+  Value zero = context.index(0), columns = context.index(tile.columns());
+  auto clear = [&](Value row, Value first) {
+    forRange(context, first, columns, 1, [&](Value column) {
+      memref::StoreOp::create(b, context.loc, context.constant(element, 0), buffer, place(row, column));
+    });
   };
   forRange(context, whole, tile.live, 1, [&](Value row) {
     SmallVector<Value> from = tile.rowAt(row);
-    forColumns([&](Value column) {
+    forRange(context, zero, tile.liveColumns ? tile.liveColumns : columns, 1, [&](Value column) {
       Value loaded = memref::LoadOp::create(b, context.loc, tile.view, tile.at(from, column));
       memref::StoreOp::create(b, context.loc, loaded.getType() == element ? loaded : widen(context, loaded), buffer,
                               place(row, column));
     });
+    if (tile.liveColumns)
+      clear(row, tile.liveColumns);
   });
-  Value none = context.constant(element, 0);
-  forRange(context, tile.live, context.index(tile.rows()), 1, [&](Value row) {
-    forColumns([&](Value column) { memref::StoreOp::create(b, context.loc, none, buffer, place(row, column)); });
-  });
+  forRange(context, tile.live, context.index(tile.rows()), 1, [&](Value row) { clear(row, zero); });
 }
 
 /// Copies a tile to [columns / n][rows][n], elements of n columns side by side; with `byRows` to [rows /
@@ -190,7 +219,7 @@ static Value packTile(EmitContext &context, const TileCopy &tile, bool byRows) {
                               arith::RemUIOp::create(b, loc, within, context.index(size))};
   };
   Value zero = context.index(0), columns = context.index(tile.columns());
-  Value whole = wholeBlocks(context, tile.live, squareBlock);
+  Value whole = tile.wholeRows(squareBlock);
   auto part = VectorType::get({squareBlock}, tile.type.getElementType());
   forRange(context, zero, whole, squareBlock, [&](Value row) {
     tile.prefetchSuccessors(row, squareBlock);
@@ -217,6 +246,10 @@ static Value copyRows(EmitContext &context, const TileCopy &tile, Type element) 
   Type stored = tile.type.getElementType();
   Value buffer = context.allocate({tile.rows(), tile.columns()}, element);
   Value zero = context.index(0), columns = context.index(tile.columns());
+  if (tile.liveColumns) {
+    copyRest(context, tile, zero, buffer, [](Value row, Value column) { return SmallVector<Value>{row, column}; });
+    return buffer;
+  }
   int64_t size = 2 * context.lanes * 16 / stored.getIntOrFloatBitWidth();
   while (tile.columns() % size != 0)
     size /= 2;
@@ -247,7 +280,7 @@ static Value copyColumns(EmitContext &context, const TileCopy &tile) {
   constexpr int64_t rowsOfBlock = 2 * squareBlock;
   auto narrow = VectorType::get({squareBlock}, element), pairs = VectorType::get({rowsOfBlock}, element);
   auto words = VectorType::get({squareBlock}, b.getI32Type());
-  Value whole = wholeBlocks(context, tile.live, rowsOfBlock);
+  Value whole = tile.wholeRows(rowsOfBlock);
   forRange(context, zero, whole, rowsOfBlock, [&](Value row) {
     SmallVector<SmallVector<Value>> rows = tile.rowsFrom(row, rowsOfBlock);
     forRange(context, zero, columns, squareBlock, [&](Value column) {

@@ -35,11 +35,21 @@ int64_t columnsOf(mlir::Value tile);
 bool isStaged(tile::LoadOp load);
 
 /// Copies a key or value tile into scratch memory, in f32 and as its products read it: packed by rows where its rows
-/// are columns of the product, else by columns. Rows past the limit are 0.
+/// are columns of the product, else by columns. Rows and columns past the limits are 0.
 void stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load);
+
+/// Gives products whose right operand is read in other ways as well a load of their own, anywhere in `program`.
+void separateStagedLoads(tile::ProgramOp program);
 
 /// Copies a column vector into scratch memory.
 void stageColumns(EmitContext &context, ProgramValues &values, tile::LoadOp load);
+/// Computes a column vector from others, or from scalars, into scratch memory.
+void computeColumns(EmitContext &context, ProgramValues &values, mlir::Operation &op);
+/// The element of a column vector, as it is held, or that of a constant.
+mlir::Value columnElement(EmitContext &context, const ProgramValues &values, mlir::Value vector, mlir::Value position);
+
+/// The element that a constant has everywhere, as it is held.
+mlir::Value splatElement(EmitContext &context, mlir::DenseElementsAttr constant);
 
 /// Writes the loops of a tile.min_max; records its results.
 void emitMinMax(EmitContext &context, ProgramValues &values, tile::MinMaxOp minMax);

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/CheckProgram.h"
 #include "codegen/cpu/CpuCodegen.h"
 #include "codegen/cpu/EntryAbi.h"
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Staging.h"
 #include "dialect/attn/AttnAttrs.h"
+#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -31,6 +33,8 @@ class ProgramEmitter {
 public:
   ProgramEmitter(tile::ProgramOp program, attn::CpuTargetAttr target, OpBuilder &builder);
 
+  /// Whether all of the program can be written; else an error.
+  LogicalResult check() const { return checkProgram(context, program); }
   /// Writes the body at the builder's insertion point, which is in the function's entry block.
   void emit(ValueRange arguments);
 
@@ -39,8 +43,9 @@ public:
 private:
   using Targets = llvm::DenseMap<Value, Value>;
 
-  void emitBlock(Block &block, Targets targets);
+  void emitBlock(Block &block, ArrayRef<Value> ends);
   void flush(SmallVectorImpl<Operation *> &run, const Targets &targets);
+  bool isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run) const;
   void forPanels(llvm::function_ref<void(Value)> body);
   void copyInto(Value value, Value target);
   void emitFor(scf::ForOp loop);
@@ -51,7 +56,7 @@ private:
   tile::ProgramOp program;
   EmitContext context;
   ProgramValues values;
-  Value livePanels; ///< panels that hold queries
+  Value livePanels; ///< panels that hold queries; null where the program does not say which do, and all may
 };
 
 } // namespace
@@ -89,13 +94,27 @@ Value ProgramEmitter::newState(Value value) {
 }
 
 void ProgramEmitter::forPanels(function_ref<void(Value)> body) {
-  forRange(context, context.index(0), livePanels, 1, body);
+  forRange(context, context.index(0), livePanels ? livePanels : context.index(context.panels), 1, body);
 }
 
 void ProgramEmitter::copyInto(Value value, Value target) {
   if (values.states.lookup(value) == target)
     return;
   forPanels([&](Value panel) { PanelEmitter(context, values, {}, Targets()).copy(panel, value, target); });
+}
+
+/// Whether what is kept in `target` until `writer`, which may be of a run, writes it is read afterwards.
+bool ProgramEmitter::isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run) const {
+  return llvm::any_of(values.states, [&](auto &state) {
+    bool isVector = cast<VectorType>(state.first.getType()).getRank() == 1;
+    return state.second == target && llvm::any_of(state.first.getUsers(), [&](Operation *user) {
+             // A run loads row vectors before it stores any.
+             if (isVector && llvm::is_contained(run, user))
+               return false;
+             Operation *here = writer->getBlock()->findAncestorOpInBlock(*user);
+             return here && !here->hasTrait<OpTrait::IsTerminator>() && writer->isBeforeInBlock(here);
+           });
+  });
 }
 
 /// Writes a run of row operations for every panel. A result may go straight to where it ends only if what is kept there
@@ -106,19 +125,7 @@ void ProgramEmitter::flush(SmallVectorImpl<Operation *> &run, const Targets &tar
   Targets safe;
   for (auto [value, target] : targets) {
     Operation *writer = value.getDefiningOp();
-    if (!writer || !llvm::is_contained(run, writer))
-      continue;
-    bool readLater = llvm::any_of(values.states, [&, target = target](auto &state) {
-      bool isVector = cast<VectorType>(state.first.getType()).getRank() == 1;
-      return state.second == target && llvm::any_of(state.first.getUsers(), [&](Operation *user) {
-               // A run loads row vectors before it stores any.
-               if (isVector && llvm::is_contained(run, user))
-                 return false;
-               Operation *here = writer->getBlock()->findAncestorOpInBlock(*user);
-               return here && !here->hasTrait<OpTrait::IsTerminator>() && writer->isBeforeInBlock(here);
-             });
-    });
-    if (!readLater)
+    if (writer && llvm::is_contained(run, writer) && !isReadLater(writer, target, run))
       safe[value] = target;
   }
   forPanels([&](Value panel) { PanelEmitter(context, values, run, safe).emit(panel); });
@@ -127,7 +134,14 @@ void ProgramEmitter::flush(SmallVectorImpl<Operation *> &run, const Targets &tar
   run.clear();
 }
 
-void ProgramEmitter::emitBlock(Block &block, Targets targets) {
+/// Writes a block; `ends` says where the row values that it hands on end, and is null for scalars.
+void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> ends) {
+  ValueRange handed = block.getTerminator()->getOperands();
+  // What ends in several places goes straight to the first.
+  Targets targets;
+  for (auto [value, end] : llvm::zip_equal(handed, ends))
+    if (end)
+      targets.try_emplace(value, end);
   SmallVector<Operation *> run;
   for (Operation &op : block.without_terminator()) {
     if (auto live = dyn_cast<tile::LiveRowsOp>(op)) {
@@ -147,8 +161,9 @@ void ProgramEmitter::emitBlock(Block &block, Targets targets) {
     }
   }
   flush(run, targets);
-  for (auto [value, target] : targets)
-    copyInto(value, target);
+  for (auto [value, end] : llvm::zip_equal(handed, ends))
+    if (end)
+      copyInto(value, end);
 }
 
 void ProgramEmitter::emitUniform(Operation &op) {
@@ -156,7 +171,15 @@ void ProgramEmitter::emitUniform(Operation &op) {
     return isStaged(load) ? stageTile(context, values, load) : stageColumns(context, values, load);
   if (auto minMax = dyn_cast<tile::MinMaxOp>(op))
     return emitMinMax(context, values, minMax);
-  context.builder.clone(op, values.scalars);
+  if (auto part = dyn_cast<tile::PartOp>(op)) {
+    values.scalars.map(part.getFirst(), context.index(0));
+    values.scalars.map(part.getEnd(), context.index(static_cast<int64_t>(part.getCount())));
+    return;
+  }
+  if (op.getNumResults() == 0 || !isa<VectorType>(op.getResult(0).getType()))
+    context.builder.clone(op, values.scalars);
+  else if (!op.hasTrait<OpTrait::ConstantLike>())
+    computeColumns(context, values, op);
 }
 
 void ProgramEmitter::emitFor(scf::ForOp loop) {
@@ -168,8 +191,9 @@ void ProgramEmitter::emitFor(scf::ForOp loop) {
       init.push_back(values.scalar(initial));
       continue;
     }
+    // The loop may change what nobody reads again, not even a later turn of a loop around it.
     Value state = values.states.lookup(initial);
-    if (!state || !initial.hasOneUse()) {
+    if (!state || !initial.hasOneUse() || initial.getParentBlock() != loop->getBlock()) {
       state = newState(argument);
       copyInto(initial, state);
     }
@@ -179,13 +203,13 @@ void ProgramEmitter::emitFor(scf::ForOp loop) {
   auto emitted = scf::ForOp::create(b, context.loc, values.scalar(loop.getLowerBound()),
                                     values.scalar(loop.getUpperBound()), values.scalar(loop.getStep()), init);
   values.scalars.map(loop.getInductionVar(), emitted.getInductionVar());
-  Targets targets;
+  SmallVector<Value> ends;
   unsigned number = 0;
-  for (auto [argument, result, yielded] :
-       llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults(), loop.getYieldedValues())) {
+  for (auto [argument, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
     if (PanelEmitter::isRowValue(argument)) {
-      targets[yielded] = values.states[argument];
+      ends.push_back(values.states[argument]);
     } else {
+      ends.push_back(Value());
       values.scalars.map(argument, emitted.getRegionIterArgs()[number]);
       values.scalars.map(result, emitted.getResult(number++));
     }
@@ -195,7 +219,7 @@ void ProgramEmitter::emitFor(scf::ForOp loop) {
     b.setInsertionPoint(emitted.getBody()->getTerminator());
   else
     b.setInsertionPointToEnd(emitted.getBody());
-  emitBlock(*loop.getBody(), targets);
+  emitBlock(*loop.getBody(), ends);
   if (init.empty())
     return;
   SmallVector<Value> next;
@@ -206,23 +230,43 @@ void ProgramEmitter::emitFor(scf::ForOp loop) {
 }
 
 void ProgramEmitter::emitIf(scf::IfOp branch, const Targets &outer) {
+  // Row values go to memory; scalars stay values.
+  SmallVector<Type> scalars;
+  SmallVector<Value> ends;
   for (Value result : branch.getResults()) {
+    if (!PanelEmitter::isRowValue(result)) {
+      scalars.push_back(result.getType());
+      ends.push_back(Value());
+      continue;
+    }
     Value target = outer.lookup(result);
-    values.states[result] = target ? target : newState(result);
+    ends.push_back(target && !isReadLater(branch, target, {}) ? target : newState(result));
+    values.states[result] = ends.back();
   }
   OpBuilder &b = context.builder;
-  auto emitted = scf::IfOp::create(b, context.loc, TypeRange(), values.scalar(branch.getCondition()),
+  auto emitted = scf::IfOp::create(b, context.loc, scalars, values.scalar(branch.getCondition()),
                                    /*withElseRegion=*/!branch.getElseRegion().empty());
   for (auto [from, to] : llvm::zip(branch->getRegions(), emitted->getRegions())) {
     if (from.empty())
       continue;
-    Targets targets;
-    for (auto [yielded, result] : llvm::zip(from.front().getTerminator()->getOperands(), branch.getResults()))
-      targets[yielded] = values.states[result];
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(to.front().getTerminator());
-    emitBlock(from.front(), targets);
+    if (scalars.empty())
+      b.setInsertionPoint(to.front().getTerminator());
+    else
+      b.setInsertionPointToEnd(&to.front());
+    emitBlock(from.front(), ends);
+    if (scalars.empty())
+      continue;
+    SmallVector<Value> results;
+    for (auto [value, end] : llvm::zip_equal(from.front().getTerminator()->getOperands(), ends))
+      if (!end)
+        results.push_back(values.scalar(value));
+    scf::YieldOp::create(b, context.loc, results);
   }
+  unsigned number = 0;
+  for (auto [result, end] : llvm::zip_equal(branch.getResults(), ends))
+    if (!end)
+      values.scalars.map(result, emitted.getResult(number++));
 }
 
 void ProgramEmitter::emit(ValueRange arguments) {
@@ -231,7 +275,7 @@ void ProgramEmitter::emit(ValueRange arguments) {
     values.scalars.map(from, to);
   values.scalars.map(body.getArguments().back(), arguments.drop_back().back());
   context.scratch = arguments.back();
-  emitBlock(body, Targets());
+  emitBlock(body, {});
 }
 
 namespace {
@@ -243,11 +287,14 @@ struct TileToCpuPass : attnc::cpu::impl::TileToCpuBase<TileToCpuPass> {
       return signalPassFailure();
     }
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
+      tile::separateVectors(program);
+      separateStagedLoads(program);
       OpBuilder builder(program);
-      LLVM::LLVMFuncOp function = createEntry(builder, program);
-      SmallVector<Value> arguments = buildArguments(builder, program, function);
       ProgramEmitter emitter(program, target, builder);
-      emitter.emit(arguments);
+      if (failed(emitter.check()))
+        return signalPassFailure();
+      LLVM::LLVMFuncOp function = createEntry(builder, program);
+      emitter.emit(buildArguments(builder, program, function));
       LLVM::ReturnOp::create(builder, program.getLoc(), ValueRange());
       function->setAttr(scratchBytesAttrName, builder.getI64IntegerAttr(emitter.getScratchBytes()));
       program.erase();

@@ -166,10 +166,11 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 tile.program @staged(%q: memref<?x?xbf16>, %k: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
   %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : vector<16x8xf32>
   tile.live_rows %n
   %a = tile.load %q[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
-  %b = tile.load %k[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %b = tile.load %k[%c0, %c0] axes [0, 1] below(%n, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
   %s = tile.mma %a, %b, %zero transposed : vector<16x16xbf16>, vector<8x16xbf16>, vector<16x8xf32>
   tile.store %s, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<16x8xf32>, memref<?x?xf32>
   tile.return
@@ -193,10 +194,11 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 tile.program @rows(%q: memref<?x?xbf16>, %k: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
   %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : vector<8x8xf32>
   tile.live_rows %n
   %a = tile.load %q[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
-  %b = tile.load %k[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+  %b = tile.load %k[%c0, %c0] axes [0, 1] below(%n, %c16) : memref<?x?xbf16> -> vector<8x16xbf16>
   %s = tile.mma %a, %b, %zero transposed : vector<8x16xbf16>, vector<8x16xbf16>, vector<8x8xf32>
   tile.store %s, %o[%c0, %c0] axes [0, 1] below(%n, %n) : vector<8x8xf32>, memref<?x?xf32>
   tile.return

@@ -1,0 +1,209 @@
+//===- CheckProgram.cpp - What programs say to a CPU ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/CheckProgram.h"
+#include "codegen/cpu/PanelEmitter.h"
+#include "codegen/cpu/Staging.h"
+#include "dialect/tile/VectorKinds.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attnc;
+using namespace attnc::cpu;
+
+namespace {
+
+/// Goes through one program.
+class ProgramCheck {
+public:
+  ProgramCheck(const EmitContext &context, tile::ProgramOp program) : context(context), program(program) {}
+
+  LogicalResult checkBlock(Block &block);
+
+private:
+  LogicalResult check(Operation &op);
+  LogicalResult checkVector(Operation &op, Type type);
+  LogicalResult checkShapes(Operation &op);
+  LogicalResult checkGroup(Operation *op, int64_t size);
+  LogicalResult checkLoad(tile::LoadOp load);
+  LogicalResult checkProduct(tile::MmaOp product);
+  LogicalResult checkElementwise(Operation *op, Block &body, int64_t group);
+  LogicalResult checkCarried(Operation &op, ValueRange yielded);
+  LogicalResult checkOther(Operation &op);
+
+  const EmitContext &context;
+  tile::ProgramOp program;
+};
+
+} // namespace
+
+static LogicalResult refuse(Operation *op) { return op->emitOpError("has no meaning on a CPU"); }
+
+/// What a vector's elements may be: floats are held in f32, and an index has no lanes of a tile.
+LogicalResult ProgramCheck::checkVector(Operation &op, Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector)
+    return success();
+  Type element = vector.getElementType();
+  if (vector.getRank() > 2 || vector.isScalable() || element.isF64() || (element.isIndex() && vector.getRank() == 2))
+    return op.emitOpError() << "has a result of " << vector << ", for which a CPU has no lanes";
+  return success();
+}
+
+/// Tiles and row vectors have a row for each of the program's, and tiles whole blocks of columns.
+LogicalResult ProgramCheck::checkShapes(Operation &op) {
+  for (Value result : op.getResults()) {
+    if (failed(checkVector(op, result.getType())))
+      return failure();
+    if (!PanelEmitter::isRowValue(result) || matchPattern(&op, m_Constant()))
+      continue;
+    auto type = cast<VectorType>(result.getType());
+    if (auto rows = static_cast<int64_t>(program.getRows()); type.getDimSize(0) != rows)
+      return op.emitOpError() << "expected tiles and vectors of the " << rows << " rows of the program on a CPU, got "
+                              << type;
+    if (type.getRank() == 2 && type.getDimSize(1) % context.columns != 0)
+      return op.emitOpError() << "expected a multiple of " << context.columns << " columns on this CPU, got " << type;
+  }
+  return success();
+}
+
+/// Panels begin with whole groups of rows that share a position.
+LogicalResult ProgramCheck::checkGroup(Operation *op, int64_t size) {
+  if (context.panelRows() % size == 0)
+    return success();
+  return op->emitOpError() << "expected groups that divide the " << context.panelRows() << " rows of a panel, got "
+                           << size;
+}
+
+LogicalResult ProgramCheck::checkLoad(tile::LoadOp load) {
+  if (PanelEmitter::isRowValue(load.getResult()))
+    return checkGroup(load, load.getRowGroup().size);
+  auto type = cast<VectorType>(load.getType());
+  if (type.getRank() == 1)
+    return success();
+  if (!load.getGroup().empty() || load.getBlocked())
+    return load.emitOpError() << "expected rows by themselves for the right operand of a product on a CPU, got '"
+                              << (load.getBlocked() ? "blocked" : "group") << "'";
+  for (int64_t axis : {0, 1})
+    if (type.getDimSize(axis) % context.columns != 0)
+      return load.emitOpError() << "expected multiples of " << context.columns
+                                << " rows and columns for the right operand of a product on this CPU, got " << type;
+  return success();
+}
+
+LogicalResult ProgramCheck::checkProduct(tile::MmaOp product) {
+  if (product.getLeftTransposed())
+    return product.emitOpError("has no meaning with 'left_transposed' on a CPU");
+  if (!isa<VectorType>(product.getA().getType()) || !isa<VectorType>(product.getB().getType()))
+    return product.emitOpError("has no meaning with tiles in shared memory on a CPU");
+  auto load = product.getB().getDefiningOp<tile::LoadOp>();
+  if (!load || !isStaged(load))
+    return product.emitOpError("expected a right operand that is loaded, on a CPU");
+  constexpr int64_t productsOfStep = 8;
+  if (int64_t depth = columnsOf(product.getA()); depth % productsOfStep != 0)
+    return product.emitOpError() << "expected sums of a multiple of " << productsOfStep << " products on a CPU, got "
+                                 << depth;
+  return success();
+}
+
+/// A map or mask: its region has arithmetic on elements, one operation after the other.
+LogicalResult ProgramCheck::checkElementwise(Operation *op, Block &body, int64_t group) {
+  for (Operation &inner : body.without_terminator())
+    if (inner.getNumResults() == 0 || inner.getNumRegions() != 0)
+      return refuse(&inner);
+  return checkGroup(op, group);
+}
+
+/// What control flow hands on: rows, which have places of their own in memory. What a loop carries is overwritten there
+/// by what comes in its place.
+LogicalResult ProgramCheck::checkCarried(Operation &op, ValueRange yielded) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  for (auto [number, pair] : llvm::enumerate(llvm::zip_equal(yielded, op.getResults()))) {
+    auto [value, result] = pair;
+    if (!isa<VectorType>(value.getType()))
+      continue;
+    if (tile::isColumnVector(result))
+      return op.emitOpError("has no meaning with a column vector that crosses its edge on a CPU");
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (loop && argument && argument.getOwner() == loop.getBody() && argument.getArgNumber() != number + 1)
+      return op.emitOpError() << "expected what it carries to stay in its place on a CPU; value " << number
+                              << " is what another was";
+  }
+  return success();
+}
+
+/// Operations of other dialects: on scalars anything, on vectors what does the same to each element.
+LogicalResult ProgramCheck::checkOther(Operation &op) {
+  auto isVector = [](Value value) { return isa<VectorType>(value.getType()); };
+  if (DenseElementsAttr constant; matchPattern(&op, m_Constant(&constant)))
+    return constant.isSplat() ? success() : op.emitOpError("has no meaning on a CPU but with one number everywhere");
+  if (op.getNumRegions() != 0)
+    return refuse(&op);
+  if (!llvm::any_of(op.getOperands(), isVector) && !llvm::any_of(op.getResults(), isVector))
+    return success();
+  auto type = op.getNumResults() == 1 ? dyn_cast<VectorType>(op.getResult(0).getType()) : VectorType();
+  if (!type || type.getRank() != 1)
+    return refuse(&op);
+  if (isa<vector::BroadcastOp>(op))
+    return isVector(op.getOperand(0)) ? refuse(&op) : success();
+  // The bits of a narrow float are not those of the f32 that it is held in.
+  auto isNarrow = [](Type type) {
+    auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+    return element && element.getWidth() < 32;
+  };
+  bool isOfBits = isa<arith::BitcastOp>(op) && (isNarrow(op.getOperand(0).getType()) || isNarrow(type));
+  bool isElementwise = op.hasTrait<OpTrait::Elementwise>() || isa<vector::StepOp>(op);
+  return isElementwise && !isOfBits ? success() : refuse(&op);
+}
+
+LogicalResult ProgramCheck::check(Operation &op) {
+  if (failed(checkShapes(op)))
+    return failure();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case([&](tile::LoadOp load) { return checkLoad(load); })
+      .Case([&](tile::StoreOp store) -> LogicalResult {
+        if (store.getBuffer())
+          return store.emitOpError("has no meaning with a buffer on a CPU");
+        return checkGroup(store, store.getRowGroup().size);
+      })
+      .Case([&](tile::MmaOp product) { return checkProduct(product); })
+      .Case<tile::MapOp, tile::MaskOp>(
+          [&](auto map) { return checkElementwise(map, map.getBody().front(), static_cast<int64_t>(map.getGroup())); })
+      .Case([&](tile::ReduceOp reduce) -> LogicalResult {
+        if (reduce.getPartial())
+          return reduce.emitOpError("has no meaning with 'partial' on a CPU, where one lane has a row");
+        return success();
+      })
+      .Case<tile::ScatterOp, tile::MinMaxOp, tile::LiveRowsOp, tile::PartOp, tile::ReturnOp, scf::YieldOp>(
+          [&](auto) { return success(); })
+      .Case([&](scf::ForOp loop) {
+        return failed(checkCarried(*loop, loop.getYieldedValues())) ? failure() : checkBlock(*loop.getBody());
+      })
+      .Case([&](scf::IfOp branch) -> LogicalResult {
+        for (Region &region : branch->getRegions())
+          if (!region.empty() && (failed(checkCarried(*branch, region.front().getTerminator()->getOperands())) ||
+                                  failed(checkBlock(region.front()))))
+            return failure();
+        return success();
+      })
+      .Default([&](Operation *) { return isa<tile::TileDialect>(op.getDialect()) ? refuse(&op) : checkOther(op); });
+}
+
+LogicalResult ProgramCheck::checkBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(check(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult attnc::cpu::checkProgram(const EmitContext &context, tile::ProgramOp program) {
+  if (static_cast<int64_t>(program.getPanel()) % context.lanes != 0)
+    return program.emitOpError() << "expected panels of a multiple of " << context.lanes << " rows on this CPU, got "
+                                 << program.getPanel();
+  return ProgramCheck(context, program).checkBlock(program.getBody().front());
+}
