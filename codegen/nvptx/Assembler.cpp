@@ -18,7 +18,7 @@ using runtime::Result;
 /// Where programs and libraries of the toolkit are looked for, for messages.
 static std::string places() { return "the PATH, " + cudaPlaces.str(); }
 
-/// An empty result where it does not know `arch`, which a driver may.
+/// An empty result where it is too old for `arch` or for this PTX, which a driver may know.
 static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch,
                                                bool keepLines) {
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx.text);
@@ -39,8 +39,9 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, const
   }
   if (!result)
     return result.takeError();
-  if ((result->output + result->log).find("is not defined for option 'gpu-name'") != std::string::npos)
-    return AssembledKernel();
+  for (const char *sign : {"is not defined for option 'gpu-name'", "Unsupported .version"})
+    if ((result->output + result->log).find(sign) != std::string::npos)
+      return AssembledKernel();
   if (result->exitCode != 0)
     return runtime::Error{"ptxas: " + summarizeAssemblerErrors(result->output + result->log)};
   Result<std::string> bytes = output->read();
@@ -54,7 +55,7 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, const
   return kernel;
 }
 
-/// Assembles; an empty result where what assembles does not know `arch`. Leaves files behind in no case.
+/// Assembles; an empty result where what assembles is too old. Leaves files behind in no case.
 static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const PtxModule &ptx, StringRef arch) {
   Assembler assembler = options.assembler;
   bool any = assembler == Assembler::Auto;
@@ -80,7 +81,7 @@ Result<AssembledKernel> nvptx::assemble(const PtxModule &ptx, StringRef arch, co
   Result<AssembledKernel> kernel = assembleBy(options, ptx, arch);
   bool mayBeEmpty = options.assembler == Assembler::None || (options.assembler == Assembler::Auto && !options.required);
   if (kernel && kernel->cubin.empty() && !mayBeEmpty)
-    return runtime::Error{"the assembler does not know the architecture " + arch.str()};
+    return runtime::Error{"the assembler is too old for " + arch.str() + " or for this version of PTX"};
   if (kernel || !options.keepRefused)
     return kernel;
   runtime::Error error = kernel.takeError();

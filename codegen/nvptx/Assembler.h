@@ -45,7 +45,7 @@ struct AssembledKernel {
 };
 
 /// Assembles `ptx` for `arch` ("sm_90a"). An assembler that is asked for by name and is not there is an error; without
-/// any, or where it does not know `arch`, `Auto` gives an empty result unless one is required.
+/// any, or where it is too old, `Auto` gives an empty result unless one is required.
 ///
 /// nvJitLink assembles for linking with other code, and then ignores `setmaxnreg` (C7504). So ptxas comes first, and
 /// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink. The toolkit's PTX

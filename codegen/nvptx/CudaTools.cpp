@@ -38,8 +38,8 @@ static std::vector<std::string> subfolders(const std::string &folder, StringRef 
   return found;
 }
 
-/// The folders `nvidia/<part>` that packages of PyPI install, in the environments whose `bin` is in the PATH and in the
-/// user's own.
+/// The folders `nvidia/<part>` that packages of PyPI install, and what Triton brings, in the environments whose `bin`
+/// is in the PATH and in the user's own.
 static std::vector<std::string> pythonParts() {
   std::vector<std::string> prefixes;
   if (std::optional<std::string> variable = llvm::sys::Process::GetEnv("PATH")) {
@@ -54,9 +54,11 @@ static std::vector<std::string> pythonParts() {
   std::vector<std::string> parts;
   for (const std::string &prefix : prefixes)
     for (const std::string &python : subfolders(joinPath(prefix, "lib"), "python3"))
-      for (StringRef packages : {"site-packages", "dist-packages"})
+      for (StringRef packages : {"site-packages", "dist-packages"}) {
         for (std::string &part : subfolders(joinPath(python, packages, "nvidia"), ""))
           parts.push_back(std::move(part));
+        parts.push_back(joinPath(python, packages, "triton/backends/nvidia"));
+      }
   return parts;
 }
 

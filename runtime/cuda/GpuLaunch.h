@@ -89,8 +89,8 @@ private:
 
   /// Loads the code and the memory that launches share.
   runtime::Status load();
-  /// Loads the functions of all entries; `plain` as `Module::load` takes it.
-  runtime::Status loadCode(bool plain);
+  /// Loads the functions of all entries, at a level of `Module::load`.
+  runtime::Status loadCode(int level);
 
   /// What the tensor map of `spec` says for the argument block `slots`, and the map itself.
   runtime::Result<TensorMapKey> makeKey(const runtime::TensorMapSpec &spec, runtime::Span<const int64_t> slots) const;

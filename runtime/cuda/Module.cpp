@@ -34,11 +34,10 @@ std::string oneLine(const char *log) {
   return line;
 }
 
-/// PTX on its way to machine code, by the driver's linker, which says why it refuses; without optimization where
-/// `plain`.
+/// PTX on its way to machine code, by the driver's linker, which says why it refuses; optimized at a level.
 class PtxLink {
 public:
-  PtxLink(const Driver &driver, bool plain) : driver(driver), plain(plain) {}
+  PtxLink(const Driver &driver, int level) : driver(driver), level(level) {}
   ~PtxLink() {
     if (link)
       driver->linkDestroy(link);
@@ -50,11 +49,12 @@ public:
   Result<const void *> assemble(std::vector<uint8_t> &text, const std::string &attempt) {
     log.assign(16384, '\0');
     JitOption options[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes, JitOption::OptimizationLevel};
-    void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1)), nullptr};
+    void *values[] = {log.data(), reinterpret_cast<void *>(static_cast<uintptr_t>(log.size() - 1)),
+                      reinterpret_cast<void *>(static_cast<uintptr_t>(level))};
     void *cubin = nullptr;
     size_t bytes = 0;
     const char *call = "cuLinkCreate_v2";
-    DriverResult result = driver->linkCreate(plain ? 3 : 2, options, values, &link);
+    DriverResult result = driver->linkCreate(3, options, values, &link);
     if (result == driverSuccess) {
       call = "cuLinkAddData_v2";
       result = driver->linkAddData(link, JitInput::Ptx, text.data(), text.size(), "attnc", 0, nullptr, nullptr);
@@ -73,7 +73,7 @@ public:
 
 private:
   const Driver &driver;
-  bool plain;
+  int level;
   /// The linker writes to it until it is destroyed.
   std::string log;
   LinkHandle link = nullptr;
@@ -82,14 +82,14 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Module>> Module::load(DeviceRef device, Span<const uint8_t> code, const std::string &name,
-                                             bool plain) {
+                                             int level) {
   const Driver &driver = device->driver();
   ContextScope scope(*device);
   RelaxedCaptureScope relaxed(driver);
   std::unique_ptr<Module> module(new Module(std::move(device), name));
   const std::string attempt = "load kernel '" + name + "' on the GPU";
   const void *cubin = code.data();
-  PtxLink link(driver, plain);
+  PtxLink link(driver, level);
   if (isPtx(code)) {
     std::vector<uint8_t> text = code.toVector();
     text.push_back(0);

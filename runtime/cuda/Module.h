@@ -25,11 +25,14 @@ bool isPtx(runtime::Span<const uint8_t> code);
 /// Code of a GPU. Unloaded with the module.
 class Module {
 public:
-  /// Loads `code`: a cubin or a fat binary, or PTX, which the driver compiles,
-  /// without optimization where `plain` says so. An error about PTX tells what
-  /// the driver's assembler said. `name` is for messages.
+  /// The level at which the driver optimizes by itself.
+  static constexpr int mostOptimized = 4;
+
+  /// Loads `code`: a cubin or a fat binary, or PTX, which the driver compiles
+  /// at a level of optimization from 0 to 4. An error about PTX tells what the
+  /// driver's assembler said. `name` is for messages.
   static runtime::Result<std::unique_ptr<Module>> load(DeviceRef device, runtime::Span<const uint8_t> code,
-                                                       const std::string &name, bool plain = false);
+                                                       const std::string &name, int level = mostOptimized);
 
   ~Module();
   Module(const Module &) = delete;

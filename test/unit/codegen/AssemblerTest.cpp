@@ -89,6 +89,21 @@ TEST(Assembler, RefusesAndKeeps) {
   EXPECT_FALSE(llvm::sys::fs::remove(path));
 }
 
+TEST(Assembler, LeavesWhatItIsTooOldForToTheDriver) {
+  if (findCudaProgram("ptxas").empty())
+    GTEST_SKIP() << "there is no ptxas";
+  const PtxModule newer = {".version 99.9\n.target sm_90a\n.address_size 64\n"};
+  for (auto [ptx, arch] : {std::pair(makePtx(""), "sm_999"), std::pair(newer, "sm_90a")}) {
+    AssemblerOptions options;
+    Result<AssembledKernel> kernel = assemble(ptx, arch, options);
+    ASSERT_TRUE(kernel) << kernel.message();
+    EXPECT_TRUE(kernel->cubin.empty());
+    options.required = true;
+    EXPECT_EQ(assemble(ptx, arch, options).message(),
+              "the assembler is too old for " + std::string(arch) + " or for this version of PTX");
+  }
+}
+
 TEST(Assembler, LeavesKernelsToTheDriver) {
   AssemblerOptions options;
   options.assembler = Assembler::None;

@@ -346,15 +346,19 @@ TEST_F(CudaLaunch, SaysWhatCannotBeLoaded) {
             "kernel 'forward' cannot be loaded: it copies tensors by maps, which needs a GPU of sm_90 or later");
 }
 
-TEST_F(CudaLaunch, IsNotOptimizedByADriverThatSpills) {
+TEST_F(CudaLaunch, IsLessOptimizedByADriverThatSpills) {
   fake.spilledBytes = 12;
   load();
   EXPECT_EQ(fake.levels, std::vector<int>()) << "machine code is what it is";
   const std::string text = ".version 8.3";
   image.bytes.assign(text.begin(), text.end());
   load();
-  EXPECT_EQ(fake.levels, (std::vector<int>{4, 0}));
+  EXPECT_EQ(fake.levels, (std::vector<int>{4, 1}));
   EXPECT_EQ(fake.code, text);
+  fake.spilledBytes = 5000;
+  fake.levels.clear();
+  load();
+  EXPECT_EQ(fake.levels, (std::vector<int>{4, 1, 0}));
   fake.spilledBytes = 0;
   fake.levels.clear();
   load();

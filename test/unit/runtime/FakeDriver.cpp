@@ -136,12 +136,11 @@ DriverApi makeApi() {
   };
   api.linkCreate = [](unsigned numOptions, JitOption *options, void **values, LinkHandle *link) {
     FakeDriver &fake = *FakeDriver::current;
-    fake.levels.push_back(4);
     for (unsigned i = 0; i < numOptions; ++i)
       if (options[i] == JitOption::ErrorLogBuffer)
         fake.linkLog = static_cast<char *>(values[i]);
       else if (options[i] == JitOption::OptimizationLevel)
-        fake.levels.back() = static_cast<int>(reinterpret_cast<uintptr_t>(values[i]));
+        fake.levels.push_back(static_cast<int>(reinterpret_cast<uintptr_t>(values[i])));
     *link = handle<LinkHandle>(3);
     return called("cuLinkCreate_v2");
   };

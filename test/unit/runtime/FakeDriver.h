@@ -67,7 +67,7 @@ public:
   int registers = 168, maxThreads = 384, staticSharedBytes = 0;
   /// What every function spills.
   int spilledBytes = 0;
-  /// The levels that the linker was asked for; 4 where it was left to it.
+  /// The levels of optimization that the linker was asked for.
   std::vector<int> levels;
   /// What the assembler says when PTX cannot be loaded.
   std::string log;
