@@ -93,7 +93,7 @@ TEST(Assembler, LeavesWhatItIsTooOldForToTheDriver) {
   if (findCudaProgram("ptxas").empty())
     GTEST_SKIP() << "there is no ptxas";
   const PtxModule newer = {".version 99.9\n.target sm_90a\n.address_size 64\n"};
-  for (auto [ptx, arch] : {std::pair(makePtx(""), "sm_999"), std::pair(newer, "sm_90a")}) {
+  for (const auto &[ptx, arch] : {std::pair(makePtx(""), "sm_999"), std::pair(newer, "sm_90a")}) {
     AssemblerOptions options;
     Result<AssembledKernel> kernel = assemble(ptx, arch, options);
     ASSERT_TRUE(kernel) << kernel.message();
@@ -130,8 +130,8 @@ TEST(Assembler, IsToldFromOtherVersions) {
   }
   EXPECT_EQ(described.size(), 2u);
   setenv("PATH", before.c_str(), 1);
-  llvm::sys::fs::remove(program);
-  llvm::sys::fs::remove(folder);
+  EXPECT_FALSE(llvm::sys::fs::remove(program));
+  EXPECT_FALSE(llvm::sys::fs::remove(folder));
 }
 
 TEST(CudaTools, SaysWhatCannotRun) { EXPECT_EQ(findCudaProgram("no-such-program-of-cuda"), ""); }

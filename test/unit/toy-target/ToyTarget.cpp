@@ -25,7 +25,7 @@ public:
   static constexpr StringLiteral name = "toy.target";
 
   SmallVector<attn::ScheduleAttr> selectSchedules(attn::KernelOpInterface) const {
-    return {attn::ScheduleAttr::get(getContext(), /*query_tile=*/4, /*key_tile=*/8, /*panel=*/4)};
+    return {attn::ScheduleAttr::get(getContext(), /*queryTile=*/4, /*keyTile=*/8, /*panel=*/4)};
   }
 
   LogicalResult checkSchedule(attn::KernelOpInterface kernel, attn::ScheduleAttr schedule) const {
