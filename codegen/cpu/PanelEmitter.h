@@ -126,7 +126,6 @@ private:
   template <typename Op>
   PanelAccess accessOf(Op op, mlir::VectorType type);
   llvm::SmallVector<mlir::Value> viewIndices(const PanelAccess &access, mlir::Value row, mlir::Value column);
-  void moveToPage(const PanelAccess &access, llvm::MutableArrayRef<mlir::Value> indices);
   void moveToBlocked(const PanelAccess &access, llvm::MutableArrayRef<mlir::Value> indices);
   llvm::SmallVector<mlir::Value> elementIndices(const PanelAccess &access, mlir::Value buffer, mlir::Value row,
                                                 mlir::Value column);

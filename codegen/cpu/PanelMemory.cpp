@@ -57,21 +57,10 @@ SmallVector<Value> PanelEmitter::viewIndices(const PanelAccess &access, Value ro
   if (access.columnAxis >= 0)
     indices[access.columnAxis] = context.add(indices[access.columnAxis], column);
   if (access.pages)
-    moveToPage(access, indices);
+    moveToPage(context, access.pages, access.view, access.rowAxis, indices);
   if (access.blocked)
     moveToBlocked(access, indices);
   return indices;
-}
-
-/// Goes from a row of a sequence to where a page holds it.
-void PanelEmitter::moveToPage(const PanelAccess &access, MutableArrayRef<Value> indices) {
-  OpBuilder &b = context.builder;
-  Value ofPage = context.index(cast<MemRefType>(access.view.getType()).getDimSize(access.rowAxis));
-  Value &page = indices[access.rowAxis - 1], &position = indices[access.rowAxis];
-  Value entry = arith::DivUIOp::create(b, context.loc, position, ofPage);
-  page = memref::LoadOp::create(b, context.loc, access.pages, ValueRange{page, entry});
-  page = arith::IndexCastOp::create(b, context.loc, b.getIndexType(), page);
-  position = arith::RemUIOp::create(b, context.loc, position, ofPage);
 }
 
 /// Goes to where the order of `tile::BlockedRows` has an element, as its `positionOf` says.

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Staging.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -73,12 +74,19 @@ void attnc::cpu::separateStagedLoads(tile::ProgramOp program) {
         right.push_back(&use);
     if (right.empty() || isStaged(load))
       continue;
-    OpBuilder builder(load->getContext());
-    builder.setInsertionPointAfter(load);
-    Value copy = builder.clone(*load)->getResult(0);
-    for (OpOperand *use : right)
-      use->set(copy);
+    tile::copyForUses(load, right);
   }
+}
+
+void attnc::cpu::moveToPage(EmitContext &context, Value pages, Value view, int64_t rowAxis,
+                            MutableArrayRef<Value> indices) {
+  OpBuilder &b = context.builder;
+  Value ofPage = context.index(cast<MemRefType>(view.getType()).getDimSize(rowAxis));
+  Value &page = indices[rowAxis - 1], &position = indices[rowAxis];
+  Value entry = arith::DivUIOp::create(b, context.loc, position, ofPage);
+  page = memref::LoadOp::create(b, context.loc, pages, ValueRange{page, entry});
+  page = arith::IndexCastOp::create(b, context.loc, b.getIndexType(), page);
+  position = arith::RemUIOp::create(b, context.loc, position, ofPage);
 }
 
 /// Elements below the limit along an axis, from 0 to `size`.
@@ -130,17 +138,9 @@ struct TileCopy {
   /// Indices of the first element of row `row`, which has one.
   SmallVector<Value> rowAt(Value row) const {
     SmallVector<Value> indices = base;
-    Value &position = indices[rowAxis];
-    position = context.add(position, row);
-    if (!pages)
-      return indices;
-    OpBuilder &b = context.builder;
-    Value ofPage = context.index(cast<MemRefType>(view.getType()).getDimSize(rowAxis));
-    Value entry = arith::DivUIOp::create(b, context.loc, position, ofPage);
-    Value &page = indices[rowAxis - 1];
-    page = memref::LoadOp::create(b, context.loc, pages, ValueRange{page, entry});
-    page = arith::IndexCastOp::create(b, context.loc, b.getIndexType(), page);
-    position = arith::RemUIOp::create(b, context.loc, position, ofPage);
+    indices[rowAxis] = context.add(indices[rowAxis], row);
+    if (pages)
+      moveToPage(context, pages, view, rowAxis, indices);
     return indices;
   }
   /// Those of so many rows from `row` on.

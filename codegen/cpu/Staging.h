@@ -41,6 +41,11 @@ void stageTile(EmitContext &context, ProgramValues &values, tile::LoadOp load);
 /// Gives products whose right operand is read in other ways as well a load of their own, anywhere in `program`.
 void separateStagedLoads(tile::ProgramOp program);
 
+/// Goes from `indices` of a row of a sequence to those of where `view` holds it, in a page that the table `pages`
+/// names.
+void moveToPage(EmitContext &context, mlir::Value pages, mlir::Value view, int64_t rowAxis,
+                llvm::MutableArrayRef<mlir::Value> indices);
+
 /// Copies a column vector into scratch memory.
 void stageColumns(EmitContext &context, ProgramValues &values, tile::LoadOp load);
 /// Computes a column vector from others, or from scalars, into scratch memory.

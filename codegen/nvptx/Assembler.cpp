@@ -18,7 +18,7 @@ using runtime::Result;
 /// Where programs and libraries of the toolkit are looked for, for messages.
 static std::string places() { return "the PATH, " + cudaPlaces.str(); }
 
-/// An empty result where it is too old for `arch` or for this PTX, which a driver may know.
+/// Assembles by ptxas. The result is empty where it is too old for `arch` or for this PTX, which the driver may know.
 static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch,
                                                bool keepLines) {
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx.text);
@@ -39,23 +39,24 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, const
   }
   if (!result)
     return result.takeError();
+  // Reports go to standard output or error, as the version likes.
+  const std::string report = result->output + result->log;
   for (const char *sign : {"is not defined for option 'gpu-name'", "Unsupported .version"})
-    if ((result->output + result->log).find(sign) != std::string::npos)
+    if (report.find(sign) != std::string::npos)
       return AssembledKernel();
   if (result->exitCode != 0)
-    return runtime::Error{"ptxas: " + summarizeAssemblerErrors(result->output + result->log)};
+    return runtime::Error{"ptxas: " + summarizeAssemblerErrors(report)};
   Result<std::string> bytes = output->read();
   if (!bytes)
     return bytes.takeError();
   AssembledKernel kernel;
   kernel.cubin.assign(bytes->begin(), bytes->end());
-  // Reports go to standard output or error, as the version likes.
-  kernel.report = parseAssemblerLog(result->output + result->log);
+  kernel.report = parseAssemblerLog(report);
   kernel.by = "ptxas";
   return kernel;
 }
 
-/// Assembles; an empty result where what assembles is too old. Leaves files behind in no case.
+/// Assembles `ptx`, and leaves no files behind. The result is empty where the assembler is too old.
 static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const PtxModule &ptx, StringRef arch) {
   Assembler assembler = options.assembler;
   bool any = assembler == Assembler::Auto;

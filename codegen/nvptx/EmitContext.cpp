@@ -108,21 +108,18 @@ static Value splatOf(Ptx &ptx, Value vector) {
   return constantOf(ptx, elements.getSplatValue<Attribute>(), elements.getElementType());
 }
 
-Value EmitContext::row(Value vector, int64_t threadRow) {
-  if (auto it = rows.find(vector); it != rows.end())
-    return it->second[threadRow];
+/// Element `number` of what the thread has of a vector, which is among `known` or a constant.
+static Value elementOf(Ptx &ptx, const llvm::DenseMap<Value, SmallVector<Value>> &known, Value vector, int64_t number) {
+  if (auto it = known.find(vector); it != known.end())
+    return it->second[number];
   Value splat = splatOf(ptx, vector);
-  assert(splat && "a row vector is used before it is computed");
+  assert(splat && "a vector is used before it is computed");
   return splat;
 }
 
-Value EmitContext::column(Value vector, int64_t threadColumn) {
-  if (auto it = columns.find(vector); it != columns.end())
-    return it->second[threadColumn];
-  Value splat = splatOf(ptx, vector);
-  assert(splat && "a column vector is used before it is computed");
-  return splat;
-}
+Value EmitContext::row(Value vector, int64_t threadRow) { return elementOf(ptx, rows, vector, threadRow); }
+
+Value EmitContext::column(Value vector, int64_t threadColumn) { return elementOf(ptx, columns, vector, threadColumn); }
 
 Value EmitContext::element(Value tile, int64_t element) {
   Value value = unshifted(tile, element);

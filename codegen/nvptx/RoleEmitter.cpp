@@ -5,6 +5,7 @@
 #include "codegen/nvptx/RoleEmitter.h"
 #include "codegen/nvptx/PhiloxEmitter.h"
 #include "codegen/nvptx/ScatterEmitter.h"
+#include "dialect/tile/ProgramRules.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "dialect/tile/VectorKinds.h"
@@ -238,23 +239,14 @@ LogicalResult RoleEmitter::verifyPlace(Operation &op) {
     return op.emitOpError("has no meaning in a program without roles");
   if (!copies && isa<tile::SplitOp, tile::MmaOp>(op))
     return op.emitOpError("has no meaning in a program with roles");
-  auto needShared = [&](Value operand) -> LogicalResult {
-    if (isa<tile::SharedTileType>(operand.getType()))
-      return success();
-    return op.emitOpError() << "expected an operand in shared memory, got " << operand.getType();
-  };
-  if (auto share = dyn_cast<tile::ShareOp>(op); share && !share.getRing())
-    return op.emitOpError("expected a ring");
-  if (auto row = dyn_cast<tile::RowOp>(op))
-    return needShared(row.getTile());
-  if (auto read = dyn_cast<tile::ReadOp>(op))
-    return needShared(read.getTile());
+  if (failed(tile::verifyStaged(op)))
+    return failure();
   if (auto start = dyn_cast<tile::StartOp>(op))
-    return needShared(start.getB());
+    return tile::verifyShared(op, start.getB());
   auto product = dyn_cast<tile::MmaOp>(op);
   if (product && product.getLeftTransposed())
     return op.emitOpError("has no meaning with 'left_transposed' in a program without roles");
-  return product ? needShared(product.getB()) : success();
+  return product ? tile::verifyShared(op, product.getB()) : success();
 }
 
 LogicalResult RoleEmitter::emitBlock(Block &block) {
@@ -333,7 +325,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       })
       .Case([&](tile::BlockMaskOp blockMask) { result = BlockMaskEmitter(context, base).emit(blockMask); })
       .Case([&](tile::LoadOp load) { result = LoadEmitter(context).emit(load); })
-      .Case([&](tile::StoreOp store) { result = stores.emit(store); })
+      .Case([&](tile::StoreOp store) { stores.emit(store); })
       .Case([&](tile::ScatterOp scatter) { ScatterEmitter(context, scatter).emit(); })
       // Rings have their place already, and all rows of a warpgroup are computed.
       .Case<tile::RingOp, tile::BufferOp, tile::LiveRowsOp>([](auto) {})

@@ -278,9 +278,7 @@ void StoreEmitter::startCopies() {
   deferred.clear();
 }
 
-LogicalResult StoreEmitter::emit(tile::StoreOp store) {
-  if (store.getAccumulate() && !store.getBuffer())
-    return store.emitOpError("expected a buffer with 'accumulate': the copy engine adds");
+void StoreEmitter::emit(tile::StoreOp store) {
   if (store.getBlocked())
     storeBlocked(store);
   else if (cast<VectorType>(store.getValue().getType()).getRank() == 1)
@@ -291,7 +289,6 @@ LogicalResult StoreEmitter::emit(tile::StoreOp store) {
     storeStaged(store);
   else
     storeStagedBelow(store);
-  return success();
 }
 
 void StoreEmitter::finish() {

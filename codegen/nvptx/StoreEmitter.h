@@ -15,7 +15,7 @@ public:
   /// `base` is the address of shared memory.
   StoreEmitter(EmitContext &context, mlir::Value base) : context(context), base(base) {}
 
-  mlir::LogicalResult emit(tile::StoreOp store);
+  void emit(tile::StoreOp store);
   /// Makes what the warp has written to shared memory visible to the copy engine and to products, and starts the copies
   /// of deferred stores.
   void startCopies();

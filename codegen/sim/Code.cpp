@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Code.h"
+#include "dialect/tile/ProgramRules.h"
 #include "dialect/tile/TileQueries.h"
 #include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -121,28 +122,17 @@ LogicalResult Code::compileElementwise(Op op) {
   return success();
 }
 
-/// What `op` needs of its operands, so that whoever runs it finds them; `parts` agents have rows of its tiles.
+/// Whether `op` has the operands that it needs, where `parts` agents have rows of its tiles; else an error.
 static LogicalResult verifyOperands(Operation &op, int64_t parts) {
-  auto needShared = [&](Value operand) -> LogicalResult {
-    if (isa<tile::SharedTileType>(operand.getType()))
-      return success();
-    return op.emitOpError() << "expected an operand in shared memory, got " << operand.getType();
-  };
-  if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getAccumulate() && !store.getBuffer())
-    return op.emitOpError("expected a buffer with 'accumulate': the copy engine adds");
-  if (auto share = dyn_cast<tile::ShareOp>(op); share && !share.getRing())
-    return op.emitOpError("expected a ring");
-  if (auto row = dyn_cast<tile::RowOp>(op))
-    return needShared(row.getTile());
-  if (auto read = dyn_cast<tile::ReadOp>(op))
-    return needShared(read.getTile());
+  if (failed(tile::verifyStaged(op)))
+    return failure();
   auto product = dyn_cast<tile::MmaOp>(op);
-  if (product && product.getLeftTransposed() && failed(needShared(product.getA())))
+  if (product && product.getLeftTransposed() && failed(tile::verifyShared(op, product.getA())))
     return failure();
   auto start = dyn_cast<tile::StartOp>(op);
   // In registers an agent has its own rows alone.
   if ((product || start) && parts > 1)
-    return needShared(product ? product.getB() : start.getB());
+    return tile::verifyShared(op, product ? product.getB() : start.getB());
   return success();
 }
 

@@ -4,12 +4,31 @@
 // What no operation can see by itself: operations that belong together, and values that must not go everywhere.
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/ProgramRules.h"
 #include "dialect/tile/TileQueries.h"
 #include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attnc::tile;
+
+LogicalResult attnc::tile::verifyShared(Operation &op, Value operand) {
+  if (isa<SharedTileType>(operand.getType()))
+    return success();
+  return op.emitOpError() << "expected an operand in shared memory, got " << operand.getType();
+}
+
+LogicalResult attnc::tile::verifyStaged(Operation &op) {
+  if (auto store = dyn_cast<StoreOp>(op); store && store.getAccumulate() && !store.getBuffer())
+    return op.emitOpError("expected a buffer with 'accumulate': the copy engine adds");
+  if (auto share = dyn_cast<ShareOp>(op); share && !share.getRing())
+    return op.emitOpError("expected a ring");
+  if (auto row = dyn_cast<RowOp>(op))
+    return verifyShared(op, row.getTile());
+  if (auto read = dyn_cast<ReadOp>(op))
+    return verifyShared(op, read.getTile());
+  return success();
+}
 
 /// What is in flight or in shared memory is where it is: no registers hold it that a loop or a branch could hand on.
 static LogicalResult verifyEdge(Operation *op) {

@@ -127,3 +127,11 @@ int64_t attnc::tile::countHeldBuffers(GetOp get) {
       held += countTaken(*before, get.getRing());
   return held;
 }
+
+void attnc::tile::copyForUses(Operation *source, ArrayRef<OpOperand *> uses) {
+  OpBuilder builder(source->getContext());
+  builder.setInsertionPointAfter(source);
+  Value copy = builder.clone(*source)->getResult(0);
+  for (OpOperand *use : uses)
+    use->set(copy);
+}

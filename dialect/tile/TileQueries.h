@@ -53,6 +53,9 @@ int64_t countHeldBuffers(GetOp get);
 /// The value that takes the place of `value`, an argument of a loop, in the loop's next step; null for other values.
 mlir::Value nextOf(mlir::Value value);
 
+/// Gives `uses`, all of the only result of `source`, a copy of it that stands right after it.
+void copyForUses(mlir::Operation *source, llvm::ArrayRef<mlir::OpOperand *> uses);
+
 } // namespace attnc::tile
 
 #endif // ATTNC_DIALECT_TILE_TILEQUERIES_H

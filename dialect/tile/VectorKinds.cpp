@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/VectorKinds.h"
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -158,11 +159,7 @@ void attnc::tile::separateVectors(ProgramOp program) {
         byColumns.push_back(&use);
     if (byColumns.empty() || byColumns.size() == static_cast<size_t>(llvm::range_size(source->getUses())))
       continue;
-    OpBuilder builder(source->getContext());
-    builder.setInsertionPointAfter(source);
-    Value copy = builder.clone(*source)->getResult(0);
-    for (OpOperand *use : byColumns)
-      use->set(copy);
+    copyForUses(source, byColumns);
   }
 }
 

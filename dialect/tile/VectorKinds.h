@@ -1,10 +1,10 @@
 //===- VectorKinds.h - Row vectors and column vectors -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vector has an element for each row of a tile, or for each column. Its type does not say which; the operations do
-// that make it or take it, it or what it is computed from element by element, or hands on across the edges of loops and
-// branches. What comes of no other vector, as what is loaded and constants do, may be both, for each use another:
-// `separateVectors` gives each kind its own.
+// A vector has an element for each row of a tile, or for each column. Its type does not say which: the operations that
+// make it or read it do, and so do those of the vectors that it shares its elements with by elementwise arithmetic or
+// across the edges of loops and branches. Loads and constants come from no other vector, and may be read by rows here
+// and by columns there: `separateVectors` gives each kind its own.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_DIALECT_TILE_VECTORKINDS_H

@@ -1,7 +1,7 @@
 // RUN: attnc-opt %s -split-input-file -verify-diagnostics
 
-// A vector has an element for each row, or for each column: whoever makes it or takes it says which, also of what it is
-// computed from, and of what loops and branches make of it. It cannot be both.
+// A vector has an element for each row, or for each column: the operations that make it or read it say which, also those
+// of what it is computed from, and of what loops and branches make of it. It cannot be both.
 
 tile.program @sums_by_columns(%o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 16} {
