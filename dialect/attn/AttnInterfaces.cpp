@@ -13,6 +13,15 @@ using namespace attnc::attn;
 
 #include "dialect/attn/AttnInterfaces.cpp.inc"
 
+void attnc::attn::expandSugar(Operation *op) {
+  op->walk([](SugarOpInterface sugar) {
+    OpBuilder builder(sugar);
+    Value expanded = sugar.expand(builder);
+    sugar->getResult(0).replaceAllUsesWith(expanded);
+    sugar->erase();
+  });
+}
+
 /// Size of a dimension counted from the last one: the same for padded and packed tensors.
 static int64_t dimFromEnd(Value tensor, int64_t fromEnd) {
   auto type = cast<RankedTensorType>(tensor.getType());

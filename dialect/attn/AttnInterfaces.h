@@ -26,4 +26,11 @@ enum KernelRegion : unsigned {
 
 #include "dialect/attn/AttnInterfaces.h.inc"
 
+namespace attnc::attn {
+
+/// Writes the sugar inside `op` in terms of arith and math (SugarOpInterface::expand).
+void expandSugar(mlir::Operation *op);
+
+} // namespace attnc::attn
+
 #endif // ATTNC_DIALECT_ATTN_ATTNINTERFACES_H

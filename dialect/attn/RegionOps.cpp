@@ -6,9 +6,19 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attnc::attn;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity(), halfTurn = llvm::numbers::pi;
+
+/// Facts that several rows share. Roundings are one instruction, but of the unit that converts numbers.
+static constexpr FunctionFacts rounding = {0.5, Trend::Rising}, function = {1}, wave = {1, Trend::Open, -1, 1};
+static constexpr FunctionFacts exponential = {1, Trend::Rising, 0, infinity, Approximation::Fine};
+static constexpr FunctionFacts logarithm = {1, Trend::Open, -infinity, infinity, Approximation::Fine};
+/// An exponential and a reciprocal. Its rounding errors reach results by the slope of a soft cap.
+static constexpr FunctionFacts tangent = {2, Trend::Rising, -1, 1, Approximation::Coarse, /*tolerance=*/3};
 
 static constexpr RegionOp regionOps[] = {
     {"arith.constant", 0, Scalars, 0},
@@ -55,7 +65,7 @@ static constexpr RegionOp regionOps[] = {
     {"arith.truncf", F32 | F64, Singles, 0},
     {"arith.bitcast", Words | F32 | F64, Words | F32 | F64, 0},
 
-    {"arith.negf", Floats, Floats, 0},
+    {"arith.negf", Floats, Floats, 0, {0, Trend::Falling}},
     {"arith.addf", Floats, Floats, 0},
     {"arith.subf", Floats, Floats, 0},
     {"arith.mulf", Floats, Floats, 0},
@@ -69,42 +79,42 @@ static constexpr RegionOp regionOps[] = {
     {"math.copysign", Floats, Floats, 0},
     {"math.fma", Floats, Floats, 0},
     {"math.clampf", Floats, Floats, 0},
-    {"math.ceil", Floats, Floats, 0},
-    {"math.floor", Floats, Floats, 0},
-    {"math.round", Floats, Floats, 0},
-    {"math.roundeven", Floats, Floats, 0},
-    {"math.trunc", Floats, Floats, 0},
+    {"math.ceil", Floats, Floats, 0, rounding},
+    {"math.floor", Floats, Floats, 0, rounding},
+    {"math.round", Floats, Floats, 0, rounding},
+    {"math.roundeven", Floats, Floats, 0, rounding},
+    {"math.trunc", Floats, Floats, 0, rounding},
     {"math.isfinite", Floats, I1, 0},
     {"math.isinf", Floats, I1, 0},
     {"math.isnan", Floats, I1, 0},
-    {"math.sqrt", Floats, Floats, 0},
-    {"math.rsqrt", Singles, Singles, 2},
+    {"math.sqrt", Floats, Floats, 0, function},
+    {"math.rsqrt", Singles, Singles, 2, function},
 
-    {"math.exp", Singles, Singles, 4},
-    {"math.exp2", Singles, Singles, 4},
-    {"math.expm1", Singles, Singles, 1},
-    {"math.log", Singles, Singles, 4},
-    {"math.log2", Singles, Singles, 4},
-    {"math.log10", Singles, Singles, 1},
-    {"math.log1p", Singles, Singles, 1},
-    {"math.powf", Singles, Singles, 1},
-    {"math.fpowi", Singles | I8 | I16 | I32, Singles, 1},
-    {"math.cbrt", Singles, Singles, 1},
-    {"math.sin", Singles, Singles, 2},
-    {"math.cos", Singles, Singles, 2},
-    {"math.tan", Singles, Singles, 4},
-    {"math.asin", Singles, Singles, 4},
-    {"math.acos", Singles, Singles, 4},
-    {"math.atan", Singles, Singles, 4},
-    {"math.atan2", Singles, Singles, 4},
-    {"math.sinh", Singles, Singles, 1},
-    {"math.cosh", Singles, Singles, 1},
-    {"math.tanh", Singles, Singles, 4},
-    {"math.asinh", Singles, Singles, 1},
-    {"math.acosh", Singles, Singles, 1},
-    {"math.atanh", Singles, Singles, 1},
-    {"math.erf", Singles, Singles, 2},
-    {"math.erfc", Singles, Singles, 4},
+    {"math.exp", Singles, Singles, 4, exponential},
+    {"math.exp2", Singles, Singles, 4, {1, Trend::Rising, 0, infinity}},
+    {"math.expm1", Singles, Singles, 1, {1, Trend::Rising, -1, infinity}},
+    {"math.log", Singles, Singles, 4, logarithm},
+    {"math.log2", Singles, Singles, 4, logarithm},
+    {"math.log10", Singles, Singles, 1, function},
+    {"math.log1p", Singles, Singles, 1, function},
+    {"math.powf", Singles, Singles, 1, function},
+    {"math.fpowi", Singles | I8 | I16 | I32, Singles, 1, function},
+    {"math.cbrt", Singles, Singles, 1, {1, Trend::Rising}},
+    {"math.sin", Singles, Singles, 2, wave},
+    {"math.cos", Singles, Singles, 2, wave},
+    {"math.tan", Singles, Singles, 4, function},
+    {"math.asin", Singles, Singles, 4, {1, Trend::Open, -halfTurn / 2, halfTurn / 2}},
+    {"math.acos", Singles, Singles, 4, {1, Trend::Open, 0, halfTurn}},
+    {"math.atan", Singles, Singles, 4, {1, Trend::Rising, -halfTurn / 2, halfTurn / 2}},
+    {"math.atan2", Singles, Singles, 4, {1, Trend::Open, -halfTurn, halfTurn}},
+    {"math.sinh", Singles, Singles, 1, {1, Trend::Rising}},
+    {"math.cosh", Singles, Singles, 1, {1, Trend::Open, 1, infinity}},
+    {"math.tanh", Singles, Singles, 4, tangent},
+    {"math.asinh", Singles, Singles, 1, {1, Trend::Rising}},
+    {"math.acosh", Singles, Singles, 1, {1, Trend::Open, 0, infinity}},
+    {"math.atanh", Singles, Singles, 1, function},
+    {"math.erf", Singles, Singles, 2, {1, Trend::Rising, -1, 1}},
+    {"math.erfc", Singles, Singles, 4, {1, Trend::Falling, 0, 2}},
 };
 
 /// What serves in the place of operations that have no row.
@@ -167,6 +177,12 @@ ArrayRef<RegionOp> attnc::attn::getRegionOps() { return regionOps; }
 const RegionOp *attnc::attn::findRegionOp(StringRef name) {
   const RegionOp *row = llvm::find_if(regionOps, [&](const RegionOp &row) { return row.name == name; });
   return row == std::end(regionOps) ? nullptr : row;
+}
+
+const FunctionFacts &attnc::attn::getFunctionFacts(Operation *op) {
+  static constexpr FunctionFacts ofOthers;
+  const RegionOp *row = findRegionOp(op->getName().getStringRef());
+  return row ? row->facts : ofOthers;
 }
 
 LogicalResult attnc::attn::verifyRegionOp(Operation *op, StringRef region) {

@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/ElementRegisters.h"
+#include "dialect/attn/RegionOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/ScoreRange.h"
 
@@ -22,9 +22,7 @@ static constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.2
 /// like.
 static bool hasFunctions(Region &region) {
   bool found = false;
-  region.walk([&](Operation *op) {
-    found |= isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp, math::AbsIOp, math::FmaOp>(op);
-  });
+  region.walk([&](Operation *op) { found |= getFunctionFacts(op).work > 0; });
   return found;
 }
 

@@ -15,13 +15,6 @@ using namespace attnc::attn;
 
 namespace {
 struct Expand : attnc::attn::impl::AttnExpandBase<Expand> {
-  void runOnOperation() override {
-    getOperation()->walk([](SugarOpInterface sugar) {
-      OpBuilder builder(sugar);
-      Value expanded = sugar.expand(builder);
-      sugar->getResult(0).replaceAllUsesWith(expanded);
-      sugar->erase();
-    });
-  }
+  void runOnOperation() override { expandSugar(getOperation()); }
 };
 } // namespace

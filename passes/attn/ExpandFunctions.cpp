@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/RegionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -184,14 +185,15 @@ static void allowApproximations(KernelOpInterface kernel) {
     return;
   auto forward = dyn_cast<ForwardOp>(kernel.getOperation());
   // Backward computes forward's probabilities again, from its LSE.
-  bool showsTanh =
+  bool showsCoarse =
       isa<BackwardOp>(kernel.getOperation()) || (forward && forward.getLse() && !forward.getLse().use_empty());
   kernel.getScore().walk([&](Operation *op) {
     constexpr double greatestReach = 128;
-    if (isa<math::TanhOp>(op) && showsTanh) {
+    Approximation approximation = getFunctionFacts(op).approximation;
+    if (approximation == Approximation::Coarse && showsCoarse) {
       if (double reach = reachOf(op->getResult(0)); reach <= greatestReach)
         op->setAttr(errorOfOneAttrName, Builder(op->getContext()).getF64FloatAttr(reach));
-    } else if (isa<math::ExpOp, math::LogOp, math::Log2Op, math::TanhOp>(op))
+    } else if (approximation != Approximation::None)
       op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::afn));
   });
 }

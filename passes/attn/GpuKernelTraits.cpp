@@ -3,10 +3,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuKernelTraits.h"
+#include "dialect/attn/RegionOps.h"
 #include "dialect/tile/SharedLayout.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/attn/GpuScheduleParts.h"
 #include "llvm/ADT/DenseSet.h"
@@ -133,7 +133,7 @@ bool attnc::attn::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
 
 bool attnc::attn::isBoundByFunctions(KernelOpInterface kernel) {
   bool found = false;
-  kernel.getScore().walk([&](math::TanhOp) { found = true; });
+  kernel.getScore().walk([&](Operation *op) { found |= getFunctionFacts(op).isSlow(); });
   return found;
 }
 

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/ScoreRange.h"
+#include "dialect/attn/RegionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -34,7 +34,6 @@ static ScoreRange propagate(Operation &op, ArrayRef<ScoreRange> operands) {
   auto a = [&] { return operands[0]; };
   auto b = [&] { return operands[1]; };
   return llvm::TypeSwitch<Operation *, ScoreRange>(&op)
-      .Case<math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>([](auto) { return ScoreRange{-1, 1}; })
       .Case([&](arith::NegFOp) { return hull({-a().low, -a().high}); })
       .Case([&](arith::AddFOp) { return hull({a().low + b().low, a().high + b().high}); })
       .Case([&](arith::SubFOp) { return hull({a().low - b().high, a().high - b().low}); })
@@ -48,7 +47,10 @@ static ScoreRange propagate(Operation &op, ArrayRef<ScoreRange> operands) {
       .Case([&](arith::SelectOp) {
         return ScoreRange{std::min(b().low, operands[2].low), std::max(b().high, operands[2].high)};
       })
-      .Default([](Operation *) { return unknown; });
+      .Default([](Operation *op) {
+        const FunctionFacts &facts = getFunctionFacts(op);
+        return ScoreRange{facts.least, facts.greatest};
+      });
 }
 
 using ValueRanges = llvm::DenseMap<Value, ScoreRange>;

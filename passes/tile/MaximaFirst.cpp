@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/RegionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -15,6 +16,7 @@ namespace attnc::tile {
 } // namespace attnc::tile
 
 using namespace mlir;
+using namespace attnc;
 using namespace attnc::tile;
 
 namespace {
@@ -46,10 +48,10 @@ static std::optional<double> findConstant(Operation &op, Value value) {
 /// The way that `op` goes as `value` rises. Rounding keeps it.
 static Way findWay(Operation &op, Value value) {
   bool isLeft = op.getOperand(0) == value;
-  if (isa<math::TanhOp>(op))
-    return Way::Up;
-  if (isa<arith::NegFOp>(op))
-    return Way::Down;
+  if (op.getNumOperands() == 1) {
+    attn::Trend trend = attn::getFunctionFacts(&op).trend;
+    return trend == attn::Trend::Rising ? Way::Up : trend == attn::Trend::Falling ? Way::Down : Way::Unknown;
+  }
   std::optional<double> constant = findConstant(op, value);
   if (!constant)
     return Way::Unknown;
@@ -117,7 +119,7 @@ static Chain findChain(MapOp map, OpResult scores) {
     if (!makers.contains(&op) || llvm::none_of(op.getOperands(), [&](Value operand) { return made.contains(operand); }))
       continue;
     bool readsOthers = llvm::any_of(op.getOperands(), [&](Value v) { return v != value && made.contains(v); });
-    chain.isSlow |= isa<math::TanhOp>(op);
+    chain.isSlow |= attn::getFunctionFacts(&op).isSlow();
     chain.isAlone &= llvm::all_of(op.getOperands(), [&](Value v) { return made.contains(v) || isOfRow(v, map); });
     made.insert_range(op.getResults());
     if (chain.obstacle)

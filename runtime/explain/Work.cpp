@@ -5,8 +5,8 @@
 #include "runtime/explain/Work.h"
 #include "codegen/image/Types.h"
 #include "dialect/attn/AttnOps.h"
+#include "dialect/attn/RegionOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/Format.h"
 
 using namespace attnc;
@@ -20,11 +20,7 @@ static int64_t countFunctions(mlir::Region &score) {
   llvm::SetVector<mlir::Operation *> perPair;
   for (unsigned argument : {0U, 4U})
     mlir::getForwardSlice(score.getArgument(argument), &perPair);
-  return llvm::count_if(perPair, [](mlir::Operation *op) {
-    return mlir::isa<mlir::math::ExpOp, mlir::math::Exp2Op, mlir::math::ExpM1Op, mlir::math::TanhOp, mlir::math::LogOp,
-                     mlir::math::Log2Op, mlir::math::Log10Op, mlir::math::Log1pOp, mlir::math::SinOp, mlir::math::CosOp,
-                     mlir::math::PowFOp, mlir::math::ErfOp>(op);
-  });
+  return llvm::count_if(perPair, [](mlir::Operation *op) { return attn::getFunctionFacts(op).work >= 1; });
 }
 
 Work explain::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
