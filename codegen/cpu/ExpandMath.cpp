@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Passes.h"
+#include "codegen/llvm/Polynomials.h"
 #include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,6 +21,7 @@ namespace attnc::cpu {
 } // namespace attnc::cpu
 
 using namespace mlir;
+using namespace attnc;
 
 namespace {
 
@@ -84,8 +86,7 @@ bool isOfF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
 /// Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits, here with the exponent's bias less 1.
 constexpr float shifter = 12582912.0f + 126;
 
-/// 2^x of f32, or a vector of it: x = n + f with n whole and |f| <= 1/2; 2^f by a polynomial of degree 6, interpolated
-/// at Chebyshev nodes with the constant term held at 1 (relative error 1e-8 before rounding). Below -125.5 the result
+/// 2^x of f32, or a vector of it: x = n + f with n whole and |f| <= 1/2; 2^f by a polynomial. Below -125.5 the result
 /// is 0, from 128 on infinity.
 struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
@@ -98,9 +99,8 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
       x = e.atMost(x, 128);
     Value shifted = arith::AddFOp::create(b, e.loc, x, e.number(shifter));
     Value fraction = e.sub(x, e.sub(shifted, e.number(shifter)));
-    static constexpr std::array<double, 6> coefficients = {0.6931471824645996f,    0.24022650718688965f,
-                                                           0.055503569543361664f,  0.009618083015084267f,
-                                                           0.0013390863314270973f, 0.00015453163359779865f};
+    std::array<double, 6> coefficients;
+    llvm::copy(codegen::exp2Coefficients, coefficients.begin());
     b.replaceOp(op, e.power(shifted, fraction, coefficients));
     return success();
   }
@@ -143,9 +143,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
-/// tanh of f32, or a vector of it. Near 0, x + x^3 P(x^2) with P interpolated as above (relative error 4e-9 before
-/// rounding); from 0.55 on 1 - 2 / (e^2|x| + 1) with the sign of x, where the quotient is below the result and its
-/// rounding counts half.
+/// tanh of f32, or a vector of it. Near 0, x + x^3 P(x^2); from there on 1 - 2 / (e^2|x| + 1) with the sign of x, where
+/// the quotient is below the result and its rounding counts half.
 struct ExpandTanh : OpRewritePattern<math::TanhOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &b) const override {
@@ -154,20 +153,16 @@ struct ExpandTanh : OpRewritePattern<math::TanhOp> {
     ExponentialBuilder e(b, op.getLoc(), op.getType());
     Value x = op.getOperand(), size = math::AbsFOp::create(b, e.loc, x);
     Value square = arith::MulFOp::create(b, e.loc, x, x);
-    static constexpr std::array<float, 5> coefficients = {-0.3333333134651184f, 0.13333113491535187f,
-                                                          -0.05390942841768265f, 0.021309388801455498f,
-                                                          -0.00661022774875164f};
-    Value sum = e.number(coefficients.back());
-    for (size_t position = coefficients.size() - 1; position-- > 0;)
-      sum = e.fma(sum, square, e.number(coefficients[position]));
+    Value sum = e.number(codegen::tanhCoefficients.back());
+    for (float coefficient : llvm::reverse(ArrayRef(codegen::tanhCoefficients).drop_back()))
+      sum = e.fma(sum, square, e.number(coefficient));
     Value near = e.fma(arith::MulFOp::create(b, e.loc, sum, square), x, x);
 
     Value power = math::ExpOp::create(b, e.loc, arith::AddFOp::create(b, e.loc, size, size));
     Value sumWithOne = arith::AddFOp::create(b, e.loc, power, e.number(1));
     Value far = e.sub(e.number(1), arith::DivFOp::create(b, e.loc, e.number(2), sumWithOne));
     far = math::CopySignOp::create(b, e.loc, far, x);
-    constexpr float border = 0.55f;
-    Value isNear = arith::CmpFOp::create(b, e.loc, arith::CmpFPredicate::OLT, size, e.number(border));
+    Value isNear = arith::CmpFOp::create(b, e.loc, arith::CmpFPredicate::OLT, size, e.number(codegen::tanhBorder));
     b.replaceOpWithNewOp<arith::SelectOp>(op, isNear, near, far);
     return success();
   }

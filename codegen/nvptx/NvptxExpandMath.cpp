@@ -5,6 +5,7 @@
 // are those that the PTX ISA promises (9.7.3, floating-point instructions).
 //===----------------------------------------------------------------------===//
 
+#include "codegen/llvm/Polynomials.h"
 #include "codegen/nvptx/Passes.h"
 #include "dialect/attn/AttnAttrs.h"
 #include "dialect/tile/TileOps.h"
@@ -54,13 +55,10 @@ struct ScalarBuilder {
   Value saturate(Value x) { return instruction("llvm.nvvm.saturate.f", x); }
   /// 2^x. Below -126 the result is 0.
   Value exp2(Value x) { return instruction("llvm.nvvm.ex2.approx.ftz.f32", x); }
-  /// 2^f for |f| <= 1/2 by a polynomial of degree 6, interpolated at Chebyshev nodes with the constant term held at 1
-  /// (relative error 1e-8 before rounding): the instruction's is up to 2^-22.5.
+  /// 2^f for |f| <= 1/2 by a polynomial: the instruction's error is up to 2^-22.5.
   Value exp2Fraction(Value f) {
-    static constexpr float coefficients[] = {0.6931471824645996f,   0.24022650718688965f,   0.055503569543361664f,
-                                             0.009618083015084267f, 0.0013390863314270973f, 0.00015453163359779865f};
-    Value sum = number(coefficients[5]);
-    for (float coefficient : llvm::reverse(ArrayRef(coefficients).drop_back()))
+    Value sum = number(codegen::exp2Coefficients.back());
+    for (float coefficient : llvm::reverse(ArrayRef(codegen::exp2Coefficients).drop_back()))
       sum = fma(sum, f, number(coefficient));
     return fma(sum, f, number(1));
   }
@@ -117,17 +115,14 @@ Value buildTanhOfPower(ScalarBuilder &s, Value power) {
   return s.fma(reciprocal, s.number(-2), s.number(1));
 }
 
-/// tanh x: where |x| < 0.55, x + x^3 p(x^2) with p of degree 4, interpolated at Chebyshev nodes (relative error 6e-9
-/// before rounding, below 1 ulp after it); else from e^2|x|.
+/// tanh x: near 0, x + x^3 p(x^2), right to below 1 ulp; else from e^2|x|.
 Value buildTanh(ScalarBuilder &s, Value x, bool approximate) {
   if (approximate) // This becomes tanh.approx.f32.
     return LLVM::TanhOp::create(
         s.b, s.loc, s.b.getF32Type(), x,
         LLVM::FastmathFlagsAttr::get(s.b.getContext(), LLVM::FastmathFlags::afn | LLVM::FastmathFlags::nnan));
-  static constexpr float coefficients[] = {-0.3333333134651184f, 0.13333113491535187f, -0.05390942841768265f,
-                                           0.021309388801455498f, -0.00661022774875164f};
-  Value square = s.mul(x, x), polynomial = s.number(coefficients[4]);
-  for (float coefficient : llvm::reverse(ArrayRef(coefficients).drop_back()))
+  Value square = s.mul(x, x), polynomial = s.number(codegen::tanhCoefficients.back());
+  for (float coefficient : llvm::reverse(ArrayRef(codegen::tanhCoefficients).drop_back()))
     polynomial = s.fma(polynomial, square, s.number(coefficient));
   Value small = s.fma(s.mul(x, square), polynomial, x);
 
@@ -136,7 +131,7 @@ Value buildTanh(ScalarBuilder &s, Value x, bool approximate) {
   bool isNarrow = hasNarrowResults(s.b.getInsertionBlock()->getParentOp());
   Value power = buildExp(s, s.add(magnitude, magnitude), /*approximate=*/isNarrow);
   Value large = math::CopySignOp::create(s.b, s.loc, buildTanhOfPower(s, power), x);
-  return s.select(arith::CmpFPredicate::OLT, magnitude, s.number(0.55f), small, large);
+  return s.select(arith::CmpFPredicate::OLT, magnitude, s.number(codegen::tanhBorder), small, large);
 }
 
 /// 2^(x 2 log2(e)), which is e^2x. One factor serves where `x` is a product with a constant.
