@@ -128,11 +128,10 @@ LogicalResult WindowOp::verify() {
 /// A side of a window, from 0 to 2^31 - 1, which reaches every position; null for one that is absent or a literal
 /// beyond that.
 static Value materializeSide(OpBuilder &b, Location loc, Value value, std::optional<int64_t> literal) {
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
   if (!value)
-    return literal && *literal <= most ? arith::ConstantIndexOp::create(b, loc, *literal).getResult() : Value();
+    return literal && *literal <= maxDistance ? arith::ConstantIndexOp::create(b, loc, *literal).getResult() : Value();
   // The launch checks those that are arguments; one that is computed counts as 0 where it is negative.
-  Value below = arith::MinSIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, most));
+  Value below = arith::MinSIOp::create(b, loc, value, arith::ConstantIndexOp::create(b, loc, maxDistance));
   return arith::MaxSIOp::create(b, loc, below, arith::ConstantIndexOp::create(b, loc, 0));
 }
 
@@ -151,7 +150,7 @@ static Value buildFarReach(OpBuilder &b, Location loc, Value from, Value to, Val
   Value within = buildReach(b, loc, from, to, side);
   if (!value)
     return within;
-  Value most = arith::ConstantIndexOp::create(b, loc, std::numeric_limits<int32_t>::max());
+  Value most = arith::ConstantIndexOp::create(b, loc, maxDistance);
   return arith::OrIOp::create(b, loc, within, compare(b, loc, arith::CmpIPredicate::sgt, value, most));
 }
 

@@ -21,6 +21,10 @@ inline constexpr int64_t minPosition = -(int64_t(1) << 30), maxPosition = (int64
 static_assert(maxPosition - 0 < int64_t(1) << 31 && minPosition - (maxSize - 1) >= -(int64_t(1) << 31),
               "a query's position less a key's fits 32 bits");
 
+/// No query is further from a key, so that a side of a window with as many positions reaches every one.
+inline constexpr int64_t maxDistance = maxPosition;
+static_assert(maxDistance >= maxSize - 1 - minPosition, "the last key is as near to the first query");
+
 /// What a literal q_offset may be: whatever the sizes are, queries stand between the limits.
 inline constexpr int64_t minQueryOffset = minPosition + maxSize, maxQueryOffset = maxPosition - maxSize;
 

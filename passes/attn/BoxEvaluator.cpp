@@ -180,7 +180,7 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
       .Case([&](arith::MulIOp) -> std::optional<Interval> {
         APInt factor;
         std::optional<Interval> a = range(0);
-        if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || factor.abs().uge(1 << 30))
+        if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || factor.abs().uge(maxFactor))
           return std::nullopt;
         Value constant = evaluate(op->getOperand(1))->least;
         Value first = arith::MulIOp::create(builder, loc, a->least, constant);

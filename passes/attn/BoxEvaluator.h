@@ -15,6 +15,9 @@
 
 namespace attnc::attn {
 
+/// The greatest multiple of a position that is solved for: with one of 32 bits, it stays far from the ends of 64.
+inline constexpr int64_t maxFactor = int64_t(1) << 30;
+
 /// Least and greatest value of an integer, both inside. For a condition: whether it holds everywhere, and somewhere.
 struct Interval {
   mlir::Value least, greatest;

@@ -13,8 +13,6 @@ using Predicate = arith::CmpIPredicate;
 
 /// Numbers of this many bits, and what is made of them and of multiples of positions below, stay within 64.
 static constexpr unsigned smallBits = 61;
-/// The greatest multiple of a position that is solved for.
-static constexpr int64_t maxFactor = int64_t(1) << 30;
 
 PositionSolver::PositionSolver(OpBuilder &builder, Region &mask, BoxEvaluator &evaluator, const Axis &axis)
     : builder(builder), evaluator(evaluator), axis(axis), position(mask.getArgument(axis.argument)),

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/attn/PositionRange.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
@@ -19,8 +20,8 @@ using namespace attnc::explain;
 /// How tightly operations bind, from loose to tight.
 enum Strength { Choice, Disjunction, Conjunction, Comparison, Sum, Product, Prefix, Atom };
 
-/// `attn-infer-bounds` writes 2^40 for "no bound"; what is left of it after a sum is as good.
-constexpr int64_t unbounded = int64_t(1) << 39;
+/// `attn-infer-bounds` writes the end of the axis for "no bound"; what is left of it after a sum is as good.
+constexpr int64_t unbounded = attn::queryAxis.beyond / 2;
 
 /// Formulas longer than this are cut: no one reads them.
 constexpr size_t longest = 300;
