@@ -23,7 +23,7 @@ struct Guard {
   std::jmp_buf place;
   /// Not a string: memory may be what is missing.
   std::array<char, 512> reason;
-  /// Whether `operator new` leads here as well.
+  /// Whether `operator new` and `malloc` lead here as well.
   bool catchesNew = false;
   /// Whether memory is what is missing.
   bool wantsMemory = false;
@@ -34,8 +34,9 @@ thread_local Guard *current = nullptr;
 /// What `operator new` did before; null for throwing.
 std::atomic<std::new_handler> previousHandler = nullptr;
 
-/// Some memory to put an error into words with, where all else is used up.
-constexpr size_t reserveBytes = size_t{1} << 18;
+/// Some memory to put an error into words with, where all else is used up. Little enough to come from the heap, which
+/// has it when it is freed; more would be mapped for itself, and go back to the system.
+constexpr size_t reserveBytes = size_t{1} << 16;
 
 } // namespace
 
@@ -54,6 +55,9 @@ static void leave(const char *reason) {
 
 static void leaveForFault(void *, const char *reason, bool) { leave(reason); }
 
+/// What is said of memory that the system refuses.
+static constexpr const char *noMore = "the system has no more for this process";
+
 static void leaveForMemory(void *, const char *reason, bool) {
   if (current)
     current->wantsMemory = true;
@@ -63,9 +67,23 @@ static void leaveForMemory(void *, const char *reason, bool) {
 /// What `operator new` calls before it throws, and again when it is back.
 static void refuseNew() {
   if (current && current->catchesNew)
-    return leaveForMemory(nullptr, "operator new failed", false);
+    return leaveForMemory(nullptr, noMore, false);
   std::set_new_handler(previousHandler);
 }
+
+// Names that the linker gives (`--wrap=malloc` of CMakeLists.txt).
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming)
+extern "C" void *__real_malloc(size_t bytes);
+
+/// `malloc` of all that is linked with this file. Parts of LLVM and MLIR use what they asked for without a look
+/// (Operation::create is one), so that a guard has to see that it was refused before they do.
+extern "C" void *__wrap_malloc(size_t bytes) {
+  void *place = __real_malloc(bytes);
+  if (!place && current && current->catchesNew)
+    leaveForMemory(nullptr, noMore, false);
+  return place;
+}
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming)
 
 /// Does `work` in a guard; `reserve` is freed before an error is put into words.
 static runtime::Status run(llvm::function_ref<void()> work, bool catchesNew, void *reserve) {
@@ -99,7 +117,11 @@ runtime::Status codegen::runCompiler(llvm::function_ref<void()> work) {
   // Each time: a thread without a guard puts the one before back.
   if (std::new_handler known = std::set_new_handler(refuseNew); known != refuseNew)
     previousHandler = known;
-  return run(work, /*catchesNew=*/true, std::malloc(reserveBytes));
+  void *reserve = std::malloc(reserveBytes);
+  // Short enough for a string to hold in itself.
+  if (!reserve)
+    return runtime::Error{"out of memory"};
+  return run(work, /*catchesNew=*/true, reserve);
 }
 
 codegen::WithoutRecovery::WithoutRecovery() : before(current && current->catchesNew) {

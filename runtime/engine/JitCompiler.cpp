@@ -13,7 +13,7 @@
 #include "runtime/jit/LoadedKernel.h"
 #include "runtime/jit/RandomInputs.h"
 #include "runtime/jit/ScheduleText.h"
-#include <mutex>
+#include <atomic>
 
 using namespace mlir;
 using namespace attnc;
@@ -115,23 +115,35 @@ public:
 private:
   const HostFacts &getHost() const;
 
-  mutable std::once_flag known;
-  mutable HostFacts host;
+  mutable std::atomic<const HostFacts *> host = nullptr;
 };
 
 } // namespace
 
+/// Does `work`, which holds locks that others wait for: it is not left where memory is refused.
+template <typename Work>
+static auto withLocks(Work work) {
+  const codegen::WithoutRecovery untilReleased;
+  return work();
+}
+
 const HostFacts &JitCompiler::getHost() const {
-  std::call_once(known, [&] {
-    MLIRContext context(MLIRContext::Threading::DISABLED);
-    context.loadDialect<attn::AttnDialect>();
-    Attribute cpu = jit::targetOrHost(&context, {}), gpu = *jit::parseTargetAttr(&context, "nvptx");
-    llvm::raw_string_ostream(host.cpu) << cpu;
-    host.cpuName = jit::getTargetName(cpu);
-    host.cpuBuild = engine::getBuild(cpu);
-    host.gpuBuild = engine::getBuild(gpu);
-  });
-  return host;
+  if (const HostFacts *known = host.load(std::memory_order_acquire))
+    return *known;
+  // Not by std::call_once: where memory is refused, this is left and begun again. Threads may find the same out at
+  // once.
+  auto found = std::make_unique<HostFacts>();
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<attn::AttnDialect>();
+  Attribute cpu = jit::targetOrHost(&context, {}), gpu = *jit::parseTargetAttr(&context, "nvptx");
+  llvm::raw_string_ostream(found->cpu) << cpu;
+  found->cpuName = jit::getTargetName(cpu);
+  found->cpuBuild = engine::getBuild(cpu);
+  found->gpuBuild = engine::getBuild(gpu);
+  const HostFacts *known = nullptr;
+  if (host.compare_exchange_strong(known, found.get(), std::memory_order_acq_rel))
+    known = found.release();
+  return *known;
 }
 
 std::optional<Fault> JitCompiler::check(const SpecSource &spec) const {
@@ -197,11 +209,13 @@ static Compiled compileOpened(jit::Session &session, const Opened &opened, Kerne
   key = engine::getKey(opened.kernel, opened.target);
   bool gaveUp = false;
   // A fault of the compiler must not leave the cache: others wait there.
-  Result<CachedImage> image = cache.getOrMake(key, [&] {
-    Result<KernelImage> made = Error();
-    Status status = codegen::runCompiler([&] { made = engine::compile(session, opened.kernel, opened.target); });
-    gaveUp = !status;
-    return status ? std::move(made) : Result<KernelImage>(status.takeError());
+  Result<CachedImage> image = withLocks([&] {
+    return cache.getOrMake(key, [&] {
+      Result<KernelImage> made = Error();
+      Status status = codegen::runCompiler([&] { made = engine::compile(session, opened.kernel, opened.target); });
+      gaveUp = !status;
+      return status ? std::move(made) : Result<KernelImage>(status.takeError());
+    });
   });
   if (!image)
     return {{}, gaveUp ? Fault(image.takeError(), ATTNC_ERROR_COMPILER) : toFault(image.takeError(), diagnostics)};
@@ -216,7 +230,8 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
   Result<Opened> opened = open(session, request, os);
   if (!opened)
     return {{}, toFault(opened.takeError(), diagnostics)};
-  Result<tune::Choice> choice = engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
+  Result<tune::Choice> choice =
+      withLocks([&] { return engine::choose(request, {session, opened->kernel, opened->entry, opened->target}); });
   if (!choice)
     return {{}, toFault(choice.takeError(), diagnostics)};
   Compiled compiled = compileOpened(session, *opened, cache, key, diagnostics);
@@ -233,7 +248,7 @@ static Compiled compileAnew(const CompileRequest &request, KernelCache &cache, D
 
 Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache) const {
   Compiled compiled;
-  Status status = codegen::runGuarded([&] {
+  Status status = codegen::runCompiler([&] {
     const HostFacts &facts = getHost();
     const SpecSource &spec = *request.spec;
     const std::string machine = request.gpu ? capi::describeMachine(request.gpu->facts()) : facts.cpu;
@@ -242,22 +257,28 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
     auto ask = [&](std::string_view choice) {
       return cache::keyOf({spec.text, spec.entry, request.target, machine, request.schedule, request.backward, choice});
     };
-    const Digest asked = ask(engine::describeChoice(request, device));
     // What was compiled from the same text before need not be read again.
-    if (std::optional<Digest> key = cache.findAlias(asked, build))
-      if (std::optional<CachedImage> image = cache.find(*key)) {
-        compiled.image = std::move(*image);
-        return;
-      }
+    const bool known = withLocks([&] {
+      if (std::optional<Digest> key = cache.findAlias(ask(engine::describeChoice(request, device)), build))
+        if (std::optional<CachedImage> image = cache.find(*key)) {
+          compiled.image = std::move(*image);
+          return true;
+        }
+      return false;
+    });
+    if (known)
+      return;
     Digest key = {};
     compiled = compileAnew(request, cache, key);
     if (compiled.fault)
       return;
-    // Tuning on the way has changed the records.
-    const std::string choice = engine::describeChoice(request, device);
-    cache.addAlias(ask(choice), {build, key});
-    if (!choice.empty())
-      cache.addAlias(ask(cache::anyChoice), {build, key});
+    withLocks([&] {
+      // Tuning on the way has changed the records.
+      const std::string choice = engine::describeChoice(request, device);
+      cache.addAlias(ask(choice), {build, key});
+      if (!choice.empty())
+        cache.addAlias(ask(cache::anyChoice), {build, key});
+    });
   });
   if (!status)
     return {{}, Fault(status.takeError(), ATTNC_ERROR_COMPILER)};
@@ -319,7 +340,8 @@ static Explained explainRequest(const CompileRequest &request, const std::string
   if (shapes)
     if (Status status = jit::checkSizes(opened->kernel, *shapes); !status)
       return fail(status.takeError());
-  Result<tune::Choice> choice = engine::choose(request, {session, opened->kernel, opened->entry, opened->target});
+  Result<tune::Choice> choice =
+      withLocks([&] { return engine::choose(request, {session, opened->kernel, opened->entry, opened->target}); });
   if (!choice)
     return fail(choice.takeError());
   explain::Subject subject{session,        opened->kernel,     opened->target,
@@ -341,7 +363,7 @@ static Explained explainRequest(const CompileRequest &request, const std::string
 Explained JitCompiler::explain(const CompileRequest &request, const std::string &cacheDirectory,
                                const std::string &cacheComplaint) const {
   Explained explained;
-  Status status = codegen::runGuarded([&] {
+  Status status = codegen::runCompiler([&] {
     CompileRequest asked = request;
     // Tuning takes a minute, and is asked for by who runs the kernel.
     if (asked.policy == ATTNC_POLICY_AUTOTUNE)

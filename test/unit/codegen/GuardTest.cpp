@@ -5,6 +5,7 @@
 #include "codegen/llvm/Guard.h"
 #include "../runtime/Sanitizers.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
@@ -43,11 +44,19 @@ void askForMuch() {
   ::operator delete(::operator new(much));
 }
 
+/// The same by `malloc`, and writes there without a look.
+void writeIntoMuch() {
+  static volatile size_t much = SIZE_MAX / 4;
+  auto *place = static_cast<volatile char *>(std::malloc(much));
+  *place = 1;
+}
+
 TEST(Guard, MakesARefusalOfNewAnError) {
   if (isThreadSanitized || isAddressSanitized)
     GTEST_SKIP() << "sanitizers end programs that ask for so much";
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(codegen::runCompiler(askForMuch).message(), "the compiler was refused memory: operator new failed");
+    EXPECT_EQ(codegen::runCompiler(askForMuch).message(),
+              "the compiler was refused memory: the system has no more for this process");
   // In any other place it is what it was.
   EXPECT_DEATH((void)codegen::runGuarded(askForMuch), "");
   EXPECT_DEATH((void)codegen::runCompiler([] {
@@ -56,7 +65,17 @@ TEST(Guard, MakesARefusalOfNewAnError) {
                }),
                "");
   EXPECT_DEATH((void)codegen::runCompiler([] { std::thread(askForMuch).join(); }), "bad_alloc");
-  EXPECT_EQ(codegen::runCompiler(askForMuch).message(), "the compiler was refused memory: operator new failed");
+  EXPECT_EQ(codegen::runCompiler(askForMuch).message(),
+            "the compiler was refused memory: the system has no more for this process");
+}
+
+TEST(Guard, MakesARefusalOfMallocAnError) {
+  if (isThreadSanitized || isAddressSanitized)
+    GTEST_SKIP() << "sanitizers end programs that ask for so much";
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(codegen::runCompiler(writeIntoMuch).message(),
+              "the compiler was refused memory: the system has no more for this process");
+  EXPECT_DEATH((void)codegen::runGuarded(writeIntoMuch), "");
 }
 
 TEST(Guard, StandsInEachThreadAndInItself) {
