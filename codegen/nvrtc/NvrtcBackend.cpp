@@ -37,6 +37,8 @@ void nvrtc::buildNvrtcPipeline(OpPassManager &pm) {
   pm.addPass(createNvrtcFuseProducts());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // After all that would make selections of masks again.
+  pm.addPass(createNvrtcDefineBitMasks());
 }
 
 FailureOr<std::string> nvrtc::emitCuda(ModuleOp module) {

@@ -27,6 +27,28 @@ def NvrtcFuseProducts : Pass<"nvrtc-fuse-products"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def NvrtcDefineBitMasks : Pass<"nvrtc-define-bit-masks"> {
+  let summary = "Makes masks of conditions that keep bits in loops, where the condition is known";
+  let description = [{
+    A selection between bits and 0 whose condition is that of another block becomes an `and` with a mask, which is made
+    once, behind the condition. ptxas makes such masks by itself, in the first of two loops that use one, and reads the
+    register in the second also where the first had no step (codegen/nvptx/BitMasks.h). The mask is assembly, which NVRTC
+    does not make a selection again.
+
+    Example:
+
+    ```mlir
+    scf.for … {
+      %w = arith.select %c, %bits, %zero : i32
+    // becomes
+    %m = llvm.inline_asm "selp.b32 $0, -1, 0, $1;", "=r,b" %c : (i1) -> i32
+    scf.for … {
+      %w = arith.andi %bits, %m : i32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 def NvrtcPrint : Pass<"nvrtc-print", "::mlir::ModuleOp"> {
   let summary = "Prints the CUDA C++ of a module";
   let description = [{
