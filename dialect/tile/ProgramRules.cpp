@@ -71,7 +71,7 @@ LogicalResult ProgramOp::verifyRegions() {
   llvm::SmallDenseSet<Type> shared;
   walk([&](ShareOp share) { shared.insert(share.getValue().getType()); });
   WalkResult result = walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
-    if (isa<scf::SCFDialect>(op->getDialect()))
+    if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
       return verifyEdge(op);
     if (auto await = dyn_cast<AwaitOp>(op))
       return verifyAwait(await);

@@ -18,11 +18,18 @@ def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTermin
     All roles run at the same time. The rows of a consumer's tiles are dealt to its warpgroups in order. Producers with
     `warp` share one warpgroup, of which each is a warp: warp 0 stands first, and takes the tiles for all of them.
 
-    Examples:
-    ```
-    tile.role <producer> warpgroups 1 registers 40 warp 0 { ... }
-    tile.role <producer> warpgroups 1 registers 40 warp 1 { ... }
-    tile.role <consumer> warpgroups 2 registers 240 { ... }
+    Example:
+
+    ```mlir
+    %keys = tile.ring : !tile.ring<2 x vector<128x64xbf16>>
+    tile.role <producer> warpgroups 1 registers 24 {
+      tile.put %keys, %view[%j, %c0] axes [0, 1] below(%sk, %d)
+          : !tile.ring<2 x vector<128x64xbf16>>, memref<?x64xbf16>
+    }
+    tile.role <consumer> warpgroups 2 registers 240 {
+      %k = tile.get %keys : !tile.ring<2 x vector<128x64xbf16>> -> !tile.shared<vector<128x64xbf16>>
+      tile.release %keys : !tile.ring<2 x vector<128x64xbf16>>
+    }
     ```
   }];
   let arguments = (ins Tile_RoleKindAttr:$kind, I64Attr:$warpgroups, I64Attr:$registers, OptionalAttr<I64Attr>:$warp);
@@ -40,6 +47,15 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, NoTerminator]> {
   let description = [{
     The region's argument is the number of the tile. Without `tiles`, block n of N works on tiles n, n + N, ...; with it,
     blocks take tiles from a counter in order: a producer fetches and posts their numbers in the ring.
+
+    Example:
+
+    ```mlir
+    tile.persistent from %tiles : !tile.ring<2 x index> {
+    ^bb0(%tile: index):
+      %first = arith.muli %tile, %c128 : index
+    }
+    ```
   }];
   let arguments = (ins Optional<Tile_Ring>:$tiles);
   let regions = (region SizedRegion<1>:$body);
@@ -61,6 +77,13 @@ def Tile_RingOp : Tile_Op<"ring", [HasParent<"ProgramOp">, MemoryEffects<[MemAll
     `offset` is where its buffers start and `barriers` where its barriers do, once `tile-allocate-shared` has chosen:
     one barrier a stage that says that it is full, then one a stage that says that it is empty, and where puts clear rows
     one that says that a copy has landed.
+
+    Example:
+
+    ```mlir
+    %keys = tile.ring : !tile.ring<2 x vector<128x64xbf16>>
+    %values = tile.ring {barriers = 81920 : i64, offset = 32768 : i64} : !tile.ring<3 x vector<128x64xbf16>>
+    ```
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
   let results = (outs Tile_Ring:$ring);
@@ -69,6 +92,11 @@ def Tile_RingOp : Tile_Op<"ring", [HasParent<"ProgramOp">, MemoryEffects<[MemAll
 
 def Tile_BufferOp : Tile_Op<"buffer", [HasParent<"ProgramOp">, MemoryEffects<[MemAlloc]>]> {
   let summary = "A tile in shared memory through which stores go";
+  let description = [{
+    `offset` is where it starts, once `tile-allocate-shared` has chosen.
+
+    Example: `%buffer = tile.buffer : !tile.shared<vector<128x64xbf16>>`
+  }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset);
   let results = (outs Tile_SharedTile:$shared);
   let assemblyFormat = "attr-dict `:` type($shared)";
@@ -83,6 +111,13 @@ def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]
     have one, and brings zeros for a page that is none. Where the limit of rows is another and the tile reaches past it, the
     producer waits for the copy, clears the rows that it should not have brought, and makes the buffer available then.
     Without roles, all threads of the block copy, and `tile.sync` stands where waits are needed.
+
+    Example:
+
+    ```mlir
+    tile.put %keys, %view[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d)
+        : !tile.ring<2 x vector<128x64xbf16>>, memref<?x?x8x64xbf16>
+    ```
   }];
   let assemblyFormat = [{
     $ring `,` $view `[` $indices `]` (`pages` `(` $pages^ `:` type($pages) `)`)? `axes` $axes (`group` $group^)?
@@ -93,8 +128,11 @@ def Tile_PutOp : Tile_AccessOp<"put", (ins Arg<Tile_Ring, "the ring", [MemWrite]
 def Tile_GetOp : Tile_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for the next buffer of a ring";
   let description = [{
-    With `kept`, products of a later step read the buffer once more: `tile.held` gives it to them, and it is released
-    after those.
+    The oldest buffer that this consumer has not waited for yet: each consumer gets them in the order in which they were
+    filled. With `kept`, products of a later step read the buffer once more: `tile.held` gives it to them, and it is
+    released after those.
+
+    Example: `%k = tile.get %keys : !tile.ring<2 x vector<128x64xbf16>> -> !tile.shared<vector<128x64xbf16>>`
   }];
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemRead]>:$ring, UnitAttr:$kept);
   let results = (outs Tile_SharedTile:$shared);
@@ -107,6 +145,8 @@ def Tile_HeldOp : Tile_Op<"held", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     A buffer that a `tile.get` with `kept` waited for, in an earlier step of a loop or before it. Nothing is waited for.
     Each stands for a release to come: two in a row give two buffers, so they count as writing.
+
+    Example: `%v = tile.held %values : !tile.ring<2 x vector<128x64xbf16>> -> !tile.shared<vector<128x64xbf16>>`
   }];
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemRead]>:$ring);
   let results = (outs Tile_SharedTile:$shared);
@@ -116,6 +156,11 @@ def Tile_HeldOp : Tile_Op<"held", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemWrite]>]> {
   let summary = "Returns the oldest buffer that this consumer holds to the producer";
+  let description = [{
+    Once all consumers have, the producer may fill it again.
+
+    Example: `tile.release %keys : !tile.ring<2 x vector<128x64xbf16>>`
+  }];
   let arguments = (ins Arg<Tile_Ring, "the ring", [MemWrite]>:$ring);
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
@@ -197,6 +242,14 @@ def Tile_StartOp : Tile_Op<"start", [MemoryEffects<[MemRead, MemWrite]>]> {
     `tile.mma` that goes on while the program does: its result may be touched after `tile.await` only, and until then
     neither its operands' buffers may be released nor its operands' registers be written. Products end in the order in
     which they start.
+
+    Example:
+
+    ```mlir
+    %pending = tile.start %q, %k, %zero transposed
+        : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<96x64xbf16>>, vector<128x96xf32>
+        -> !tile.pending<vector<128x96xf32>>
+    ```
   }];
   let arguments = (ins Tile_Operand:$a, Tile_Operand:$b, Tile_F32Tile:$acc, UnitAttr:$transposed,
                        UnitAttr:$left_transposed);
@@ -210,6 +263,9 @@ def Tile_StartOp : Tile_Op<"start", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 def Tile_AwaitOp : Tile_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for a product, and for all products started before it";
+  let description = [{
+    Example: `%s = tile.await %pending : !tile.pending<vector<128x96xf32>> -> vector<128x96xf32>`
+  }];
   let arguments = (ins Tile_Pending:$pending);
   let results = (outs Tile_F32Tile:$result);
   let assemblyFormat = "$pending attr-dict `:` type($pending) `->` type($result)";
@@ -220,6 +276,14 @@ def Tile_SchedBarrierOp : Tile_Op<"sched_barrier", [MemoryEffects<[MemRead, MemW
   let description = [{
     Assemblers move waits up to the last operation that they depend on. What stands between this barrier and a wait
     overlaps with the product that is awaited.
+
+    Example:
+
+    ```mlir
+    %scaled = arith.mulf %sum, %shrink : vector<128xf32>
+    tile.sched_barrier
+    %o = tile.await %pending : !tile.pending<vector<128x64xf32>> -> vector<128x64xf32>
+    ```
   }];
   let assemblyFormat = "attr-dict";
 }
@@ -229,6 +293,8 @@ def Tile_SkipOp : Tile_Op<"skip", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Stands where a product would read `tile` as its right operand, `transposed` or not. All threads of the warpgroup have
     seen the tile come, so that one of them may release its buffer.
+
+    Example: `tile.skip %k transposed : !tile.shared<vector<128x64xbf16>>`
   }];
   let arguments = (ins Tile_Operand:$tile, UnitAttr:$transposed);
   let assemblyFormat = "$tile (`transposed` $transposed^)? attr-dict `:` type($tile)";
@@ -239,6 +305,16 @@ def Tile_PingPongOp : Tile_Op<"ping_pong", [MemoryEffects<[MemRead, MemWrite]>]>
   let description = [{
     Consumer warpgroups take turns in order, from the first: while one starts products, the others compute weights.
     `wait` stands before the products, `arrive` after them.
+
+    Example:
+
+    ```mlir
+    tile.ping_pong <wait>
+    %pending = tile.start %q, %k, %zero transposed
+        : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<96x64xbf16>>, vector<128x96xf32>
+        -> !tile.pending<vector<128x96xf32>>
+    tile.ping_pong <arrive>
+    ```
   }];
   let arguments = (ins Tile_PingPongKindAttr:$kind);
   let assemblyFormat = "$kind attr-dict";
@@ -253,6 +329,14 @@ def Tile_LanePartialOp : Tile_Op<"lane_partial", [Pure, SameOperandsAndResultTyp
   let description = [{
     Until `tile.warp_reduce`, each lane holds a part of each element: only multiplication by whole row vectors and
     `tile.reduce <add>` with `partial` are meaningful. That saves a sum over lanes in every step.
+
+    Example:
+
+    ```mlir
+    %parts = tile.lane_partial %sum : vector<128xf32>
+    %more = tile.reduce <add> %p, %parts partial : vector<128x96xf32>, vector<128xf32>
+    %total = tile.warp_reduce %more : vector<128xf32>
+    ```
   }];
   let arguments = (ins Tile_RowVector:$rows);
   let results = (outs Tile_RowVector:$parts);
@@ -261,6 +345,9 @@ def Tile_LanePartialOp : Tile_Op<"lane_partial", [Pure, SameOperandsAndResultTyp
 
 def Tile_WarpReduceOp : Tile_Op<"warp_reduce", [Pure, AllTypesMatch<["parts", "rows"]>]> {
   let summary = "Sums the lanes' partial sums of each row, or takes the greatest of them";
+  let description = [{
+    Example: `%total = tile.warp_reduce %parts : vector<128xf32>`
+  }];
   let arguments = (ins Tile_RowVector:$parts, UnitAttr:$greatest);
   let results = (outs Tile_RowVector:$rows);
   let assemblyFormat = "$parts (`greatest` $greatest^)? attr-dict `:` type($parts)";
@@ -271,6 +358,13 @@ def Tile_AnyOp : Tile_Op<"any", [Pure]> {
   let description = [{
     Rows that a warp works on go the same way through branches: the answer is theirs, and others may have another. It may
     therefore decide how something is computed, and not what.
+
+    Example:
+
+    ```mlir
+    %grown = arith.cmpf ogt, %new_max, %max : vector<128xf32>
+    %rescale = tile.any %grown : vector<128xi1>
+    ```
   }];
   let arguments = (ins VectorOfRankAndType<[1], [I1]>:$rows);
   let results = (outs I1:$result);

@@ -39,6 +39,8 @@ def Tile_LaunchAttr : Tile_Attr<"Launch", "launch"> {
     - `counter`: blocks take tiles from a counter, which is a parameter.
     - `early`: the kernel waits itself for the one before it in the same launch, and may start while that one runs.
     - `tensor_maps`: an array of `#tile.tensor_map`, which are parameters in this order.
+
+    Example: `#tile.launch<threads = 384, shared_bytes = 230400, persistent = true, counter = true>`
   }];
   let parameters = (ins "int64_t":$threads, DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
                         DefaultValuedParameter<"bool", "false">:$persistent,

@@ -55,6 +55,27 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     With `boxes`, pairs of (argument, dimension of rows), the program is for launches whose tensors the copy engine can
     take as they are: those arguments have 16-byte strides, no gaps in their last dimension, and more than one element along
     both. With `without_boxes`, it is for all other launches; `tile-stage-captures` adds the pairs.
+
+    Example:
+
+    ```mlir
+    tile.program @twice(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %tile: index)
+        attributes {grid = affine_map<()[s0] -> (s0 ceildiv 16)>, grid_sizes = array<i64: 0, 0>, rows = 16, panel = 8} {
+      %c0 = arith.constant 0 : index
+      %c16 = arith.constant 16 : index
+      %c64 = arith.constant 64 : index
+      %count = memref.dim %x, %c0 : memref<?x64xf32>
+      %first = arith.muli %tile, %c16 : index
+      %in = tile.load %x[%first, %c0] axes [0, 1] below(%count, %c64) : memref<?x64xf32> -> vector<16x64xf32>
+      %out = tile.map tiles(%in : vector<16x64xf32>) rows() cols() at(%first, %c0) {
+      ^bb0(%e: f32, %i: index, %j: index):
+        %sum = arith.addf %e, %e : f32
+        tile.yield %sum : f32
+      } -> vector<16x64xf32>
+      tile.store %out, %y[%first, %c0] axes [0, 1] below(%count, %c64) : vector<16x64xf32>, memref<?x64xf32>
+      tile.return
+    }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
@@ -83,6 +104,9 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
 
 def Tile_ReturnOp : Tile_Op<"return", [Pure, HasParent<"ProgramOp">, Terminator]> {
   let summary = "Ends a program";
+  let description = [{
+    Example: `tile.return`
+  }];
   let assemblyFormat = "attr-dict";
 }
 
@@ -90,6 +114,13 @@ def Tile_LiveRowsOp : Tile_Op<"live_rows", [HasParent<"ProgramOp">]> {
   let summary = "Number of rows of the query tile that hold queries";
   let description = [{
     Rows at or past `count` are never stored; a lowering need not compute them.
+
+    Example:
+
+    ```mlir
+    %count = arith.subi %queries, %first : index
+    tile.live_rows %count
+    ```
   }];
   let arguments = (ins Index:$count);
   let assemblyFormat = "$count attr-dict";
@@ -110,6 +141,17 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["MapOp", "MaskOp", "BlockMaskOp"]>]> {
   let summary = "Ends an elementwise region, or that of a block mask";
+  let description = [{
+    Example:
+
+    ```mlir
+    %half = tile.map tiles(%x : vector<96x64xf32>) rows() cols() at(%i0, %j0) {
+    ^bb0(%e: f32, %i: index, %j: index):
+      %h = arith.truncf %e : f32 to bf16
+      tile.yield %h : bf16
+    } -> vector<96x64xbf16>
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -151,9 +193,18 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
     second count the rows of a sequence, and the first index is the number of that sequence: its row j is row j % n of page
     `pages`[sequence, j / n]. Entries for rows that are not below the limit may hold anything.
 
-    Example: `%k = tile.load %K[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d) : memref<...> -> vector<64x128xbf16>`, and
-    for sixteen queries of four heads
-    `%q = tile.load %Q[%b, %i, %h, %c0] axes [1, 3] group [4, 2] below(%sq, %d) : memref<...> -> vector<64x128xbf16>`
+    Example:
+
+    ```mlir
+    %k = tile.load %keys[%b, %j, %h, %c0] axes [1, 3] below(%sk, %d)
+        : memref<?x?x8x128xbf16> -> vector<64x128xbf16>
+    // Sixteen queries of each of four heads that share keys.
+    %q = tile.load %queries[%b, %i, %h, %c0] axes [1, 3] group [4, 2] below(%sq, %d)
+        : memref<?x?x32x128xbf16> -> vector<64x128xbf16>
+    // Keys in pages of sixteen rows.
+    %p = tile.load %pool[%b, %j, %h, %c0] pages(%table : memref<?x?xi32>) axes [1, 3] below(%sk, %d)
+        : memref<?x16x8x128xbf16> -> vector<64x128xbf16>
+    ```
   }];
   let results = (outs Tile_TileOrVector:$result);
   let assemblyFormat = [{
@@ -179,6 +230,18 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrVector:$value, Optiona
     or none where the first row is past its limit. Others may add to the same element at any time: the order of additions
     is left open, and each is atomic. On a GPU the copy engine adds, from a buffer that is as large as the tile; with
     `deferred` it starts at the next `tile.post` of the block. Without `accumulate`, `blocked` goes without a buffer.
+
+    Example:
+
+    ```mlir
+    tile.store %o, %out[%b, %i, %h, %c0] axes [1, 3] below(%sq, %d) : vector<128x64xbf16>, memref<?x?x16x64xbf16>
+    // Through a buffer, from which the copy engine takes it.
+    tile.store %o via %buffer : !tile.shared<vector<128x64xbf16>>, %out[%b, %i, %h, %c0] axes [1, 3] below(%sq, %d)
+        : vector<128x64xbf16>, memref<?x?x16x64xbf16>
+    // Added to sums that other blocks add to as well.
+    tile.store %dq via %staging : !tile.shared<vector<64x64xf32>>, %sums[%row, %c0] axes [0, 1] below(%rows, %d)
+        {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+    ```
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?
@@ -213,7 +276,7 @@ def Tile_MinMaxOp : Tile_Op<"min_max", [MemoryEffects<[MemRead]>, AttrSizedOpera
     empty box gives the type's greatest and least value. With `most`, the box has at most so many elements along the last
     dimension.
 
-    Example: `%lo, %hi = tile.min_max %ids[%b, %i0] to [%b, %i1] {most = 128} : memref<...>`
+    Example: `%lo, %hi = tile.min_max %ids[%b, %i0] to [%b, %i1] {most = 128 : i64} : memref<?x?xi32> -> i32, i32`
   }];
   let arguments = (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$first, Variadic<Index>:$last,
                        OptionalAttr<I64Attr>:$most);
@@ -236,10 +299,15 @@ def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRea
     Example:
 
     ```mlir
-    tile.block_mask %lists[%row] from %low to %high step %keys {
+    tile.block_mask %lists[%row] from %low to %high step %c128 {
     ^bb0(%j: index):
+      %last = arith.addi %j, %c127 : index
       %least, %greatest = tile.min_max %ids[%b, %j] to [%b, %last] : memref<?x?xi32> -> i32, i32
-      ...
+      %begun = arith.cmpi sle, %least, %id : i32
+      %open = arith.cmpi sge, %greatest, %id : i32
+      %some = arith.andi %begun, %open : i1
+      %same = arith.cmpi eq, %least, %greatest : i32
+      %all = arith.andi %some, %same : i1
       tile.yield %some, %all : i1, i1
     } : memref<?x?xi32>
     ```
@@ -376,6 +444,16 @@ def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:
     tile whose columns, as key rows from `j` on, lie in [`full_low`, `full_high`), the region is known to keep
     everything: `tile-split-ranges` uses that. Where steps come from a list (see `tile.block_mask`), the stretch is one of
     the list, and `position` the step's place.
+
+    Example:
+
+    ```mlir
+    %masked = tile.mask tiles(%s : vector<96x64xf32>) rows() cols() at(%i0, %j0) full(%low, %high) {
+    ^bb0(%x: f32, %i: index, %j: index):
+      %keep = arith.cmpi sle, %j, %i : index
+      tile.yield %keep : i1
+    } -> vector<96x64xf32>
+    ```
   }];
   let results = (outs Tile_F32Tile:$result);
 }
