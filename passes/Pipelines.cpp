@@ -60,6 +60,12 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitOperands());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileInsertBarriers());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileAllocateShared());
+  // How a thread computes its elements.
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileApproximateMath());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileAnchorColumns());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileContractProducts());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileBalanceExponentials());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileOrderRows());
 }
 
 void attnc::registerPipelines() {

@@ -10,63 +10,10 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
-
-/// Whether a product of constants is a normal number of f32: others lose what its factors, one by one, do not.
-static bool isNormal(double product) {
-  double magnitude = std::abs(product);
-  return magnitude >= std::numeric_limits<float>::min() && magnitude <= std::numeric_limits<float>::max();
-}
-
-/// Of how many exponentials one is left to multiply-add units. A tanh and an exponential an element keep the unit of
-/// functions busier than products keep the tensor cores, the more so the shorter the rows of keys are; but
-/// multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md). Where elements share
-/// reciprocals, they have products enough from 128 dims on. Beyond 2^127 they give anything, so weights that are only
-/// looked at afterwards (`tile.any`) are none of theirs.
-static int64_t chooseShare(tile::ProgramOp program) {
-  bool hasTanh = false, sharesReciprocals = false, mayOverflow = false;
-  int64_t dims = 0;
-  program.walk([&](Operation *op) {
-    hasTanh |= isa<math::TanhOp>(op);
-    sharesReciprocals |= op->hasAttr(tile::sharedReciprocalAttrName);
-    mayOverflow |= isa<tile::AnyOp>(op);
-    if (auto start = dyn_cast<tile::StartOp>(op); start && start.getTransposed())
-      dims = tile::getTileType(start.getA()).getDimSize(1);
-  });
-  if (!hasTanh || mayOverflow || dims == 0 || dims > 128)
-    return 0;
-  if (dims > 64)
-    return sharesReciprocals ? 0 : 4;
-  return 8;
-}
-
-ElementBody::ElementBody(EmitContext &context, int64_t threadRow, Block &body)
-    : context(context), ptx(context.ptx), threadRow(threadRow), body(body),
-      narrow(context.abi.getFunction()->hasAttr(approximateMathAttrName)) {
-  // What a score region makes powers of may be anything.
-  bool makesWeights =
-      llvm::any_of(body.getOps<math::Exp2Op>(), [](math::Exp2Op op) { return op->hasAttr(tile::weightAttrName); });
-  if (narrow && makesWeights)
-    everyOnMultiplyAdd = chooseShare(body.getParentOp()->getParentOfType<tile::ProgramOp>());
-}
-
-/// A product with a number that is linear in the column may be distributed: its base is then rounded, and what differs
-/// by columns is added to that, in one operation an element. It must not be where a distance is much shorter than
-/// the base's: with a slope of 10^6, the rounding error of the base is as large as a logit. Where the mask keeps no key
-/// past the query (`tile.up_to_query`) and cuts nothing from the tile, the last column is the nearest to the query, and
-/// all others are further away.
-void ElementBody::chooseAnchor(tile::MapOp map) {
-  bool isCut = llvm::any_of(map->getUsers(), llvm::IsaPred<tile::MaskOp>);
-  if (!narrow || isCut || !map->hasAttr(tile::upToQueryAttrName))
-    return;
-  constexpr int64_t columnsOfGroup = 8;
-  anchor = cast<VectorType>(map.getResult(0).getType()).getDimSize(1) - columnsOfGroup + 1;
-}
 
 void ElementBody::start(int64_t group, ValueRange tileOperands, ValueRange rows, ValueRange colOperands, Value i,
                         Value j) {
@@ -124,60 +71,44 @@ Value ElementBody::keepFromUniform(Value factor) {
   return math::FmaOp::create(ptx.b, ptx.loc, lane, ptx.f32(0), factor);
 }
 
+/// A product with a number that is linear in the column, rounded at the column of its `tile.anchor`: what differs by
+/// columns is added to that, in one operation an element.
+RowNumber ElementBody::distribute(Operation &op) {
+  RowNumber a = *find(op.getOperand(0)), b = *find(op.getOperand(1));
+  // One factor is the same in all columns.
+  if (a.isUniform())
+    std::swap(a, b);
+  auto times = [&](Value x) -> Value { return arith::MulFOp::create(ptx.b, ptx.loc, x, b.base); };
+  if (a.factor)
+    return {times(a.base), a.offset, a.step, times(a.factor)};
+  int64_t anchor = op.getAttrOfType<IntegerAttr>(tile::anchorAttrName).getInt();
+  Value base = at(a, anchor);
+  return {times(base), -a.step * anchor, a.step, keepFromUniform(b.base)};
+}
+
 /// The result of an operation that keeps a number linear in the column.
-std::optional<RowNumber> ElementBody::computeLinear(Operation &op) {
-  if (op.getNumResults() != 1 || op.getNumOperands() == 0 || isa<memref::MemRefDialect>(op.getDialect()))
-    return std::nullopt;
-  std::optional<RowNumber> a = find(op.getOperand(0));
-  std::optional<RowNumber> b = op.getNumOperands() == 2 ? find(op.getOperand(1)) : std::nullopt;
-  Type type = op.getResult(0).getType();
-  OpBuilder &builder = ptx.b;
-  if (isa<arith::MulFOp>(op) && anchor && a && b && type.isF32()) {
-    // One factor is the same in all columns.
-    if (a->isUniform())
-      std::swap(a, b);
-    if (a->isUniform() || !b->isUniform() || a->magnitude)
-      return std::nullopt;
-    auto times = [&](Value x) -> Value { return arith::MulFOp::create(builder, ptx.loc, x, b->base); };
-    if (a->factor)
-      return RowNumber{times(a->base), a->offset, a->step, times(a->factor)};
-    Value base = at(*a, *anchor);
-    return RowNumber{times(base), -a->step * *anchor, a->step, keepFromUniform(b->base)};
-  }
-  if (!a || (op.getNumOperands() == 2 && !b))
-    return std::nullopt;
-  if (isa<arith::AddIOp, arith::SubIOp>(op) && type.isIndex() && !a->magnitude && !b->magnitude)
-    return combine(op, *a, *b);
-  if (a->isUniform())
-    return std::nullopt;
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) && type.isInteger(32))
-    return a;
-  if (isa<math::AbsIOp>(op)) {
-    a->magnitude = true;
-    return a;
-  }
-  // Exact for distances below 2^24, and off by another unit in the last place past that.
-  if (isa<arith::SIToFPOp>(op) && type.isF32()) {
-    a->base = arith::SIToFPOp::create(builder, ptx.loc, type, a->base);
-    return a;
-  }
-  return std::nullopt;
+RowNumber ElementBody::computeLinear(Operation &op, tile::RowRule rule) {
+  if (rule == tile::RowRule::Product)
+    return distribute(op);
+  RowNumber number = *find(op.getOperand(0));
+  if (rule == tile::RowRule::Sum)
+    return combine(op, number, *find(op.getOperand(1)));
+  if (rule == tile::RowRule::Magnitude)
+    number.magnitude = true;
+  else if (rule == tile::RowRule::ToFloat)
+    number.base = arith::SIToFPOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(), number.base);
+  return number;
 }
 
 /// Computes what `op` does, if it is the same for a row or linear in the column.
 void ElementBody::computeRow(Operation &op) {
+  std::optional<tile::RowRule> rule = terms.add(op);
+  if (!rule)
+    return;
   llvm::SaveAndRestore<Location> place(ptx.loc, op.getLoc());
-  if (std::optional<RowNumber> linear = computeLinear(op)) {
-    numbers[op.getResult(0)] = *linear;
+  if (*rule != tile::RowRule::Uniform) {
+    numbers[op.getResult(0)] = computeLinear(op, *rule);
     return;
-  }
-  if (op.getNumRegions() != 0 || !(isMemoryEffectFree(&op) || isa<memref::LoadOp>(op)))
-    return;
-  for (Value operand : op.getOperands()) {
-    if (isa<MemRefType>(operand.getType()))
-      continue;
-    if (std::optional<RowNumber> number = find(operand); !number || !number->isUniform())
-      return;
   }
   SmallVector<Value> results = context.cloneScalar(op, [&](Value value) { return at(*find(value), 0); });
   for (auto [from, to] : llvm::zip_equal(op.getResults(), results))
@@ -206,8 +137,7 @@ Value ElementBody::at(const RowNumber &number, int64_t column) {
 
 Value ElementBody::splitShift() {
   Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
-  if (!anchor || body.getTerminator()->getNumOperands() != 1 || !isa_and_nonnull<arith::AddFOp, arith::SubFOp>(sum) ||
-      numbers.contains(sum->getResult(0)))
+  if (!sum || !sum->hasAttr(tile::rowShiftAttrName))
     return {};
   // The number linear in the column is the right operand.
   std::optional<RowNumber> term = find(sum->getOperand(1));
@@ -293,37 +223,13 @@ void ElementBody::compute(Operation &inner, Element &element) {
       values[compare.getResult()] = *condition;
       return;
     }
-  // (x * a) * b is x * (a * b) where results are narrow.
-  FloatAttr second, first;
-  if (auto product = dyn_cast<arith::MulFOp>(inner);
-      product && narrow && matchPattern(product.getRhs(), m_Constant(&second)))
-    if (auto before = product.getLhs().getDefiningOp<arith::MulFOp>();
-        before && before->getBlock() == &body && matchPattern(before.getRhs(), m_Constant(&first)) &&
-        values.contains(before.getResult()) && product.getType().isF32() &&
-        isNormal(first.getValueAsDouble() * second.getValueAsDouble())) {
-      float factor = first.getValue().convertToFloat() * second.getValue().convertToFloat();
-      values[inner.getResult(0)] = arith::MulFOp::create(ptx.b, ptx.loc, lookup(before.getLhs()), ptx.f32(factor));
-      return;
-    }
   SmallVector<Value> results = context.cloneScalar(inner, lookup);
-  if (inner.hasAttr(tile::weightAttrName) && isa<math::Exp2Op>(inner) && everyOnMultiplyAdd &&
-      context.threadColumnOf(element.number) % everyOnMultiplyAdd == 0)
+  // Of so many columns one is left to multiply-add units.
+  auto share = inner.getAttrOfType<IntegerAttr>(tile::multiplyAddShareAttrName);
+  if (share && context.threadColumnOf(element.number) % share.getInt() == 0)
     results.front().getDefiningOp()->setAttr(multiplyAddAttrName, ptx.b.getUnitAttr());
-  for (auto [from, to] : llvm::zip_equal(inner.getResults(), results)) {
+  for (auto [from, to] : llvm::zip_equal(inner.getResults(), results))
     values[from] = to;
-    // A product and a sum become one operation, which rounds once, where results are narrow. Elements of tiles are
-    // rounded before: a maximum that is taken from one has seen it as it is. So is a product that several read, whose
-    // difference from itself is zero then.
-    auto takesElement = [&] {
-      return llvm::any_of(inner.getOperands(), [&](Value operand) {
-        return llvm::is_contained(body.getArguments().take_front(tiles.size()), operand);
-      });
-    };
-    bool isProduct = isa<arith::MulFOp>(inner) && inner.getResult(0).hasOneUse();
-    if (narrow && (isProduct || (isa<arith::AddFOp, arith::SubFOp>(inner) && !takesElement())))
-      to.getDefiningOp()->setAttr("fastmath",
-                                  arith::FastMathFlagsAttr::get(ptx.b.getContext(), arith::FastMathFlags::contract));
-  }
 }
 
 /// Computes `inner`, a function of one number, for all of `elements` as one vector.

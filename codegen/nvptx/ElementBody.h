@@ -9,6 +9,7 @@
 #define ATTNC_CODEGEN_NVPTX_ELEMENTBODY_H
 
 #include "codegen/nvptx/EmitContext.h"
+#include "dialect/tile/RowTerms.h"
 #include <optional>
 
 namespace mlir::arith {
@@ -35,12 +36,11 @@ public:
   static constexpr int64_t bitsOfWord = 32;
 
   ElementBody(EmitContext &context, tile::MapOp map, int64_t threadRow)
-      : ElementBody(context, threadRow, map.getBody().front()) {
-    chooseAnchor(map);
+      : ElementBody(context, threadRow, map, map.getBody().front()) {
     start(map.getGroup(), map.getTiles(), map.getRows(), map.getCols(), map.getI(), map.getJ());
   }
   ElementBody(EmitContext &context, tile::MaskOp mask, int64_t threadRow)
-      : ElementBody(context, threadRow, mask.getBody().front()) {
+      : ElementBody(context, threadRow, mask, mask.getBody().front()) {
     start(mask.getGroup(), mask.getTiles(), mask.getRows(), mask.getCols(), mask.getI(), mask.getJ());
   }
 
@@ -52,8 +52,8 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> emit(llvm::ArrayRef<int64_t> elements);
   llvm::SmallVector<mlir::Value> emit(int64_t element) { return emit(llvm::ArrayRef(element)).front(); }
 
-  /// Where the region yields a sum of something and a number linear in the column, leaves out of it from now on what is
-  /// the same for the whole row, and returns that; else nothing.
+  /// Where the region yields a sum with `tile.row_shift`, leaves out of it from now on what is the same for the whole
+  /// row, and returns that; else nothing.
   mlir::Value splitShift();
 
   /// Where the region yields one condition on positions alone, which of the row's `count` elements it holds for: one
@@ -61,14 +61,15 @@ public:
   std::optional<llvm::SmallVector<mlir::Value>> emitBits(int64_t count);
 
 private:
-  ElementBody(EmitContext &context, int64_t threadRow, mlir::Block &body);
-  void chooseAnchor(tile::MapOp map);
+  ElementBody(EmitContext &context, int64_t threadRow, mlir::Operation *op, mlir::Block &body)
+      : context(context), ptx(context.ptx), threadRow(threadRow), body(body), terms(op) {}
   void start(int64_t group, mlir::ValueRange tiles, mlir::ValueRange rows, mlir::ValueRange cols, mlir::Value i,
              mlir::Value j);
 
   // Once a row.
   void computeRow(mlir::Operation &op);
-  std::optional<RowNumber> computeLinear(mlir::Operation &op);
+  RowNumber computeLinear(mlir::Operation &op, tile::RowRule rule);
+  RowNumber distribute(mlir::Operation &op);
   mlir::Value keepFromUniform(mlir::Value factor);
   std::optional<RowNumber> find(mlir::Value value);
   RowNumber combine(mlir::Operation &op, RowNumber a, RowNumber b);
@@ -101,10 +102,7 @@ private:
   Ptx &ptx;
   int64_t threadRow;
   mlir::Block &body;
-  bool narrow; ///< results are of 16 bits
-  /// The column that products with numbers linear in the column are exact at, where they may be rounded elsewhere.
-  std::optional<int64_t> anchor;
-  int64_t everyOnMultiplyAdd = 0; ///< of so many exponentials, one is left to multiply-add units; 0 for none
+  tile::RowTerms terms;
   mlir::ValueRange tiles, cols;
   llvm::DenseMap<mlir::Value, RowNumber> numbers;
   llvm::DenseMap<mlir::Operation *, mlir::Value> distances;

@@ -106,15 +106,8 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
 
-  // Results of 16 bits do not show what the device's own approximations lose.
-  bool narrow = false;
-  program.walk([&](tile::StartOp start) { narrow |= tile::getTileType(start.getB()).getElementTypeBitWidth() == 16; });
-  program.walk([&](tile::MmaOp mma) {
-    Type element = tile::getTileType(mma.getB()).getElementType();
-    narrow |= element.getIntOrFloatBitWidth() == 16;
-    floats |= element.isF32();
-  });
-  if (narrow)
+  program.walk([&](tile::MmaOp mma) { floats |= tile::getTileType(mma.getB()).getElementType().isF32(); });
+  if (program->hasAttr(tile::approximateMathAttrName))
     function->setAttr(nvptx::approximateMathAttrName, builder.getUnitAttr());
 
   int64_t slots = 0;

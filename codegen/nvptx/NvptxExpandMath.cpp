@@ -8,6 +8,7 @@
 #include "codegen/llvm/Polynomials.h"
 #include "codegen/nvptx/Passes.h"
 #include "dialect/attn/AttnAttrs.h"
+#include "dialect/tile/ShortPower.h"
 #include "dialect/tile/TileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -309,10 +310,7 @@ struct Expand : OpRewritePattern<Op> {
   }
 };
 
-/// 2^x for x < 127 with a polynomial: x = n + f with n whole and |f| <= 1/2; 2^f is 1 + f p(f), with p of degree 3, the
-/// best one for the relative error, which is 2.9e-6 (found by iteratively reweighted least squares); n is added to its
-/// exponent. Below -127 the result is 0. Degree 2 would be off by 1.0e-4, as much as an LSE may be in all, and where a
-/// row has one key its LSE is off by what its weight is.
+/// 2^x for x < 127 by multiply-adds: the steps of `tile::findShortPower`.
 struct ExpandOnMultiplyAdd : OpRewritePattern<math::Exp2Op> {
   ExpandOnMultiplyAdd(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/3) {}
 
@@ -320,12 +318,12 @@ struct ExpandOnMultiplyAdd : OpRewritePattern<math::Exp2Op> {
     if (!op->hasAttr(nvptx::multiplyAddAttrName) || !op.getType().isF32())
       return failure();
     ScalarBuilder s(b, op.getLoc());
-    Value shifter = s.number(12582912.0f); // 1.5 * 2^23 rounds to a whole number and leaves it in the low bits
-    Value inside = arith::MaxNumFOp::create(b, s.loc, op.getOperand(), s.number(-127));
+    Value shifter = s.number(tile::wholeNumberShift);
+    Value inside = arith::MaxNumFOp::create(b, s.loc, op.getOperand(), s.number(tile::leastShortExponent));
     Value shifted = s.add(inside, shifter);
     Value fraction = s.sub(inside, s.sub(shifted, shifter));
-    Value power = s.number(0.00958286412f);
-    for (float coefficient : {0.0559064299f, 0.240240991f, 0.693124175f, 1.0f})
+    Value power = s.number(tile::shortPowerCoefficients.front());
+    for (float coefficient : ArrayRef(tile::shortPowerCoefficients).drop_front())
       power = s.fma(power, fraction, s.number(coefficient));
     Value exponent = arith::ShLIOp::create(b, s.loc, s.bits(shifted), s.word(23));
     Value sum = arith::AddIOp::create(b, s.loc, s.bits(power), exponent);

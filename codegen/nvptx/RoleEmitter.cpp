@@ -6,6 +6,7 @@
 #include "codegen/nvptx/PhiloxEmitter.h"
 #include "codegen/nvptx/ScatterEmitter.h"
 #include "dialect/tile/ProgramRules.h"
+#include "dialect/tile/RowwiseOps.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "dialect/tile/VectorKinds.h"
@@ -253,7 +254,7 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || matchPattern(&op, m_Constant()))
       continue;
-    if (RowwiseEmitter::handles(op)) {
+    if (tile::isRowwise(op)) {
       rowwise.add(op);
       continue;
     }

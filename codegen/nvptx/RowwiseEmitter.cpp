@@ -15,34 +15,6 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-/// Whether an operation computes a vector from vectors of its kind or scalars.
-static bool isVectorOp(Operation &op) {
-  if (op.getNumResults() != 1 || op.getNumRegions() != 0)
-    return false;
-  auto type = dyn_cast<VectorType>(op.getResult(0).getType());
-  return type && type.getRank() == 1 &&
-         (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
-          isa<vector::StepOp, tile::LanePartialOp, tile::WarpReduceOp>(op) ||
-          (isa<vector::BroadcastOp>(op) && !isa<VectorType>(op.getOperand(0).getType())));
-}
-
-bool RowwiseEmitter::handles(Operation &op) {
-  return isa<tile::MapOp, tile::MaskOp, tile::ReduceOp, tile::SchedBarrierOp>(op) || isVectorOp(op);
-}
-
-/// Whether all that uses a tile knows elements with shifts.
-static bool takesShift(Value tile, Block *block) {
-  return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (!block->findAncestorOpInBlock(*user))
-      return false;
-    if (auto mask = dyn_cast<tile::MaskOp>(user))
-      return takesShift(mask.getResult(), block);
-    auto reduce = dyn_cast<tile::ReduceOp>(user);
-    return isa<tile::MapOp>(user) || (reduce && reduce.getKind() == tile::ReduceKind::Max);
-  });
-}
-
 void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
   int64_t elements = context.countElements(cast<VectorType>(map.getResult(0).getType()));
   for (Value result : map.getResults()) {
@@ -53,8 +25,6 @@ void RowwiseEmitter::emitMap(tile::MapOp map, ArrayRef<int64_t> threadRows) {
   SmallVector<std::optional<ElementBody>> bodies(context.rowsOfThread);
   for (int64_t threadRow : threadRows) {
     bodies[threadRow].emplace(context, map, threadRow);
-    if (!takesShift(map.getResult(0), map->getBlock()))
-      continue;
     if (Value shift = bodies[threadRow]->splitShift()) {
       context.tiles[map.getResult(0)].shifts.resize(context.rowsOfThread);
       context.tiles[map.getResult(0)].shifts[threadRow] = shift;
@@ -197,11 +167,8 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadR
     // that have a shift after that.
     bool shifted = isMax && held != context.tiles.end() && !held->second.shifts.empty();
     bool inside = (isMax && !shifted) || reduce.getPartial();
-    // A row by itself has its maximum sooner by several chains. Overlapped with other work, of elements with a shift or
-    // of a function that the maxima do not wait for, two are enough.
-    bool isOverlapped = shifted || matchPattern(reduce.getAcc(), m_Constant());
-    int64_t chains = !isMax || threadRows.size() > 1 ? 1 : isOverlapped ? 2 : 4;
-    SmallVector<Value> parts(chains);
+    auto chains = reduce->getAttrOfType<IntegerAttr>(tile::chainsAttrName);
+    SmallVector<Value> parts(chains ? chains.getInt() : 1);
     if (inside)
       parts[0] = context.row(reduce.getAcc(), threadRow);
     int64_t number = 0;
@@ -209,7 +176,7 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadR
       if (context.threadRowOf(element) == threadRow) {
         Value next =
             shifted ? context.unshifted(reduce.getSource(), element) : context.element(reduce.getSource(), element);
-        Value &part = parts[number++ % chains];
+        Value &part = parts[number++ % parts.size()];
         part = part ? join(part, next) : next;
       }
     Value value = parts[0];
@@ -308,36 +275,25 @@ void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> threadRows) {
 void RowwiseEmitter::flush() {
   SmallVector<Operation *> operations;
   std::swap(operations, waiting);
-  bool joinsRows = llvm::any_of(operations, llvm::IsaPred<tile::ReduceOp>);
   auto pin = [&](Operation *op) {
     if (isa<tile::SchedBarrierOp>(op))
       context.ptx.pin(context.abi.getTileCount());
   };
-  if (!context.pipeline.getByRow() || !joinsRows) {
+  auto isByRow = [](Operation *op) { return op->hasAttr(tile::byRowAttrName); };
+  if (llvm::none_of(operations, isByRow)) {
     for (Operation *op : operations) {
       emit(*op, context.threadRows());
       pin(op);
     }
     return;
   }
-  // Sums come last, with what is made from them: nothing else waits for them. So does what asks both rows at once.
-  llvm::SmallPtrSet<Operation *, 8> late;
-  for (Operation *op : operations) {
-    auto reduce = dyn_cast<tile::ReduceOp>(op);
-    auto map = dyn_cast<tile::MapOp>(op);
-    bool isSum = reduce && reduce.getPartial(), asksBoth = map && map.getMostlyOne();
-    if (isSum || asksBoth ||
-        llvm::any_of(op->getOperands(), [&](Value value) { return late.contains(value.getDefiningOp()); }))
-      late.insert(op);
-  }
   for (int64_t threadRow : context.threadRows())
-    for (Operation *op : operations)
-      if (!late.contains(op)) {
-        emit(*op, threadRow);
-        if (threadRow + 1 == context.rowsOfThread)
-          pin(op);
-      }
+    for (Operation *op : llvm::make_filter_range(operations, isByRow)) {
+      emit(*op, threadRow);
+      if (threadRow + 1 == context.rowsOfThread)
+        pin(op);
+    }
   for (Operation *op : operations)
-    if (late.contains(op))
+    if (!isByRow(op))
       emit(*op, context.threadRows());
 }

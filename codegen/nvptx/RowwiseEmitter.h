@@ -15,9 +15,6 @@ class RowwiseEmitter {
 public:
   explicit RowwiseEmitter(EmitContext &context) : context(context) {}
 
-  /// Whether `op` is for this emitter.
-  static bool handles(mlir::Operation &op);
-
   /// Adds an operation to those that wait.
   void add(mlir::Operation &op) { waiting.push_back(&op); }
   /// Emits what waits.

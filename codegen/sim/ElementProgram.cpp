@@ -3,7 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/ElementProgram.h"
-#include "dialect/tile/TileOps.h"
+#include "dialect/tile/RowTerms.h"
+#include "dialect/tile/ShortPower.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
@@ -22,10 +24,44 @@ bool sim::readElement(const attn::HostArray &view, ArrayRef<int64_t> indices, Nu
   return true;
 }
 
-/// Makes NaN of all elements of a row that share a reciprocal with NaN, of `count` each. Of each eight columns a thread
-/// has two neighbours, and shares among its own.
+/// Of each eight columns a thread has two neighbours.
+static constexpr int64_t columnsOfGroup = 8, columnsOfThread = 2;
+
+/// Computes powers of 2 by multiply-adds for those columns of a row whose number among their thread's is a multiple of
+/// `share`.
+static void computeShortPowers(const Number *exponents, Number *row, int64_t columns, int64_t share) {
+  for (int64_t column = 0; column < columns; ++column)
+    if ((column / columnsOfGroup * columnsOfThread + column % columnsOfThread) % share == 0)
+      row[column].f = tile::findShortPower(static_cast<float>(exponents[column].f));
+}
+
+/// Multiplies numbers that are linear in the column by `factors`: what is at a thread's column `anchor`, from its first
+/// on, is rounded, and the others add to it what they differ by.
+static void distribute(const Number *linear, const Number *factors, Number *row, int64_t columns, int64_t anchor) {
+  for (int64_t column = 0; column < columns; ++column) {
+    int64_t first = column % columnsOfGroup / columnsOfThread * columnsOfThread;
+    auto base = static_cast<float>(linear[first + anchor].f), factor = static_cast<float>(factors[column].f);
+    row[column].f = std::fma(factor, static_cast<float>(linear[column].f) - base, base * factor);
+  }
+}
+
+/// Whether `op` is a product that its sum takes as it is.
+static bool isContracted(Operation &op) {
+  auto isFree = [](auto arithmetic) {
+    return arithmetic && bitEnumContainsAll(arithmetic.getFastmath(), arith::FastMathFlags::contract);
+  };
+  if (!isFree(dyn_cast<arith::MulFOp>(op)) || !op.getResult(0).getType().isF32() || !op.getResult(0).hasOneUse())
+    return false;
+  Operation *user = *op.user_begin();
+  if (!isFree(dyn_cast<arith::AddFOp>(user)) && !isFree(dyn_cast<arith::SubFOp>(user)))
+    return false;
+  // Of two products, the first is taken.
+  auto first = user->getOperand(0).getDefiningOp<arith::MulFOp>();
+  return first == &op || !isFree(first) || !first->hasOneUse();
+}
+
+/// Makes NaN of all elements of a row that share a reciprocal with NaN, of `count` each. Threads share among their own.
 static void spreadNaN(Number *row, int64_t columns, int64_t count) {
-  constexpr int64_t columnsOfGroup = 8, columnsOfThread = 2;
   int64_t span = count / columnsOfThread * columnsOfGroup;
   for (int64_t first = 0; first < columns; first += span)
     for (int64_t thread = 0; thread < columnsOfGroup; thread += columnsOfThread) {
@@ -54,9 +90,11 @@ LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Val
     return number;
   };
   Block &body = region.front();
+  tile::RowTerms terms(region.getParentOp());
   for (BlockArgument argument : body.getArguments())
     add(argument);
   for (Operation &op : body.without_terminator()) {
+    std::optional<tile::RowRule> rule = terms.add(op);
     Attribute constant;
     if (matchPattern(&op, m_Constant(&constant))) {
       constants.emplace_back(add(op.getResult(0)), toNumber(constant));
@@ -76,6 +114,16 @@ LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Val
     }
     if (auto sharing = op.getAttrOfType<IntegerAttr>(tile::sharedReciprocalAttrName))
       line.sharing = sharing.getInt();
+    if (auto share = op.getAttrOfType<IntegerAttr>(tile::multiplyAddShareAttrName))
+      line.multiplyAddShare = share.getInt();
+    // A second product with the same number rounds both of its parts once more.
+    if (rule == tile::RowRule::Product && !terms.find(operands[0])->distributed &&
+        !terms.find(operands[1])->distributed) {
+      line.anchor = op.getAttrOfType<IntegerAttr>(tile::anchorAttrName).getInt();
+      line.isLinearSecond = terms.find(operands[0])->isUniform();
+    }
+    if (!rule && isContracted(op))
+      line.element.keepExact();
     for (Value operand : operands)
       line.operands.push_back(lookUp(operand));
     for (Value result : op.getResults())
@@ -109,6 +157,11 @@ Operation *ElementProgram::run(Registers &registers, llvm::function_ref<const at
       line.element.run(operands, results, registers.columns);
       if (line.sharing > 1)
         spreadNaN(results[0], registers.columns, line.sharing);
+      if (line.multiplyAddShare)
+        computeShortPowers(operands[0], results[0], registers.columns, line.multiplyAddShare);
+      if (line.anchor)
+        distribute(operands[line.isLinearSecond ? 1 : 0], operands[line.isLinearSecond ? 0 : 1], results[0],
+                   registers.columns, *line.anchor);
       continue;
     }
     const attn::HostArray &view = viewOf(line.view);

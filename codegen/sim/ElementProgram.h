@@ -8,6 +8,7 @@
 #include "codegen/sim/Numbers.h"
 #include "mlir/IR/Region.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
 
 namespace attnc::sim {
 
@@ -49,8 +50,11 @@ private:
   struct Line {
     mlir::Operation *op;
     ElementOp element;
-    int view = -1;       ///< of a load, or of a size
-    int64_t sharing = 1; ///< elements that share a reciprocal
+    int view = -1;                 ///< of a load, or of a size
+    int64_t sharing = 1;           ///< elements that share a reciprocal
+    int64_t multiplyAddShare = 0;  ///< of so many columns of a thread, the first by multiply-adds; 0 for none
+    std::optional<int64_t> anchor; ///< of a product that is distributed over columns
+    bool isLinearSecond = false;   ///< its second factor is linear in the column
     llvm::SmallVector<int, 3> operands;
     llvm::SmallVector<int, 2> results;
   };

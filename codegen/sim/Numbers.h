@@ -48,6 +48,9 @@ public:
   /// Reads `op`; false where it has no meaning here.
   bool compile(mlir::Operation *op);
 
+  /// Leaves a product of f32 as it is, for the sum that rounds it: an f64 holds all of its digits.
+  void keepExact() { rounding = attn::ElementKind::F64; }
+
   /// Computes `count` elements of each result.
   void run(llvm::ArrayRef<const Number *> operands, llvm::ArrayRef<Number *> results, int64_t count) const;
 

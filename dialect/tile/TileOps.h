@@ -50,6 +50,31 @@ inline constexpr llvm::StringLiteral nonpositiveAttrName = "tile.nonpositive";
 /// (`codegen/nvptx/EmitContext.h`), share one reciprocal. An i64. If one of them is NaN, so may the others be.
 inline constexpr llvm::StringLiteral sharedReciprocalAttrName = "tile.shared_reciprocal";
 
+/// On a `tile.program` for a GPU: its products take floats of 16 bits, so that its results do not show what the
+/// device's own approximations lose. A unit attribute.
+inline constexpr llvm::StringLiteral approximateMathAttrName = "tile.approximate_math";
+
+/// On the `math.exp2` of weights in a `tile.map`: of so many columns of a thread, the first is computed by multiply-add
+/// units (`dialect/tile/ShortPower.h`), the others by the unit of functions. An i64.
+inline constexpr llvm::StringLiteral multiplyAddShareAttrName = "tile.multiply_add_share";
+
+/// On an `arith.mulf` in a `tile.map`, of a number that is linear in the column and one that is the same for the row:
+/// the product is rounded at this column, counted from a thread's first, and what other columns differ by is added in
+/// the operation that rounds them. An i64.
+inline constexpr llvm::StringLiteral anchorAttrName = "tile.anchor";
+
+/// On an `arith.addf` or `arith.subf` that a `tile.map` yields, whose second operand is linear in the column: what is
+/// the same for the row is left out of the elements, and added where they are used. A unit attribute.
+inline constexpr llvm::StringLiteral rowShiftAttrName = "tile.row_shift";
+
+/// On operations on rows and elements that follow each other: a thread computes those of them that have it for one of
+/// its rows after the other, and then the rest. A unit attribute.
+inline constexpr llvm::StringLiteral byRowAttrName = "tile.by_row";
+
+/// On a `tile.reduce`: by how many chains a thread joins its elements of a row before it joins the chains. An i64; 1
+/// where it is absent.
+inline constexpr llvm::StringLiteral chainsAttrName = "tile.chains";
+
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.
 struct RowGroup {

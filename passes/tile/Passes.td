@@ -269,6 +269,110 @@ def TileShareReciprocals : Pass<"tile-share-reciprocals", "::attnc::tile::Progra
   let statistics = [Statistic<"numShared", "shared", "Functions whose elements share reciprocals">];
 }
 
+def TileApproximateMath : Pass<"tile-approximate-math", "::attnc::tile::ProgramOp"> {
+  let summary = "Decides whether the device's own approximations will do";
+  let description = [{
+    For programs with a `pipeline`: where products take floats of 16 bits, results do not show what approximations of f32
+    lose. The program gets `tile.approximate_math`, which the passes below ask for, and code generation for reciprocals
+    (`nvptx-expand-math`).
+
+    Example:
+
+    ```mlir
+    tile.program @forward(...) attributes {tile.approximate_math, ...}
+    ```
+  }];
+}
+
+def TileAnchorColumns : Pass<"tile-anchor-columns", "::attnc::tile::ProgramOp"> {
+  let summary = "Distributes products with numbers that are linear in the column";
+  let description = [{
+    For programs with `tile.approximate_math`: a slope times the distance of key and query, as ALiBi has it, is
+    `slope * d(a) + slope * (j - a)` for any column `a`, the anchor. The first product is computed once a row and rounded
+    there; an element takes the second in the operation that adds it to the logit. `tile.anchor` says which column `a` is,
+    counted from a thread's first.
+
+    It must not be done where a distance is much shorter than that at the anchor: with a slope of 10^6, the rounding error
+    of the anchor's product is as large as a logit. So the map is one whose mask keeps no key past the query
+    (`tile.up_to_query`), and no mask cuts its tile: the last column is the nearest to the query.
+
+    A sum that such a map yields, and that maps and maxima alone read, leaves what is the same for the row out of the
+    elements (`tile.row_shift`): those who read them have a number of the row to add it to.
+
+    Example:
+
+    ```mlir
+    %p = arith.mulf %slope, %distance {tile.anchor = 57 : i64} : f32
+    %x = arith.addf %s, %p {tile.row_shift} : f32
+    ```
+  }];
+  let statistics = [Statistic<"numAnchored", "anchored", "Products that are distributed">,
+                    Statistic<"numShifted", "shifted", "Maps that leave out what is the same for a row">];
+}
+
+def TileContractProducts : Pass<"tile-contract-products", "::attnc::tile::ProgramOp"> {
+  let summary = "Lets products be rounded with the sums that they go into";
+  let description = [{
+    For programs with `tile.approximate_math`, in the regions of maps and masks: products that one operation reads, and
+    sums that read no element of a tile, get the flag `contract`: a product and its sum are then one operation, which
+    rounds once. A product of a product with constants takes both factors at once. What is computed once a row
+    (`dialect/tile/RowTerms.h`) stays exact.
+
+    Example:
+
+    ```mlir
+    %a = arith.mulf %x, %c2 : f32
+    %b = arith.mulf %a, %c3 : f32
+    %y = arith.addf %b, %z : f32
+    // becomes
+    %b = arith.mulf %x, %c6 : f32
+    %y = arith.addf %b, %z fastmath<contract> : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numContracted", "contracted", "Operations that may be contracted">,
+                    Statistic<"numJoined", "joined", "Products that take two factors at once">];
+}
+
+def TileBalanceExponentials : Pass<"tile-balance-exponentials", "::attnc::tile::ProgramOp"> {
+  let summary = "Leaves a share of the exponentials to multiply-add units";
+  let description = [{
+    For programs with `tile.approximate_math` whose warpgroups multiply asynchronously, after `tile-insert-sync`: a tanh and
+    an exponential an element keep the unit of functions busier than the tensor cores. Of each `n` weights of a row that a
+    thread has, the first is then computed by a polynomial (`dialect/tile/ShortPower.h`): `tile.multiply_add_share` says
+    `n`. The simulator computes it by the same polynomial.
+
+    The polynomial gives anything from 2^127 on. Where weights are looked at afterwards (`tile.any`), they may be as large,
+    and a remark says that nothing is shared.
+
+    Example:
+
+    ```mlir
+    %w = math.exp2 %d {tile.multiply_add_share = 4 : i64, tile.weight} : f32
+    ```
+  }];
+  let statistics = [Statistic<"numShared", "shared", "Exponentials of which multiply-add units get a share">];
+}
+
+def TileOrderRows : Pass<"tile-order-rows", "::attnc::tile::ProgramOp"> {
+  let summary = "Has threads compute one of their rows after the other";
+  let description = [{
+    For pipelines with `by_row`, where operations on elements and rows follow each other and join elements: those that have
+    `tile.by_row` are computed for one row of a thread and then for the next, so that a row's maximum is there while
+    the next is looked for. Partial sums, what is made from them, and what asks all rows at once come after.
+
+    `tile.chains` says by how many chains a thread looks for a row's maximum: four, or two where other work overlaps with
+    it.
+
+    Example:
+
+    ```mlir
+    %m = tile.reduce <max> %s, %before {tile.by_row, tile.chains = 4 : i64} : vector<64x64xf32>, vector<64xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numOrdered", "ordered", "Operations that are computed row by row">];
+}
+
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
   let summary = "Splits loops over keys into masked and unmasked ranges";
   let description = [{
