@@ -4,6 +4,8 @@
 
 #include "dialect/attn/AttnAttrs.h"
 #include "dialect/attn/AttnDialect.h"
+#include "dialect/attn/PipelineFields.h"
+#include "dialect/attn/ScheduleTableSyntax.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -87,13 +89,11 @@ ScheduleAttr ScheduleAttr::getCombining() const {
   constexpr int64_t mostColumns = 32;
   PipelineAttr pipeline = getPipeline();
   int64_t columns = pipeline ? std::min(getKeyTile(), mostColumns) : getKeyTile();
-  if (pipeline)
-    pipeline = PipelineAttr::get(getContext(), /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
-                                 /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
-                                 /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
-                                 /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, pipeline.getEarly(),
-                                 Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep,
-                                 /*split_floats=*/false, /*capture_stages=*/0, /*batch_inside=*/false);
+  if (pipeline) {
+    PipelineFields fields;
+    fields.early = pipeline.getEarly();
+    pipeline = fields.get(getContext());
+  }
   return get(getContext(), getQueryTile(), columns, getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
              pipeline, Program::Combine, getSplits(), getSplitBlocks(), /*otherwise=*/{});
 }
@@ -105,18 +105,22 @@ ScheduleAttr ScheduleAttr::getWithoutBoxes() const {
 }
 
 PipelineAttr PipelineAttr::withSplitFloats() const {
-  return get(getContext(), getConsumers(), getStages(), getQueryStages(), getProducerRegisters(),
-             getConsumerRegisters(), getRescaling(), getOwnKeys(), getPingPong(), getByRow(), getEpilogue(),
-             getDynamic(), getSectionBytes(), getBlockMask(), getEarly(), getStaging(), getHeadroom(), getLogitStages(),
-             getOverlap(),
-             /*split_floats=*/true, getCaptureStages(), getBatchInside());
+  PipelineFields fields(*this);
+  fields.splitFloats = true;
+  return fields.get(getContext());
+}
+
+PipelineAttr PipelineAttr::withStages(int64_t stages, int64_t logitStages) const {
+  PipelineFields fields(*this);
+  fields.stages = stages;
+  fields.logitStages = logitStages;
+  return fields.get(getContext());
 }
 
 PipelineAttr PipelineAttr::withCaptureStages(int64_t stages) const {
-  return get(getContext(), getConsumers(), getStages(), getQueryStages(), getProducerRegisters(),
-             getConsumerRegisters(), getRescaling(), getOwnKeys(), getPingPong(), getByRow(), getEpilogue(),
-             getDynamic(), getSectionBytes(), getBlockMask(), getEarly(), getStaging(), getHeadroom(), getLogitStages(),
-             getOverlap(), getSplitFloats(), stages, getBatchInside());
+  PipelineFields fields(*this);
+  fields.captureStages = stages;
+  return fields.get(getContext());
 }
 
 PipelineAttr PipelineAttr::withoutCaptureStages() const { return withCaptureStages(0); }

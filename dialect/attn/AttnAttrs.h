@@ -30,8 +30,29 @@ inline constexpr llvm::StringLiteral tf32AttrName = "attn.tf32";
 /// not reach the score too often. An f64: how many times it does.
 inline constexpr llvm::StringLiteral errorOfOneAttrName = "attn.error_of_one";
 
+/// The tables of schedules that a spec's function brings along: an array of `#attn.schedule_table`, which are asked
+/// before those of its target.
+inline constexpr llvm::StringLiteral scheduleTablesAttrName = "attn.schedule_tables";
+
+/// A limit that is none.
+inline constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+
 /// `most_queries` of a schedule for any number of queries.
-inline constexpr int64_t unlimitedQueries = std::numeric_limits<int64_t>::max();
+inline constexpr int64_t unlimitedQueries = unlimited;
+
+/// A step of the loop of a tile: its columns, and buffers of the rings that it goes through.
+struct TileStep {
+  int64_t columns, stages;
+  int64_t logitStages = 0; ///< as in `#attn.pipeline`
+
+  friend bool operator==(TileStep a, TileStep b) {
+    return a.columns == b.columns && a.stages == b.stages && a.logitStages == b.logitStages;
+  }
+  friend bool operator!=(TileStep a, TileStep b) { return !(a == b); }
+  friend llvm::hash_code hash_value(const TileStep &step) {
+    return llvm::hash_combine(step.columns, step.stages, step.logitStages);
+  }
+};
 
 /// Whether tiles of `program` are of keys, or of sinks, and steps of queries.
 bool tilesKeys(Program program);

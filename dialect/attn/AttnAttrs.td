@@ -195,6 +195,8 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
 
     /// The same with `split_floats`.
     PipelineAttr withSplitFloats() const;
+    /// The same with so many stages, and logit stages.
+    PipelineAttr withStages(int64_t stages, int64_t logitStages) const;
     /// The same with so many buffers of captured tiles, and without any.
     PipelineAttr withCaptureStages(int64_t stages) const;
     PipelineAttr withoutCaptureStages() const;
@@ -346,5 +348,7 @@ def Attn_GpuTargetAttr : AttrDef<Attn_Dialect, "GpuTarget"> {
     llvm::StringRef getMachineArch() const { return getMachine().empty() ? getArch() : getMachine(); }
   }];
 }
+
+include "dialect/attn/ScheduleTable.td"
 
 #endif // ATTNC_DIALECT_ATTN_ATTRS

@@ -347,4 +347,25 @@ def Attn_PrefixOp : Attn_SugarOp<"prefix", [DeclareOpInterfaceMethods<Attn_Index
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Tables of schedules
+//===----------------------------------------------------------------------===//
+
+def Attn_ScheduleTableOp : Attn_Op<"schedule_table", [HasParent<"::mlir::ModuleOp">]> {
+  let summary = "schedules of an architecture";
+  let description = [{
+    What a file of schedules holds (docs/rationale/schedules.md). It is nothing that a spec has: a spec's function may bring
+    tables along in `attn.schedule_tables`.
+
+    ```mlir
+    attn.schedule_table <archs = ["sm_90a"], entries = [
+      <kernels = <most_dim = 64, masked = true>,
+       schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = <...>>>
+    ]>
+    ```
+  }];
+  let arguments = (ins Attn_ScheduleTableAttr:$table);
+  let assemblyFormat = "$table attr-dict";
+}
+
 #endif // ATTNC_DIALECT_ATTN_OPS

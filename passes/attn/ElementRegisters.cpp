@@ -12,12 +12,6 @@
 using namespace mlir;
 using namespace attnc::attn;
 
-/// Registers that an element of a thread takes in addition to its logit: captured tiles of the next step and of this
-/// one, vectors along the keys, functions that are kept for row maxima, random numbers under way. Their sizes are what
-/// the assembler was seen to need.
-static constexpr double ofNarrowTile = 0.75, ofTile = 1.75, ofNarrowVector = 0.25, ofVector = 0.5, ofFunction = 1,
-                        ofDropout = 0.6;
-
 /// Whether `region` holds functions that a unit of their own computes, or many instructions: exponentials, tanh and the
 /// like.
 static bool hasFunctions(Region &region) {
@@ -36,8 +30,8 @@ static bool keepsFunctions(KernelOpInterface kernel) {
 
 /// Registers for what a score or mask loads that differs from key to key. Where tiles of 16 bits are staged, they are
 /// read as their elements are computed.
-static double registersOfLoads(Region &region, bool isStaged) {
-  if (region.empty())
+static double registersOfLoads(Region &region, RegisterCostsAttr costs, bool isStaged) {
+  if (region.empty() || !costs)
     return 0;
   SetVector<Operation *> ofQueries, ofKeys;
   ArrayRef<BlockArgument> positions = region.getArguments().take_back(2);
@@ -48,10 +42,12 @@ static double registersOfLoads(Region &region, bool isStaged) {
     if (!ofKeys.contains(load))
       return;
     bool narrow = load.getResult().getType().getIntOrFloatBitWidth() == 16;
-    if (ofQueries.contains(load))
-      registers += !narrow ? ofTile : isStaged ? 0 : ofNarrowTile;
-    else
-      registers += narrow ? ofNarrowVector : ofVector;
+    bool isTile = ofQueries.contains(load);
+    if (narrow && isTile && isStaged)
+      return;
+    FloatAttr cost = isTile ? (narrow ? costs.getNarrowTile() : costs.getTile())
+                            : (narrow ? costs.getNarrowVector() : costs.getVector());
+    registers += cost.getValueAsDouble();
   });
   return registers;
 }
@@ -63,12 +59,17 @@ int64_t attnc::attn::countDivisions(KernelOpInterface kernel) {
   return count;
 }
 
-double attnc::attn::getMaskRegisters(KernelOpInterface kernel) {
-  return registersOfLoads(kernel.getMask(), /*isStaged=*/false);
+double attnc::attn::getMaskRegisters(KernelOpInterface kernel, RegisterCostsAttr costs) {
+  return registersOfLoads(kernel.getMask(), costs, /*isStaged=*/false);
 }
 
-double attnc::attn::getElementRegisters(KernelOpInterface kernel, bool isStaged) {
-  double registers = registersOfLoads(kernel.getScore(), isStaged) + (keepsFunctions(kernel) ? ofFunction : 0) +
-                     (kernel.hasDropout() ? ofDropout : 0);
-  return registers > 0 ? registers + getMaskRegisters(kernel) : 0;
+double attnc::attn::getElementRegisters(KernelOpInterface kernel, RegisterCostsAttr costs, bool isStaged) {
+  if (!costs)
+    return 0;
+  double registers = registersOfLoads(kernel.getScore(), costs, isStaged);
+  if (keepsFunctions(kernel))
+    registers += costs.getFunction().getValueAsDouble();
+  if (kernel.hasDropout())
+    registers += costs.getDropout().getValueAsDouble();
+  return registers > 0 ? registers + getMaskRegisters(kernel, costs) : 0;
 }

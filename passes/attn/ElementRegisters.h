@@ -15,14 +15,16 @@ bool hasSlope(BackwardOp op);
 
 /// Registers of a GPU's thread that each of its elements of a tile of logits takes in addition to the logit, as a mean:
 /// for what scores load or compute and for random numbers, and in addition for what masks load. None where an element
-/// is only masked, which steps of its own do, or where scores have no more than positions and scalars.
-double getElementRegisters(KernelOpInterface kernel, bool isStaged = false);
+/// is only masked, which steps of its own do, or where scores have no more than positions and scalars. `costs` are
+/// those of the target's tables; without them, elements take none. With `isStaged`, captured tiles of 16 bits are in
+/// shared memory.
+double getElementRegisters(KernelOpInterface kernel, RegisterCostsAttr costs, bool isStaged = false);
 
 /// Divisions that each element takes in the regions of `kernel`, but for reciprocals.
 int64_t countDivisions(KernelOpInterface kernel);
 
 /// What the mask alone takes of them, for what it loads.
-double getMaskRegisters(KernelOpInterface kernel);
+double getMaskRegisters(KernelOpInterface kernel, RegisterCostsAttr costs);
 
 } // namespace attnc::attn
 

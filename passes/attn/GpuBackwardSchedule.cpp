@@ -4,40 +4,20 @@
 
 #include "passes/attn/GpuBackwardSchedule.h"
 #include "dialect/attn/CapturedGradients.h"
+#include "dialect/attn/PipelineFields.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuKernelTraits.h"
 #include "passes/attn/GpuScheduleParts.h"
+#include "passes/attn/ScheduleTables.h"
 
 using namespace mlir;
 using namespace attnc::attn;
 
 namespace {
 
-/// Warpgroups that compute, where another loads, and the registers of a thread of either.
-constexpr int64_t consumers = 2, producerRegisters = 24, consumerRegisters = 240;
-
-/// Columns of a step of roles, from the most comfortable on. A left operand in shared memory is read once for each
-/// product, however few its columns are, which binds below 64.
-constexpr int64_t longSteps[] = {128, 96, 64}, shortSteps[] = {48, 32, 16};
-
-/// Columns of a step without roles, from the most comfortable on, and as many as a thread's registers have room for in
-/// addition to sums of 64 columns or more.
-constexpr int64_t columnsOfWarps[] = {64, 32, 16}, mostColumnsOfWarps = 32;
-
-/// Columns of a step that adds up numbers of columns.
-constexpr int64_t columnsOfSums = 128;
-
-/// Columns of a step whose warps have 32 rows each, from the most comfortable on. Of f32 the parts of operands take
-/// registers as well.
-constexpr int64_t columnsOfWide[] = {64, 32}, columnsOfWideFloats[] = {32, 16}, mostDimsOfWideFloats = 64;
-
-/// Registers of a consumer, or of a thread of a warp with 32 rows, for sums, logits, their gradients, weights, and what
-/// elements take. The rest of its 240 goes to addresses and to what is under way.
-constexpr double registersOfTiles = 224;
-
-/// The same of a thread of a warp with 32 rows in f32: parts of operands, and weights that are not narrowed, come on
-/// top.
-constexpr double registersOfWideFloats = 170;
+/// Lengths of steps with parts of f32 in shared memory, from the most comfortable on, and the longest where sums take
+/// the most registers that they may: more would spill.
+constexpr int64_t columnsOfParts[] = {64, 32, 16}, mostColumnsBesideSums = 16;
 
 /// The most divisions of a thread in a step. Each is exact, and has a way of its own for numbers that are far from 1:
 /// the assembler took six seconds for 192 of them, and more than four minutes for 768.
@@ -46,43 +26,22 @@ constexpr int64_t mostDivisions = 256;
 /// The most columns of sums that a program of both gradients of keys and values has registers for.
 constexpr int64_t mostColumnsOfSums = 256;
 
-/// The largest head dim at which elements, not products, take most of a step of keys' gradients: sums then come late,
-/// and consumers take turns. At others, products keep the tensor cores busy as it is (docs/rationale/backward.md).
-constexpr int64_t mostDimsOfLateSums = 64;
-
 /// Head dims of which one program computes all three gradients: with larger ones shared memory binds it, and of others
-/// the warpgroups' columns are no whole panels. Columns of a step, since with more registers spill.
+/// the warpgroups' columns are no whole panels. Columns of a step: consumers share them.
 constexpr int64_t leastDimOfAll = 64, mostDimOfAll = 128, columnsOfAll = 64;
-
-/// Columns of a step, and buffers of the rings of columns: of those that accumulating products read, and of others.
-struct Step {
-  int64_t columns, stages, logitStages;
-  Overlap overlap = Overlap::InStep;
-  bool turns = false;
-  int64_t captureStages = 0; ///< buffers of captured tiles
-};
-
-/// Buffers of both kinds, from the most comfortable on: for long steps, and for others.
-struct Stages {
-  int64_t all, ofLogits;
-};
-constexpr Stages roomsOfLong[] = {{2, 2}, {2, 1}}, roomsOfShort[] = {{2, 2}, {2, 1}, {1, 1}};
-constexpr Step lateSums = {64, 3, 3, Overlap::SumsLate, true};
 
 /// Tiles and sums of the programs of one backward.
 class GradientTiles {
 public:
-  GradientTiles(BackwardOp op, GpuTargetAttr target) : op(op), target(target) {}
+  GradientTiles(BackwardOp op, GpuTargetAttr target)
+      : op(op), target(target), byRoles(op, target, Staging::Tma), byWarps(op, target, Staging::CpAsync) {}
 
-  /// The schedule of `program` by roles, or by warps.
+  /// The schedule of `program` by roles; null where no table has entries for it.
   ScheduleAttr selectRoles(Program program);
-  ScheduleAttr selectWarps(Program program, int64_t columns);
-  /// The schedule of `program` by warps with 32 rows each, two blocks a multiprocessor; null where that does not fit.
-  ScheduleAttr selectWide(Program program);
+  /// The schedule of `program` by warps; null where there is no room for any.
+  ScheduleAttr selectWarps(Program program);
   /// The schedule with parts of f32 in shared memory where these find room, in steps of fewer columns if need be.
   ScheduleAttr splitFloats(ScheduleAttr schedule);
-  /// As many columns as fit for warps, or 0.
-  int64_t findColumnsOfWarps();
   /// The gradients of keys and values, in one program or in one each.
   SmallVector<Program> findKeyPrograms();
   /// Whether one program, by roles, may compute the gradients of queries, keys and values.
@@ -98,17 +57,22 @@ private:
   int64_t keyDim() { return getDims(op.getQuery()); }
   int64_t valueDim() { return getDims(op.getValue()); }
   int64_t countSumColumns(Program program);
-  bool fitRegisters(Program program, const Step &step, int64_t panel = warpgroupRows);
-  ScheduleAttr getRoles(Program program, const Step &step);
+  /// Whether registers hold what a step of `entry` takes for `program`.
+  bool fitsRegisters(EntryAttr entry, Program program, TileStep step, int64_t captureStages);
+  /// The schedule of `entry` by roles, with so many buffers of captured tiles.
+  ScheduleAttr getRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages);
   /// Whether a block mask lists the steps of `program` by roles.
   bool listsSteps(Program program) { return program == Program::Dqdkdv && mayListSteps(); }
   /// Whether a step by roles fits registers and shared memory.
-  bool fitsRoles(Program program, const Step &step);
-  /// Buffers of captured tiles that the copy engine brings, if there is room for them.
-  int64_t mostCaptureStages(Program program);
+  bool fitsRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages);
+  /// Whether a step by warps does.
+  bool fitsWarps(EntryAttr entry, Program program, TileStep step);
+  /// Whether products of `program` may overlap with other steps.
+  bool mayOverlap(Program program) { return op.getBlocks().empty() || listsSteps(program); }
 
   BackwardOp op;
   GpuTargetAttr target;
+  ScheduleTables byRoles, byWarps;
 };
 
 } // namespace
@@ -159,18 +123,21 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics + captured;
 }
 
-/// Whether registers hold what a step takes: sums, logits and their gradients, logits once more where derivatives are
-/// taken there and not as a slope that weights are multiplied by, weights, twice where products read those of the step
-/// before, and of steps of queries a statistic of each column, of which a thread has a quarter. Gradients of queries
-/// that come first take what consumers share of them, and both statistics are read ahead of them.
-bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t panel) {
+/// Sums, logits and their gradients, logits once more where derivatives are taken there and not as a slope that weights
+/// are multiplied by, weights, twice where products read those of the step before, and of steps of queries a statistic
+/// of each column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of
+/// them, and both statistics are read ahead of them.
+bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
+  PipelineAttr pipeline = entry.getSchedule().getPipeline();
+  const int64_t panel = entry.getSchedule().getPanel();
   if (countDivisions(op) * step.columns * panel / warpgroupThreads > mostDivisions)
     return false;
+  RegisterCostsAttr costs = (pipeline.getStaging() == Staging::Tma ? byRoles : byWarps).getCosts();
   auto count = static_cast<double>(step.columns);
-  double sums = countSumColumns(program) / 2.0, logits = program == Program::Dv ? count / 2 : count;
-  double weights = step.overlap == Overlap::SumsLate ? count / 2 : count / 4;
+  double sums = static_cast<double>(countSumColumns(program)) / 2, logits = program == Program::Dv ? count / 2 : count;
+  double weights = pipeline.getOverlap() == Overlap::SumsLate ? count / 2 : count / 4;
   double statistics = tilesKeys(program) ? count / 4 : 0;
-  if (step.overlap == Overlap::QueriesFirst)
+  if (pipeline.getOverlap() == Overlap::QueriesFirst)
     statistics += (count + static_cast<double>(keyDim())) / 4;
   if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op))
     logits += count / 2;
@@ -178,117 +145,87 @@ bool GradientTiles::fitRegisters(Program program, const Step &step, int64_t pane
   // are dropped.
   if (KernelOpInterface(op).hasDropout() && !op.getDerivative().empty())
     logits += count / 4;
-  double ofRows = sums + logits + weights + getElementRegisters(op, step.captureStages > 0) * count / 2;
-  bool isWide = panel > warpgroupRows, floats = getOperandType(op).isF32();
-  return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <=
-         (isWide && floats ? registersOfWideFloats : registersOfTiles);
+  double ofRows = sums + logits + weights + getElementRegisters(op, costs, captureStages > 0) * count / 2;
+  return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <= static_cast<double>(entry.getRegisters());
 }
 
-static ScheduleAttr getSchedule(Program program, int64_t rows, int64_t columns, PipelineAttr pipeline,
-                                int64_t panel = warpgroupRows) {
-  bool ofKeys = tilesKeys(program);
-  return ScheduleAttr::get(pipeline.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, panel, pipeline,
-                           /*heads=*/1, program);
+ScheduleAttr GradientTiles::getRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
+  ScheduleAttr schedule = entry.getSchedule(program, step);
+  PipelineFields fields(schedule.getPipeline());
+  fields.sectionBytes = getSectionBytes(op, target);
+  fields.blockMask = listsSteps(program);
+  fields.captureStages = captureStages;
+  fields.batchInside = !fields.blockMask && mayShareCapturesOverBatch(op);
+  return schedule.withPipeline(fields.get(op.getContext()));
 }
 
-ScheduleAttr GradientTiles::getRoles(Program program, const Step &step) {
-  bool lists = listsSteps(program);
-  auto pipeline = PipelineAttr::get(
-      op.getContext(), consumers, step.stages, /*query_stages=*/1, producerRegisters, consumerRegisters,
-      Rescaling::EachStep, /*own_keys=*/false, step.turns, /*by_row=*/false, Epilogue::Direct, /*dynamic=*/true,
-      getSectionBytes(op, target), lists, /*early=*/false, Staging::Tma, /*headroom=*/0, step.logitStages, step.overlap,
-      /*split_floats=*/false, step.captureStages, !lists && mayShareCapturesOverBatch(op));
-  return getSchedule(program, consumers * warpgroupRows, step.columns, pipeline);
-}
-
-bool GradientTiles::fitsRoles(Program program, const Step &step) {
-  return fitRegisters(program, step) &&
-         countSharedBytes(getRoles(program, step)) + barrierBytes <= target.getSharedBytes();
+bool GradientTiles::fitsRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
+  return fitsRegisters(entry, program, step, captureStages) &&
+         countSharedBytes(getRoles(entry, program, step, captureStages)) + barrierBytes <= target.getSharedBytes();
 }
 
 ScheduleAttr GradientTiles::selectRoles(Program program) {
-  ScheduleAttr schedule;
-  for (int64_t captured = mostCaptureStages(program); captured >= 0; --captured) {
-    auto fits = [&](Step step) {
-      step.captureStages = captured;
-      schedule = getRoles(program, step);
-      return fitsRoles(program, step);
-    };
-    auto find = [&](ArrayRef<Stages> rooms, ArrayRef<int64_t> steps) {
-      for (Stages stages : rooms)
-        for (int64_t columns : steps)
-          if (fits({columns, stages.all, stages.ofLogits}))
-            return true;
-      return false;
-    };
-    bool isLate =
-        program == Program::Dkdv && op.getBlocks().empty() && std::max(keyDim(), valueDim()) <= mostDimsOfLateSums;
-    bool isAhead = op.getBlocks().empty() || mayListSteps();
-    Overlap overlap = isAhead ? Overlap::ScoresAhead : Overlap::InStep;
-    bool found = program == Program::Dqdkdv
-                     ? (isAhead && fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, Overlap::QueriesFirst})) ||
-                           fits({columnsOfAll, /*stages=*/3, /*logitStages=*/3, overlap}) ||
-                           fits({columnsOfAll, /*stages=*/2, /*logitStages=*/2, overlap})
-                     : (isLate && fits(lateSums)) || find(roomsOfLong, longSteps) ||
-                           (captured == 0 && find(roomsOfShort, shortSteps));
-    // The shortest step with one buffer each fits any head dim, if not the registers of any score.
-    if (found || captured == 0)
-      return schedule;
-  }
-  llvm_unreachable("without captured tiles there is a schedule");
+  ScheduleAttr last;
+  SmallVector<EntryAttr> entries = byRoles.find(program);
+  int64_t mostCaptured = 0;
+  if (!listsSteps(program) && countCapturedTiles(op) > 0)
+    for (EntryAttr entry : entries)
+      mostCaptured = std::max(mostCaptured, entry.getSchedule().getPipeline().getCaptureStages());
+  for (int64_t captured = mostCaptured; captured >= 0; --captured)
+    for (EntryAttr entry : entries) {
+      PipelineAttr pipeline = entry.getSchedule().getPipeline();
+      if (pipeline.getCaptureStages() < captured || (pipeline.getOverlap() != Overlap::InStep && !mayOverlap(program)))
+        continue;
+      for (TileStep step : entry.listSteps()) {
+        if (fitsRoles(entry, program, step, captured))
+          return getRoles(entry, program, step, captured);
+        last = getRoles(entry, program, step, captured);
+      }
+    }
+  // The shortest step with one buffer each fits any head dim, if not the registers of any score.
+  return last;
 }
 
-static PipelineAttr getPipelineOfWarps(MLIRContext *context) {
-  return PipelineAttr::get(context, /*consumers=*/1, /*stages=*/1, /*query_stages=*/1,
-                           /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
-                           /*own_keys=*/false, /*ping_pong=*/false, /*by_row=*/false, Epilogue::Direct,
-                           /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/false, /*early=*/false,
-                           Staging::CpAsync, /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep,
-                           /*split_floats=*/false, /*capture_stages=*/0, /*batch_inside=*/false);
+/// What all programs take of shared memory is that of the one that takes the most. Where warps have 16 rows each,
+/// several blocks share a multiprocessor if they can, and registers hold the steps of the table.
+bool GradientTiles::fitsWarps(EntryAttr entry, Program program, TileStep step) {
+  bool isWide = entry.getSchedule().getPanel() > warpgroupRows;
+  if (entry.getRegisters() != unlimited && !fitsRegisters(entry, program, step, /*captureStages=*/0))
+    return false;
+  ScheduleAttr counted = entry.getSchedule(isWide ? program : Program::Dkdv, step);
+  return entry.getBlocks() * (countSharedBytes(counted) + barrierBytes) <= target.getSharedBytes();
 }
 
-ScheduleAttr GradientTiles::selectWarps(Program program, int64_t columns) {
-  return getSchedule(program, warpgroupRows, columns, getPipelineOfWarps(op.getContext()));
-}
-
-ScheduleAttr GradientTiles::selectWide(Program program) {
-  constexpr int64_t panel = wideRows, blocks = 2;
-  bool floats = getOperandType(op).isF32();
-  if (floats && std::max(keyDim(), valueDim()) > mostDimsOfWideFloats)
-    return {};
-  for (int64_t columns : floats ? ArrayRef<int64_t>(columnsOfWideFloats) : ArrayRef<int64_t>(columnsOfWide)) {
-    ScheduleAttr schedule = getSchedule(program, panel, columns, getPipelineOfWarps(op.getContext()), panel);
-    if (fitRegisters(program, {columns, /*stages=*/1, /*logitStages=*/1}, panel) &&
-        blocks * (countSharedBytes(schedule) + barrierBytes) <= target.getSharedBytes())
-      return schedule;
+ScheduleAttr GradientTiles::selectWarps(Program program) {
+  for (EntryAttr entry : byWarps.find(program)) {
+    // Where there is nothing to choose from, loads bind, not room.
+    if (entry.getSteps().empty())
+      return entry.getSchedule(program, entry.listSteps().front());
+    for (TileStep step : entry.listSteps())
+      if (fitsWarps(entry, program, step))
+        return entry.getSchedule(program, step);
   }
   return {};
 }
 
 ScheduleAttr GradientTiles::splitFloats(ScheduleAttr schedule) {
-  if (!multipliesParts(op))
+  if (!schedule || !multipliesParts(op))
     return schedule;
   PipelineAttr pipeline = schedule.getPipeline().withSplitFloats();
   int64_t bytes = countSharedBytes(schedule);
-  // Where sums take the most registers that they may, longer steps would spill.
-  int64_t most = countSumColumns(schedule.getProgram()) < mostColumnsOfSums ? schedule.getColumns() : 16;
-  for (int64_t columns : columnsOfWarps) {
-    if (columns > std::min(most, schedule.getColumns()))
+  bool isFull = countSumColumns(schedule.getProgram()) >= mostColumnsOfSums;
+  int64_t most = isFull ? std::min(schedule.getColumns(), mostColumnsBesideSums) : schedule.getColumns();
+  for (int64_t columns : columnsOfParts) {
+    if (columns > most)
       continue;
-    ScheduleAttr split = getSchedule(schedule.getProgram(), schedule.getRows(), columns, pipeline, schedule.getPanel());
+    bool ofKeys = schedule.tilesKeys();
+    auto split =
+        ScheduleAttr::get(op.getContext(), ofKeys ? columns : schedule.getRows(), ofKeys ? schedule.getRows() : columns,
+                          schedule.getPanel(), pipeline, /*heads=*/1, schedule.getProgram());
     if (sharesAsBefore(target, bytes, countSharedBytes(split)))
       return split;
   }
   return schedule;
-}
-
-int64_t GradientTiles::findColumnsOfWarps() {
-  auto fits = [&](int64_t columns) {
-    return (std::max(keyDim(), valueDim()) < 64 || columns <= mostColumnsOfWarps) &&
-           countSharedBytes(selectWarps(Program::Dkdv, columns)) + barrierBytes <= target.getSharedBytes();
-  };
-  const int64_t *columns = llvm::find_if(columnsOfWarps, fits);
-  return columns == std::end(columnsOfWarps) ? 0 : *columns;
 }
 
 bool GradientTiles::mayListSteps() {
@@ -310,17 +247,20 @@ bool GradientTiles::suitsOneProgram() {
 }
 
 bool GradientTiles::fitsOneProgram() {
+  constexpr Program program = Program::Dqdkdv;
+  SmallVector<EntryAttr> entries = byRoles.find(program);
+  if (entries.empty())
+    return false;
   // Where each step is looked at, the sums pass through branches, which takes registers of its own.
-  bool isTight = !op.getBlocks().empty() && !mayListSteps() && keyDim() == mostDimOfAll;
-  Step least = {columnsOfAll, /*stages=*/2, /*logitStages=*/2};
-  if (isTight || fitRegisters(Program::Dqdkdv, least))
-    return !isTight;
-  least.captureStages = 1;
-  return mostCaptureStages(Program::Dqdkdv) > 0 && fitsRoles(Program::Dqdkdv, least);
-}
-
-int64_t GradientTiles::mostCaptureStages(Program program) {
-  return listsSteps(program) || countCapturedTiles(op) == 0 ? 0 : captureStages;
+  if (!mayOverlap(program) && keyDim() == mostDimOfAll)
+    return false;
+  EntryAttr least = entries.back();
+  TileStep step = least.listSteps().back();
+  if (fitsRegisters(least, program, step, /*captureStages=*/0))
+    return true;
+  bool mayStage =
+      !listsSteps(program) && countCapturedTiles(op) > 0 && least.getSchedule().getPipeline().getCaptureStages() > 0;
+  return mayStage && fitsRoles(least, program, step, /*captureStages=*/1);
 }
 
 SmallVector<Program> GradientTiles::findKeyPrograms() {
@@ -332,34 +272,28 @@ SmallVector<Program> GradientTiles::findKeyPrograms() {
 SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, GpuTargetAttr target) {
   GradientTiles tiles(op, target);
   SmallVector<ScheduleAttr> schedules;
-  int64_t columns = tiles.findColumnsOfWarps();
   if (usesWarpgroups(op, target)) {
     if (tiles.suitsOneProgram() && tiles.fitsOneProgram()) {
-      schedules = {tiles.selectWarps(Program::Delta, mostColumnsOfWarps), tiles.selectRoles(Program::Dqdkdv),
-                   tiles.selectWarps(Program::ConvertDq, mostColumnsOfWarps)};
+      schedules = {tiles.selectWarps(Program::Delta), tiles.selectRoles(Program::Dqdkdv),
+                   tiles.selectWarps(Program::ConvertDq)};
     } else {
       schedules.push_back(tiles.selectRoles(Program::Dq));
       for (Program program : tiles.findKeyPrograms())
         schedules.push_back(tiles.selectRoles(program));
     }
-  } else if (columns == 0) {
-    return {};
-  } else {
+  }
+  // Where no table knows of roles, warps serve as well.
+  if (schedules.empty() || llvm::is_contained(schedules, ScheduleAttr())) {
     SmallVector<Program> programs = {Program::Dq};
     llvm::append_range(programs, tiles.findKeyPrograms());
-    for (Program program : programs) {
-      ScheduleAttr wide = tiles.selectWide(program);
-      schedules.push_back(tiles.splitFloats(wide ? wide : tiles.selectWarps(program, columns)));
-    }
+    schedules.clear();
+    for (Program program : programs)
+      schedules.push_back(tiles.splitFloats(tiles.selectWarps(program)));
   }
-  for (Program program : getOtherPrograms(op)) {
-    // Sinks and sums are few, and take no products: a step takes as long as its loads are under way.
-    bool hasProducts = llvm::is_contained({Program::Dbias, Program::Dbuckets, Program::Dscattered}, program);
-    int64_t some = hasProducts ? columns : columnsOfSums;
-    if (some == 0)
-      return {};
-    schedules.push_back(tiles.selectWarps(program, some));
-  }
+  for (Program program : getOtherPrograms(op))
+    schedules.push_back(tiles.selectWarps(program));
+  if (llvm::is_contained(schedules, ScheduleAttr()))
+    return {};
   return schedules;
 }
 

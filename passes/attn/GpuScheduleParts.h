@@ -18,9 +18,6 @@ inline constexpr int64_t warpgroupRows = 64, wideRows = 128, warpgroupThreads = 
 /// Bytes that barriers and tile numbers take at most.
 inline constexpr int64_t barrierBytes = 1024;
 
-/// Buffers of captured tiles that the copy engine brings.
-inline constexpr int64_t captureStages = 2;
-
 /// Whether boxes and products of warpgroups serve `kernel`: f32 has no such products that are as exact, and boxes of
 /// rows in pages are of whole groups of eight.
 ///
@@ -31,11 +28,6 @@ bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target);
 /// Bytes of keys and values that are worked on together: those of the heads stay in the cache, with room to spare for
 /// the rest. 0 without a mask: all tiles then take as long.
 int64_t getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target);
-
-/// Keys of a step and stages of the rings.
-struct KeyStep {
-  int64_t keys, stages;
-};
 
 /// Whether a warpgroup may work on `rows` rows by `pipeline`.
 bool mayHavePanel(PipelineAttr pipeline, int64_t rows);

@@ -8,15 +8,18 @@
 #ifndef ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
 #define ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
 
-#include "dialect/attn/AttnOps.h"
+#include "passes/attn/ScheduleTables.h"
 
 namespace attnc::attn {
 
-/// The schedule of `kernel` for many queries.
-ScheduleAttr selectWarps(KernelOpInterface kernel, GpuTargetAttr target);
+/// The schedule of `kernel` for many queries: that of the first entry that there is room for. Null where no table has
+/// any.
+ScheduleAttr selectWarps(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target);
 
-/// Its schedule for few queries, of which tiles hold `heads` heads.
-ScheduleAttr selectWarpsOfFew(KernelOpInterface kernel, GpuTargetAttr target, int64_t heads);
+/// Its schedule for few queries, of which tiles hold `heads` heads: of entries whose tiles have the rows of one
+/// warpgroup.
+ScheduleAttr selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target,
+                              int64_t heads);
 
 } // namespace attnc::attn
 

@@ -36,18 +36,36 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
     if (!target)
       return kernel.emitError() << "expected the module to carry " << targetAttrName << "; attnc sets it from --target";
     skipOthers(kernel);
+    if (failed(checkTables(kernel->getParentOp())))
+      return failure();
     if (kernel.getSchedules().empty()) {
       SmallVector<ScheduleAttr> schedules = target.selectSchedules(kernel);
       if (schedules.empty())
         return kernel.emitError("has no schedule for this target");
       kernel.setSchedules(schedules);
       skipOthers(kernel);
-      return success();
+      // What comes of the target's own tables suits it.
+      return kernel->getParentOp()->hasAttr(scheduleTablesAttrName) ? check(kernel, target) : success();
     }
+    return check(kernel, target);
+  }
+
+  /// Checks the schedules that `kernel` has.
+  static LogicalResult check(KernelOpInterface kernel, TargetInterface target) {
     bool failed = false;
     for (ScheduleAttr schedule : kernel.getSchedules())
       failed |= mlir::failed(target.checkSchedule(kernel, schedule));
     return failure(failed);
+  }
+
+  /// Checks that what `function` brings along are tables.
+  static LogicalResult checkTables(Operation *function) {
+    Attribute tables = function->getAttr(scheduleTablesAttrName);
+    auto listed = dyn_cast_or_null<ArrayAttr>(tables);
+    if (tables && (!listed || !llvm::all_of(listed, llvm::IsaPred<ScheduleTableAttr>)))
+      return function->emitOpError() << "expected " << scheduleTablesAttrName
+                                     << " to be an array of #attn.schedule_table<...>";
+    return success();
   }
 
   /// Where the type says how many queries there are, the schedules for that many are the only ones.

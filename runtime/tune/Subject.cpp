@@ -24,6 +24,9 @@ cache::Digest tune::digestOf(const attn::KernelFunction &kernel) {
     copy->removeArgAttr(i, nameAttr);
   for (unsigned i = 0; i < copy->getNumResults(); ++i)
     copy->removeResultAttr(i, StringAttr::get(copy->getContext(), nameAttr));
+  // Whoever brings tables along has other heuristics, which records tell by the schedules that they were measured
+  // against.
+  copy->getOperation()->removeAttr(attn::scheduleTablesAttrName);
   copy->walk([](attn::KernelOpInterface op) { op.setSchedulesAttr({}); });
   std::string text;
   llvm::raw_string_ostream os(text);

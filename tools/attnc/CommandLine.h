@@ -28,6 +28,7 @@ enum CommandVisibility : unsigned {
   CacheCommand = 1U << 7,
   TuneCommand = 1U << 8,
   RecordsCommand = 1U << 9,
+  SchedulesCommand = 1U << 10,
 };
 
 /// Identifiers of the options.

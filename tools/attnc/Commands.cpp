@@ -7,7 +7,7 @@
 using namespace attnc::cli;
 
 llvm::ArrayRef<Command> attnc::cli::getCommands() {
-  static const Command commands[] = {compileCommand, runCommandEntry, verifyCommand,  explainCommand, benchCommand,
-                                     tuneCommand,    recordsCommand,  targetsCommand, cacheCommand};
+  static const Command commands[] = {compileCommand, runCommandEntry, verifyCommand,    explainCommand, benchCommand,
+                                     tuneCommand,    recordsCommand,  schedulesCommand, targetsCommand, cacheCommand};
   return commands;
 }

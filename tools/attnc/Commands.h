@@ -20,6 +20,7 @@ extern const Command targetsCommand;
 extern const Command cacheCommand;
 extern const Command tuneCommand;
 extern const Command recordsCommand;
+extern const Command schedulesCommand;
 
 } // namespace attnc::cli
 

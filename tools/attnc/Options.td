@@ -15,6 +15,7 @@ def TargetsCommand : OptionVisibility;
 def CacheCommand : OptionVisibility;
 def TuneCommand : OptionVisibility;
 def RecordsCommand : OptionVisibility;
+def SchedulesCommand : OptionVisibility;
 
 /// An option without a value.
 class Switch<string name, string help> : Flag<["--"], name>, HelpText<help>;
@@ -28,16 +29,20 @@ multiclass Value<string name, string metaVar, string help, list<OptionVisibility
 defvar specCommands = [CompileCommand, RunCommand, VerifyCommand, ExplainCommand, BenchCommand];
 defvar tunedCommands = !listconcat(specCommands, [TuneCommand]);
 defvar shapeCommands = [VerifyCommand, ExplainCommand, BenchCommand, TuneCommand];
-defvar allCommands = !listconcat(tunedCommands, [TargetsCommand, CacheCommand, RecordsCommand]);
+defvar allCommands = !listconcat(tunedCommands, [TargetsCommand, CacheCommand, RecordsCommand, SchedulesCommand]);
 
 def help : Switch<"help", "Show this page">, Visibility<allCommands>;
 def help_short : Flag<["-"], "h">, Alias<help>, Visibility<allCommands>;
 
 // What is compiled, and for what.
 defm entry : Value<"entry", "NAME", "Function of the spec; needed where it has several", tunedCommands>;
-defm target : Value<"target", "T", "auto (default), cpu, nvptx or reference; see 'attnc targets'", tunedCommands>;
+defm target : Value<"target", "T", "auto (default), cpu, nvptx or reference; see 'attnc targets'",
+                    !listconcat(tunedCommands, [SchedulesCommand])>;
 defm schedule : Value<"schedule", "ATTR", "Tile sizes and overlap of one's own, as #attn.schedule<...> or [several]",
                       specCommands>;
+
+defm schedules : Value<"schedules", "FILE", "Tables of schedules to ask before attnc's own; may be given again",
+                       !listconcat(tunedCommands, [SchedulesCommand])>;
 
 def backward : Switch<"backward", "The gradients of the spec in place of its results">, Visibility<tunedCommands>;
 

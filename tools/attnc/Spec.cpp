@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/Spec.h"
+#include "runtime/jit/ScheduleTableFile.h"
 #include "runtime/jit/ScheduleText.h"
 
 using namespace attnc;
@@ -42,6 +43,13 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
     if (!backward)
       return backward.takeError();
     spec.kernel = std::move(*backward);
+  }
+  for (const std::string &path : args.getAllArgValues(OPT_schedules)) {
+    Result<llvm::SmallVector<mlir::Attribute>> tables =
+        jit::readScheduleTables(path, llvm::errs(), &spec.session->context());
+    if (!tables)
+      return tables.takeError();
+    jit::addScheduleTables(spec.kernel, *tables);
   }
   if (args.hasArg(OPT_schedule))
     if (runtime::Status status =

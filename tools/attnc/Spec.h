@@ -21,10 +21,10 @@ struct Spec {
   std::string entry;     ///< the function of the text that `kernel` is, or is the backward of
   bool backward = false; ///< whether it is the backward
 
-  /// Opens what SPEC, --entry, --backward, --schedule and --target say.
+  /// Opens what SPEC, --entry, --backward, --schedule, --schedules and --target say.
   static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
 
-  /// Opens what SPEC, --entry, --backward and --schedule say, without a target to run on.
+  /// Opens what SPEC, --entry, --backward, --schedule and --schedules say, without a target to run on.
   static runtime::Result<Spec> openAlone(const llvm::opt::InputArgList &args);
 
   /// What a tuner takes of it: `kernel`, a copy of its own, at `shapes`.

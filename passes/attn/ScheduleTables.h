@@ -1,0 +1,76 @@
+//===- ScheduleTables.h - Entries of tables for a kernel --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables of schedules are data: files beside this one, which are built into the compiler, and what a function brings
+// along (docs/rationale/schedules.md). Here is what asks them.
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTNC_PASSES_ATTN_SCHEDULETABLES_H
+#define ATTNC_PASSES_ATTN_SCHEDULETABLES_H
+
+#include "dialect/attn/AttnOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attnc::attn {
+
+class AttnDialect;
+
+/// A file of tables, as it was built in.
+struct ScheduleFile {
+  llvm::StringLiteral name; ///< "sm_90a.mlir"
+  llvm::StringRef text;
+};
+
+/// The files of tables that are built in, in the order in which they are asked.
+llvm::ArrayRef<ScheduleFile> getScheduleFiles();
+
+/// The tables of a file: `module` is to hold operations `attn.schedule_table` and nothing else. What else there is is
+/// an error in its place.
+mlir::FailureOr<llvm::SmallVector<ScheduleTableAttr>> readScheduleTables(mlir::ModuleOp module);
+
+/// Lets contexts keep the tables that are built in, once they have been read.
+void addBuiltInTables(AttnDialect &dialect);
+
+/// An entry, and the numbers of queries that it is for.
+struct ServedQueries {
+  int64_t least, most;
+  EntryAttr entry;
+};
+
+/// The tables that have schedules of `kernel` on `target` with `staging`.
+class ScheduleTables {
+public:
+  /// Looks at `kernel` once. The passes before `attn-select-schedule` have been there.
+  ScheduleTables(KernelOpInterface kernel, GpuTargetAttr target, Staging staging);
+
+  /// The entries for `program`, in the order in which they are asked; those that the kernel would have if it were of
+  /// the kind `other`, where that is given.
+  llvm::SmallVector<EntryAttr> find(Program program, std::optional<KernelKind> other = {}) const;
+  /// The same for `least` queries or more, in the order of their queries: each number has the first entry that is for
+  /// it.
+  llvm::SmallVector<ServedQueries> serve(Program program, int64_t least) const;
+
+  /// What elements take of registers; null where no table says.
+  RegisterCostsAttr getCosts() const;
+  /// Up to how many queries of ungrouped heads keys are split; 0 where no table says.
+  int64_t getSplitQueries() const;
+  /// Up to how many queries tiles hold several heads; 0 where no table says.
+  int64_t getPackedQueries() const;
+  /// Registers of a thread that the tiles and elements of `entry` may take.
+  double getRegisters(EntryAttr entry) const;
+  /// What decides about the kernel's steps first.
+  KernelKind getKind() const { return kind; }
+
+private:
+  bool matches(KernelsAttr kernels, KernelKind kind) const;
+
+  llvm::SmallVector<ScheduleTableAttr> tables;
+  /// What `#attn.kernels` asks of the kernel.
+  KernelKind kind;
+  int64_t bits, dim, valueDim;
+  bool isMasked, isWindow, isOfFunctions;
+};
+
+} // namespace attnc::attn
+
+#endif // ATTNC_PASSES_ATTN_SCHEDULETABLES_H
