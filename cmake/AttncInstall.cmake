@@ -12,15 +12,19 @@ foreach(link ${ATTNC_TOOL_LINKS})
 endforeach()
 
 # The runtime sees no MLIR, and so needs none where it is used.
+set_target_properties(AttncImage PROPERTIES EXPORT_NAME Image)
 set_target_properties(AttncRuntime PROPERTIES EXPORT_NAME Runtime)
 set_target_properties(AttncCuda PROPERTIES EXPORT_NAME Cuda)
-target_include_directories(AttncRuntime INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/attnc>")
-install(TARGETS AttncRuntime AttncCuda EXPORT AttncTargets
+target_include_directories(AttncImage INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/attnc>")
+install(TARGETS AttncImage AttncRuntime AttncCuda EXPORT AttncTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Development)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attnc/runtime"
         COMPONENT Development FILES_MATCHING PATTERN "*.h" PATTERN "jit" EXCLUDE PATTERN "python" EXCLUDE
         PATTERN "capi" EXCLUDE
         PATTERN "engine" EXCLUDE PATTERN "tune" EXCLUDE PATTERN "cache" EXCLUDE PATTERN "include" EXCLUDE)
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/codegen/image/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/attnc/codegen/image"
+        COMPONENT Development FILES_MATCHING PATTERN "*.h")
 
 # What tuning found out, where records of devices are shipped: programs and libraries look for it beside themselves.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/tune/records/" DESTINATION "${CMAKE_INSTALL_DATADIR}/attnc/records"

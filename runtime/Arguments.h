@@ -25,7 +25,7 @@
 #ifndef ATTNC_RUNTIME_ARGUMENTS_H
 #define ATTNC_RUNTIME_ARGUMENTS_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "runtime/Tensor.h"
 
 #include <variant>

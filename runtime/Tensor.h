@@ -13,9 +13,9 @@
 #ifndef ATTNC_RUNTIME_TENSOR_H
 #define ATTNC_RUNTIME_TENSOR_H
 
-#include "runtime/DType.h"
-#include "runtime/Error.h"
-#include "runtime/Span.h"
+#include "codegen/image/DType.h"
+#include "codegen/image/Error.h"
+#include "codegen/image/Span.h"
 
 #include <cstdint>
 #include <memory>

@@ -10,8 +10,8 @@
 #ifndef ATTNC_RUNTIME_THREADPOOL_H
 #define ATTNC_RUNTIME_THREADPOOL_H
 
-#include "runtime/Error.h"
-#include "runtime/Span.h"
+#include "codegen/image/Error.h"
+#include "codegen/image/Span.h"
 
 #include <atomic>
 #include <cstdint>

@@ -5,8 +5,8 @@
 #ifndef ATTNC_RUNTIME_WHOLEFILE_H
 #define ATTNC_RUNTIME_WHOLEFILE_H
 
-#include "runtime/Error.h"
-#include "runtime/Span.h"
+#include "codegen/image/Error.h"
+#include "codegen/image/Span.h"
 #include <cstdint>
 #include <string>
 

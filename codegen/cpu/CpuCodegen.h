@@ -5,10 +5,10 @@
 #ifndef ATTNC_CODEGEN_CPU_CPUCODEGEN_H
 #define ATTNC_CODEGEN_CPU_CPUCODEGEN_H
 
+#include "codegen/image/KernelImage.h"
 #include "dialect/attn/AttnAttrs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/KernelImage.h"
 
 namespace attnc::cpu {
 

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/EntryAbi.h"
-#include "codegen/image/DescribeImage.h"
+#include "codegen/describe/DescribeImage.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 

@@ -5,7 +5,7 @@
 #ifndef ATTNC_CODEGEN_LLVM_GUARD_H
 #define ATTNC_CODEGEN_LLVM_GUARD_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace attnc::codegen {

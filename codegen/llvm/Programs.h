@@ -5,7 +5,7 @@
 #ifndef ATTNC_CODEGEN_LLVM_PROGRAMS_H
 #define ATTNC_CODEGEN_LLVM_PROGRAMS_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>

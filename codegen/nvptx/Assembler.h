@@ -5,8 +5,8 @@
 #ifndef ATTNC_CODEGEN_NVPTX_ASSEMBLER_H
 #define ATTNC_CODEGEN_NVPTX_ASSEMBLER_H
 
+#include "codegen/image/Error.h"
 #include "codegen/nvptx/AssemblerReport.h"
-#include "runtime/Error.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace attnc::nvptx {

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/KernelAbi.h"
-#include "codegen/image/DescribeImage.h"
+#include "codegen/describe/DescribeImage.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Ptx.h"
 #include "dialect/tile/SharedLayout.h"

@@ -22,11 +22,11 @@
 #ifndef ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
 #define ATTNC_CODEGEN_NVPTX_NVPTXCODEGEN_H
 
+#include "codegen/image/KernelImage.h"
 #include "codegen/nvptx/Assembler.h"
 #include "dialect/attn/AttnAttrs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/KernelImage.h"
 
 namespace attnc::nvptx {
 

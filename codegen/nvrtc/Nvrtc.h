@@ -5,8 +5,8 @@
 #ifndef ATTNC_CODEGEN_NVRTC_NVRTC_H
 #define ATTNC_CODEGEN_NVRTC_NVRTC_H
 
+#include "codegen/image/Error.h"
 #include "codegen/nvptx/AssemblerReport.h"
-#include "runtime/Error.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace attnc::nvrtc {

@@ -5,7 +5,7 @@
 #ifndef ATTNC_CODEGEN_NVRTC_REQUIREDTHREADS_H
 #define ATTNC_CODEGEN_NVRTC_REQUIREDTHREADS_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
 

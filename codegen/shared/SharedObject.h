@@ -8,7 +8,7 @@
 #ifndef ATTNC_CODEGEN_SHARED_SHAREDOBJECT_H
 #define ATTNC_CODEGEN_SHARED_SHAREDOBJECT_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>

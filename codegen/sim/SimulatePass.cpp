@@ -4,7 +4,7 @@
 
 #include "codegen/sim/Passes.h"
 #include "codegen/sim/Simulator.h"
-#include "runtime/Random.h"
+#include "codegen/image/RandomNumbers.h"
 #include <cmath>
 
 namespace attnc::sim {

@@ -9,10 +9,10 @@
 #ifndef ATTNC_CODEGEN_TARGET_BACKEND_H
 #define ATTNC_CODEGEN_TARGET_BACKEND_H
 
+#include "codegen/image/Error.h"
+#include "codegen/image/KernelImage.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "runtime/Error.h"
-#include "runtime/KernelImage.h"
 
 namespace attnc::target {
 

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/target/HostCpu.h"
-#include "runtime/MatrixTiles.h"
+#include "codegen/image/MatrixTiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Host.h"
 #include <unistd.h>

@@ -5,8 +5,8 @@
 #ifndef ATTNC_CODEGEN_TARGET_NVIDIAGPU_H
 #define ATTNC_CODEGEN_TARGET_NVIDIAGPU_H
 
+#include "codegen/image/Error.h"
 #include "dialect/attn/AttnAttrs.h"
-#include "runtime/Error.h"
 
 namespace attnc::target {
 

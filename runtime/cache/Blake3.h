@@ -10,7 +10,7 @@
 #ifndef ATTNC_RUNTIME_CACHE_BLAKE3_H
 #define ATTNC_RUNTIME_CACHE_BLAKE3_H
 
-#include "runtime/Span.h"
+#include "codegen/image/Span.h"
 
 #include <array>
 #include <cstdint>

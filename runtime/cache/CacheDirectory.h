@@ -12,7 +12,7 @@
 #ifndef ATTNC_RUNTIME_CACHE_CACHEDIRECTORY_H
 #define ATTNC_RUNTIME_CACHE_CACHEDIRECTORY_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "runtime/cache/CacheFile.h"
 #include "runtime/cache/CacheLock.h"
 

@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cache/CacheFile.h"
-#include "runtime/Hash.h"
+#include "codegen/image/Hash.h"
 
 #include <cstring>
 

@@ -13,7 +13,7 @@
 #ifndef ATTNC_RUNTIME_CACHE_CACHEFILE_H
 #define ATTNC_RUNTIME_CACHE_CACHEFILE_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "runtime/cache/Blake3.h"
 
 namespace attnc::cache {

@@ -6,7 +6,7 @@
 #ifndef ATTNC_RUNTIME_CACHE_CACHELOCK_H
 #define ATTNC_RUNTIME_CACHE_CACHELOCK_H
 
-#include "runtime/Span.h"
+#include "codegen/image/Span.h"
 
 #include <chrono>
 #include <optional>

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/capi/CpuFeatures.h"
-#include "runtime/MatrixTiles.h"
+#include "codegen/image/MatrixTiles.h"
 
 using namespace attnc;
 

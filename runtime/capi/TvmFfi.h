@@ -9,7 +9,7 @@
 #define ATTNC_RUNTIME_CAPI_TVMFFI_H
 
 #include "attnc/attnc.h"
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 
 #include <atomic>
 

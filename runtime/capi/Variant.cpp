@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/capi/Variant.h"
-#include "runtime/DType.h"
+#include "codegen/image/DType.h"
 
 #include <charconv>
 #include <cmath>

@@ -6,7 +6,7 @@
 #define ATTNC_RUNTIME_CAPI_VARIANT_H
 
 #include "attnc/attnc.h"
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 
 namespace attnc::capi {
 

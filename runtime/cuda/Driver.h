@@ -9,7 +9,7 @@
 #ifndef ATTNC_RUNTIME_CUDA_DRIVER_H
 #define ATTNC_RUNTIME_CUDA_DRIVER_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "runtime/cuda/DriverApi.h"
 
 #include <string_view>

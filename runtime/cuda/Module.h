@@ -5,7 +5,7 @@
 #ifndef ATTNC_RUNTIME_CUDA_MODULE_H
 #define ATTNC_RUNTIME_CUDA_MODULE_H
 
-#include "runtime/Span.h"
+#include "codegen/image/Span.h"
 #include "runtime/cuda/Device.h"
 
 namespace attnc::cuda {

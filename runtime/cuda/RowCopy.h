@@ -10,7 +10,7 @@
 #ifndef ATTNC_RUNTIME_CUDA_ROWCOPY_H
 #define ATTNC_RUNTIME_CUDA_ROWCOPY_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "runtime/cuda/Module.h"
 #include "runtime/cuda/RowCopyParameters.h"
 

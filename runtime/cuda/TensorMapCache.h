@@ -10,7 +10,7 @@
 #ifndef ATTNC_RUNTIME_CUDA_TENSORMAPCACHE_H
 #define ATTNC_RUNTIME_CUDA_TENSORMAPCACHE_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "runtime/cuda/Driver.h"
 
 #include <array>

@@ -5,9 +5,9 @@
 #ifndef ATTNC_RUNTIME_EXPLAIN_MASKMAP_H
 #define ATTNC_RUNTIME_EXPLAIN_MASKMAP_H
 
+#include "codegen/image/Error.h"
 #include "dialect/attn/KernelFunction.h"
 #include "runtime/Arguments.h"
-#include "runtime/Error.h"
 
 namespace attnc::explain {
 

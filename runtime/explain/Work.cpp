@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/explain/Work.h"
-#include "codegen/image/Types.h"
+#include "codegen/describe/Types.h"
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/RegionOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"

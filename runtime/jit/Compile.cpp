@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Compile.h"
-#include "codegen/image/DescribeImage.h"
+#include "codegen/describe/DescribeImage.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "llvm/ADT/STLExtras.h"

@@ -5,7 +5,7 @@
 #ifndef ATTNC_RUNTIME_JIT_COMPILE_H
 #define ATTNC_RUNTIME_JIT_COMPILE_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/Session.h"
 

@@ -5,8 +5,8 @@
 #ifndef ATTNC_RUNTIME_JIT_EXECUTABLE_H
 #define ATTNC_RUNTIME_JIT_EXECUTABLE_H
 
+#include "codegen/image/KernelImage.h"
 #include "runtime/Arguments.h"
-#include "runtime/KernelImage.h"
 
 #include <memory>
 

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/HalfSymbols.h"
-#include "runtime/DType.h"
+#include "codegen/image/DType.h"
 #include "llvm/ADT/bit.h"
 
 using namespace attnc;

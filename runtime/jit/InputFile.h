@@ -5,7 +5,7 @@
 #ifndef ATTNC_RUNTIME_JIT_INPUTFILE_H
 #define ATTNC_RUNTIME_JIT_INPUTFILE_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>

@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/LoadedKernel.h"
-#include "runtime/DType.h"
+#include "codegen/image/DType.h"
 #include "runtime/jit/HalfSymbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"

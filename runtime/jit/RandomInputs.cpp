@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/RandomInputs.h"
-#include "codegen/image/Types.h"
+#include "codegen/describe/Types.h"
 #include "dialect/attn/AttnOps.h"
 #include "runtime/Random.h"
 #include "runtime/ThreadPool.h"

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/ReferenceKernel.h"
-#include "codegen/image/DescribeImage.h"
-#include "codegen/image/Types.h"
+#include "codegen/describe/DescribeImage.h"
+#include "codegen/describe/Types.h"
 #include "runtime/ThreadPool.h"
 
 using namespace attnc;

@@ -6,7 +6,7 @@
 #define ATTNC_RUNTIME_JIT_SCHEDULETABLEFILE_H
 
 #include "dialect/attn/KernelFunction.h"
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 
 namespace attnc::jit {
 

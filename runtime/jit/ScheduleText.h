@@ -5,8 +5,8 @@
 #ifndef ATTNC_RUNTIME_JIT_SCHEDULETEXT_H
 #define ATTNC_RUNTIME_JIT_SCHEDULETEXT_H
 
+#include "codegen/image/Error.h"
 #include "dialect/attn/KernelFunction.h"
-#include "runtime/Error.h"
 
 namespace attnc::jit {
 

@@ -5,10 +5,10 @@
 #ifndef ATTNC_RUNTIME_JIT_SESSION_H
 #define ATTNC_RUNTIME_JIT_SESSION_H
 
+#include "codegen/image/Error.h"
 #include "dialect/attn/KernelFunction.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "runtime/Error.h"
 #include "runtime/jit/SpecDiagnostics.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"

@@ -7,8 +7,8 @@
 #ifndef ATTNC_RUNTIME_JIT_SHAPES_H
 #define ATTNC_RUNTIME_JIT_SHAPES_H
 
+#include "codegen/image/Error.h"
 #include "dialect/attn/KernelFunction.h"
-#include "runtime/Error.h"
 #include "runtime/Tensor.h"
 #include <map>
 

@@ -3,10 +3,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/SimKernel.h"
-#include "codegen/image/DescribeImage.h"
+#include "codegen/describe/DescribeImage.h"
+#include "codegen/image/DType.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
-#include "runtime/DType.h"
 #include "runtime/jit/Compile.h"
 #include "llvm/ADT/bit.h"
 #include <cstring>

@@ -8,7 +8,7 @@
 #ifndef ATTNC_RUNTIME_JIT_SPECTEXT_H
 #define ATTNC_RUNTIME_JIT_SPECTEXT_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>

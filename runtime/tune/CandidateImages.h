@@ -5,7 +5,7 @@
 #ifndef ATTNC_RUNTIME_TUNE_CANDIDATEIMAGES_H
 #define ATTNC_RUNTIME_TUNE_CANDIDATEIMAGES_H
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include "runtime/tune/Record.h"
 
 namespace attnc::tune {

@@ -5,8 +5,8 @@
 #ifndef ATTNC_RUNTIME_TUNE_COMPARERESULTS_H
 #define ATTNC_RUNTIME_TUNE_COMPARERESULTS_H
 
+#include "codegen/image/Span.h"
 #include "dialect/attn/KernelFunction.h"
-#include "runtime/Span.h"
 #include "runtime/Tensor.h"
 
 namespace attnc::tune {

@@ -7,7 +7,7 @@
 #ifndef ATTNC_RUNTIME_TUNE_RECORD_H
 #define ATTNC_RUNTIME_TUNE_RECORD_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "runtime/cache/Blake3.h"
 #include "runtime/tune/ShapeClass.h"
 

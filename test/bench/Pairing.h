@@ -8,7 +8,7 @@
 #ifndef ATTNC_TEST_BENCH_PAIRING_H
 #define ATTNC_TEST_BENCH_PAIRING_H
 
-#include "runtime/Span.h"
+#include "codegen/image/Span.h"
 #include <vector>
 
 namespace attnc::bench {

@@ -5,7 +5,7 @@
 #ifndef ATTNC_TEST_BENCH_REPORT_H
 #define ATTNC_TEST_BENCH_REPORT_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "test/bench/Pairing.h"
 #include "test/bench/Workload.h"
 

@@ -4,7 +4,7 @@
 
 #include "test/conformance/CompiledSpec.h"
 #include "codegen/cpu/CpuCodegen.h"
-#include "codegen/image/DescribeImage.h"
+#include "codegen/describe/DescribeImage.h"
 #include "codegen/target/HostCpu.h"
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/CapturedGradients.h"

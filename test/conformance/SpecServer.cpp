@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/conformance/SpecServer.h"
-#include "codegen/image/Types.h"
+#include "codegen/describe/Types.h"
 #include "runtime/Safetensors.h"
 #include "runtime/jit/RandomInputs.h"
 #include "runtime/jit/ReferenceKernel.h"

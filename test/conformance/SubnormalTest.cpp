@@ -5,7 +5,7 @@
 // of f16 count as they are, and on a GPU f32 inputs below 5e-32 may lose digits, as may values of bf16 below 1e-24.
 //===----------------------------------------------------------------------===//
 
-#include "runtime/MatrixTiles.h"
+#include "codegen/image/MatrixTiles.h"
 #include "runtime/jit/ReferenceKernel.h"
 #include "runtime/jit/Verify.h"
 #include "test/conformance/Runner.h"

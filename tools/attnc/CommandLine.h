@@ -7,7 +7,7 @@
 #ifndef ATTNC_TOOLS_ATTNC_COMMANDLINE_H
 #define ATTNC_TOOLS_ATTNC_COMMANDLINE_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Option/ArgList.h"

@@ -7,7 +7,7 @@
 #ifndef ATTNC_TOOLS_ATTNC_OUTPUTFILE_H
 #define ATTNC_TOOLS_ATTNC_OUTPUTFILE_H
 
-#include "runtime/Error.h"
+#include "codegen/image/Error.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/image/Types.h"
+#include "codegen/describe/Types.h"
 #include "runtime/Safetensors.h"
 #include "runtime/engine/CachedCompile.h"
 #include "tools/attnc/Commands.h"

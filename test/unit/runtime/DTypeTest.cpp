@@ -1,7 +1,7 @@
 //===- DTypeTest.cpp - Tests of element types ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/DType.h"
+#include "codegen/image/DType.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

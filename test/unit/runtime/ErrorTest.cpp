@@ -1,8 +1,8 @@
 //===- ErrorTest.cpp - Tests of errors as values and of views --*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/Error.h"
-#include "runtime/Span.h"
+#include "codegen/image/Error.h"
+#include "codegen/image/Span.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- HashTest.cpp - Tests of the content hash ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/Hash.h"
+#include "codegen/image/Hash.h"
 
 #include <gtest/gtest.h>
 #include <set>

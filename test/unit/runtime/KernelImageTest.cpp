@@ -1,8 +1,8 @@
 //===- KernelImageTest.cpp - Tests of kernel images ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "runtime/KernelImage.h"
-#include "runtime/Hash.h"
+#include "codegen/image/KernelImage.h"
+#include "codegen/image/Hash.h"
 
 #include <cmath>
 #include <cstring>

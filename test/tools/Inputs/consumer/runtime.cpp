@@ -1,4 +1,4 @@
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 #include <cstdio>
 
 int main() {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/image/DescribeImage.h"
-#include "codegen/image/Types.h"
+#include "codegen/describe/DescribeImage.h"
+#include "codegen/describe/Types.h"
 #include "dialect/attn/Limits.h"
 #include "mlir/IR/AffineExpr.h"
 #include <limits>

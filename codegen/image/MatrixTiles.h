@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_MATRIXTILES_H
-#define ATTNC_RUNTIME_MATRIXTILES_H
+#ifndef ATTNC_CODEGEN_IMAGE_MATRIXTILES_H
+#define ATTNC_CODEGEN_IMAGE_MATRIXTILES_H
 
 namespace attnc::runtime {
 
@@ -13,4 +13,4 @@ bool permitMatrixTiles();
 
 } // namespace attnc::runtime
 
-#endif // ATTNC_RUNTIME_MATRIXTILES_H
+#endif // ATTNC_CODEGEN_IMAGE_MATRIXTILES_H

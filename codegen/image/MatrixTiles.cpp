@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "runtime/MatrixTiles.h"
+#include "codegen/image/MatrixTiles.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>

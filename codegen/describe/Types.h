@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_CODEGEN_IMAGE_TYPES_H
-#define ATTNC_CODEGEN_IMAGE_TYPES_H
+#ifndef ATTNC_CODEGEN_DESCRIBE_TYPES_H
+#define ATTNC_CODEGEN_DESCRIBE_TYPES_H
 
+#include "codegen/image/DType.h"
 #include "dialect/attn/KernelFunction.h"
-#include "runtime/DType.h"
 
 namespace attnc::image {
 
@@ -21,4 +21,4 @@ runtime::DType elementDType(const attn::KernelArgument &argument);
 
 } // namespace attnc::image
 
-#endif // ATTNC_CODEGEN_IMAGE_TYPES_H
+#endif // ATTNC_CODEGEN_DESCRIBE_TYPES_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/KernelImage.h"
+#include "codegen/image/KernelImage.h"
 
 #include <algorithm>
 #include <cmath>

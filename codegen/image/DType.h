@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_DTYPE_H
-#define ATTNC_RUNTIME_DTYPE_H
+#ifndef ATTNC_CODEGEN_IMAGE_DTYPE_H
+#define ATTNC_CODEGEN_IMAGE_DTYPE_H
 
 #include <cstdint>
 #include <optional>
@@ -84,4 +84,4 @@ double maxFinite(DType dtype);
 
 } // namespace attnc::runtime
 
-#endif // ATTNC_RUNTIME_DTYPE_H
+#endif // ATTNC_CODEGEN_IMAGE_DTYPE_H

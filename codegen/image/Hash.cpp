@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Hash.h"
+#include "codegen/image/Hash.h"
 
 #include <cstring>
 

@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_KERNELIMAGE_H
-#define ATTNC_RUNTIME_KERNELIMAGE_H
+#ifndef ATTNC_CODEGEN_IMAGE_KERNELIMAGE_H
+#define ATTNC_CODEGEN_IMAGE_KERNELIMAGE_H
 
-#include "runtime/DType.h"
-#include "runtime/Error.h"
-#include "runtime/Span.h"
+#include "codegen/image/DType.h"
+#include "codegen/image/Error.h"
+#include "codegen/image/Span.h"
 
 #include <cstdint>
 #include <limits>
@@ -336,4 +336,4 @@ Result<KernelImage> deserialize(Span<const uint8_t> bytes);
 
 } // namespace attnc::runtime
 
-#endif // ATTNC_RUNTIME_KERNELIMAGE_H
+#endif // ATTNC_CODEGEN_IMAGE_KERNELIMAGE_H

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_HASH_H
-#define ATTNC_RUNTIME_HASH_H
+#ifndef ATTNC_CODEGEN_IMAGE_HASH_H
+#define ATTNC_CODEGEN_IMAGE_HASH_H
 
-#include "runtime/Span.h"
+#include "codegen/image/Span.h"
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ uint64_t hash64(Span<const uint8_t> bytes);
 
 } // namespace attnc::runtime
 
-#endif // ATTNC_RUNTIME_HASH_H
+#endif // ATTNC_CODEGEN_IMAGE_HASH_H

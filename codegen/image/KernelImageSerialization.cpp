@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Hash.h"
-#include "runtime/KernelImage.h"
+#include "codegen/image/Hash.h"
+#include "codegen/image/KernelImage.h"
 
 #include <cstring>
 

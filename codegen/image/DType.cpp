@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/DType.h"
+#include "codegen/image/DType.h"
 
 #include <algorithm>
 #include <cassert>

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_SPAN_H
-#define ATTNC_RUNTIME_SPAN_H
+#ifndef ATTNC_CODEGEN_IMAGE_SPAN_H
+#define ATTNC_CODEGEN_IMAGE_SPAN_H
 
 #include <cassert>
 #include <cstddef>
@@ -113,4 +113,4 @@ private:
 
 } // namespace attnc::runtime
 
-#endif // ATTNC_RUNTIME_SPAN_H
+#endif // ATTNC_CODEGEN_IMAGE_SPAN_H

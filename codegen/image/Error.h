@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_RUNTIME_ERROR_H
-#define ATTNC_RUNTIME_ERROR_H
+#ifndef ATTNC_CODEGEN_IMAGE_ERROR_H
+#define ATTNC_CODEGEN_IMAGE_ERROR_H
 
 #include <cassert>
 #include <optional>
@@ -104,4 +104,4 @@ private:
 
 } // namespace attnc::runtime
 
-#endif // ATTNC_RUNTIME_ERROR_H
+#endif // ATTNC_CODEGEN_IMAGE_ERROR_H

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_CODEGEN_IMAGE_DESCRIBEIMAGE_H
-#define ATTNC_CODEGEN_IMAGE_DESCRIBEIMAGE_H
+#ifndef ATTNC_CODEGEN_DESCRIBE_DESCRIBEIMAGE_H
+#define ATTNC_CODEGEN_DESCRIBE_DESCRIBEIMAGE_H
 
+#include "codegen/image/KernelImage.h"
 #include "dialect/attn/KernelFunction.h"
 #include "dialect/tile/TileOps.h"
-#include "runtime/KernelImage.h"
 
 namespace attnc::image {
 
@@ -21,4 +21,4 @@ std::string getEntryName(tile::ProgramOp program);
 
 } // namespace attnc::image
 
-#endif // ATTNC_CODEGEN_IMAGE_DESCRIBEIMAGE_H
+#endif // ATTNC_CODEGEN_DESCRIBE_DESCRIBEIMAGE_H

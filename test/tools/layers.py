@@ -1,0 +1,73 @@
+"""Checks that includes follow the layers of docs/architecture.md: a room includes itself and the rooms before it.
+
+    layers.py ROOT
+"""
+
+import os
+import re
+import sys
+
+# In the order in which data goes. A room is the longest of these that a path begins with.
+LAYERS = [
+    ["dialect/attn"],
+    ["dialect/reference", "dialect/tile"],
+    ["passes/attn"],
+    ["passes/tile", "passes/attn-to-tile"],
+    ["passes"],
+    ["codegen/image"],
+    ["codegen/describe", "codegen/target", "codegen/llvm"],
+    ["codegen/cpu", "codegen/nvptx", "codegen/sim", "codegen/shared"],
+    ["codegen/nvrtc"],
+    ["runtime"],
+    ["runtime/cache", "runtime/cuda"],
+    ["runtime/capi"],
+    ["runtime/jit"],
+    ["runtime/tune"],
+    ["runtime/explain"],
+    ["runtime/engine"],
+    ["tools"],
+]
+RANK = {room: rank for rank, rooms in enumerate(LAYERS) for room in rooms}
+# What a program links that has no compiler: none of it may see the compiler, MLIR or LLVM.
+RUNTIME = {"codegen/image", "runtime", "runtime/cache", "runtime/cuda", "runtime/capi"}
+
+
+def find_room(path):
+    rooms = [room for room in RANK if path.startswith(room + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def find_faults(path, text):
+    room = find_room(path)
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'\s*#include\s*["<]([^">]+)[">]', line)
+        if not match:
+            continue
+        include = match[1]
+        other = find_room(include)
+        if room in RUNTIME and (include.startswith(("mlir/", "llvm/", "mlir-c/", "llvm-c/")) or
+                                other and other not in RUNTIME):
+            yield f"{path}:{number}: {room} has no compiler, but includes {include}"
+        elif other and other != room and RANK[other] >= RANK[room]:
+            yield f"{path}:{number}: {room} comes before {other}, or beside it, but includes {include}"
+
+
+def main(root):
+    count, faults = 0, []
+    for top in ("dialect", "passes", "codegen", "runtime", "tools"):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(folder, name), root)
+                if not name.endswith((".h", ".cpp", ".td", ".in")) or not find_room(path):
+                    continue
+                if path.startswith(("runtime/include/", "runtime/python/")):
+                    continue  # what users include
+                with open(os.path.join(root, path), encoding="utf-8") as file:
+                    faults += find_faults(path, file.read())
+                count += 1
+    print("\n".join(faults) or f"{count} files include what is before them")
+    return bool(faults) or count == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
