@@ -30,7 +30,7 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
 }
 
 def TileReverseLoops : Pass<"tile-reverse-loops", "::attnc::tile::ProgramOp"> {
-  let summary = "Turns loops over keys round";
+  let summary = "Reverses loops over keys";
   let description = [{
     A loop with an operation of stage 1 (`tile-assign-stages`), and one product that starts from zero, goes from the last
     step to the first: under a causal mask the first step is then the masked one, and has no product to overlap with. It
@@ -52,7 +52,7 @@ def TileReverseLoops : Pass<"tile-reverse-loops", "::attnc::tile::ProgramOp"> {
 }
 
 def TileStageCaptures : Pass<"tile-stage-captures", "::mlir::ModuleOp"> {
-  let summary = "Has the copy engine bring captured tiles";
+  let summary = "Stages captured tiles through shared memory by the copy engine";
   let description = [{
     In programs with `capture_stages`: tiles of 16 bits that scores read by query and key, of which columns lie along the
     last dimension of their tensor, are read from shared memory (`tile.read`), to which a ring brings them. Such a program
@@ -64,7 +64,7 @@ def TileStageCaptures : Pass<"tile-stage-captures", "::mlir::ModuleOp"> {
 }
 
 def TileLoadAhead : Pass<"tile-load-ahead", "::attnc::tile::ProgramOp"> {
-  let summary = "Brings captured tiles a step ahead";
+  let summary = "Prefetches captured tiles one step ahead";
   let description = [{
     In loops as `tile-reverse-loops` turns round: captured tiles that scores read are carried by the loop, and each step
     loads those of the next. The last loads its own again.
@@ -89,7 +89,7 @@ def TileOverlapSteps : Pass<"tile-overlap-steps", "::attnc::tile::ProgramOp"> {
 }
 
 def TileOwnKeys : Pass<"tile-own-keys", "::attnc::tile::ProgramOp"> {
-  let summary = "Leaves out steps that only other rows of the tile need";
+  let summary = "Skips the steps that the rows of a consumer do not need";
   let description = [{
     For programs whose warpgroups have roles, after `tile-overlap-steps`. Where the bounds of a loop that was turned round
     are those of some of the rows (`tile.part`), the loop has at least one step where there are keys for any row, so that
@@ -112,7 +112,7 @@ def TileLowerSoftmax : Pass<"tile-lower-softmax", "::attnc::tile::ProgramOp"> {
 }
 
 def TileExpandPhilox : Pass<"tile-expand-philox", "::attnc::tile::ProgramOp"> {
-  let summary = "Lets elements compute their random numbers themselves";
+  let summary = "Expands random numbers to arithmetic of each element";
   let description = [{
     For programs without a `pipeline`: the maps that read a `tile.philox` compute the number of each element instead. With
     one, threads hold elements that share calls, and the operation stays.
@@ -130,7 +130,7 @@ def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
 }
 
 def TileFuseExponent : Pass<"tile-fuse-exponent", "::attnc::tile::ProgramOp"> {
-  let summary = "Chooses how exponents of the softmax are computed";
+  let summary = "Fuses the exponents of the softmax where rounding allows it";
   let description = [{
     For programs with a `pipeline`: exponents of a `tile.softmax` whose weights are bf16 become `fused`, one operation an
     element. All weights of a row keep the same scale, but the weight of the row's maximum is no longer a power of two, so
