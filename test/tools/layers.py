@@ -55,7 +55,7 @@ def find_faults(path, text):
 def main(root):
     count, faults = 0, []
     for top in ("dialect", "passes", "codegen", "runtime", "tools"):
-        for folder, _, names in os.walk(os.path.join(root, top)):
+        for folder, _, names in sorted(os.walk(os.path.join(root, top))):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), root)
                 if not name.endswith((".h", ".cpp", ".td", ".in")) or not find_room(path):
