@@ -5,6 +5,7 @@
 #include "codegen/nvptx/NvptxCodegen.h"
 #include "codegen/llvm/Guard.h"
 #include "codegen/llvm/LlvmModule.h"
+#include "codegen/nvptx/AddressPassGate.h"
 #include "codegen/nvptx/BitMasks.h"
 #include "codegen/nvptx/HighWords.h"
 #include "codegen/nvptx/Magnitudes.h"
@@ -73,24 +74,6 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::GpuTargetA
                                 ("+ptx" + Twine(target.getPtx())).str(), llvm::CodeGenOptLevel::Default);
 }
 
-namespace {
-/// Leaves out passes of the back end that look for common parts of addresses, with the searches for common
-/// subexpressions after them, and for `freeze`. Kernels with roles have none, whose boxes are found by the copy
-/// engine; those of warps have (docs/rationale/compile-time.md). Passes go by the names that -opt-bisect shows. It
-/// counts, so that each kernel has one of its own.
-struct AddressPassGate : llvm::OptPassGate {
-  bool shouldRunPass(StringRef name, StringRef) const override {
-    // The third search is the one after the loops' passes.
-    if (name == "early-cse")
-      return ++searches > 2;
-    return name != "slsr" && name != "nary-reassociate" && name != "Canonicalize Freeze Instructions in Loops";
-  }
-  bool isEnabled() const override { return true; }
-
-  mutable int searches = 0;
-};
-} // namespace
-
 /// Inline assembly with side effects synchronises threads: no pass may make it depend on more conditions, and it does
 /// not throw.
 static void markAssembly(llvm::Module &module) {
@@ -156,7 +139,7 @@ static bool hasRoles(const llvm::Module &module) {
 static FailureOr<std::string> writePtx(LlvmModule &translated) {
   optimize(translated);
   if (hasRoles(*translated.module)) {
-    translated.gate = std::make_unique<AddressPassGate>();
+    translated.gate = std::make_unique<nvptx::AddressPassGate>();
     translated.context.setOptPassGate(*translated.gate);
   }
   FailureOr<SmallVector<char, 0>> text = codegen::writeCode(translated, llvm::CodeGenFileType::AssemblyFile);
