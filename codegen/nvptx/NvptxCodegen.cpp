@@ -74,24 +74,39 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(attn::GpuTargetA
                                 ("+ptx" + Twine(target.getPtx())).str(), llvm::CodeGenOptLevel::Default);
 }
 
+/// Whether `call` closes a group of copies or waits for one. To LLVM that is an effect of the thread alone.
+static bool ordersCopies(const llvm::CallInst &call) {
+  switch (call.getIntrinsicID()) {
+  case llvm::Intrinsic::nvvm_cp_async_commit_group:
+  case llvm::Intrinsic::nvvm_cp_async_wait_group:
+  case llvm::Intrinsic::nvvm_cp_async_bulk_commit_group:
+  case llvm::Intrinsic::nvvm_cp_async_bulk_wait_group:
+  case llvm::Intrinsic::nvvm_cp_async_bulk_wait_group_read:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /// Inline assembly with side effects synchronises threads: no pass may make it depend on more conditions, and it does
-/// not throw.
-static void markAssembly(llvm::Module &module) {
+/// not throw. Nor is what orders copies to be written twice, once for each way to it.
+static void markConvergent(llvm::Module &module) {
   for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (auto *call = dyn_cast<llvm::CallInst>(&instruction))
-        if (auto *assembly = dyn_cast<llvm::InlineAsm>(call->getCalledOperand())) {
-          call->setDoesNotThrow();
-          if (assembly->hasSideEffects())
-            call->setConvergent();
-        }
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *call = dyn_cast<llvm::CallInst>(&instruction);
+      auto *assembly = call ? dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (assembly)
+        call->setDoesNotThrow();
+      if (assembly ? assembly->hasSideEffects() : call && ordersCopies(*call))
+        call->setConvergent();
+    }
 }
 
 static FailureOr<std::unique_ptr<LlvmModule>> translate(ModuleOp module, attn::GpuTargetAttr target) {
   registerNVVMDialectTranslation(*module.getContext());
   auto result = codegen::translate(module, createTargetMachine(target));
   if (succeeded(result))
-    markAssembly(*(*result)->module);
+    markConvergent(*(*result)->module);
   return result;
 }
 

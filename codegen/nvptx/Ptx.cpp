@@ -126,11 +126,13 @@ void Ptx::setRegisters(int64_t count, bool increase) {
 }
 
 void Ptx::barrierSync(Value id, int64_t threads) {
-  assembly("barrierSync" + std::to_string(threads), {}, "bar.sync $0, " + std::to_string(threads) + ";", "r", id);
+  NVVM::BarrierOp::create(b, loc, TypeRange(), id, i32(threads), NVVM::BarrierReductionAttr(), Value());
 }
 
 void Ptx::barrierArrive(Value id, int64_t threads) {
-  assembly("barrierArrive" + std::to_string(threads), {}, "bar.arrive $0, " + std::to_string(threads) + ";", "r", id);
+  // NVVM's operation would be written as text again.
+  LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
+                                ValueRange{id, i32(threads)});
 }
 
 void Ptx::blockSync() { NVVM::Barrier0Op::create(b, loc); }
@@ -192,7 +194,7 @@ void Ptx::initBarrier(Value address, int64_t arrivals) {
   assembly("initBarrier", {}, "mbarrier.init.shared::cta.b64 [$0], $1;", "rr", {address, i32(arrivals)});
 }
 
-void Ptx::fenceBarrierInit() { assembly("fenceBarrierInit", {}, "fence.mbarrier_init.release.cluster;", "", {}); }
+void Ptx::fenceBarrierInit() { NVVM::FenceMbarrierInitOp::create(b, loc); }
 
 void Ptx::expectBytes(Value barrier, int64_t bytes) {
   assembly("expectBytes", {}, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "rr", {barrier, i32(bytes)});
@@ -236,7 +238,10 @@ void Ptx::storeMatrices(Value address, ValueRange words) {
            four ? "rrrrr" : "rrr", operands);
 }
 
-void Ptx::fenceAsync() { assembly("fenceAsync", {}, "fence.proxy.async.shared::cta;", "", {}); }
+void Ptx::fenceAsync() {
+  NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKind::async_shared,
+                             NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+}
 
 //===----------------------------------------------------------------------===//
 // Tensor copies
@@ -270,20 +275,19 @@ void Ptx::storeTensor(Value shared, Value map, ValueRange coordinates) {
            "rl" + std::string(coordinates.size(), 'r'), operands);
 }
 
-void Ptx::commitStores() { assembly("commitStores", {}, "cp.async.bulk.commit_group;", "", {}); }
+void Ptx::commitStores() { NVVM::CpAsyncBulkCommitGroupOp::create(b, loc); }
 
 void Ptx::waitStores(bool readOnly) {
-  assembly(readOnly ? "waitStoresRead" : "waitStores", {},
-           readOnly ? "cp.async.bulk.wait_group.read 0;" : "cp.async.bulk.wait_group 0;", "", {});
+  NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, /*group=*/0, readOnly ? b.getUnitAttr() : UnitAttr());
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
-void Ptx::fenceProducts() { assembly("fenceProducts", {}, "wgmma.fence.sync.aligned;", "", {}); }
+void Ptx::fenceProducts() { NVVM::WgmmaFenceAlignedOp::create(b, loc); }
 
-void Ptx::commitProducts() { assembly("commitProducts", {}, "wgmma.commit_group.sync.aligned;", "", {}); }
+void Ptx::commitProducts() { NVVM::WgmmaGroupSyncAlignedOp::create(b, loc); }
 
 /// The results of an instruction with several f32 results.
 static SmallVector<Value> unpack(OpBuilder &b, Location loc, LLVM::InlineAsmOp op, size_t count) {

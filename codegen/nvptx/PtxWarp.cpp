@@ -4,6 +4,7 @@
 
 #include "codegen/nvptx/Ptx.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace attnc::nvptx;
@@ -44,11 +45,9 @@ void Ptx::copyPiece(Value shared, int64_t offset, Value global, Value bytes) {
            {shared, global, bytes});
 }
 
-void Ptx::commitPieces() { assembly("commitPieces", {}, "cp.async.commit_group;", "", {}); }
+void Ptx::commitPieces() { NVVM::CpAsyncCommitGroupOp::create(b, loc); }
 
-void Ptx::waitPieces(int64_t pending) {
-  assembly("waitPieces" + std::to_string(pending), {}, "cp.async.wait_group " + std::to_string(pending) + ";", "", {});
-}
+void Ptx::waitPieces(int64_t pending) { NVVM::CpAsyncWaitGroupOp::create(b, loc, static_cast<uint32_t>(pending)); }
 
 void Ptx::storePiece(Value shared, ValueRange words, int64_t offset) {
   SmallVector<Value> operands{shared};

@@ -168,8 +168,10 @@ Value RoleEmitter::fetchNumber() {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
   auto fetch = [&] {
-    return ptx.assembly("incrementCounter", b.getI32Type(), "atom.global.inc.u32 $0, [$1], $2;", "rlr",
-                        {context.abi.getCounter(), ptx.sub(context.abi.getTileCount(), ptx.i32(1))});
+    Value last = ptx.sub(context.abi.getTileCount(), ptx.i32(1));
+    return LLVM::AtomicRMWOp::create(b, ptx.loc, LLVM::AtomicBinOp::uinc_wrap, context.abi.getCounter(), last,
+                                     LLVM::AtomicOrdering::monotonic, "device")
+        .getResult();
   };
   if (!context.wholeWarp)
     return fetch();

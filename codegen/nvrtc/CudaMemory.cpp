@@ -200,6 +200,12 @@ OptionalExpr CudaWriter::writeThread(Operation &op) {
       .Case([&](LLVM::SSubSat) { return Expr{call("subSaturated", op.getOperands())}; })
       .Case([&](LLVM::SAddSat) { return Expr{call("addSaturated", op.getOperands())}; })
       .Case([&](LLVM::AbsOp abs) { return Expr{call("magnitude", abs.getIn())}; })
+      .Case([&](LLVM::AtomicRMWOp atomic) -> OptionalExpr {
+        bool isOfDevice = atomic.getSyncscope() == "device" && atomic.getOrdering() == LLVM::AtomicOrdering::monotonic;
+        if (!isOfDevice || atomic.getBinOp() != LLVM::AtomicBinOp::uinc_wrap || !atomic.getType().isInteger(32))
+          return std::nullopt;
+        return Expr{"incrementCounter(u64(" + use(atomic.getPtr()).text + "), " + use(atomic.getVal()).text + ")"};
+      })
       .Case([&](LLVM::TanhOp) { return Expr{call("tanhApprox", op.getOperands())}; })
       .Case([&](LLVM::CallIntrinsicOp intrinsic) { return writeIntrinsic(intrinsic); })
       .Default(OptionalExpr());
@@ -298,8 +304,52 @@ void CudaWriter::writeAssembly(LLVM::InlineAsmOp op) {
   define(*op, {called});
 }
 
+/// A call of the device header's function for an instruction that orders threads, copies or products; empty where it
+/// has none.
+std::string CudaWriter::writeOrder(Operation &op) {
+  return llvm::TypeSwitch<Operation *, std::string>(&op)
+      .Case([&](NVVM::BarrierOp barrier) -> std::string {
+        if (barrier.getReductionOp() || barrier.getNumResults() > 0)
+          return "";
+        if (!barrier.getBarrierId() && !barrier.getNumberOfThreads())
+          return "__syncthreads()";
+        if (!barrier.getBarrierId() || !barrier.getNumberOfThreads())
+          return "";
+        return call("barrierSync", ValueRange{barrier.getBarrierId(), barrier.getNumberOfThreads()});
+      })
+      .Case([&](NVVM::Barrier0Op) { return "__syncthreads()"; })
+      .Case([&](NVVM::SyncWarpOp sync) { return "__syncwarp(" + use(sync.getMask()).text + ")"; })
+      .Case([&](NVVM::FenceMbarrierInitOp) { return "fenceBarrierInit()"; })
+      .Case([&](NVVM::FenceProxyOp fence) {
+        bool ofBlock = fence.getSpace() == NVVM::SharedSpace::shared_cta;
+        return ofBlock && fence.getKind() == NVVM::ProxyKind::async_shared ? "fenceAsync()" : "";
+      })
+      .Case([&](NVVM::CpAsyncCommitGroupOp) { return "commitPieces()"; })
+      .Case([&](NVVM::CpAsyncWaitGroupOp wait) { return "waitPieces<" + std::to_string(wait.getN()) + ">()"; })
+      .Case([&](NVVM::CpAsyncBulkCommitGroupOp) { return "commitStores()"; })
+      .Case([&](NVVM::CpAsyncBulkWaitGroupOp wait) {
+        return (wait.getRead() ? "waitStoresRead<" : "waitStores<") + std::to_string(wait.getGroup()) + ">()";
+      })
+      .Case([&](NVVM::WgmmaFenceAlignedOp) { return "fenceProducts()"; })
+      .Case([&](NVVM::WgmmaGroupSyncAlignedOp) { return "commitProducts()"; })
+      .Case([&](NVVM::SetMaxRegisterOp registers) {
+        bool more = registers.getAction() == NVVM::SetMaxRegisterAction::increase;
+        return (more ? "takeRegisters<" : "giveRegisters<") + std::to_string(registers.getRegCount()) + ">()";
+      })
+      .Case([&](LLVM::CallIntrinsicOp intrinsic) {
+        return intrinsic.getIntrin() == "llvm.nvvm.barrier.cta.arrive.aligned.count"
+                   ? call("barrierArrive", intrinsic.getArgs())
+                   : "";
+      })
+      .Default([](Operation *) { return std::string(); });
+}
+
 /// What is done for its effect, or has more than one result.
 bool CudaWriter::writeEffect(Operation &op) {
+  if (std::string order = writeOrder(op); !order.empty()) {
+    line(order + ";");
+    return true;
+  }
   return llvm::TypeSwitch<Operation *, bool>(&op)
       .Case([&](LLVM::AllocaOp alloca) {
         writeAlloca(alloca);
@@ -339,25 +389,6 @@ bool CudaWriter::writeEffect(Operation &op) {
         if (!product.getHigh().use_empty())
           line("const " + declare(product.getHigh()) + " = " +
                call(isSigned ? "smulHigh" : "mulHigh", ValueRange{product.getLhs(), product.getRhs()}) + ";");
-        return true;
-      })
-      .Case([&](NVVM::Barrier0Op) {
-        line("__syncthreads();");
-        return true;
-      })
-      .Case([&](NVVM::BarrierOp barrier) {
-        if (barrier.getBarrierId() || barrier.getNumberOfThreads())
-          return false;
-        line("__syncthreads();");
-        return true;
-      })
-      .Case([&](NVVM::SyncWarpOp sync) {
-        line("__syncwarp(" + use(sync.getMask()).text + ");");
-        return true;
-      })
-      .Case([&](NVVM::SetMaxRegisterOp registers) {
-        bool more = registers.getAction() == NVVM::SetMaxRegisterAction::increase;
-        line((more ? "takeRegisters<" : "giveRegisters<") + Twine(registers.getRegCount()) + ">();");
         return true;
       })
       .Default(false);

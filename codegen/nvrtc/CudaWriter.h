@@ -83,6 +83,7 @@ private:
 
   // Statements that are no expressions (CudaMemory.cpp).
   bool writeEffect(mlir::Operation &op);
+  std::string writeOrder(mlir::Operation &op);
   void writeAssembly(mlir::LLVM::InlineAsmOp op);
   void writeAlloca(mlir::LLVM::AllocaOp op);
 

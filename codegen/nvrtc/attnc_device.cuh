@@ -320,6 +320,48 @@ ATTNC_DEVICE f32 divideApprox(f32 a, f32 b) {
 }
 
 //===----------------------------------------------------------------------===//
+// Order of threads, copies and products
+//===----------------------------------------------------------------------===//
+
+/// Joins the threads that come to barrier `id`, of which there are `threads`; or only notes that this one came
+/// (9.7.13.1).
+ATTNC_DEVICE void barrierSync(u32 id, u32 threads) {
+  asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+ATTNC_DEVICE void barrierArrive(u32 id, u32 threads) {
+  asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+
+/// The number in global memory at `counter`, to which this adds 1, or which it makes 0 where it was `last` (9.7.13.6).
+ATTNC_DEVICE u32 incrementCounter(u64 counter, u32 last) {
+  u32 before;
+  asm volatile("atom.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(last) : "memory");
+  return before;
+}
+
+/// An instruction without operands, and one with a number that is known.
+#define ATTNC_ORDER(name, instruction)                                                                                 \
+  ATTNC_DEVICE void name() { asm volatile(instruction ";" : : : "memory"); }
+#define ATTNC_WAIT(name, instruction)                                                                                  \
+  template <int pending>                                                                                               \
+  ATTNC_DEVICE void name() {                                                                                           \
+    asm volatile(instruction " %0;" : : "n"(pending) : "memory");                                                      \
+  }
+/// Makes barriers that are initialised, and what is stored in shared memory, visible to the copy engine (9.7.13.4).
+ATTNC_ORDER(fenceBarrierInit, "fence.mbarrier_init.release.cluster")
+ATTNC_ORDER(fenceAsync, "fence.proxy.async.shared::cta")
+/// Copies of 16 bytes that this thread has started become a group; waits for all but the last groups (9.7.9.25.3).
+ATTNC_ORDER(commitPieces, "cp.async.commit_group")
+ATTNC_WAIT(waitPieces, "cp.async.wait_group")
+/// The same of stores by the copy engine; or until they have read shared memory (9.7.9.25.4).
+ATTNC_ORDER(commitStores, "cp.async.bulk.commit_group")
+ATTNC_WAIT(waitStores, "cp.async.bulk.wait_group")
+ATTNC_WAIT(waitStoresRead, "cp.async.bulk.wait_group.read")
+/// Products of warpgroups (9.7.15): what registers hold is there before they start; those that have started are a group.
+ATTNC_ORDER(fenceProducts, "wgmma.fence.sync.aligned")
+ATTNC_ORDER(commitProducts, "wgmma.commit_group.sync.aligned")
+
+//===----------------------------------------------------------------------===//
 // Warpgroups
 //===----------------------------------------------------------------------===//
 

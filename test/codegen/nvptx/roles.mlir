@@ -3,7 +3,7 @@
 
 // RUN: attnc-opt %s --pass-pipeline='builtin.module(tile.program(tile-allocate-shared),tile-to-nvvm,canonicalize)' -o %t.nvvm
 // RUN: FileCheck %s < %t.nvvm
-// RUN: grep -B1 'bar.sync .0, 128;' %t.nvvm | FileCheck %s --check-prefix=NAMED
+// RUN: grep -B1 'nvvm.barrier id = .* number_of_threads = %c128_i32' %t.nvvm | FileCheck %s --check-prefix=NAMED
 // RUN: attnc-opt %s --tile-simulate=args=256,256,256,256 -o %t
 
 // Barriers of keys and of numbers: filled by one, and given back by one warpgroup of the first role and two of the second.
@@ -14,13 +14,13 @@
 // CHECK: mbarrier.init{{.*}} %{{.*}}, %[[THREE]] :
 // CHECK: mbarrier.init{{.*}} %{{.*}}, %[[ONE]] :
 // CHECK: mbarrier.init{{.*}} %{{.*}}, %[[THREE]] :
-// CHECK-NOT: mbarrier.init
+// CHECK-NOT: mbarrier.init.shared
 // Named barriers go on from role to role: 8 for the first role's warpgroup, which is number 1 of the block, and 9 and 10 for
 // those of the second, numbers 2 and 3.
 // NAMED: arith.addi %[[WARPGROUP:.*]], %c7_i32 : i32
-// NAMED-NEXT: bar.sync
+// NAMED-NEXT: nvvm.barrier id
 // NAMED: arith.addi %[[WARPGROUP]], %c7_i32 : i32
-// NAMED-NEXT: bar.sync
+// NAMED-NEXT: nvvm.barrier id
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>

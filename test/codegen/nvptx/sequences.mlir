@@ -28,7 +28,7 @@
 // NVVM: st.shared.v4.b32{{.*}} %[[FIRST:[0-9]+]], %[[ZERO:[0-9]+]], %[[ZERO]], %[[ZERO]], %[[ZERO]] :
 // NVVM-NEXT: %[[SECOND:[0-9]+]] = llvm.add %[[FIRST]],
 // NVVM-NEXT: st.shared.v4.b32{{.*}} %[[SECOND]], %[[ZERO]], %[[ZERO]], %[[ZERO]], %[[ZERO]] :
-// NVVM: fence.proxy.async.shared::cta
+// NVVM: nvvm.fence.proxy {{.*}}async.shared
 // NVVM-NEXT: nvvm.bar.warp.sync
 // NVVM-NEXT: llvm.cond_br
 // NVVM: mbarrier.arrive.shared::cta.b64{{.*}} %[[FULL]] :

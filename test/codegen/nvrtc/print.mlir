@@ -97,3 +97,39 @@ llvm.func @kernel(%args: !llvm.ptr {llvm.byval = !llvm.array<2 x i64>, nvvm.grid
   }
   llvm.return
 }
+
+// What orders threads, copies and products has functions of the device header.
+// CHECK-LABEL: order(
+llvm.func @order(%counter: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 256>} {
+  %c2 = arith.constant 2 : i32
+  %threads = arith.constant 256 : i32
+  // CHECK: fenceBarrierInit();
+  nvvm.fence.mbarrier.init
+  // CHECK: __syncthreads();
+  nvvm.barrier
+  // CHECK: barrierArrive(2u, 256u);
+  llvm.call_intrinsic "llvm.nvvm.barrier.cta.arrive.aligned.count"(%c2, %threads) : (i32, i32) -> ()
+  // CHECK: barrierSync(2u, 256u);
+  nvvm.barrier id = %c2 number_of_threads = %threads
+  // CHECK: fenceProducts();
+  nvvm.wgmma.fence.aligned
+  // CHECK: commitProducts();
+  nvvm.wgmma.commit.group.sync.aligned
+  // CHECK: commitPieces();
+  nvvm.cp.async.commit.group
+  // CHECK: waitPieces<1>();
+  nvvm.cp.async.wait.group 1
+  // CHECK: fenceAsync();
+  nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+  // CHECK: commitStores();
+  nvvm.cp.async.bulk.commit.group
+  // CHECK: waitStoresRead<0>();
+  nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK: waitStores<0>();
+  nvvm.cp.async.bulk.wait_group 0
+  // Nothing that has an effect is left out, or moved.
+  // CHECK: = incrementCounter(u64(n0), n1);
+  %ticket = llvm.atomicrmw uinc_wrap %counter, %n syncscope("device") monotonic : !llvm.ptr<1>, i32
+  // CHECK-NEXT: }
+  llvm.return
+}
