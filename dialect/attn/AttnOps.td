@@ -174,6 +174,20 @@ def Attn_BackwardOp : Attn_KernelOp<"backward",
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator,
                                     ParentOneOf<["ForwardOp", "WeightsOp", "BackwardOp"]>]> {
   let summary = "Ends a region of a kernel";
+  let description = [{
+    A score yields an f32, a mask an i1.
+
+    Example:
+
+    ```mlir
+    %o = attn.forward %q, %k, %v
+      mask (%b, %h, %i, %j) {
+        %keep = attn.causal %i, %j
+        attn.yield %keep : i1
+      }
+      : (tensor<?x?x16x128xbf16>, tensor<?x?x16x128xbf16>, tensor<?x?x16x128xbf16>) -> tensor<?x?x16x128xbf16>
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -299,7 +313,7 @@ def Attn_WindowOp : Attn_SugarOp<"window", [AttrSizedOperandSegments]> {
     Each side is a literal or an index value, and unbounded where absent; 0 keeps only i itself on that side; a negative
     one is an error. One of 2^31 or more reaches every position.
 
-    Example: `%w = attn.window %i, %j left(4095) right(0)`, `%w = attn.window %i, %j left(%w)`,
+    Example: `%w = attn.window %i, %j left(4095) right(0)`, `%w = attn.window %i, %j left(%size)`,
     or with attributes: `%w = attn.window %i, %j {left = 4095, right = 0}`
   }];
   let arguments = (ins Index:$i, Index:$j, Optional<Index>:$left_value, Optional<Index>:$right_value,
