@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -175,8 +176,13 @@ std::string attnc::attn::describeRegionTypes(unsigned types) {
 ArrayRef<RegionOp> attnc::attn::getRegionOps() { return regionOps; }
 
 const RegionOp *attnc::attn::findRegionOp(StringRef name) {
-  const RegionOp *row = llvm::find_if(regionOps, [&](const RegionOp &row) { return row.name == name; });
-  return row == std::end(regionOps) ? nullptr : row;
+  static const llvm::StringMap<const RegionOp *> rows = [] {
+    llvm::StringMap<const RegionOp *> rows;
+    for (const RegionOp &row : regionOps)
+      rows[row.name] = &row;
+    return rows;
+  }();
+  return rows.lookup(name);
 }
 
 const FunctionFacts &attnc::attn::getFunctionFacts(Operation *op) {

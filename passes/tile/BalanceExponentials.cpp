@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/RegionOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/tile/Passes.h"
 
@@ -20,7 +21,7 @@ namespace {
 struct Work {
   explicit Work(ProgramOp program) {
     program.walk([&](Operation *op) {
-      tanh = isa<math::TanhOp>(op) ? op : tanh;
+      slow = attn::getFunctionFacts(op).isSlow() ? op : slow;
       sharesReciprocals |= op->hasAttr(sharedReciprocalAttrName);
       looksAfterwards |= isa<AnyOp>(op);
       if (auto start = dyn_cast<StartOp>(op); start && start.getTransposed())
@@ -28,7 +29,7 @@ struct Work {
     });
   }
 
-  Operation *tanh = nullptr;
+  Operation *slow = nullptr; ///< a function that takes more than an exponential
   bool sharesReciprocals = false;
   bool looksAfterwards = false; ///< at weights, which may have overflowed
   int64_t dims = 0;             ///< of a key, where warpgroups multiply by it; else 0
@@ -43,7 +44,7 @@ struct BalanceExponentials : attnc::tile::impl::TileBalanceExponentialsBase<Bala
     if (share == 0)
       return;
     if (work.looksAfterwards) {
-      work.tanh->emitRemark(
+      work.slow->emitRemark(
           "exponentials are left to the unit of functions, which this keeps busy as well: weights may "
           "outgrow what multiply-adds make powers of");
       return;
@@ -62,7 +63,7 @@ struct BalanceExponentials : attnc::tile::impl::TileBalanceExponentialsBase<Bala
   /// but multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md). Where elements share
   /// reciprocals, they have products enough from 128 dims on.
   static int64_t chooseShare(const Work &work) {
-    if (!work.tanh || work.dims == 0 || work.dims > 128)
+    if (!work.slow || work.dims == 0 || work.dims > 128)
       return 0;
     if (work.dims > 64)
       return work.sharesReciprocals ? 0 : 4;
