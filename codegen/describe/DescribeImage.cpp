@@ -13,6 +13,8 @@ using namespace attnc;
 using attn::ArgumentUse;
 using runtime::GridRule;
 
+static_assert(attn::maxWorkspaceRows == runtime::maxWorkspaceRows, "programs count on what launches check");
+
 /// The element type of an argument, where one can have it.
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
   std::optional<runtime::DType> dtype = image::toDType(type);

@@ -296,6 +296,8 @@ inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorM
                      maxTensorMapBox = 256, tensorMapUnitBytes = 16;
 /// Of tensors that it maps: the greatest size of a dimension, and what strides are below, in bytes.
 inline constexpr int64_t maxTensorMapSize = int64_t{1} << 32, tensorMapStrideEnd = int64_t{1} << 40;
+/// Of a workspace: programs count its rows in 32 bits.
+inline constexpr int64_t maxWorkspaceRows = (int64_t{1} << 31) - 1;
 
 /// A compiled kernel.
 struct KernelImage {

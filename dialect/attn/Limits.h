@@ -28,6 +28,9 @@ static_assert(maxDistance >= maxSize - 1 - minPosition, "the last key is as near
 /// What a literal q_offset may be: whatever the sizes are, queries stand between the limits.
 inline constexpr int64_t minQueryOffset = minPosition + maxSize, maxQueryOffset = maxPosition - maxSize;
 
+/// The greatest number of rows of a workspace, so that their numbers fit 32 bits.
+inline constexpr int64_t maxWorkspaceRows = (int64_t(1) << 31) - 1;
+
 } // namespace attnc::attn
 
 #endif // ATTNC_DIALECT_ATTN_LIMITS_H

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/Limits.h"
 #include "dialect/tile/BlockedRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/attn-to-tile/TileBuilder.h"
-#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -356,7 +356,7 @@ Value TileBuilder::querySumsView() {
                                            {builder.getIndexAttr(dim), builder.getIndexAttr(1)});
 }
 
-Value TileBuilder::endOfQuerySums() { return index(std::numeric_limits<int32_t>::max()); }
+Value TileBuilder::endOfQuerySums() { return index(maxWorkspaceRows); }
 
 void TileBuilder::storeQuerySums(Value tile, Value row, bool accumulate) {
   tile::StoreOp::create(builder, loc, tile, Value(), querySumsView(), ValueRange{row, index(0)},

@@ -178,9 +178,9 @@ Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
     if (entry.workspace) {
       launched.workspaceRows = entry.workspace->rows.evaluate(arguments.symbolSizes);
       launched.workspaceColumns = entry.workspace->columns.evaluate(arguments.symbolSizes);
-      if (launched.workspaceRows > INT32_MAX)
-        return Error{"kernel '" + kernel.name + "': expected at most 2147483647 rows of the workspace, got " +
-                     std::to_string(launched.workspaceRows)};
+      if (launched.workspaceRows > runtime::maxWorkspaceRows)
+        return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(runtime::maxWorkspaceRows) +
+                     " rows of the workspace, got " + std::to_string(launched.workspaceRows)};
     }
     prepared.entries.push_back(launched);
     if (Status status = addMaps(i, prepared); !status)
