@@ -33,7 +33,13 @@ struct SharedLayout {
   explicit SharedLayout(mlir::VectorType tile)
       : parts(tile.getRank() > 2 ? tile.getDimSize(0) : 1), rows(tile.getShape().take_back(2).front()),
         columns(tile.getShape().back()), panelColumns(rowBytes * 8 / tile.getElementTypeBitWidth()) {
-    panels = (columns + panelColumns - 1) / panelColumns;
+    panels = countRowBytes(columns, tile.getElementTypeBitWidth()) / rowBytes;
+  }
+
+  /// Bytes that a row of so many elements takes, in all panels: what a schedule counts by before there are tiles.
+  static constexpr int64_t countRowBytes(int64_t columns, int64_t elementBits) {
+    constexpr int64_t rowBits = rowBytes * 8;
+    return (columns * elementBits + rowBits - 1) / rowBits * rowBytes;
   }
 
   int64_t panelBytes() const { return rows * rowBytes; }

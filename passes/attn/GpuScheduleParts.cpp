@@ -28,12 +28,12 @@ int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr tar
 }
 
 int64_t attnc::attn::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {
-  return llvm::alignTo(dims * getElementBits(kernel) / 8, tile::SharedLayout::rowBytes);
+  return tile::SharedLayout::countRowBytes(dims, getElementBits(kernel));
 }
 
 int64_t attnc::attn::getSharedRowBytesOfParts(int64_t dims) {
-  constexpr int64_t partBytes = 2;
-  return tile::floatParts * llvm::alignTo(dims * partBytes, tile::SharedLayout::rowBytes);
+  constexpr int64_t partBits = 16;
+  return tile::floatParts * tile::SharedLayout::countRowBytes(dims, partBits);
 }
 
 bool attnc::attn::multipliesParts(KernelOpInterface kernel) {
