@@ -1,8 +1,8 @@
 //===- ElementTypesTest.cpp - Names of element types ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Regions, the reference and images each name the types of elements, since none
-// of them sees all others. Here they are held against each other.
+// Regions, the reference and images each name the types of elements, since none of them sees all others. Here they are
+// held against each other.
 //===----------------------------------------------------------------------===//
 
 #include "codegen/describe/Types.h"
@@ -20,10 +20,8 @@ TEST(ElementTypes, AreTheSameInAllRooms) {
   mlir::MLIRContext context;
   mlir::Builder b(&context);
   for (mlir::Type type :
-       {mlir::Type(b.getF64Type()), mlir::Type(b.getF32Type()),
-        mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type()),
-        mlir::Type(b.getI1Type()), mlir::Type(b.getI8Type()),
-        mlir::Type(b.getI32Type()), mlir::Type(b.getI64Type())}) {
+       {mlir::Type(b.getF64Type()), mlir::Type(b.getF32Type()), mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type()),
+        mlir::Type(b.getI1Type()), mlir::Type(b.getI8Type()), mlir::Type(b.getI32Type()), mlir::Type(b.getI64Type())}) {
     std::optional<DType> dtype = image::toDType(type);
     ASSERT_TRUE(dtype.has_value() && getElementKind(type).has_value());
     SCOPED_TRACE(std::string(runtime::name(*dtype)));
@@ -32,20 +30,16 @@ TEST(ElementTypes, AreTheSameInAllRooms) {
     // The same bytes are the same number.
     for (double number : {0.0, 1.0, 0.1, 100.0, -3.3}) {
       alignas(8) char ofRuntime[8] = {}, ofReference[8] = {};
-      double exact =
-          runtime::isFloat(*dtype) ? number : std::abs(std::trunc(number)) > 0;
+      double exact = runtime::isFloat(*dtype) ? number : std::abs(std::trunc(number)) > 0;
       runtime::storeScalar(*dtype, ofRuntime, exact);
       attn::storeElement(*getElementKind(type), ofReference, 0, exact);
-      EXPECT_EQ(attn::loadElement(*getElementKind(type), ofRuntime, 0),
-                runtime::loadScalar(*dtype, ofReference))
+      EXPECT_EQ(attn::loadElement(*getElementKind(type), ofRuntime, 0), runtime::loadScalar(*dtype, ofReference))
           << number;
     }
   }
   EXPECT_EQ(image::toDType(b.getIndexType()), DType::I64);
   EXPECT_EQ(getElementKind(b.getIndexType()), getElementKind(b.getI64Type()));
-  for (mlir::Type type :
-       {mlir::Type(b.getTF32Type()), mlir::Type(b.getIntegerType(4)),
-        mlir::Type(b.getNoneType())}) {
+  for (mlir::Type type : {mlir::Type(b.getTF32Type()), mlir::Type(b.getIntegerType(4)), mlir::Type(b.getNoneType())}) {
     EXPECT_FALSE(image::toDType(type).has_value());
     EXPECT_FALSE(getElementKind(type).has_value());
     EXPECT_EQ(attn::getRegionType(type), 0u);
