@@ -43,7 +43,7 @@ inline constexpr int64_t unlimitedQueries = unlimited;
 /// A step of the loop of a tile: its columns, and buffers of the rings that it goes through.
 struct TileStep {
   int64_t columns, stages;
-  int64_t logitStages = 0; ///< as in `#attn.pipeline`
+  int64_t logitStages = 0; ///< as in `#attn.gradient_steps`
 
   friend bool operator==(TileStep a, TileStep b) {
     return a.columns == b.columns && a.stages == b.stages && a.logitStages == b.logitStages;
@@ -58,6 +58,8 @@ struct TileStep {
 bool tilesKeys(Program program);
 
 } // namespace attnc::attn
+
+#include "dialect/attn/PipelineInterface.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/attn/AttnAttrs.h.inc"

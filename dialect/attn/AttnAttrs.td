@@ -8,6 +8,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "dialect/attn/AttnDialect.td"
+include "dialect/attn/PipelineInterface.td"
 
 def Attn_AlignTopLeft : I32EnumAttrCase<"TopLeft", 0, "top_left">;
 def Attn_AlignBottomRight : I32EnumAttrCase<"BottomRight", 1, "bottom_right">;
@@ -123,16 +124,13 @@ def Attn_ProgramParameter : EnumParameter<Attn_Program> {
   let defaultValue = "::attnc::attn::Program::Forward";
 }
 
-def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
-  let mnemonic = "pipeline";
-  let summary = "How a GPU overlaps the steps of a kernel";
+def Attn_GradientStepsAttr : AttrDef<Attn_Dialect, "GradientSteps"> {
+  let mnemonic = "gradient_steps";
+  let summary = "What the steps of a backward have of their own";
   let description = [{
-    - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
-    - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries; of a backward, of the columns
-      of its steps, and of the rows of its tiles. With `query_stages = 0`, rows stay in registers.
     - `logit_stages`: buffers of those rings of columns that only products of logits read, and others that start from
-      zero: they are free early in a step. As many as `stages` where it is 0.
-    - `overlap`: of a backward, what the products of a step overlap with. With `in_step`, the gradients of the weights with
+      zero: they are free early in a step. As many as `stages` where it is absent.
+    - `overlap`: what the products of a step overlap with. With `in_step`, the gradients of the weights with
       what becomes of the logits. With `logits_ahead`, the products that start from zero start a step ahead, with those of
       the step before that accumulate; with `sums_late`, products accumulate a step late, under what becomes of the next
       logits; with `scores_ahead`, the product of queries and keys alone starts a step ahead, after the last products of
@@ -140,13 +138,27 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       Of a program of all three gradients the product for those of queries is a step late: with `queries_first` it starts
       ahead of the other products, under the exponentials, which takes registers, and the product of queries and keys
       starts ahead as with `scores_ahead`; else it starts behind the elements.
+  }];
+  let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$logit_stages, Attn_OverlapParameter:$overlap);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_RolesAttr : AttrDef<Attn_Dialect, "Roles", [Attn_PipelineAttr]> {
+  let mnemonic = "roles";
+  let summary = "How a GPU overlaps the steps of a kernel whose warpgroups load or compute";
+  let description = [{
+    A producer warpgroup has the Tensor Memory Accelerator (TMA) bring operands, and consumers compute products of warpgroups
+    (warp specialization).
+
+    - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
+    - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries; of a backward, of the columns
+      of its steps, and of the rows of its tiles. With `query_stages = 0`, rows stay in registers.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.
     - `rescaling`: when the accumulated output is rescaled. With `each_step`, whenever a row's maximum grew. With
       `on_growth`, when it grew by more than 8 in log2 units (the same maximum divides in the end, so the result stays
       exact). With `on_overflow`, a step takes the row maxima of the steps before for its own, and where its row sums say
       that a row has outgrown them by far, its weights are computed again with new maxima (exact in the end, as above).
-    - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `on_overflow` alone, as many
-      more for weights to grow by. f16 has 8 at most; with sinks there are none, nor for bf16 under dropout.
     - `own_keys`: each consumer goes over the keys that the mask keeps for its own rows; else over those of the whole tile.
     - `ping_pong`: consumers take turns at issuing products, so that one computes weights while the other's products run.
     - `by_row`: the softmax of a thread's first row stands before that of its second; else both interleave.
@@ -157,12 +169,9 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
       lists them first; else every step looks for itself.
     - `early`: the kernel starts while its block mask is still being computed, and waits before it reads the list; the
       one that combines parts starts as the last of them ends.
-    - `staging`: how operands come to shared memory. With `tma`, a producer warpgroup brings them and consumers compute
-      products of warpgroups. With `cp_async` there are no roles: all warps copy, a step ahead of the products, which are
-      those of warps. Registers are the assembler's choice then (both numbers are 0), a block works on one tile, consumers
-      are a power of two, and `ping_pong` and `dynamic` do not apply.
-    - `split_floats`: of f32 with `staging = cp_async`. All threads of a block split the right operands of products into the
-      parts that tensor cores multiply, once, and these lie in shared memory; else each warp splits what it reads.
+    - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `on_overflow` alone, as many
+      more for weights to grow by. f16 has 8 at most; with sinks there are none, nor for bf16 under dropout.
+    - `gradients`: what the steps of a backward have of their own.
     - `capture_stages`: buffers of the rings of captured tiles of 16 bits that scores read by query and key, which the copy
       engine brings. A second program is for tensors that it cannot take as they are; there, as with 0, each
       thread loads its own elements.
@@ -180,26 +189,47 @@ def Attn_PipelineAttr : AttrDef<Attn_Dialect, "Pipeline"> {
                         DefaultValuedParameter<"int64_t", "0">:$section_bytes,
                         DefaultValuedParameter<"bool", "false">:$block_mask,
                         DefaultValuedParameter<"bool", "false">:$early,
-                        Attn_StagingParameter:$staging,
                         DefaultValuedParameter<"int64_t", "0">:$headroom,
-                        DefaultValuedParameter<"int64_t", "0">:$logit_stages,
-                        Attn_OverlapParameter:$overlap,
-                        DefaultValuedParameter<"bool", "false">:$split_floats,
+                        OptionalParameter<"GradientStepsAttr">:$gradients,
                         DefaultValuedParameter<"int64_t", "0">:$capture_stages,
                         DefaultValuedParameter<"bool", "false">:$batch_inside);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Buffers of a ring of columns that products read which start from zero, and no others.
-    int64_t countLogitStages() const { return getLogitStages() ? getLogitStages() : getStages(); }
+    Staging getStaging() const { return Staging::Tma; }
+    int64_t getLogitStages() const { return getGradients() ? getGradients().getLogitStages() : 0; }
+    Overlap getOverlap() const { return getGradients() ? getGradients().getOverlap() : Overlap::InStep; }
+  }];
+}
 
-    /// The same with `split_floats`.
-    PipelineAttr withSplitFloats() const;
-    /// The same with so many stages, and logit stages.
-    PipelineAttr withStages(int64_t stages, int64_t logitStages) const;
-    /// The same with so many buffers of captured tiles, and without any.
-    PipelineAttr withCaptureStages(int64_t stages) const;
-    PipelineAttr withoutCaptureStages() const;
+def Attn_WarpsAttr : AttrDef<Attn_Dialect, "Warps", [Attn_PipelineAttr]> {
+  let mnemonic = "warps";
+  let summary = "How a GPU overlaps the steps of a kernel all of whose warps load and compute";
+  let description = [{
+    All threads copy pieces of 16 bytes (`cp.async`), a step ahead of the products, which are those of warps. The assembler
+    chooses registers, and a block works on one tile.
+
+    - `consumers`: warpgroups of a block, a power of two.
+    - `stages`: buffers of keys and of values; of a backward, of the columns of its steps.
+    - `rescaling`: as of `#attn.roles`, but for `on_overflow`.
+    - `by_row`, `section_bytes`, `block_mask`, `early`, `batch_inside`: as of `#attn.roles`.
+    - `split_floats`: of exact f32. All threads of a block split the right operands of products into the parts that tensor
+      cores multiply, once, and these lie in shared memory; else each warp splits what it reads.
+
+    Example: `#attn.warps<consumers = 1, stages = 2, rescaling = on_growth>`
+  }];
+  let parameters = (ins "int64_t":$consumers, "int64_t":$stages,
+                        Attn_RescalingParameter:$rescaling,
+                        DefaultValuedParameter<"bool", "false">:$by_row,
+                        DefaultValuedParameter<"int64_t", "0">:$section_bytes,
+                        DefaultValuedParameter<"bool", "false">:$block_mask,
+                        DefaultValuedParameter<"bool", "false">:$early,
+                        DefaultValuedParameter<"bool", "false">:$split_floats,
+                        DefaultValuedParameter<"bool", "false">:$batch_inside);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    Staging getStaging() const { return Staging::CpAsync; }
   }];
 }
 
@@ -216,7 +246,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `query_tile`, `key_tile`: query rows of one tile, and keys of one step of its loop; with `dkdv`, `dk`, `dv` and
       `dqdkdv`, whose tiles are of keys, keys of one tile and queries of one step, and so with `dsinks` for sinks.
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
-      consumer on a GPU: 64, or 128 with `staging = cp_async`, whose warps then have 32 rows each, and load each right
+      consumer on a GPU: 64, or 128 of `#attn.warps`, which then have 32 rows each, and load each right
       operand for two products. Divides the rows of a tile.
     - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,
       rounded up) where the schedule is the one to use; 0 and no limit where they are absent. A kernel with several
@@ -228,7 +258,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
       With `splits`, there are so many parts of each row's keys, whatever else is in the batch: a row has the same bits in
       any. With `split_blocks`, as many as that number of blocks allows, and one at least. 0, which is both where they are
       absent, splits nothing. For forward kernels without a block mask.
-    - `pipeline`: how a GPU overlaps steps; absent on a CPU.
+    - `pipeline`: how a GPU overlaps steps, `#attn.roles` or `#attn.warps`; absent on a CPU.
     - `otherwise`: of one with `capture_stages`, the schedule for launches whose captured tensors the copy engine cannot take;
       the same without them where it is absent.
 

@@ -374,7 +374,7 @@ def Attn_ScheduleTableOp : Attn_Op<"schedule_table", [HasParent<"::mlir::ModuleO
     ```mlir
     attn.schedule_table <archs = ["sm_90a"], entries = [
       <kernels = <most_dim = 64, masked = true>,
-       schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = <...>>>
+       schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<...>>>
     ]>
     ```
   }];

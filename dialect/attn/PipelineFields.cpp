@@ -17,15 +17,26 @@ PipelineFields::PipelineFields(PipelineAttr pipeline)
       overlap(pipeline.getOverlap()), splitFloats(pipeline.getSplitFloats()),
       captureStages(pipeline.getCaptureStages()), batchInside(pipeline.getBatchInside()) {}
 
+GradientStepsAttr PipelineFields::getGradients(MLIRContext *context) const {
+  if (logitStages == 0 && overlap == Overlap::InStep)
+    return {};
+  return GradientStepsAttr::get(context, logitStages, overlap);
+}
+
 PipelineAttr PipelineFields::get(MLIRContext *context) const {
-  return PipelineAttr::get(context, consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
-                           ownKeys, pingPong, byRow, epilogue, dynamic, sectionBytes, blockMask, early, staging,
-                           headroom, logitStages, overlap, splitFloats, captureStages, batchInside);
+  if (staging == Staging::CpAsync)
+    return WarpsAttr::get(context, consumers, stages, rescaling, byRow, sectionBytes, blockMask, early, splitFloats,
+                          batchInside);
+  return RolesAttr::get(context, consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
+                        ownKeys, pingPong, byRow, epilogue, dynamic, sectionBytes, blockMask, early, headroom,
+                        getGradients(context), captureStages, batchInside);
 }
 
 PipelineAttr PipelineFields::getChecked(function_ref<InFlightDiagnostic()> emitError, MLIRContext *context) const {
-  return PipelineAttr::getChecked(emitError, context, consumers, stages, queryStages, producerRegisters,
-                                  consumerRegisters, rescaling, ownKeys, pingPong, byRow, epilogue, dynamic,
-                                  sectionBytes, blockMask, early, staging, headroom, logitStages, overlap, splitFloats,
-                                  captureStages, batchInside);
+  if (staging == Staging::CpAsync)
+    return WarpsAttr::getChecked(emitError, context, consumers, stages, rescaling, byRow, sectionBytes, blockMask,
+                                 early, splitFloats, batchInside);
+  return RolesAttr::getChecked(emitError, context, consumers, stages, queryStages, producerRegisters, consumerRegisters,
+                               rescaling, ownKeys, pingPong, byRow, epilogue, dynamic, sectionBytes, blockMask, early,
+                               headroom, getGradients(context), captureStages, batchInside);
 }

@@ -9,9 +9,10 @@
 
 namespace attnc::attn {
 
-/// The fields of `#attn.pipeline`, to be changed one by one. They mean what they mean there (AttnAttrs.td).
+/// The fields of `#attn.roles` and `#attn.warps`, to be changed one by one. They mean what they mean there
+/// (AttnAttrs.td); `staging` says which of both has them, and those that it does not have are left out.
 struct PipelineFields {
-  /// Those of a kernel without roles that is of one warpgroup and does nothing ahead.
+  /// Those of a kernel by warps that is of one warpgroup and does nothing ahead.
   PipelineFields() = default;
   /// Those of `pipeline`.
   explicit PipelineFields(PipelineAttr pipeline);
@@ -34,6 +35,10 @@ struct PipelineFields {
   bool splitFloats = false;
   int64_t captureStages = 0;
   bool batchInside = false;
+
+private:
+  /// What a backward has of its own; null where that is nothing.
+  GradientStepsAttr getGradients(mlir::MLIRContext *context) const;
 };
 
 } // namespace attnc::attn

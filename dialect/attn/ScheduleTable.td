@@ -99,7 +99,7 @@ def Attn_EntryAttr : AttrDef<Attn_Dialect, "Entry"> {
 
     ```mlir
     #attn.entry<kernels = <kinds = [heavy], most_dim = 128>, steps = [128 x 2, 96 x 2, 64 x 4], registers = 200,
-                schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = <...>>>
+                schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<...>>>
     ```
   }];
   let parameters = (ins

@@ -7,6 +7,7 @@
 // "FlexAttention" (2024), section 4.2, lists blocks of masks so.
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/PipelineFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -44,14 +45,10 @@ PipelineAttr TileBuilder::programPipeline() const {
   if (kind == ProgramKind::Kernel || !pipeline)
     return pipeline;
   const int64_t warpgroups = looksAtAreas(kernel) ? 8 : 4;
-  return PipelineAttr::get(pipeline.getContext(), warpgroups, /*stages=*/1, /*query_stages=*/1,
-                           /*producer_registers=*/0, /*consumer_registers=*/0, Rescaling::EachStep,
-                           /*own_keys=*/false, /*ping_pong=*/false,
-                           /*by_row=*/false, Epilogue::Direct,
-                           /*dynamic=*/false, /*section_bytes=*/0, /*block_mask=*/true, /*early=*/false,
-                           Staging::CpAsync,
-                           /*headroom=*/0, /*logit_stages=*/0, Overlap::InStep, /*split_floats=*/false,
-                           /*capture_stages=*/0, /*batch_inside=*/false);
+  PipelineFields fields;
+  fields.consumers = warpgroups;
+  fields.blockMask = true;
+  return fields.get(pipeline.getContext());
 }
 
 /// Whether the mask, as far as a block mask sees it, differs from head to head.

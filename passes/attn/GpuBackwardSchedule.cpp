@@ -308,7 +308,7 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
            << "where data decides about tiles, and not for " << deterministicAttrName;
   if (pipeline.getStaging() != Staging::Tma || pipeline.getQueryStages() == 0 ||
       !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead, Overlap::QueriesFirst}, pipeline.getOverlap()))
-    return op.emitError("expected staging = tma, query_stages of 1 or more and overlap = in_step, scores_ahead or "
+    return op.emitError("expected #attn.roles, query_stages of 1 or more and overlap = in_step, scores_ahead or "
                         "queries_first for program dqdkdv");
   if (schedule.getColumns() != columnsOfAll || pipeline.getConsumers() > 2)
     return op.emitError() << "expected steps of " << columnsOfAll << " queries and one or two consumers for program "
@@ -322,8 +322,8 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   bool isOfWarps = llvm::is_contained(getOtherPrograms(op), schedule.getProgram()) ||
                    llvm::is_contained({Program::Delta, Program::ConvertDq}, schedule.getProgram());
   if (!usesWarpgroups(op, target) || isOfWarps)
-    return op.emitError() << "expected staging = cp_async for program " << stringifyProgram(schedule.getProgram())
-                          << " on " << target.getArch();
+    return op.emitError() << "expected #attn.warps for program " << stringifyProgram(schedule.getProgram()) << " on "
+                          << target.getArch();
   if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty() && !pipeline.getBlockMask())
     return op.emitError("expected overlap = in_step where data decides about steps and no block_mask lists them");
   if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
@@ -349,7 +349,7 @@ LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr sch
       schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
       (!hasRoles && pipeline.getConsumers() != 1))
     return op.emitError() << "expected tiles of consumers * panel rows for gradients, one consumer without roles, and "
-                          << "panels of " << warpgroupRows << ", or " << wideRows << " with staging = cp_async, got "
+                          << "panels of " << warpgroupRows << ", or " << wideRows << " with #attn.warps, got "
                           << schedule.getRows() << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
   if (schedule.getPanel() != warpgroupRows && !isOfProducts(schedule.getProgram()))
     return op.emitError() << "expected panels of " << warpgroupRows << " rows for program "

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuCandidates.h"
+#include "dialect/attn/PipelineFields.h"
 #include "passes/attn/GpuScheduleParts.h"
 
 using namespace mlir;
@@ -11,25 +12,14 @@ using namespace attnc::attn;
 namespace {
 
 /// A schedule whose fields can be changed one by one.
-struct Fields {
+struct Fields : PipelineFields {
   explicit Fields(ScheduleAttr base)
-      : base(base), panel(base.getPanel()), columns(base.getColumns()), consumers(base.getPipeline().getConsumers()),
-        stages(base.getPipeline().getStages()), logitStages(base.getPipeline().getLogitStages()),
-        queryStages(base.getPipeline().getQueryStages()), producerRegisters(base.getPipeline().getProducerRegisters()),
-        consumerRegisters(base.getPipeline().getConsumerRegisters()), rescaling(base.getPipeline().getRescaling()),
-        ownKeys(base.getPipeline().getOwnKeys()), turns(base.getPipeline().getPingPong()),
-        epilogue(base.getPipeline().getEpilogue()), overlap(base.getPipeline().getOverlap()),
-        splitFloats(base.getPipeline().getSplitFloats()) {}
+      : PipelineFields(base.getPipeline()), base(base), panel(base.getPanel()), columns(base.getColumns()) {}
 
   /// The schedule, or null where no machine could have it.
   ScheduleAttr get() const {
-    PipelineAttr old = base.getPipeline();
     auto refuse = [&] { return mlir::emitError(UnknownLoc::get(base.getContext())); };
-    auto pipeline = PipelineAttr::getChecked(
-        refuse, base.getContext(), consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
-        ownKeys, turns, old.getByRow(), epilogue, old.getDynamic(), old.getSectionBytes(), old.getBlockMask(),
-        old.getEarly(), old.getStaging(), old.getHeadroom(), logitStages, overlap, splitFloats, old.getCaptureStages(),
-        old.getBatchInside());
+    PipelineAttr pipeline = getChecked(refuse, base.getContext());
     if (!pipeline)
       return {};
     int64_t rows = panel * consumers;
@@ -48,16 +38,11 @@ struct Fields {
     int64_t all = (count + 1) * getRegistersAtStart(target, count + 1);
     consumerRegisters = std::min(most, (all - producerRegisters) / count / unit * unit);
     if (count == 1)
-      ownKeys = turns = false;
+      ownKeys = pingPong = false;
   }
 
   ScheduleAttr base;
-  int64_t panel, columns, consumers, stages, logitStages, queryStages, producerRegisters, consumerRegisters;
-  Rescaling rescaling;
-  bool ownKeys, turns;
-  Epilogue epilogue;
-  Overlap overlap;
-  bool splitFloats;
+  int64_t panel, columns;
 };
 
 /// Rows of a warpgroup whose products are those of warps.
@@ -94,7 +79,7 @@ static void enumerateRoles(KernelOpInterface kernel, const Fields &base, GpuTarg
               fields.queryStages = room.queryStages;
               fields.epilogue = room.epilogue;
               fields.ownKeys = ownKeys;
-              fields.turns = turns;
+              fields.pingPong = turns;
               schedules.push_back(fields.get());
             }
   }
@@ -134,7 +119,7 @@ static void enumerateGradientRoles(const Fields &base, GpuTargetAttr target, Sma
               fields.stages = stages;
               fields.logitStages = logitStages;
               fields.overlap = overlap;
-              fields.turns = turns && consumers > 1;
+              fields.pingPong = turns && consumers > 1;
               schedules.push_back(fields.get());
             }
   }

@@ -75,22 +75,22 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return kernel.emitError() << "expected the schedule to have a pipeline for " << target.getArch();
   bool cpAsync = pipeline.getStaging() == Staging::CpAsync;
   if (!cpAsync && !usesWarpgroups(kernel, target))
-    return kernel.emitError() << "expected staging = cp_async on " << target.getArch()
+    return kernel.emitError() << "expected #attn.warps on " << target.getArch()
                               << (!target.getWarpgroupMma() || !target.getTensorCopies() ? ""
                                   : getOperandType(kernel).isF32() ? " for f32"
                                                                    : " for pages of no multiple of 8 rows");
   if (!mayHavePanel(pipeline, schedule.getPanel()) ||
       schedule.getQueryTile() != schedule.getPanel() * pipeline.getConsumers())
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
-                              << " rows, or " << wideRows << " with staging = cp_async, got " << schedule.getQueryTile()
+                              << " rows, or " << wideRows << " with #attn.warps, got " << schedule.getQueryTile()
                               << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
   if (int64_t most = countPackableHeads(kernel, warpgroupRows); most % schedule.getHeads() != 0)
     return kernel.emitError() << "expected heads to divide " << most
                               << ", the heads that tiles can hold together here, got " << schedule.getHeads();
   if (schedule.getKeyTile() % 16 != 0 || schedule.getKeyTile() > 256)
     return kernel.emitError() << "expected key_tile to be a multiple of 16 up to 256, got " << schedule.getKeyTile();
-  if (pipeline.getQueryStages() == 0 || pipeline.getOverlap() != Overlap::InStep)
-    return kernel.emitError("expected query_stages of 1 or more and overlap = in_step but for gradients");
+  if (pipeline.getQueryStages() == 0)
+    return kernel.emitError("expected query_stages of 1 or more but for gradients");
   if (pipeline.getEarly() && !target.getEarlyStart())
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";

@@ -171,7 +171,7 @@ def TileRescaleOnOverflow : Pass<"tile-rescale-on-overflow", "::attnc::tile::Pro
 def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> {
   let summary = "Copies operands of products to shared memory ahead of time";
   let description = [{
-    For programs with `staging = cp_async`: tiles that products read from memory go through rings in shared memory, which
+    For programs whose pipeline is `#attn.warps`: tiles that products read from memory go through rings in shared memory, which
     all threads fill. Loads in a loop over keys that depend only on its induction variable run one step ahead: the first
     tile is loaded before the loop, each further one as soon as a buffer is free. In the last step, the put has a limit
     of 0 and reads nothing; a get after the loop takes it out of the ring, so that puts and gets match on every path.
@@ -204,7 +204,7 @@ def TileSplitOperands : Pass<"tile-split-operands", "::attnc::tile::ProgramOp"> 
 def TileInsertBarriers : Pass<"tile-insert-barriers", "::attnc::tile::ProgramOp"> {
   let summary = "Inserts waits and barriers for rings without roles";
   let description = [{
-    For programs with `staging = cp_async`: follows the rings through loops and branches, and inserts `tile.sync` before a
+    For programs whose pipeline is `#attn.warps`: follows the rings through loops and branches, and inserts `tile.sync` before a
     tile is read whose copy may still be running, or of whose parts a thread may still be writing some, and before a
     buffer is filled that a thread may still be reading.
   }];

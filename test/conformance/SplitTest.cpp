@@ -18,15 +18,15 @@ namespace {
 
 /// A schedule of `target` that goes over parts as `parts` says.
 std::string scheduleFor(llvm::StringRef target, const std::string &parts) {
-  std::string tiles = "query_tile = 64, key_tile = 32, panel = 64, ";
-  std::string pipeline = "stages = 2, query_stages = 1, epilogue = direct, ";
+  std::string pipeline;
   if (target.ends_with("sm_90a"))
-    pipeline += "producer_registers = 24, consumer_registers = 240";
+    pipeline = "#attn.roles<consumers = 1, stages = 2, query_stages = 1, epilogue = direct, producer_registers = 24, "
+               "consumer_registers = 240>";
   else if (target.ends_with("sm_80"))
-    pipeline += "producer_registers = 0, consumer_registers = 0, staging = cp_async";
+    pipeline = "#attn.warps<consumers = 1, stages = 2>";
   else
     return "#attn.schedule<query_tile = 32, key_tile = 32, panel = 16, " + parts + ">";
-  return "#attn.schedule<" + tiles + "pipeline = <consumers = 1, " + pipeline + ">, " + parts + ">";
+  return "#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = " + pipeline + ", " + parts + ">";
 }
 
 /// Sinks, lengths and a window: of a part's keys all, some or none are kept.

@@ -52,7 +52,7 @@ EMITS = ["attn", "tile", "nvvm", "llvm", "asm", "ptx", "image", "pdf", ""]
 SCHEDULES = ["#attn.schedule<query_tile = 16, key_tile = 64, panel = 16>", "#attn.schedule<query_tile = 16>", "[]", "7",
              "#attn.schedule<query_tile = {}, key_tile = {}, panel = {}>", "[" * 6000, "[" * 6000 + "]" * 6000, "\x1b[2J",
              "#attn.schedule<query_tile = {}, key_tile = {}, panel = {}, least_queries = {}, heads = {}>",
-             "#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = {}, stages = {}>>"]
+             "#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = {}, stages = {}>>"]
 PLACES = ["out", "old", "link", "hanging", "spec.mlir", "in.safetensors", "folder", "no/where", "", ".", "a%b", "x" * 300,
           "hard", "full"]
 

@@ -9,8 +9,7 @@
 // KEY: error: 'tile.philox' of {{.*}}starts within a block of 16 at query 0 and key 8
 tile.program @numbers(%o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                                          consumer_registers = 0, epilogue = direct, staging = cp_async>} {
+                pipeline = #attn.warps<consumers = 1, stages = 1>} {
   %seed = arith.constant 7 : i64
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index

@@ -13,8 +13,7 @@
 func.func @heads(%q: !q, %k: !k, %v: !k) -> !q {
   %o = attn.forward %q, %k, %v align(top_left)
     schedule(#attn.schedule<query_tile = 64, key_tile = 48, panel = 64,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0,
-                                        consumer_registers = 0, epilogue = direct, staging = cp_async>>)
+                            pipeline = #attn.warps<consumers = 1, stages = 2>>)
     mask (%b, %h, %i, %j) {
       %low = arith.index_cast %h : index to i8
       %c8 = arith.constant 8 : i8
@@ -37,8 +36,7 @@ func.func @heads(%q: !q, %k: !k, %v: !k) -> !q {
 func.func @shifted(%q: !queries, %k: !keys, %v: !keys) -> !queries {
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0,
-                                        consumer_registers = 0, epilogue = direct, staging = cp_async>>)
+                            pipeline = #attn.warps<consumers = 1, stages = 2>>)
     mask (%b, %h, %i, %j) {
       %c1 = arith.constant 1 : index
       %known = arith.cmpi ugt, %b, %c1 : index

@@ -29,8 +29,7 @@
 // RIGHT: out {{.*}} right
 
 //--- computed.mlir
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0,
-                           epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
 tile.program @computed(%v: memref<?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline} {
@@ -51,8 +50,7 @@ tile.program @computed(%v: memref<?xf32>, %o: memref<?x?xf32>, %n: index, %tile:
 }
 }
 //--- carried.mlir
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0,
-                           epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
 tile.program @carried(%v: memref<?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline} {

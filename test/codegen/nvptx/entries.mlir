@@ -22,10 +22,10 @@
 func.func @two(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, most_queries = 99,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>,
              #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
   return %o : tensor<?x?x4x64xbf16>

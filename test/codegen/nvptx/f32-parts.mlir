@@ -2,7 +2,7 @@
 // eight of each part; products load the parts as they load bf16, and the left operand in pairs of neighbours.
 
 // RUN: attnc compile %s --target nvptx:sm_90a --emit ptx -o - | FileCheck %s
-// RUN: attnc compile %s --target nvptx:sm_90a --emit ptx -o - --schedule '#attn.schedule<query_tile = 128, key_tile = 16, panel = 128, pipeline = <consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async>>' | FileCheck %s --check-prefix=EACH
+// RUN: attnc compile %s --target nvptx:sm_90a --emit ptx -o - --schedule '#attn.schedule<query_tile = 128, key_tile = 16, panel = 128, pipeline = #attn.warps<consumers = 1, stages = 1>>' | FileCheck %s --check-prefix=EACH
 // RUN: attnc compile %s --target nvrtc:sm_90a --emit cuda -o - | FileCheck %s --check-prefix=CUDA
 
 // CHECK: .minnctapersm 1

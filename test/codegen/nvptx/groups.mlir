@@ -24,7 +24,7 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tens
     -> (tensor<?x?x8x64xbf16>, tensor<?x8x?xf32>) {
   %o, %lse = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, heads = 4,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = staged>>)
     mask (%b, %h, %i, %j) {
       %keep = attn.causal %i, %j
@@ -70,8 +70,7 @@ func.func @sums(%q: tensor<?x?x4x8xf16>, %k: tensor<?x?x1x8xf16>, %v: tensor<?x?
     -> (tensor<?x?x4x80xf16>, tensor<?x4x?xf32>) {
   %o, %lse = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, heads = 2,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 2, producer_registers = 0,
-                                        consumer_registers = 0, epilogue = direct, staging = cp_async>>)
+                            pipeline = #attn.warps<consumers = 1, stages = 2>>)
     : (tensor<?x?x4x8xf16>, tensor<?x?x1x8xf16>, tensor<?x?x1x80xf16>) -> (tensor<?x?x4x80xf16>, tensor<?x4x?xf32>)
   return %o, %lse : tensor<?x?x4x80xf16>, tensor<?x4x?xf32>
 }

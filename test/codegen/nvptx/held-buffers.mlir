@@ -15,7 +15,7 @@
 // A ring of one buffer has no second one to get: the first product ends before, or all would wait for ever.
 //
 // RUN: attnc compile %s --target nvptx:sm_90a --emit tile -o - --schedule '#attn.schedule<query_tile = 128, \
-// RUN:     key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24, \
+// RUN:     key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24, \
 // RUN:     consumer_registers = 240, epilogue = direct>>' | FileCheck %s --check-prefix=ONE
 //
 // ONE: tile.role <consumer>

@@ -6,7 +6,7 @@
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+#pipeline = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #gpu} {
   tile.program @unknown(%tile: index)
@@ -34,7 +34,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+#pipeline = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #gpu} {
   tile.program @columns(%v: memref<?x64xbf16>, %end: index, %tile: index)
@@ -58,8 +58,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @sums(%s: memref<?x64xf32>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -75,7 +74,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+#pipeline = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #gpu} {
   tile.program @sums_of_roles(%s: memref<?x64xf32>, %n: index, %tile: index)
@@ -99,8 +98,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @pages(%v: memref<?x16x64xf32>, %table: memref<?x?xi32>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -117,7 +115,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+#pipeline = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #gpu} {
   tile.program @shares_nowhere(%tile: index)
@@ -139,8 +137,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @shares_among_warps(%tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -156,8 +153,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @takes_among_warps(%tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -176,7 +172,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+#pipeline = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #gpu} {
   tile.program @at_once(%v: memref<?x64xbf16>, %n: index, %tile: index)
@@ -199,8 +195,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @from_registers(%v: memref<?x64xbf16>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -217,8 +212,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @turned(%v: memref<?x64xbf16>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -237,8 +231,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @row_of_registers(%v: memref<?x64xbf16>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -254,8 +247,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @read_of_registers(%v: memref<?x64xbf16>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -273,8 +265,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @adds_tiles(%v: memref<?x64xf32>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
@@ -290,8 +281,7 @@ module attributes {attn.target = #gpu} {
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                           consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
   tile.program @extracts(%v: memref<?xf32>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,

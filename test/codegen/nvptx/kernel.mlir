@@ -95,7 +95,7 @@ func.func @kernel(%q: tensor<?x?x16x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: t
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, ping_pong = true, epilogue = staged, dynamic = true, section_bytes = 31457280>>)
     : (tensor<?x?x16x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x16x128xbf16>
   return %o : tensor<?x?x16x128xbf16>
@@ -105,7 +105,7 @@ func.func @fixed(%q: tensor<?x?x16x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor
     -> tensor<?x?x16x64xf16> {
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 32,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 32,
                                         consumer_registers = 160, epilogue = direct>>)
     : (tensor<?x?x16x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x16x64xf16>
   return %o : tensor<?x?x16x64xf16>

@@ -11,8 +11,7 @@
 module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
   tile.program @queries(%o: memref<?x?xf32>, %seed: i64, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                  pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                                            consumer_registers = 0, epilogue = direct, staging = cp_async>} {
+                  pipeline = #attn.warps<consumers = 1, stages = 1>} {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index
@@ -41,8 +40,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
 module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
   tile.program @keys(%o: memref<?x?xf32>, %seed: i64, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                  pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                                            consumer_registers = 0, epilogue = direct, staging = cp_async>} {
+                  pipeline = #attn.warps<consumers = 1, stages = 1>} {
     %c0 = arith.constant 0 : index
     %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index

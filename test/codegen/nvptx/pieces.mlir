@@ -4,7 +4,7 @@
 // RUN: attnc compile %s --entry half --target nvptx:sm_80 --emit nvvm | FileCheck %s --check-prefix=LAUNCH
 
 // Rows one after the other, and a rescaling that asks both at once.
-// RUN: attnc compile %s --entry half --target nvptx:sm_80 --emit ptx --schedule "#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, rescaling = on_growth, by_row = true, epilogue = direct, staging = cp_async>>" | FileCheck %s --check-prefix=ON-GROWTH
+// RUN: attnc compile %s --entry half --target nvptx:sm_80 --emit ptx --schedule "#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = #attn.warps<consumers = 1, stages = 2, rescaling = on_growth, by_row = true>>" | FileCheck %s --check-prefix=ON-GROWTH
 // ON-GROWTH: vote{{.*}}.any
 
 // HALF: .target sm_80

@@ -24,7 +24,7 @@
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.pipeline<consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 160,
+#pipeline = #attn.roles<consumers = 3, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 160,
                            epilogue = direct, dynamic = true>
 module attributes {attn.target = #gpu} {
 tile.program @two_roles(%K: memref<?x64xbf16>, %o: memref<?x64xf32>, %p: memref<?x64xf32>, %n: index, %tile: index)

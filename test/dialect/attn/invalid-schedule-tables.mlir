@@ -26,38 +26,38 @@
 
 // -----
 
-#p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 // expected-error@+1 {{expected positive registers and blocks, got 0 and 1}}
 #e = #attn.entry<registers = 0, schedule = <query_tile = 64, key_tile = 64, panel = 64, pipeline = #p>>
 
 // -----
 
-#p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 // expected-error@+1 {{expected neither heads, splits nor otherwise in an entry: what the kernel asks for is filled in}}
 #e = #attn.entry<schedule = <query_tile = 64, key_tile = 64, panel = 64, heads = 2, pipeline = #p>>
 
 // -----
 
-#p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 // expected-error@+1 {{expected steps of one column and one stage or more, got 0 x 2}}
 #e = #attn.entry<steps = [64 x 2, 0 x 2], schedule = <query_tile = 64, key_tile = 64, panel = 64, pipeline = #p>>
 
 // -----
 
-#p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 // expected-error@+1 {{expected the first step to be the schedule's own, 64 x 2, got 128 x 2}}
 #e = #attn.entry<steps = [128 x 2, 64 x 2], schedule = <query_tile = 64, key_tile = 64, panel = 64, pipeline = #p>>
 
 // -----
 
 // A step must suit the pipeline.
-#p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, overlap = sums_late>
+#p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>
 // expected-error@+1 {{expected 2 stages or more with overlap = sums_late, got 1}}
-#e = #attn.entry<steps = [64 x 2, 64 x 1], schedule = <query_tile = 64, key_tile = 64, panel = 64, pipeline = #p>>
+#e = #attn.entry<steps = [64 x 2, 64 x 1], schedule = <query_tile = 64, key_tile = 64, panel = 64, pipeline = #p, program = dq>>
 
 // -----
 
-#p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 // expected-error@+1 {{expected the schedule's program, forward, to be one of programs}}
 #e = #attn.entry<kernels = <programs = [dq]>, schedule = <query_tile = 64, key_tile = 64, panel = 64, pipeline = #p>>
 
@@ -78,7 +78,7 @@ attn.schedule_table <split_queries = -1, entries = []>
 
 // -----
 
-#p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 // expected-error@+1 {{expected schedules with the table's staging, cp_async, got #attn.schedule<}}
 attn.schedule_table <staging = cp_async, entries = [<schedule = <query_tile = 64, key_tile = 64, panel = 64, pipeline = #p>>]>
 

@@ -44,7 +44,7 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // of one consumer, which stores the state of its rows itself,
 // expected-error@+1 {{expected one consumer, epilogue = direct and neither rescaling = on_overflow nor block_mask with splits}}
-func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>, splits = 2>}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>, splits = 2>}
 
 // -----
 
@@ -104,105 +104,146 @@ func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
 // -----
 
 // An overlap has warpgroups that compute, and buffers.
-// expected-error@+1 {{expected counts from 1 to 64, got consumers = 0, stages = 2, query_stages = 1}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 0, stages = 2, query_stages = 1, producer_registers = 24,
+// expected-error@+1 {{expected counts from 1 to 64, and query_stages from 0, got consumers = 0, stages = 2, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 0, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // Rings have buffers.
-// expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 0, query_stages = 1}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 0, query_stages = 1, producer_registers = 24,
+// expected-error@+1 {{expected counts from 1 to 64, and query_stages from 0, got consumers = 1, stages = 0, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 0, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // So has the ring of queries.
-// expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 2, query_stages = -1}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = -1, producer_registers = 24,
+// expected-error@+1 {{expected counts from 1 to 64, and query_stages from 0, got consumers = 1, stages = 2, query_stages = -1}}
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = -1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // Registers go in eights,
 // expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 28}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 28,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 28,
                                                         consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // from 24
 // expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 16}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 16,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 16,
                                                         consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // to 240, for both roles.
 // expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 248}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 248, epilogue = direct>}
 
 // -----
 
 // The producer gives registers away.
 // expected-error@+1 {{expected producer_registers up to consumer_registers, got 80 and 40}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 80,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 80,
                                                         consumer_registers = 40, epilogue = direct>}
 
 // -----
 
 // No machine has room for so many.
-// expected-error@+1 {{expected counts from 1 to 64, got consumers = 1, stages = 65, query_stages = 1}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 65, query_stages = 1, producer_registers = 24,
+// expected-error@+1 {{expected counts from 1 to 64, and query_stages from 0, got consumers = 1, stages = 65, query_stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 65, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct>}
 
 // -----
 
 // Room to grow is for weights that may.
 // expected-error@+1 {{expected headroom with rescaling = on_overflow alone, got 6}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, rescaling = on_growth, epilogue = direct, headroom = 6>}
 
 // -----
 
 // Parts are written by threads that meet at barriers.
-// expected-error@+1 {{expected split_floats with staging = cp_async alone, got staging = tma}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+// expected-error@+2 {{struct parameter name: split_floats}}
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct, split_floats = true>}
 
 // -----
 
 // The threads of a block share the rows of a copy evenly.
-// expected-error@+1 {{expected consumers to be a power of two with staging = cp_async, whose warps share rows by powers of two, got 3}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 3, stages = 2, query_stages = 1, producer_registers = 0,
-                                                        consumer_registers = 0, epilogue = direct, staging = cp_async>}
+// expected-error@+1 {{expected consumers to be a power of two: warps share rows by powers of two, got 3}}
+func.func private @kernel() attributes {x.p = #attn.warps<consumers = 3, stages = 2>}
+
+// -----
+
+// expected-error@+1 {{expected counts from 1 to 64, got consumers = 65, stages = 1}}
+func.func private @kernel() attributes {x.p = #attn.warps<consumers = 65, stages = 1>}
+
+// -----
+
+// Warps take no maxima of the steps before,
+// expected-error@+1 {{expected rescaling = each_step or on_growth: warps look at row maxima in every step}}
+func.func private @kernel() attributes {x.p = #attn.warps<consumers = 1, stages = 1, rescaling = on_overflow>}
+
+// -----
+
+// and have nothing to exchange registers with.
+// expected-error@+1 {{struct parameter name: consumer_registers}}
+func.func private @kernel() attributes {x.p = #attn.warps<consumers = 1, stages = 1, consumer_registers = 240>}
+
+// -----
+
+// A schedule has a pipeline of one kind or the other.
+// expected-error@+2 {{invalid kind of attribute specified}}
+// expected-error@+1 {{failed to parse Attn_ScheduleAttr parameter 'pipeline'}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = 3>}
+
+// -----
+
+// Steps that overlap take buffers.
+// expected-error@+1 {{expected 2 stages or more with overlap = sums_late, got 1}}
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+                                                        consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>}
+
+// -----
+
+// expected-error@+1 {{expected logit_stages from 0 to 64, got -1}}
+func.func private @kernel() attributes {x.p = #attn.gradient_steps<logit_stages = -1>}
+
+// -----
+
+// Forward has no steps of gradients.
+// expected-error@+1 {{expected no gradients in the pipeline of program forward}}
+func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 64, key_tile = 64, panel = 64,
+    pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, gradients = <logit_stages = 2>>>}
 
 // -----
 
 // Sections have a size, or are none.
 // expected-error@+1 {{expected section_bytes not below 0, got -1}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct, section_bytes = -1>}
 
 // -----
 
 // Only a producer fills rings of captured tiles.
-// expected-error@+1 {{expected capture_stages with staging = tma alone, got staging = cp_async}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 0,
-                                                        consumer_registers = 0, epilogue = direct, staging = cp_async, capture_stages = 2>}
+// expected-error@+1 {{struct parameter name: capture_stages}}
+func.func private @kernel() attributes {x.p = #attn.warps<consumers = 2, stages = 2, capture_stages = 2>}
 
 // -----
 
 // expected-error@+1 {{expected capture_stages from 0 to 64, got 65}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct, capture_stages = 65>}
 
 // -----
 
 // A list is found by the number of a head and a batch entry.
 // expected-error@+1 {{expected no batch_inside with block_mask: lists are in the order of heads}}
-func.func private @kernel() attributes {x.p = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                                         consumer_registers = 240, epilogue = direct, block_mask = true, batch_inside = true>}
 
 // -----
@@ -214,6 +255,6 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 64, ke
 
 // expected-error@+1 {{expected otherwise with capture_stages alone}}
 func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 64, key_tile = 64, panel = 64,
-    pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>,
+    pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>,
     otherwise = #attn.schedule<query_tile = 64, key_tile = 32, panel = 64,
-    pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>>>}
+    pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>>>}

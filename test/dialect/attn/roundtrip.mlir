@@ -257,29 +257,29 @@ func.func @coordinates(%q: tensor<?x?x4x64xf32>, %t: tensor<?xf32>, %keys: tenso
 // Attributes of GPUs. What is false or 0 by default is not printed.
 
 // CHECK-LABEL: func.func private @gpu()
-// CHECK-SAME: x.few = #attn.pipeline<consumers = 1, stages = 3, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+// CHECK-SAME: x.few = #attn.roles<consumers = 1, stages = 3, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 // CHECK-SAME: x.gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-// CHECK-SAME: x.schedule = #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, rescaling = on_growth, ping_pong = true, by_row = true, epilogue = slabs, dynamic = true, section_bytes = 4096>>
-// CHECK-SAME: x.staged = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 32, consumer_registers = 160, epilogue = staged>
+// CHECK-SAME: x.schedule = #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, rescaling = on_growth, ping_pong = true, by_row = true, epilogue = slabs, dynamic = true, section_bytes = 4096>>
+// CHECK-SAME: x.staged = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 32, consumer_registers = 160, epilogue = staged>
 func.func private @gpu() attributes {
   x.gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                     l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>,
-  x.few = #attn.pipeline<consumers = 1, stages = 3, query_stages = 1, producer_registers = 24, consumer_registers = 240,
+  x.few = #attn.roles<consumers = 1, stages = 3, query_stages = 1, producer_registers = 24, consumer_registers = 240,
                          rescaling = each_step, epilogue = direct, section_bytes = 0>,
-  x.staged = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 32,
+  x.staged = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 32,
                             consumer_registers = 160, epilogue = staged>,
   x.schedule = #attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_growth, ping_pong = true,
                                           by_row = true, epilogue = slabs, dynamic = true,
                                           section_bytes = 4096>>}
 
 // CHECK-LABEL: func.func @scheduled_for_a_gpu(
-// CHECK: attn.forward {{.*}} schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>>)
+// CHECK: attn.forward {{.*}} schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>>)
 func.func @scheduled_for_a_gpu(%q: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
   %o = attn.forward %q, %q, %q
     schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
   return %o : tensor<?x?x4x64xf16>

@@ -116,7 +116,7 @@ func.func @ping_pong_kind() {
 
 tile.program @sync_of_role(%tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   tile.role <consumer> warpgroups 1 registers 240 {
     // expected-error@+1 {{op expected a program without roles, whose threads wait for rings}}
@@ -129,7 +129,7 @@ tile.program @sync_of_role(%tile: index)
 
 tile.program @more_consumers(%tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 160, epilogue = direct>} {
   tile.role <producer> warpgroups 1 registers 24 {
   }

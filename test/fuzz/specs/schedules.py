@@ -29,21 +29,21 @@ _WRONG: dict[str, list[Field]] = {
 _WRONG_PIPELINE: dict[str, list[Field]] = {
     "consumers": [0, 1, 3, 5, 9, 1 << 40, 1 << 62], "stages": [0, 33, 1 << 20, 1 << 40, 1 << 62], "query_stages": [0, 9, 33, 1 << 40, 1 << 62],
     "producer_registers": [0, 8, 16, 25, 240, 248, 1 << 62], "consumer_registers": [0, 24, 40, 236, 256, 1 << 62],
-    "headroom": [6, 40, 61, 1000], "section_bytes": [(1 << 63) - 1], "staging": ["tma", "cp_async"], "epilogue": ["staged", "slabs"],
+    "headroom": [6, 40, 61, 1000], "section_bytes": [(1 << 63) - 1], "kind": ["roles", "warps"], "epilogue": ["staged", "slabs"],
     "rescaling": ["on_growth", "on_overflow"], "split_floats": [True], "early": [True], "ping_pong": [True], "dynamic": [True],
 }
 
 
 @dataclasses.dataclass
 class Schedule:
-    """One `#attn.schedule`: its fields by name, and those of its pipeline."""
+    """One `#attn.schedule`: its fields by name, and those of its pipeline, of which `kind` says what it is."""
 
     fields: dict[str, Field]
     pipeline: dict[str, Field]
 
     def text(self) -> str:
-        write = lambda fields: ", ".join(f"{name} = {_write(value)}" for name, value in fields.items())
-        pipeline = f", pipeline = <{write(self.pipeline)}>" if self.pipeline else ""
+        write = lambda fields: ", ".join(f"{name} = {_write(value)}" for name, value in fields.items() if name != "kind")
+        pipeline = f", pipeline = #attn.{self.pipeline['kind']}<{write(self.pipeline)}>" if self.pipeline else ""
         return f"#attn.schedule<{write(self.fields)}{pipeline}>"
 
     def copy(self) -> Schedule:
@@ -88,8 +88,8 @@ def parse_schedules(text: str) -> list[Schedule]:
     """What `Schedule.text` wrote, for one or more with commas between them."""
     schedules = []
     for one in re.findall(r"#attn\.schedule<((?:[^<>]|<[^<>]*>)*)>", text):
-        head, _, pipeline = one.partition("pipeline = <")
-        schedules.append(Schedule(_read(head), _read(pipeline)))
+        head, kind, pipeline = re.fullmatch(r"(.*?)(?:pipeline = #attn\.(\w+)<(.*))?", one).groups()
+        schedules.append(Schedule(_read(head), {"kind": kind} | _read(pipeline) if kind else {}))
     return schedules
 
 
@@ -138,7 +138,7 @@ def _split(rng: random.Random, schedule: Schedule) -> None:
     if not schedule.pipeline:
         return
     schedule.fields["query_tile"] = schedule.fields["panel"]
-    schedule.pipeline |= {"consumers": 1, "epilogue": "direct"}
+    schedule.pipeline |= {"consumers": 1} | ({"epilogue": "direct"} if "epilogue" in schedule.pipeline else {})
     for unsplit in ("headroom", "block_mask", "early", "capture_stages"):
         schedule.pipeline.pop(unsplit, None)
     if schedule.pipeline.get("rescaling") == "on_overflow":
@@ -183,7 +183,9 @@ def _flags(rng: random.Random, pipeline: dict[str, Field], odds: dict[str, float
 
 def _draw_tma(rng: random.Random, problem: Problem) -> Schedule:
     consumers = rng.choices([1, 2, 3, 4], [0.25, 0.4, 0.3, 0.05])[0]
-    pipeline: dict[str, Field] = {"consumers": consumers, "stages": rng.choice([1, 2, 2, 2, 3, 4, 5]), "query_stages": rng.choice([1, 1, 2, 2, 3])}
+    pipeline: dict[str, Field] = {
+        "kind": "roles", "consumers": consumers, "stages": rng.choice([1, 2, 2, 2, 3, 4, 5]), "query_stages": rng.choice([1, 1, 2, 2, 3]),
+    }
     # Registers that all threads start with, in eights, are what roles exchange.
     at_start = _REGISTERS // 128 // (consumers + 1) // 8 * 8
     while True:
@@ -217,18 +219,13 @@ def _draw_tma(rng: random.Random, problem: Problem) -> Schedule:
 
 def _draw_cp_async(rng: random.Random, problem: Problem) -> Schedule:
     consumers = rng.choices([1, 2, 4, 8], [0.5, 0.25, 0.15, 0.1])[0]
-    pipeline: dict[str, Field] = {
-        "consumers": consumers, "stages": rng.choice([1, 1, 2, 2, 3, 4]), "query_stages": rng.choice([1, 1, 1, 2]),
-        "producer_registers": 0, "consumer_registers": 0,
-    }
+    pipeline: dict[str, Field] = {"kind": "warps", "consumers": consumers, "stages": rng.choice([1, 1, 2, 2, 3, 4])}
     if rng.random() < 0.5:
         pipeline["rescaling"] = "on_growth"
     _flags(rng, pipeline, {"by_row": 0.3})
-    pipeline["epilogue"] = "direct"
     if rng.random() < 0.3:
         pipeline["section_bytes"] = rng.choice([1, 4096, 65536, 31457280])
     _flags(rng, pipeline, {"block_mask": 0.4, "early": 0.3 if problem.machine == "sm_90a" else 0.03})
-    pipeline["staging"] = "cp_async"
     # Of products that are exact: others refuse it now and then.
     _flags(rng, pipeline, {"split_floats": 0.6 if problem.element == "f32" else 0.01})
     return Schedule(_draw_tiles(rng, problem, consumers, rng.choice([64, 128])), pipeline)
@@ -241,8 +238,8 @@ def _bytes_of(schedule: Schedule, problem: Problem) -> int:
         return int(count) * int(tile) * ((dim * size + 127) // 128 * 128)
 
     fields, pipeline = schedule.fields, schedule.pipeline
-    output = {"direct": 0, "slabs": min(64, problem.value_dim)}.get(str(pipeline["epilogue"]), problem.value_dim)
-    total = 1024 + rows(pipeline["query_stages"], fields["query_tile"], problem.dim)
+    output = {"direct": 0, "slabs": min(64, problem.value_dim)}.get(str(pipeline.get("epilogue", "direct")), problem.value_dim)
+    total = 1024 + rows(pipeline.get("query_stages", 1), fields["query_tile"], problem.dim)
     if pipeline.get("split_floats"):
         total += sum(3 * int(fields["key_tile"]) * ((2 * dim + 127) // 128 * 128) for dim in (problem.dim, problem.value_dim))
     total += rows(pipeline["stages"], fields["key_tile"], problem.dim) + rows(pipeline["stages"], fields["key_tile"], problem.value_dim)

@@ -10,7 +10,7 @@
 // CHECK: tile.program @documents_block_mask(
 // CHECK-SAME: %[[LIST:[a-z0-9]+]]: memref<?x?xi32, strided<[?, 1]>>, %[[ROW:[a-z0-9]+]]: index)
 // CHECK-SAME: grid = #[[LISTS]]
-// CHECK-SAME: staging = cp_async
+// CHECK-SAME: #attn.warps<
 // CHECK-SAME: workspace = #[[ROOM]]
 // What is the same for all steps stands before them: the ids of the queries. No row of a box is longer than its tile.
 // CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.min_max %[[IDS:[a-z0-9]+]][{{.*}} {most = 128 : i64}
@@ -45,7 +45,7 @@ func.func @documents(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: t
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
@@ -75,7 +75,7 @@ func.func @segments(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: te
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
@@ -99,7 +99,7 @@ func.func @dense(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tenso
       attn.yield %x : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
@@ -120,7 +120,7 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tens
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct, block_mask = true>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>

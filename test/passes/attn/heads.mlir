@@ -35,7 +35,7 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tens
                   %n: tensor<8x1xf32>) -> (tensor<?x?x8x64xbf16>, tensor<?x8x?xf32>) {
   %o, %lse = attn.forward %q, %k, %v sinks(%n : tensor<8x1xf32>)
     schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, heads = 4,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     mask (%b, %h, %i, %j) {
       %keep = attn.causal %i, %j
@@ -60,7 +60,7 @@ func.func @varlen(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %v: tensor<?
                   %ko: tensor<?xi32>, %ids: tensor<?xi32>, %keyIds: tensor<?xi32>) -> tensor<?x8x64xbf16> {
   %o = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 64, key_tile = 32, panel = 64, heads = 4,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     mask (%b, %h, %i, %j) {
       %x = attn.load %ids[%i] : tensor<?xi32>

@@ -33,7 +33,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
   func.func @early(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     // expected-error@+1 {{expected no early = true: on sm_80 a kernel starts when the one before it has ended}}
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, block_mask = true, early = true, staging = cp_async>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 1, stages = 2, block_mask = true, early = true>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }

@@ -23,11 +23,11 @@
 
 // PLAIN: schedule(#attn.schedule<query_tile = 128, key_tile = 128, {{.*}}consumers = 2{{.*}}#attn.schedule<query_tile = 192, key_tile = 128, {{.*}}consumers = 3
 // One schedule for any number of queries.
-// CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = [[KEYS]], panel = 64, pipeline = <consumers = 2, stages = [[STAGES]], {{[^>]*}}>>)
+// CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = [[KEYS]], panel = 64, pipeline = #attn.roles<consumers = 2, stages = [[STAGES]], {{[^>]*}}>>)
 // Keys and values cost as much as captured tiles: three consumers share them.
-// BIAS: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = 1024, pipeline = <consumers = 2, {{[^>]*}}ping_pong = true{{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = 128, {{[^>]*}}>>>, #attn.schedule<query_tile = 192, key_tile = 96, panel = 64, least_queries = 1025, pipeline = <consumers = 3, stages = 2, {{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = 128, {{[^>]*}}>>>)
-// CAPTURED: schedule(#attn.schedule<query_tile = 128, key_tile = [[KEYS]], panel = 64, pipeline = <consumers = 2, stages = [[STAGES]], {{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = [[OTHER]], panel = 64, pipeline = <consumers = 2, stages = [[STAGES]], {{[^>]*}}>>>)
-// LISTED: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, {{[^>]*}}block_mask = true{{[^>]*}}>>)
+// BIAS: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = 1024, pipeline = #attn.roles<consumers = 2, {{[^>]*}}ping_pong = true{{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = 128, {{[^>]*}}>>>, #attn.schedule<query_tile = 192, key_tile = 96, panel = 64, least_queries = 1025, pipeline = #attn.roles<consumers = 3, stages = 2, {{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = 128, {{[^>]*}}>>>)
+// CAPTURED: schedule(#attn.schedule<query_tile = 128, key_tile = [[KEYS]], panel = 64, pipeline = #attn.roles<consumers = 2, stages = [[STAGES]], {{[^>]*}}capture_stages = 2, batch_inside = true>, otherwise = #attn.schedule<query_tile = 128, key_tile = [[OTHER]], panel = 64, pipeline = #attn.roles<consumers = 2, stages = [[STAGES]], {{[^>]*}}>>>)
+// LISTED: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 2, {{[^>]*}}block_mask = true{{[^>]*}}>>)
 
 !d64 = tensor<?x?x2x64xbf16>
 !d192 = tensor<?x?x2x192xbf16>

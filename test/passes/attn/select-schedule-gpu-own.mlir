@@ -7,10 +7,10 @@
 // CHECK-LABEL: func.func @kept(
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @kept(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
-    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, epilogue = staged>>)
+    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, epilogue = staged>>)
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -24,11 +24,11 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 // CHECK-LABEL: func.func @fitting(
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @fitting(%q: tensor<?x100x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16> {
-    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, epilogue = staged>>)
+    // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, epilogue = staged>>)
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32, most_queries = 99>,
                #attn.schedule<query_tile = 128, key_tile = 112, panel = 64, least_queries = 100,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x100x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16>
     return %o : tensor<?x100x4x128xbf16>
@@ -55,10 +55,10 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @wide(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
-    // expected-error@+1 {{expected staging = cp_async on sm_90a for f32}}
+    // expected-error@+1 {{expected #attn.warps on sm_90a for f32}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                              pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
     return %o : tensor<?x?x4x64xf32>
@@ -71,10 +71,10 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
   func.func @before(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
-    // expected-error@+1 {{expected staging = cp_async on sm_80}}
+    // expected-error@+1 {{expected #attn.warps on sm_80}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                              pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
@@ -87,10 +87,10 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiproces
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @panel(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
-    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with staging = cp_async, got 128, 2 and 32}}
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with #attn.warps, got 128, 2 and 32}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -103,10 +103,10 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @rows(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
-    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with staging = cp_async, got 128, 3 and 64}}
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with #attn.warps, got 128, 3 and 64}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
-                              pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 160, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -122,7 +122,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     // expected-error@+1 {{expected key_tile to be a multiple of 16 up to 256, got 72}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 72, panel = 64,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -138,7 +138,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     // expected-error@+1 {{expected key_tile to be a multiple of 16 up to 256, got 272}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 272, panel = 64,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -154,7 +154,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     // expected-error@+1 {{the schedule needs 98304 registers (128 * (48 + 3 * 240)), but sm_90a has 65536}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 192, key_tile = 128, panel = 64,
-                              pipeline = <consumers = 3, stages = 2, query_stages = 2, producer_registers = 48,
+                              pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 48,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -170,7 +170,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     // expected-error@+1 {{the schedule needs 295936 bytes of shared memory (2 * 32768 (queries) + 3 * 32768 (keys) + 3 * 32768 (values) + 1 * 32768 (output) + 1024 (barriers)), but sm_90a has 232448}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
-                              pipeline = <consumers = 2, stages = 3, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -186,7 +186,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     // expected-error@+1 {{the schedule needs 279552 bytes of shared memory (2 * 49152 (queries) + 2 * 49152 (keys) + 2 * 32768 (values) + 1 * 16384 (output) + 1024 (barriers)), but sm_90a has 232448}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = slabs>>)
       : (tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>
@@ -202,7 +202,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     // expected-error@+1 {{the schedule needs 328704 bytes of shared memory (1 * 65536 (queries) + 2 * 65536 (keys) + 2 * 65536 (values) + 1024 (barriers)), but sm_90a has 232448}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64,
-                              pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>>)
       : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
     return %o : tensor<?x?x4x256xbf16>
@@ -215,10 +215,10 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   func.func @wide_panel(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
-    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with staging = cp_async, got 128, 1 and 128}}
+    // expected-error@+1 {{expected query_tile to be consumers * panel, and panel to be 64 rows, or 128 with #attn.warps, got 128, 1 and 128}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 128,
-                              pipeline = <consumers = 1, stages = 2, query_stages = 2, producer_registers = 24,
+                              pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 160, epilogue = staged>>)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
     return %o : tensor<?x?x4x128xbf16>

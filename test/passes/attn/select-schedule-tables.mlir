@@ -3,16 +3,16 @@
 // A function's own tables are asked before those of its target.
 
 #sm90 = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#own = #attn.pipeline<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, rescaling = on_overflow, ping_pong = true, epilogue = direct>
+#own = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, rescaling = on_overflow, ping_pong = true, epilogue = direct>
 
 module attributes {attn.target = #sm90} {
   // Each number of queries has the first entry that is for it: 301 to 500 its own, others the target's. What follows from
   // the kernel and the machine is filled in, and ping-pong left out where a window leaves few steps.
   // CHECK-LABEL: func.func @some(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, most_queries = 300, pipeline = <consumers = 2, stages = 4,
-  // CHECK-SAME: #attn.schedule<query_tile = 128, key_tile = 96, panel = 64, least_queries = 301, most_queries = 500, pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, rescaling = on_overflow, epilogue = direct, section_bytes = 31457280, headroom = 40>>
-  // CHECK-SAME: #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 501, most_queries = 2048, pipeline = <consumers = 2, stages = 4,
-  // CHECK-SAME: #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, least_queries = 2049, pipeline = <consumers = 3, stages = 3,
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, most_queries = 300, pipeline = #attn.roles<consumers = 2, stages = 4,
+  // CHECK-SAME: #attn.schedule<query_tile = 128, key_tile = 96, panel = 64, least_queries = 301, most_queries = 500, pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, rescaling = on_overflow, epilogue = direct, section_bytes = 31457280, headroom = 40>>
+  // CHECK-SAME: #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 501, most_queries = 2048, pipeline = #attn.roles<consumers = 2, stages = 4,
+  // CHECK-SAME: #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, least_queries = 2049, pipeline = #attn.roles<consumers = 3, stages = 3,
   func.func @some(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
       attributes {attn.schedule_tables = [#attn.schedule_table<entries = [
         <kernels = <window = true>, schedule = <query_tile = 128, key_tile = 96, panel = 64, least_queries = 301, most_queries = 500, pipeline = #own>>]>]} {
@@ -32,7 +32,7 @@ module attributes {attn.target = #sm90} {
   // What an entry asks for and the kernel has not leaves it to others: another architecture, a mask, narrower heads, wider
   // ones, values, elements, another kind, another program.
   // CHECK-LABEL: func.func @others(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 4, query_stages = 2,
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 4, query_stages = 2,
   // CHECK-NOT: #attn.schedule<
   // CHECK: : (tensor
   func.func @others(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
@@ -54,7 +54,7 @@ module attributes {attn.target = #sm90} {
 
   // The first step that registers have room for: an output of 128 columns takes 64, logits and weights of 96 keys 72.
   // CHECK-LABEL: func.func @steps(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = <consumers = 2, stages = 4,
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 4,
   func.func @steps(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
       attributes {attn.schedule_tables = [#attn.schedule_table<entries = [
         <steps = [112 x 3, 96 x 4, 64 x 4], registers = 136, schedule = <query_tile = 128, key_tile = 112, panel = 64, pipeline = #own>>]>]} {
@@ -65,7 +65,7 @@ module attributes {attn.target = #sm90} {
 
   // Where tables say that dropout costs nothing, elements take no registers, and the kernel is a plain one.
   // CHECK-LABEL: func.func @costs(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = <consumers = 2, stages = 4,
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 4,
   func.func @costs(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>, %seed: i64) -> tensor<?x?x4x128xbf16>
       attributes {attn.schedule_tables = [#attn.schedule_table<
         costs = <narrow_tile = 0.0, tile = 0.0, narrow_vector = 0.0, vector = 0.0, function = 0.0, dropout = 0.0>, entries = []>]} {
@@ -74,7 +74,7 @@ module attributes {attn.target = #sm90} {
     return %o : tensor<?x?x4x128xbf16>
   }
   // CHECK-LABEL: func.func @costs_of_target(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = <consumers = 2, stages = 2,
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2,
   func.func @costs_of_target(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>, %seed: i64) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v dropout(0.5, %seed)
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
@@ -88,7 +88,7 @@ module attributes {attn.target = #sm90} {
 #new = #attn.gpu<arch = "sm_99a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
 module attributes {attn.target = #new} {
   // CHECK-LABEL: func.func @unknown(
-  // CHECK: schedule({{.*}} staging = cp_async
+  // CHECK: schedule({{.*}} pipeline = #attn.warps<
   func.func @unknown(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
@@ -104,7 +104,7 @@ module attributes {attn.target = #sm90} {
   func.func @large(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
       attributes {attn.schedule_tables = [#attn.schedule_table<entries = [
         <schedule = <query_tile = 128, key_tile = 512, panel = 64,
-                     pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, epilogue = direct>>>]>]} {
+                     pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, epilogue = direct>>>]>]} {
     // expected-error@+1 {{expected key_tile to be a multiple of 16 up to 256, got 512}}
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>

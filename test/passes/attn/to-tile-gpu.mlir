@@ -9,7 +9,7 @@
 // CHECK-LABEL: tile.program @sections_tile(
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x8x64xbf16, {{[^,]*, [^,]*, [^,]*, [^>]*}}>>, %[[K:[a-z0-9]+]]: memref<?x?x2x64xbf16
 // CHECK-SAME: %[[T:[a-z0-9]+]]: index) attributes
-// CHECK-SAME: pipeline = #attn.pipeline<consumers = 2,
+// CHECK-SAME: pipeline = #attn.roles<consumers = 2,
 // CHECK-DAG: %[[SQ:.*]] = memref.dim %[[Q]], %c1
 // CHECK-DAG: %[[SK:.*]] = memref.dim %[[K]], %c1
 // CHECK: %[[TILES:.*]] = arith.ceildivui %[[SQ]], %c128 : index
@@ -53,7 +53,7 @@ func.func @sections(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: te
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct,
                                         section_bytes = 1048576>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
@@ -86,7 +86,7 @@ func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, rescaling = on_growth, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
@@ -107,10 +107,10 @@ func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<
 func.func @sizes(%k: tensor<?x?x2x64xbf16>, %q: tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %k
     schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>,
              #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
@@ -129,10 +129,10 @@ func.func @packed_sizes(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %qo: t
   %o = attn.forward %q, %k, %k
     varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
-                            pipeline = <consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>,
              #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> tensor<?x8x64xbf16>
   return %o : tensor<?x8x64xbf16>
@@ -166,7 +166,7 @@ func.func @lengths(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: ten
                    %ql: tensor<?xi32>, %kl: tensor<?xi32>) -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v lengths(query = %ql : tensor<?xi32>, key = %kl : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
   return %o : tensor<?x?x8x64xbf16>
@@ -190,7 +190,7 @@ func.func @packed(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %v: tensor<?
                   %ko: tensor<?xi32>) -> (tensor<?x8x64xbf16>, tensor<8x?xf32>) {
   %o, %lse = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> (tensor<?x8x64xbf16>, tensor<8x?xf32>)
   return %o, %lse : tensor<?x8x64xbf16>, tensor<8x?xf32>
@@ -212,7 +212,7 @@ func.func @capped(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tens
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 50.0 : f32
@@ -237,7 +237,7 @@ func.func @limited(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: ten
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %w = math.sin %s : f32
@@ -264,7 +264,7 @@ func.func @loose(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tenso
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 51.0 : f32
@@ -288,7 +288,7 @@ func.func @half(%q: tensor<?x?x8x64xf16>, %k: tensor<?x?x2x64xf16>, %v: tensor<?
     -> tensor<?x?x8x64xf16> {
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 50.0 : f32
@@ -312,7 +312,7 @@ func.func @free(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v 
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %t = math.tanh %s : f32
@@ -333,7 +333,7 @@ func.func @sinks(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tenso
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v sinks(%n : tensor<8x1xf32>)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     score (%s, %b, %h, %i, %j) {
       %c = arith.constant 50.0 : f32
@@ -366,7 +366,7 @@ func.func @own(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x8x64xbf16>, %v: tensor<
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, own_keys = true,
                                         epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>, tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16>
@@ -383,7 +383,7 @@ func.func @wide_sections(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %
     -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct,
                                         section_bytes = 1099511627776>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
@@ -410,7 +410,7 @@ func.func @positions(%q: tensor<?x?x1x64xbf16>, %k: tensor<?x?x1x64xbf16>, %v: t
     -> tensor<?x?x1x64xbf16> {
   %o = attn.forward %q, %k, %v align(top_left) q_offset(%n)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, own_keys = true, epilogue = direct>>)
     mask (%b, %h, %i, %j) {
       %keep = arith.cmpi sle, %j, %i : index

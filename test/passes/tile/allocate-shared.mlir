@@ -16,7 +16,7 @@
 // CHECK: tile.buffer {offset = 115712 : i64} : <vector<128x64xbf16>>
 tile.program @layout(%tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %q = tile.ring : !tile.ring<2 x vector<128x128xbf16>>
   %k = tile.ring : !tile.ring<3 x vector<64x96xbf16>>
@@ -38,7 +38,7 @@ tile.program @layout(%tile: index)
 // CHECK: tile.ring {barriers = 49224 : i64, offset = 32768 : i64} : <1 x vector<128x64xbf16>>
 tile.program @clears(%V: memref<?x64xbf16>, %end: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %inside = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
   %whole = tile.ring : !tile.ring<2 x vector<64x64xbf16>>
@@ -64,7 +64,7 @@ tile.program @clears(%V: memref<?x64xbf16>, %end: index, %tile: index)
 // CHECK-SAME: shared_bytes = 0 : i64
 tile.program @nothing(%tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   tile.return
 }
@@ -90,7 +90,7 @@ tile.program @no_pipeline(%tile: index)
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 65568, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
   tile.program @just_enough(%tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                  pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                  pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                             consumer_registers = 240, epilogue = direct>} {
     %q = tile.ring : !tile.ring<2 x vector<128x128xbf16>>
     tile.return
@@ -105,7 +105,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   // expected-error@+1 {{needs 245856 bytes of shared memory (65536 + 2 * 32768 + 3 * 32768 + 16384 and barriers), but sm_90a has 232448: choose smaller tiles or fewer stages}}
   tile.program @too_much(%tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                  pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                  pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                             consumer_registers = 240, epilogue = direct>} {
     %q = tile.ring : !tile.ring<1 x vector<128x256xbf16>>
     %k = tile.ring : !tile.ring<2 x vector<64x256xbf16>>

@@ -6,7 +6,7 @@
 // CHECK: tile.program @started({{.*}} tile.approximate_math
 // CHECK-NOT: tile.approximate_math
 
-#pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,
+#pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,
                            epilogue = direct>
 tile.program @narrow(%a: memref<?x?xbf16>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline} {

@@ -8,7 +8,7 @@
 // CHECK-NOT: tile.stage
 tile.program @read(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -42,7 +42,7 @@ tile.program @read(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf3
 // CHECK-NOT: tile.stage
 tile.program @shifted(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -80,7 +80,7 @@ tile.program @shifted(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?
 // CHECK-NOT: tile.stage
 tile.program @loaded(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -115,7 +115,7 @@ tile.program @loaded(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?x
 // CHECK-NOT: tile.stage
 tile.program @begun(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -148,7 +148,7 @@ tile.program @begun(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf
 // CHECK-NOT: tile.stage
 tile.program @inner(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -184,8 +184,8 @@ tile.program @inner(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf
 // CHECK-NOT: tile.stage
 tile.program @no_sums(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index

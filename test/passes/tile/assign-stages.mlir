@@ -1,10 +1,10 @@
 // Which operations of a step run in the next.
 // RUN: attnc-opt %s --tile-assign-stages | FileCheck %s
-// RUN: sed 's/, overlap = sums_late//' %s | attnc-opt --tile-assign-stages | FileCheck %s --check-prefix=IN-STEP
+// RUN: sed 's/, gradients = <overlap = sums_late>//' %s | attnc-opt --tile-assign-stages | FileCheck %s --check-prefix=IN-STEP
 
-#pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
-#late = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, overlap = sums_late>
-#pieces = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async>
+#pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#late = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>
+#pieces = #attn.warps<consumers = 2, stages = 2>
 
 // A product that adds to what the loop carries, scaled, and its values; logits, weights and keys are of the step itself, and
 // so is the scaling.

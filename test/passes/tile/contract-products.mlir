@@ -3,7 +3,7 @@
 // CHECK-LABEL: tile.program @contracted(
 tile.program @contracted(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %slope: f32, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, tile.approximate_math,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<64x64xf32>
@@ -50,7 +50,7 @@ tile.program @contracted(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %
 // CHECK-NEXT: arith.mulf %[[FIRST]], %{{.*}} : f32
 tile.program @far_apart(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %slope: f32, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, tile.approximate_math,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<64x64xf32>
@@ -71,7 +71,7 @@ tile.program @far_apart(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %s
 // CHECK-NOT: contract
 tile.program @exact(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %slope: f32, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<64x64xf32>

@@ -19,7 +19,7 @@
 // CHECK: tile.store %[[R]]#0,
 tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -57,7 +57,7 @@ tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %h
 tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %a: i1, %b: i1, %high: index,
                        %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -96,7 +96,7 @@ tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
 // CHECK: tile.softmax_end %[[R]]#0, %[[TOTAL]]
 tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -125,7 +125,7 @@ tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 // CHECK: tile.warp_reduce
 tile.program @right_factor(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -156,7 +156,7 @@ tile.program @right_factor(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?x
 // CHECK: tile.warp_reduce
 tile.program @summands(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -184,7 +184,7 @@ tile.program @summands(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
 // CHECK: tile.return
 tile.program @squared(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -216,7 +216,7 @@ tile.program @squared(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>,
 // CHECK: tile.return
 tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -243,7 +243,7 @@ tile.program @read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, 
 // CHECK: tile.return
 tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -270,7 +270,7 @@ tile.program @state_read_inside(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: i
 // CHECK: tile.return
 tile.program @added_to(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

@@ -61,8 +61,7 @@ tile.program @turned(%seed: i64, %b: index, %h: index, %i: index, %j: index, %x:
 // CHECK: tile.philox
 tile.program @pipelined(%seed: i64, %i: index, %j: index, %x: vector<16x16xf32>, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 16,
-                pipeline = #attn.pipeline<consumers = 1, stages = 2, query_stages = 1, producer_registers = 0,
-                                          consumer_registers = 0, rescaling = each_step, epilogue = direct, staging = cp_async>} {
+                pipeline = #attn.warps<consumers = 1, stages = 2, rescaling = each_step>} {
   %n = tile.philox %seed at(%i, %i, %i, %j) : vector<16x16xi16>
   %y = tile.map tiles(%x, %n : vector<16x16xf32>, vector<16x16xi16>) rows() cols() at(%i, %j) {
   ^bb0(%e: f32, %number: i16, %row: index, %column: index):

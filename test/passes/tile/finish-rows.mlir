@@ -38,7 +38,7 @@ func.func @full(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {attn
     -> (!t {attn.name = "out"}, tensor<?x1x?xf32> {attn.name = "lse"}) {
   %o, %lse = attn.forward %q, %k, %v
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, rescaling = on_overflow, by_row = true,
                                         epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> (!t, tensor<?x1x?xf32>)
@@ -66,7 +66,7 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> (!t, tensor<?x1x?xf32>)

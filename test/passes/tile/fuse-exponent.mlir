@@ -1,8 +1,8 @@
 // How exponents are computed, by the type of weights.
 // RUN: attnc-opt %s --tile-fuse-exponent | FileCheck %s
 
-#pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
-#on_overflow = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, rescaling = on_overflow, epilogue = direct>
+#pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+#on_overflow = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, rescaling = on_overflow, epilogue = direct>
 
 // Exponents of bf16 are fused, and the divisor takes in what the weight of the maximum is rounded by.
 

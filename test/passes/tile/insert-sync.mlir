@@ -58,7 +58,7 @@
 // CHECK-NEXT: tile.store %[[O]]
 tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, ping_pong = true, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
@@ -143,7 +143,7 @@ tile.program @sync(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 // CHECK: scf.yield %[[U]], %{{.*}}, %[[N]] :
 tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, ping_pong = true, by_row = true, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>
@@ -215,7 +215,7 @@ tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 // CHECK: tile.return
 tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, 
                                           epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
@@ -299,7 +299,7 @@ tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %ti
 // CHECK: tile.return
 tile.program @branch(%S: memref<?xi1>, %O: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %Q = tile.ring : !tile.ring<1 x vector<128x128xbf16>>
   %K = tile.ring : !tile.ring<2 x vector<64x128xbf16>>

@@ -22,7 +22,7 @@
 tile.program @captured(%K: memref<?x?xbf16>, %B: memref<?x?xbf16>, %M: memref<?x?xi1>, %low: index, %high: index,
                        %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

@@ -2,7 +2,7 @@
 // RUN: attnc-opt %s --tile-lower-softmax --canonicalize | FileCheck %s
 
 #map = affine_map<() -> (1)>
-#pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = staged>
+#pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = staged>
 
 // CHECK-LABEL: tile.program @plain(
 // CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>, %[[L:[a-z0-9]+]]: vector<16xf32>

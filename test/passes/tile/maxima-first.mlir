@@ -23,7 +23,7 @@
 // CHECK: tile.store %[[NEW]],
 tile.program @softcap(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c = arith.constant 0.125 : f32
@@ -64,7 +64,7 @@ tile.program @softcap(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 // CHECK: tile.return
 tile.program @others(%v: memref<?x?xf32>, %o: memref<?xf32>, %scale: f32, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c = arith.constant 0.125 : f32
@@ -130,7 +130,7 @@ tile.program @others(%v: memref<?x?xf32>, %o: memref<?xf32>, %scale: f32, %high:
 // CHECK: tile.softmax {{.*}} own %{{.*}}
 tile.program @spellings(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c = arith.constant 0.125 : f32
@@ -178,7 +178,7 @@ tile.program @spellings(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %t
 // CHECK: tile.return
 tile.program @refused(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c = arith.constant 0.125 : f32
@@ -239,7 +239,7 @@ tile.program @refused(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 // CHECK: tile.return
 tile.program @other_tiles(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c = arith.constant 0.125 : f32

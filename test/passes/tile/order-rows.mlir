@@ -18,7 +18,7 @@
 // CHECK-NOT: tile.by_row
 tile.program @ordered(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %slope: f32, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct, by_row = true>} {
   %c0 = arith.constant 0 : index
   %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<64x64xf32>
@@ -45,7 +45,7 @@ tile.program @ordered(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %slo
 // CHECK-NOT: tile.{{by_row|chains}}
 tile.program @together(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %slope: f32, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<64x64xf32>

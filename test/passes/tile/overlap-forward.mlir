@@ -51,7 +51,7 @@
 tile.program @after(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -152,7 +152,7 @@ tile.program @no_pipeline(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref
 tile.program @no_product(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -196,7 +196,7 @@ tile.program @no_product(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<
 tile.program @values_twice(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -247,7 +247,7 @@ tile.program @values_twice(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memre
 tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -305,7 +305,7 @@ tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V:
 tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -366,7 +366,7 @@ tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 tile.program @captured(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %B: memref<?x?xbf16>,
                        %M: memref<?x?xi1>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -420,7 +420,7 @@ tile.program @captured(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
 tile.program @two_products(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %W: memref<?x?xbf16>,
                            %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

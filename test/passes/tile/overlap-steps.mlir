@@ -39,8 +39,8 @@
 tile.program @logits_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>,
                            %L: memref<?xf32>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = logits_ahead>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = logits_ahead>>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -100,8 +100,8 @@ tile.program @logits_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memre
 tile.program @sums_late(%Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>,
                         %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -162,8 +162,8 @@ tile.program @sums_late(%Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %K: memref<
 tile.program @scores_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>,
                            %DQ: memref<?x16xf32>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 32, panel = 16,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = scores_ahead>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = scores_ahead>>} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : vector<32x16xf32>
@@ -229,8 +229,8 @@ tile.program @scores_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memre
 tile.program @five(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %W: memref<?x?xbf16>, %low: index, %high: index,
                   %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
@@ -277,8 +277,8 @@ tile.program @five(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xb
 tile.program @read(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %W: memref<?x?xbf16>, %low: index, %high: index,
                   %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
@@ -322,8 +322,8 @@ tile.program @read(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xb
 tile.program @read_in_branch(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %W: memref<?x?xbf16>, %low: index, %high: index,
                   %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
@@ -371,8 +371,8 @@ tile.program @read_in_branch(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: me
 // CHECK: tile.return
 tile.program @carried(%Q: memref<?x?xbf16>, %W: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0.0> : vector<16x16xf32>
@@ -413,8 +413,8 @@ tile.program @carried(%Q: memref<?x?xbf16>, %W: memref<?x?xbf16>, %high: index, 
 tile.program @handed_on(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %W: memref<?x?xbf16>, %low: index, %high: index,
                   %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index

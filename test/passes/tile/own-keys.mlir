@@ -82,7 +82,7 @@ func.func @window(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {at
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
@@ -101,7 +101,7 @@ func.func @steep(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {att
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
@@ -118,7 +118,7 @@ func.func @falling(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t {a
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true>>)
     : (!t, !t, !t) -> !t
@@ -137,7 +137,7 @@ func.func @one_stage(%q: !t {attn.name = "q"}, %k: !t {attn.name = "k"}, %v: !t 
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 16, panel = 64,
-                            pipeline = <consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, own_keys = true, ping_pong = true,
                                         epilogue = direct>>)
     : (!t, !t, !t) -> !t

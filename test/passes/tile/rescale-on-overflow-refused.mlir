@@ -8,7 +8,7 @@
 // CHECK: tile.any
 tile.program @reused(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -40,7 +40,7 @@ tile.program @reused(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o
 // CHECK-NOT: tile.any
 tile.program @read(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -74,7 +74,7 @@ tile.program @read(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: 
 // CHECK-NOT: tile.any
 tile.program @whole(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -107,7 +107,7 @@ tile.program @whole(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o:
 // CHECK-NOT: tile.any
 tile.program @scaled_before(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -140,7 +140,7 @@ tile.program @scaled_before(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: in
 // CHECK-NOT: tile.any
 tile.program @at_once(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -173,7 +173,7 @@ tile.program @at_once(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %
 // CHECK-NOT: tile.any
 tile.program @kept(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -206,7 +206,7 @@ tile.program @kept(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: 
 // CHECK-NOT: tile.any
 tile.program @several(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -242,7 +242,7 @@ tile.program @several(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %
 // CHECK-NOT: tile.any
 tile.program @skipped(%K: memref<?x?xf32>, %skip: i1, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -273,7 +273,7 @@ tile.program @skipped(%K: memref<?x?xf32>, %skip: i1, %high: index, %o: memref<?
 // CHECK-NOT: tile.any
 tile.program @fixed(%K: memref<?x?xf32>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -296,7 +296,7 @@ tile.program @fixed(%K: memref<?x?xf32>, %high: index, %o: memref<?x?xf32>, %til
 // CHECK-NOT: tile.any
 tile.program @sums(%K: memref<?x?xf32>, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

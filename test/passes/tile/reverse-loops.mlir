@@ -24,7 +24,7 @@
 // CHECK: tile.store %[[R]],
 tile.program @forward(%K: memref<?x?xbf16>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -58,8 +58,8 @@ tile.program @forward(%K: memref<?x?xbf16>, %low: index, %high: index, %o: memre
 // CHECK: tile.return
 tile.program @gradients(%K: memref<?x?xbf16>, %low: index, %high: index, %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, epilogue = direct, overlap = sums_late>} {
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index

@@ -12,7 +12,7 @@
 // CHECK: math.tanh %{{[^ ]*}} fastmath<afn> : f32
 tile.program @shared(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c = arith.constant 0.02 : f32
@@ -52,7 +52,7 @@ tile.program @shared(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile
 // CHECK: tile.return
 tile.program @chosen(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c = arith.constant 0.02 : f32

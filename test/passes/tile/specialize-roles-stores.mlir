@@ -27,7 +27,7 @@
 tile.program @slabs(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x96xbf16>,
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = slabs, dynamic = true>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -68,7 +68,7 @@ tile.program @slabs(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 tile.program @ends_early(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x96xbf16>,
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -108,7 +108,7 @@ tile.program @ends_early(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<
 tile.program @direct(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x96xbf16>,
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -149,7 +149,7 @@ tile.program @direct(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?x
 tile.program @unknown_columns(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x?xbf16>,
                      %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -192,7 +192,7 @@ tile.program @unknown_columns(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: me
 tile.program @wide(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x?xbf16>,
                      %F: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -53,7 +53,7 @@
 tile.program @skewed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x128xbf16>,
                      %low: index, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -121,7 +121,7 @@ tile.program @skewed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?x
 tile.program @bias(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x?xbf16>,
                      %B: memref<?x?xbf16>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -182,7 +182,7 @@ tile.program @bias(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf
 tile.program @skips(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %O: memref<?x?xbf16>,
                      %S: memref<?xi1>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -245,7 +245,7 @@ tile.program @skips(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 tile.program @pages(%Q: memref<?x?xbf16>, %K: memref<?x16x64xbf16>, %V: memref<?x16x64xbf16>, %table: memref<?x?xi32>,
                     %O: memref<?x?xbf16>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
-                pipeline = #attn.pipeline<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40,
+                pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40,
                                           consumer_registers = 232, epilogue = direct, dynamic = true>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

@@ -5,8 +5,7 @@
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#split = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0, consumer_registers = 0,
-                        epilogue = direct, staging = cp_async, split_floats = true>
+#split = #attn.warps<consumers = 1, stages = 1, split_floats = true>
 !t = tensor<?x?x4x64xf32>
 module attributes {attn.target = #gpu} {
   // CHECK-LABEL: tile.program @forward_tile
@@ -59,8 +58,7 @@ module attributes {attn.target = #gpu} {
   func.func @backward(%q: !t, %k: !t, %v: !t, %o: !t, %lse: tensor<?x4x?xf32>, %do: !t) -> (!t, !t, !t) {
     %dq, %dk, %dv = attn.backward %q, %k, %v, %o, %lse, %do
       schedule(#attn.schedule<query_tile = 64, key_tile = 16, panel = 64, pipeline = #split, program = dq>,
-               #attn.schedule<query_tile = 16, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 1, query_stages = 1,
-                 producer_registers = 0, consumer_registers = 0, epilogue = direct, staging = cp_async>, program = dkdv>)
+               #attn.schedule<query_tile = 16, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 1, stages = 1>, program = dkdv>)
       : (!t, !t, !t, !t, tensor<?x4x?xf32>, !t) -> (!t, !t, !t)
     return %dq, %dk, %dv : !t, !t, !t
   }

@@ -31,7 +31,7 @@
 
 tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -58,7 +58,7 @@ tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<
 
 tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4, without_boxes,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -93,7 +93,7 @@ tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?
 
 tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
@@ -120,7 +120,7 @@ tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<
 
 tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?xf32>, %n: index, %b: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4, without_boxes,
-                pipeline = #attn.pipeline<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

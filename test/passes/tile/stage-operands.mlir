@@ -7,7 +7,7 @@
                  l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
 module attributes {attn.target = #gpu} {
   // CHECK-LABEL: tile.program @full_tile
-  // CHECK-SAME: staging = cp_async
+  // CHECK-SAME: #attn.warps<
   // CHECK-SAME: shared_bytes = 40960
   // CHECK: %[[Q:.*]] = tile.ring {offset = 0 : i64} : <1 x vector<64x64xbf16>>
   // CHECK: %[[K:.*]] = tile.ring {offset = 8192 : i64} : <2 x vector<64x64xbf16>>
@@ -45,9 +45,7 @@ module attributes {attn.target = #gpu} {
   // CHECK: tile.return
   func.func @full(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 2,
-               query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct,
-               staging = cp_async>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 1, stages = 2>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
@@ -69,9 +67,7 @@ module attributes {attn.target = #gpu} {
   // CHECK-NEXT: scf.yield
   func.func @one_stage(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = <consumers = 1, stages = 1,
-               query_stages = 1, producer_registers = 0, consumer_registers = 0, epilogue = direct,
-               staging = cp_async>>)
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 1, stages = 1>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }

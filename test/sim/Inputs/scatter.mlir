@@ -1,8 +1,7 @@
 // Elements that are added to sums in memory, each at the distance of its row and column: warps add to the same ones.
 tile.program @scatter(%v: memref<?x32xf32>, %sums: memref<?xf32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 64)>, grid_sizes = array<i64: 0, 0>, rows = 64, panel = 64, shared_bytes = 0,
-                pipeline = #attn.pipeline<consumers = 1, stages = 1, query_stages = 1, producer_registers = 0,
-                                          consumer_registers = 0, epilogue = direct, staging = cp_async>} {
+                pipeline = #attn.warps<consumers = 1, stages = 1>} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %c64 = arith.constant 64 : index

@@ -304,7 +304,7 @@ func.func @twenty_heads(%q: tensor<?x?x20x16xbf16> {attn.name = "q"}, %k: tensor
       attn.yield %keep : i1
     }
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-                            pipeline = <consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                         consumer_registers = 240, rescaling = on_overflow, own_keys = true,
                                         ping_pong = true, by_row = true, epilogue = staged, dynamic = true,
                                         section_bytes = 65536>>)
@@ -330,7 +330,7 @@ func.func @pages(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x16x1x
     -> (tensor<?x?x2x64xbf16> {attn.name = "out"}, tensor<?x2x?xf32> {attn.name = "lse"}) {
   %o, %lse = attn.forward %q, %k, %v paged(%table : tensor<?x?xi32>) lengths(key = %k_lengths : tensor<?xi32>)
     schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64,
-      pipeline = <consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,
+      pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,
                   rescaling = each_step, epilogue = direct, dynamic = true>>)
     mask (%b, %h, %i, %j) {
       %keep = attn.causal %i, %j
