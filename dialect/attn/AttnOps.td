@@ -371,10 +371,14 @@ def Attn_ScheduleTableOp : Attn_Op<"schedule_table", [HasParent<"::mlir::ModuleO
     What a file of schedules holds (docs/rationale/schedules.md). It is nothing that a spec has: a spec's function may bring
     tables along in `attn.schedule_tables`.
 
+    Example:
+
     ```mlir
     attn.schedule_table <archs = ["sm_90a"], entries = [
       <kernels = <most_dim = 64, masked = true>,
-       schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<...>>>
+       schedule = <query_tile = 128, key_tile = 128, panel = 64,
+                   pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>>>
     ]>
     ```
   }];

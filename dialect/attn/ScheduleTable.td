@@ -99,7 +99,9 @@ def Attn_EntryAttr : AttrDef<Attn_Dialect, "Entry"> {
 
     ```mlir
     #attn.entry<kernels = <kinds = [heavy], most_dim = 128>, steps = [128 x 2, 96 x 2, 64 x 4], registers = 200,
-                schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<...>>>
+                schedule = <query_tile = 128, key_tile = 128, panel = 64,
+                            pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                                   consumer_registers = 240, epilogue = direct>>>
     ```
   }];
   let parameters = (ins

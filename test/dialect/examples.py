@@ -53,7 +53,7 @@ def wrap(text, types):
         return f"func.func private @example() attributes {{{PREFIX}attribute = {text}}}"
     if text.startswith("!"):
         return f"func.func private @example({text})"
-    if re.search(r"^(tile\.program|func\.func)", text, flags=re.M):
+    if re.search(r"^(tile\.program|attn\.schedule_table|func\.func)", text, flags=re.M):
         return text
     if IN_PROGRAM.search(text):
         end = "" if text.endswith("tile.return") else "  tile.return\n"
