@@ -5,8 +5,8 @@
 #ifndef ATTNC_RUNTIME_JIT_SCHEDULETABLEFILE_H
 #define ATTNC_RUNTIME_JIT_SCHEDULETABLEFILE_H
 
-#include "dialect/attn/KernelFunction.h"
 #include "codegen/image/Error.h"
+#include "dialect/attn/KernelFunction.h"
 
 namespace attnc::jit {
 
