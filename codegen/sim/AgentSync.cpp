@@ -168,6 +168,12 @@ Agent::Progress Agent::put(tile::PutOp op) {
   Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits());
   ArrayRef<int64_t> axes = op.getAxes();
   bool isHeld = role && endsInside(op);
+  // An H200 calls a copy that begins within a unit an illegal instruction.
+  if (role && first.back() * (op.getView().getType().getElementTypeBitWidth() / 8) % tile::copyUnitBytes != 0) {
+    fail(op) << "copies from within a unit of " << tile::copyUnitBytes
+             << " bytes: the tensor's last dimension from element " << first.back() << " on";
+    return Progress::Failed;
+  }
   int64_t tableRows = op.getPages() ? block.device.getView(op.getPages()).shape[1] * view.shape[1] : 0;
   std::optional<tile::TensorBox> box;
   if (role)

@@ -9,6 +9,9 @@
 
 namespace attnc::tile {
 
+/// Bytes of memory in whole numbers of which the copy engine's boxes begin and end along the last dimension.
+constexpr int64_t copyUnitBytes = 16;
+
 /// Rows of a tile that one warpgroup, and one of its warps, computes and stores.
 constexpr int64_t warpgroupRows = 64, warpRows = 16;
 

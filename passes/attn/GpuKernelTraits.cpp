@@ -60,12 +60,16 @@ int64_t attnc::attn::countCapturedTiles(KernelOpInterface kernel) {
   auto add = [&](LoadOp load) {
     int64_t last = load.getTensor().getType().getRank() - 1;
     auto lies = [&](int64_t dim, Coordinate axis) { return getIndexCoordinate(load, dim) == axis; };
+    // Copies begin with whole units along the last dimension, and packed sequences with any element.
+    auto liesLast = [&](Coordinate axis) {
+      return lies(last, axis) && !(axis == Coordinate::Key ? kernel.areKeysPacked() : kernel.isPacked());
+    };
     auto liesBefore = [&](Coordinate axis) {
       return llvm::any_of(llvm::seq<int64_t>(0, last), [&](int64_t dim) { return lies(dim, axis); });
     };
     count += last > 0 && load.getResult().getType().getIntOrFloatBitWidth() == bits &&
-             ((lies(last, Coordinate::Key) && liesBefore(Coordinate::Query)) ||
-              (lies(last, Coordinate::Query) && liesBefore(Coordinate::Key)));
+             ((liesLast(Coordinate::Key) && liesBefore(Coordinate::Query)) ||
+              (liesLast(Coordinate::Query) && liesBefore(Coordinate::Key)));
   };
   kernel.getScore().walk(add);
   if (Region *derivative = kernel.getDerivativeOrNull())

@@ -31,8 +31,8 @@ SharedUse getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule);
 /// Whether so many blocks of `schedule` find room on a multiprocessor.
 bool fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks);
 
-/// Tiles of 16 bits that scores read by query and key, which the copy engine may bring. Not fewer than those that it
-/// does (passes/tile/StageCaptures.cpp).
+/// Tiles of 16 bits that scores read by query and key, which the copy engine may bring: along the last dimension of
+/// their tensors no packed sequences lie. Not fewer than those that it does (passes/tile/StageCaptures.cpp).
 int64_t countCapturedTiles(KernelOpInterface kernel);
 
 /// Whether scores read a tile for each head that may be one for all batch entries.

@@ -107,7 +107,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return kernel.emitError("expected split_floats for exact f32 alone");
   if (pipeline.getCaptureStages() > 0) {
     if (countCapturedTiles(kernel) == 0)
-      return kernel.emitError("expected capture_stages = 0: the score reads no tile of 16 bits by query and key");
+      return kernel.emitError("expected capture_stages = 0: the score reads no tile of 16 bits by query and key, along "
+                              "whose last dimension no packed sequences lie");
     if (pipeline.getOwnKeys() || pipeline.getBlockMask() || schedule.isSplit() || schedule.getHeads() > 1)
       return kernel.emitError("expected neither own_keys, block_mask, splits nor several heads with capture_stages");
     if (failed(checkSchedule(kernel, schedule.getWithoutBoxes(), target)))

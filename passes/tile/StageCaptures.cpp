@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/TensorBox.h"
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/tile/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -24,8 +26,30 @@ static int64_t rowDimension(LoadOp load) {
   return load.getAxes()[load.getAxes()[0] == last ? 1 : 0];
 }
 
+/// Whether `value` is a multiple of `factor`, as far as arithmetic tells: what memory holds is none.
+static bool isMultipleOf(Value value, int64_t factor) {
+  if (APInt constant; matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue() % factor == 0;
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp())
+    return argument == loop.getInductionVar() && isMultipleOf(loop.getLowerBound(), factor) &&
+           isMultipleOf(loop.getStep(), factor);
+  Operation *op = value.getDefiningOp();
+  auto is = [&](unsigned operand) { return isMultipleOf(op->getOperand(operand), factor); };
+  if (isa_and_present<arith::MulIOp>(op))
+    return is(0) || is(1);
+  if (isa_and_present<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(op))
+    return is(0) && is(1);
+  if (isa_and_present<arith::SelectOp>(op))
+    return is(1) && is(2);
+  if (isa_and_present<arith::IndexCastOp>(op))
+    return is(0);
+  return false;
+}
+
 /// Whether the copy engine can bring the tile of `load`, which elements of a step alone read, given a tensor that suits
-/// it: one of 16 bits, along whose last dimension its columns or its rows lie.
+/// it: one of 16 bits, along whose last dimension its columns or its rows lie, from whole units of the engine on.
+/// Sequences that are packed begin at any element. An H200 calls a copy from within a unit an illegal instruction.
 static bool isStageable(LoadOp load) {
   constexpr int64_t leastRank = 2, mostRank = 5;
   constexpr unsigned bits = 16;
@@ -35,6 +59,7 @@ static bool isStageable(LoadOp load) {
     return false;
   int64_t rank = load.getView().getType().getRank();
   return rank >= leastRank && rank <= mostRank && llvm::is_contained(load.getAxes(), rank - 1) &&
+         isMultipleOf(load.getIndices().back(), copyUnitBytes * 8 / bits) &&
          llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>);
 }
 

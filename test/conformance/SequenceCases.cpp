@@ -61,6 +61,11 @@ static void addPacked(std::vector<Case> &cases, Extent extent) {
   spec.score = "%x = attn.bias %s, %bias[%j] : tensor<?x$T>";
   spec.learned = true;
   cases.push_back({"S11_varlen_bias_of_packed_keys", spec, packedTrials(extent)});
+  // Sequences begin within the units that the copy engine moves.
+  Spec square = spec;
+  square.arguments = {"bias: tensor<?x?x$T>"};
+  square.score = "%x = attn.bias %s, %bias[%i, %j] : tensor<?x?x$T>";
+  cases.push_back({"S11_varlen_bias_of_packed_queries_and_keys", square, packedTrials(extent)});
   spec.learned = false;
   // Tensors by the number of the sequence: as many elements as there are sequences.
   spec.arguments = {"bias: tensor<?x$T>", "n: tensor<?xi32>"};

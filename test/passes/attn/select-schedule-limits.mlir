@@ -212,7 +212,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
 // Nothing is captured that a ring could bring.
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>} {
   func.func @nothing_captured(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
-    // expected-error@+1 {{expected capture_stages = 0: the score reads no tile of 16 bits by query and key}}
+    // expected-error@+1 {{expected capture_stages = 0: the score reads no tile of 16 bits by query and key, along whose last dimension no packed sequences lie}}
     %o = attn.forward %q, %k, %v
       schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, by_row = true, epilogue = staged, capture_stages = 2>>)
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>

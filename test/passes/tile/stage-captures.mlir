@@ -14,9 +14,9 @@
 // CHECK: %[[LAST:.*]] = arith.subi %[[SIZE]], %c1
 // CHECK-NEXT: %[[BATCH:.*]] = arith.minsi %{{.*}}, %[[LAST]]
 // CHECK-NEXT: %[[TILE:.*]] = tile.load %[[B]][%[[BATCH]], %c0, %[[J]]] axes [1, 2] below(%[[ROWS]], %[[COLUMNS]])
-// CHECK-NEXT: %[[READ:.*]] = tile.read %[[TILE]] : vector<8x4xbf16> -> vector<8x4xbf16>
-// CHECK: %[[BOX:.*]] = tile.load %[[T]][%[[J]], %c0] axes [0, 1] below(%{{.*}}, %{{.*}}) : {{.*}} -> vector<4x8xbf16>
-// CHECK-NEXT: %[[TURNED:.*]] = tile.read %[[BOX]] transposed : vector<4x8xbf16> -> vector<8x4xbf16>
+// CHECK-NEXT: %[[READ:.*]] = tile.read %[[TILE]] : vector<8x16xbf16> -> vector<8x16xbf16>
+// CHECK: %[[BOX:.*]] = tile.load %[[T]][%[[J]], %c0] axes [0, 1] below(%{{.*}}, %{{.*}}) : {{.*}} -> vector<16x8xbf16>
+// CHECK-NEXT: %[[TURNED:.*]] = tile.read %[[BOX]] transposed : vector<16x8xbf16> -> vector<8x16xbf16>
 // CHECK-NEXT: %[[WIDE:.*]] = tile.load %[[F]]
 // CHECK-NEXT: tile.map tiles(%{{.*}}, %[[READ]], %[[TURNED]], %[[WIDE]] :
 // CHECK: %[[MASK:.*]] = tile.load %[[B]]
@@ -34,24 +34,24 @@ tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
   %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %zero = arith.constant dense<0.0> : vector<8x4xf32>
-  scf.for %j = %c0 to %n step %c4 {
-    %t = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
-    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
-    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  scf.for %j = %c0 to %n step %c16 {
+    %t = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x16xf32>, vector<8x16xbf16>, vector<8x16xbf16>, vector<8x16xf32>) rows() cols() at(%c0, %j) {
     ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
       %z = arith.addf %e, %m : f32
       tile.yield %z : f32
-    } -> vector<8x4xf32>
-    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    } -> vector<8x16xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
     ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
       %zero16 = arith.constant 0.0 : bf16
       %keep = arith.cmpf ogt, %k, %zero16 : bf16
       tile.yield %keep : i1
-    } -> vector<8x4xf32>
+    } -> vector<8x16xf32>
   }
   tile.return
 }
@@ -61,24 +61,24 @@ tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %zero = arith.constant dense<0.0> : vector<8x4xf32>
-  scf.for %j = %c0 to %n step %c4 {
-    %t = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x4xbf16>
-    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
-    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  scf.for %j = %c0 to %n step %c16 {
+    %t = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %u = tile.load %T[%j, %c0] axes [1, 0] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x16xf32>, vector<8x16xbf16>, vector<8x16xbf16>, vector<8x16xf32>) rows() cols() at(%c0, %j) {
     ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
       %z = arith.addf %e, %m : f32
       tile.yield %z : f32
-    } -> vector<8x4xf32>
-    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    } -> vector<8x16xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
     ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
       %zero16 = arith.constant 0.0 : bf16
       %keep = arith.cmpf ogt, %k, %zero16 : bf16
       tile.yield %keep : i1
-    } -> vector<8x4xf32>
+    } -> vector<8x16xf32>
   }
   tile.return
 }
@@ -96,24 +96,24 @@ tile.program @captured(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
   %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %zero = arith.constant dense<0.0> : vector<8x4xf32>
-  scf.for %j = %c0 to %n step %c4 {
-    %t = tile.load %B[%j, %b, %c0] axes [1, 0] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %u = arith.constant dense<0.0> : vector<8x4xbf16>
-    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
-    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  scf.for %j = %c0 to %n step %c16 {
+    %t = tile.load %B[%j, %b, %c0] axes [1, 0] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %u = arith.constant dense<0.0> : vector<8x16xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x16xf32>, vector<8x16xbf16>, vector<8x16xbf16>, vector<8x16xf32>) rows() cols() at(%c0, %j) {
     ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
       %z = arith.addf %e, %m : f32
       tile.yield %z : f32
-    } -> vector<8x4xf32>
-    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    } -> vector<8x16xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
     ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
       %zero16 = arith.constant 0.0 : bf16
       %keep = arith.cmpf ogt, %k, %zero16 : bf16
       tile.yield %keep : i1
-    } -> vector<8x4xf32>
+    } -> vector<8x16xf32>
   }
   tile.return
 }
@@ -123,24 +123,58 @@ tile.program @other(%B: memref<?x?x?xbf16>, %T: memref<?x?xbf16>, %F: memref<?x?
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %zero = arith.constant dense<0.0> : vector<8x4xf32>
-  scf.for %j = %c0 to %n step %c4 {
-    %t = tile.load %B[%j, %b, %c0] axes [1, 0] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %u = arith.constant dense<0.0> : vector<8x4xbf16>
-    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x4xf32>
-    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x4xf32>, vector<8x4xbf16>, vector<8x4xbf16>, vector<8x4xf32>) rows() cols() at(%c0, %j) {
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  scf.for %j = %c0 to %n step %c16 {
+    %t = tile.load %B[%j, %b, %c0] axes [1, 0] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %u = arith.constant dense<0.0> : vector<8x16xbf16>
+    %f = tile.load %F[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<8x16xf32>
+    %x = tile.map tiles(%zero, %t, %u, %f : vector<8x16xf32>, vector<8x16xbf16>, vector<8x16xbf16>, vector<8x16xf32>) rows() cols() at(%c0, %j) {
     ^bb0(%e: f32, %k: bf16, %l: bf16, %m: f32, %i: index, %c: index):
       %z = arith.addf %e, %m : f32
       tile.yield %z : f32
-    } -> vector<8x4xf32>
-    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x4xbf16>
-    %y = tile.mask tiles(%x, %m : vector<8x4xf32>, vector<8x4xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
+    } -> vector<8x16xf32>
+    %m = tile.load %B[%b, %c0, %j] axes [1, 2] below(%n, %n) : memref<?x?x?xbf16> -> vector<8x16xbf16>
+    %y = tile.mask tiles(%x, %m : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) full(%c0, %c0) {
     ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
       %zero16 = arith.constant 0.0 : bf16
       %keep = arith.cmpf ogt, %k, %zero16 : bf16
       tile.yield %keep : i1
-    } -> vector<8x4xf32>
+    } -> vector<8x16xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// The copy engine's boxes begin with whole units of 16 bytes along the last dimension of a tensor. Packed sequences begin at any
+// row, so that a tile whose columns are theirs does not come so; one that has only its rows there does.
+// CHECK-LABEL: tile.program @packed(
+// CHECK-SAME: boxes = array<i64: 1, 0>
+// CHECK: scf.for
+// CHECK: tile.load %{{.*}} axes [0, 1] below({{.*}} -> vector<8x16xbf16>
+// CHECK-NEXT: tile.read
+// CHECK-NEXT: tile.load %{{.*}} axes [0, 1] below({{.*}} -> vector<8x16xbf16>
+// CHECK-NEXT: tile.map
+
+tile.program @packed(%B: memref<?x?xbf16>, %T: memref<?x?xbf16>, %offsets: memref<?xi32>, %n: index, %b: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  %offset = memref.load %offsets[%b] : memref<?xi32>
+  %base = arith.index_cast %offset : i32 to index
+  scf.for %j = %c0 to %n step %c16 {
+    %row = arith.addi %base, %j : index
+    %t = tile.load %T[%row, %j] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+    %u = tile.load %B[%c0, %row] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+    %x = tile.map tiles(%zero, %t, %u : vector<8x16xf32>, vector<8x16xbf16>, vector<8x16xbf16>) rows() cols() at(%c0, %j) {
+    ^bb0(%e: f32, %k: bf16, %l: bf16, %i: index, %c: index):
+      %z = arith.addf %e, %e : f32
+      tile.yield %z : f32
+    } -> vector<8x16xf32>
   }
   tile.return
 }
